@@ -1,0 +1,120 @@
+"""A content-addressed cache on disk: safe under concurrent runs, never trusted blindly.
+
+An entry is one file named by the SHA-256 of what it was made from. It is written to a temporary
+name and renamed into place, so a reader sees a whole entry or none. Its header carries a digest of
+the payload: a damaged or truncated entry reads as a miss, and is made again. A folder that cannot
+be written costs speed, never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"kleene-cache-1\n"
+_DIGEST_BYTES = 32
+
+
+def default_folder() -> Path:
+    """Return `$KLEENE_CACHE_DIR`, else the XDG cache folder of this user."""
+    if chosen := os.environ.get("KLEENE_CACHE_DIR"):
+        return Path(chosen)
+    xdg = os.environ.get("XDG_CACHE_HOME")
+    base = Path(xdg) if xdg and Path(xdg).is_absolute() else Path.home() / ".cache"
+    return base / "kleene"
+
+
+def key_of(*parts: bytes | str) -> str:
+    """Return the key for an entry made from `parts`; their boundaries count."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "little"))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Bytes by key; `folder=None` remembers nothing."""
+
+    folder: Path | None
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """Return the entry, or None if it is absent, damaged or unreadable."""
+        path = self._path(kind, key)
+        if path is None:
+            return None
+        try:
+            raw = path.read_bytes()
+        except OSError:
+            return None
+        head = len(_MAGIC) + _DIGEST_BYTES
+        payload = raw[head:]
+        if raw[:head] != _MAGIC + _digest(payload):
+            return None
+        return payload
+
+    def put(self, kind: str, key: str, payload: bytes) -> bool:
+        """Store the entry; False where the folder cannot be written."""
+        path = self._path(kind, key)
+        if path is None:
+            return False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        except OSError:
+            return False
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + _digest(payload))
+                file.write(payload)
+            os.replace(name, path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            return False
+        return True
+
+    def size(self) -> tuple[int, int]:
+        """Return how many entries there are, and their bytes."""
+        if self.folder is None:
+            return 0, 0
+        sizes = [_size_of(path) for path in self.folder.rglob("*") if path.is_file()]
+        return len(sizes), sum(sizes)
+
+    def clear(self) -> int:
+        """Delete every entry; return how many there were."""
+        if self.folder is None:
+            return 0
+        entries = [path for path in self.folder.rglob("*") if path.is_file()]
+        for path in entries:
+            path.unlink(missing_ok=True)
+        return len(entries)
+
+    def problem(self) -> str | None:
+        """Return why the cache cannot be written, or None if it can."""
+        if self.folder is None:
+            return "switched off"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                return None
+        except OSError as error:
+            return f"{self.folder}: {error.strerror}"
+
+    def _path(self, kind: str, key: str) -> Path | None:
+        return None if self.folder is None else self.folder / kind / key[:2] / key
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).digest()
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # another run replaced it between listing and asking
+        return 0
