@@ -80,16 +80,12 @@ class Cache:
 
     def size(self) -> tuple[int, int]:
         """Return how many entries there are, and their bytes."""
-        if self.folder is None:
-            return 0, 0
-        sizes = [_size_of(path) for path in self.folder.rglob("*") if path.is_file()]
+        sizes = [_size_of(path) for path in self._entries()]
         return len(sizes), sum(sizes)
 
     def clear(self) -> int:
-        """Delete every entry; return how many there were."""
-        if self.folder is None:
-            return 0
-        entries = [path for path in self.folder.rglob("*") if path.is_file()]
+        """Delete every entry, and no other file; return how many there were."""
+        entries = self._entries()
         for path in entries:
             path.unlink(missing_ok=True)
         return len(entries)
@@ -107,6 +103,18 @@ class Cache:
 
     def _path(self, kind: str, key: str) -> Path | None:
         return None if self.folder is None else self.folder / kind / key[:2] / key
+
+    def _entries(self) -> list[Path]:
+        """Return the files that `put` wrote: a folder chosen by hand may hold others."""
+        if self.folder is None:
+            return []
+        return [path for path in self.folder.glob("*/*/*") if _is_entry(path)]
+
+
+def _is_entry(path: Path) -> bool:
+    """Return whether `path` is an entry, or what a killed run left of one."""
+    named_by_key = path.name.startswith(path.parent.name) and len(path.name) == 2 * _DIGEST_BYTES
+    return (named_by_key or path.name.startswith(".tmp-")) and path.is_file()
 
 
 def _digest(payload: bytes) -> bytes:

@@ -68,7 +68,7 @@ class SourceError(Exception):
         }
 
 
-class SourceErrors(SourceError):
+class SourceErrors(SourceError):  # noqa: N818 - a plural, not a new kind
     """Several errors found in one go; catching `SourceError` catches these too."""
 
     def __init__(self, errors: Iterable[SourceError]) -> None:

@@ -1,0 +1,49 @@
+"""What every test may use: Hypothesis profiles, golden updates, measured data, a private cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("dev", max_examples=25, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the golden files anew instead of comparing with them; review the diff",
+    )
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written (`--update-golden`) instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of measured programs: `$KLEENE_DATA`, else `../shared/data` by the checkout."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("KLEENE_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip("the measured programs are absent: set KLEENE_DATA to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache folder of this run, shared by its tests, so that nobody's own cache is touched."""
+    base = tmp_path_factory.getbasetemp()
+    in_parallel = "PYTEST_XDIST_WORKER" in os.environ  # each worker's base is in the run's own
+    folder = (base.parent if in_parallel else base) / "kleene-cache"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KLEENE_CACHE_DIR", str(folder))
+        yield folder
