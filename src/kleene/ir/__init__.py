@@ -1,0 +1,5 @@
+"""Columnar program tables: builder, verifier, text form, store."""
+
+from kleene.ir.program import Program
+
+__all__ = ["Program"]

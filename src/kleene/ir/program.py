@@ -1,0 +1,160 @@
+"""A whole program as tables of integers, with thin views on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.ir.codes import TERMINATORS, GlobalKind, TypeKind, ValueKind
+from kleene.ir.tables import (
+    I32,
+    Arguments,
+    Bindings,
+    Blocks,
+    Bundles,
+    Constants,
+    Functions,
+    Globals,
+    Instructions,
+    Notices,
+    Passed,
+    Spans,
+    Strings,
+    Table,
+    Types,
+    Variables,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One linked program. Everything is in the tables; the rest are views and derived columns."""
+
+    name: str
+    triple: str
+    data_layout: str
+    strings: Strings
+    types: Types
+    globals: Globals
+    function_table: Functions
+    arguments: Arguments
+    blocks: Blocks
+    instructions: Instructions
+    constants: Constants
+    spans: Spans
+    variables: Variables
+    bindings: Bindings
+    bundles: Bundles
+    passed: Passed
+    notice_table: Notices
+
+    @cached_property
+    def bases(self) -> tuple[int, int, int, int, int, int]:
+        """The first value id of each `ValueKind`, and the number of values at the end."""
+        counts = (self.globals, self.constants, self.arguments, self.blocks, self.instructions)
+        ends = np.cumsum([0, *(len(table) for table in counts)])
+        first, constants, arguments, blocks, instructions, end = (int(e) for e in ends)
+        return first, constants, arguments, blocks, instructions, end
+
+    @property
+    def n_values(self) -> int:
+        """How many values there are."""
+        return self.bases[5]
+
+    def value(self, kind: ValueKind, row: int) -> int:
+        """Return the value id of a table's row."""
+        return self.bases[kind] + row
+
+    def locate(self, value: int) -> tuple[ValueKind, int]:
+        """Return the table of a value and its row there."""
+        kind = int(np.searchsorted(self.bases, value, side="right")) - 1
+        assert 0 <= kind < len(ValueKind), f"no value {value}"
+        while self.bases[kind + 1] == self.bases[kind]:  # empty tables share a base
+            kind -= 1
+        return ValueKind(kind), value - self.bases[kind]
+
+    @cached_property
+    def value_types(self) -> I32:
+        """The type of every value; globals are pointers, blocks are labels."""
+        kinds = self.types.kind
+        parts = [
+            self._global_types(),
+            self.constants.type,
+            self.arguments.type,
+            np.full(len(self.blocks), _first(kinds == TypeKind.LABEL), np.int32),
+            self.instructions.type,
+        ]
+        return np.concatenate(parts).astype(np.int32)
+
+    def _global_types(self) -> I32:
+        """Return the pointer type of each global's address space."""
+        types = self.types
+        by_space = {
+            int(types.bits[t]): int(t) for t in np.flatnonzero(types.kind == TypeKind.POINTER)
+        }
+        spaces, index = np.unique(self.globals.space, return_inverse=True)
+        table = np.array([by_space.get(int(space), -1) for space in spaces], np.int32)
+        return table[index] if len(index) else np.empty(0, np.int32)
+
+    @cached_property
+    def instruction_function(self) -> I32:
+        """The function of each instruction."""
+        return self.blocks.function[self.instructions.block]
+
+    @cached_property
+    def successors(self) -> tuple[I32, I32]:
+        """The control-flow graph of all functions at once: CSR over blocks (offsets, targets)."""
+        table = self.instructions
+        last = self.blocks.instruction_offsets[1:] - 1
+        ends = np.isin(table.opcode[last], list(TERMINATORS)) if len(last) else last.astype(bool)
+        low, high = self.bases[ValueKind.BLOCK], self.bases[ValueKind.INSTRUCTION]
+        is_target = (table.operands >= low) & (table.operands < high)
+        owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
+        from_end = np.zeros(len(table), bool)
+        from_end[last[ends]] = True
+        chosen = is_target & from_end[owner]
+        targets = (table.operands[chosen] - low).astype(np.int32)
+        sources = table.block[owner[chosen]]
+        offsets = np.zeros(len(self.blocks) + 1, np.int32)
+        np.cumsum(np.bincount(sources, minlength=len(self.blocks)), out=offsets[1:])
+        return offsets, targets
+
+    @property
+    def notices(self) -> list[tuple[int, str]]:
+        """What the reader did not understand: how often, and what."""
+        table = self.notice_table
+        return [(int(n), self.strings[t]) for n, t in zip(table.count, table.text, strict=True)]
+
+    def stats(self) -> dict[str, int]:
+        """Return the sizes of the program."""
+        defined = np.diff(self.function_table.block_offsets) > 0
+        return {
+            "functions": int(defined.sum()),
+            "declarations": int((~defined).sum()),
+            "global_variables": int((self.globals.kind == GlobalKind.VARIABLE).sum()),
+            "blocks": len(self.blocks),
+            "instructions": len(self.instructions),
+            "operands": len(self.instructions.operands),
+            "constants": len(self.constants),
+            "types": len(self.types),
+            "spans": len(self.spans),
+            "variables": len(self.variables),
+            "notices": int(self.notice_table.count.sum()),
+            "bytes": sum(column.nbytes for table in self.tables() for _, column in table.columns()),
+        }
+
+    def tables(self) -> Iterator[Table]:
+        """Yield every table."""
+        for value in vars(self).values():
+            if isinstance(value, Table):
+                yield value
+
+
+def _first(found: NDArray[np.bool_]) -> int:
+    """Return the first position that holds, or -1."""
+    places = np.flatnonzero(found)
+    return int(places[0]) if len(places) else -1
