@@ -1,0 +1,69 @@
+"""The command line: it wires the rooms together, and is the one place that sees them all.
+
+One file in `commands` is one command; there is no list to edit. A command's module is light to
+import, and only the asked-for one is.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import kleene
+from kleene.cli import discover
+
+_EPILOG = (
+    "Start with 'kleene doctor', then 'kleene ir examples/shapes/*.c'. Tutorial, how-to guides and "
+    "reference are in the folder docs of the source tree."
+)
+
+
+class _Commands(TyperGroup):
+    """The commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return discover.available()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command, or None if there is none of that name."""
+        return discover.load(cmd_name) if cmd_name in discover.available() else None
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"kleene {kleene.__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    epilog=_EPILOG,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,  # a fault of ours is reported with Python's own traceback
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _kleene(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Say which version."
+        ),
+    ] = False,
+) -> None:
+    """Program analysis as fixed points, on CPUs and GPUs.
+
+    Kleene reads C and C++ programs (sources, folders, bitcode or compile_commands.json) into tables
+    of integers that analyses solve as fixed points.
+    """
+
+
+def main() -> None:
+    """Run the command line; the exit code is 0, 1 (input at fault) or 2 (wrong usage)."""
+    app(prog_name="kleene")

@@ -1,0 +1,100 @@
+"""Progress bars for work that takes longer than a moment, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, Timer
+from typing import TYPE_CHECKING
+
+from kleene.base.progress import Advance
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+PATIENCE_S = 2.0
+
+
+class Bars:
+    """A progress sink: a task still running after `patience_s` gets a bar on stderr.
+
+    Rich is imported when the first bar is drawn, so a quick command never pays for it; where stderr
+    is no terminal there is never one. Timers and callers meet under one lock.
+    """
+
+    def __init__(self, console: Console | None = None, patience_s: float = PATIENCE_S) -> None:
+        self._console = console
+        self._patience_s = patience_s
+        self._display: Progress | None = None
+        self._lock = Lock()
+
+    def __enter__(self) -> Bars:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        with self._lock:
+            if self._display is not None:
+                self._display.stop()
+
+    @contextmanager
+    def task(self, title: str, total: int | None) -> Iterator[Advance]:
+        """Open a task; the block gets the function that advances it."""
+        if self._console is None and not sys.stderr.isatty():
+            yield lambda _steps: None
+            return
+        bar = _Bar(self, title, total)
+        timer = Timer(self._patience_s, bar.show)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield bar.advance
+        finally:
+            timer.cancel()
+            bar.end()
+
+    def display(self) -> Progress:
+        """Return the display, started on first use; the caller holds the lock."""
+        if self._display is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._display = Progress(console=self._console or Console(stderr=True), transient=True)
+            self._display.start()
+        return self._display
+
+    @property
+    def lock(self) -> Lock:
+        """The lock under which bars change."""
+        return self._lock
+
+
+class _Bar:
+    """One task: it counts from the start, and is drawn from `show` to `end`."""
+
+    def __init__(self, bars: Bars, title: str, total: int | None) -> None:
+        self._bars = bars
+        self._title = title
+        self._total = total
+        self._n_done = 0
+        self._row: TaskID | None = None
+        self._ended = False
+
+    def advance(self, steps: int) -> None:
+        with self._bars.lock:
+            self._n_done += steps
+            if self._row is not None:
+                self._bars.display().advance(self._row, steps)
+
+    def show(self) -> None:
+        with self._bars.lock:
+            if not self._ended:
+                display = self._bars.display()
+                self._row = display.add_task(self._title, total=self._total, completed=self._n_done)
+
+    def end(self) -> None:
+        with self._bars.lock:
+            self._ended = True
+            if self._row is not None:
+                self._bars.display().remove_task(self._row)

@@ -1,0 +1,75 @@
+"""`kleene cfg`: a function's control flow as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kleene.cli.functions import checked
+from kleene.cli.output import emit, emit_json, note, write_whole
+from kleene.cli.sources import AsJson, Sources
+from kleene.reports.graph import Edge, Graph, Node, svg, svg_problem
+
+if TYPE_CHECKING:
+    from kleene.ir import Function
+
+
+def run(
+    sources: Sources,
+    *,
+    function: Annotated[
+        str, typer.Option("--function", metavar="NAME", help="The function to draw.")
+    ] = "main",
+    dot_file: Annotated[
+        Path | None, typer.Option("--dot", metavar="FILE", help="Write DOT to this file.")
+    ] = None,
+    svg_file: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Write SVG to this file; needs Graphviz."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw the control flow of one function.
+
+    Example: kleene cfg examples/shapes/*.c --function main --svg main.svg
+
+    Without --dot or --svg the graph is printed in DOT. Where Graphviz is missing, --svg says so and
+    writes DOT beside the place of the SVG.
+    """
+    program = sources.load()
+    checked(program, [function])
+    graph = _graph(program.functions[function])
+    if dot_file is not None:
+        write_whole(dot_file, graph.dot())
+    if svg_file is not None:
+        _write_svg(graph, svg_file)
+    if as_json:
+        emit_json(graph.as_json())
+    elif dot_file is None and svg_file is None:
+        emit(graph.dot())
+
+
+def _graph(function: Function) -> Graph:
+    """Return the blocks of `function` as nodes, and its jumps as edges."""
+    nodes = [
+        Node(block.name, "\n".join([f"{block.name}:", *(f"  {one}" for one in block.instructions)]))
+        for block in function.blocks
+    ]
+    edges = [
+        Edge(block.name, successor.name)
+        for block in function.blocks
+        for successor in block.successors
+    ]
+    return Graph(function.name, tuple(nodes), tuple(edges))
+
+
+def _write_svg(graph: Graph, path: Path) -> None:
+    problem = svg_problem()
+    if problem is None:
+        write_whole(path, svg(graph.dot()))
+        return
+    instead = path.with_suffix(".dot")
+    write_whole(instead, graph.dot())
+    note(f"{problem}; wrote {instead} instead of {path}")

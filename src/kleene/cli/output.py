@@ -1,0 +1,64 @@
+"""How commands speak: aligned rows or JSON on stdout, notes on stderr, whole files or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from kleene.base.errors import SourceError, Span
+from kleene.reports import json
+
+
+def rows(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return `pairs` as lines of two aligned columns."""
+    listed = [(name, str(value)) for name, value in pairs]
+    width = max((len(name) for name, _ in listed), default=0)
+    return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in listed)
+
+
+def emit(text: str) -> None:
+    """Print `text` on stdout."""
+    typer.echo(text, nl=not text.endswith("\n"))
+
+
+def emit_json(value: object) -> None:
+    """Print `value` on stdout as JSON."""
+    typer.echo(json.dumps(value))
+
+
+def note(text: str) -> None:
+    """Tell the user something that is not the answer, on stderr."""
+    typer.echo(f"note: {text}", err=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` to `path`: the whole of it or, with an error, nothing."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).chmod(0o666 & ~_umask())
+            os.replace(temporary, path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise SourceError(Span(str(path)), "cli/cannot-write", cause) from None
+
+
+def megabytes(n_bytes: int) -> str:
+    """Return a size as people read it."""
+    return f"{n_bytes / 1e6:.1f} MB"
+
+
+def _umask() -> int:
+    """Return the file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
