@@ -247,7 +247,7 @@ class Flag(IntFlag):
     AFN = 1 << 21
     REASSOC = 1 << 22
     SCOPED = 1 << 23  # an atomic with a synchronisation scope of its own
-    # bits 24–26: an Ordering
+    # bits 24 to 26: an Ordering
     NORETURN = 1 << 27
     RETURNS_TWICE = 1 << 28
     SIDE_EFFECT = 1 << 29  # inline assembly

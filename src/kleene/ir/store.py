@@ -1,6 +1,7 @@
 """A program as bytes and back, without copying a column on the way in.
 
-The form is a JSON head (names, shapes, places), then the raw columns, each at a multiple of 64 bytes.
+The form is a JSON head (names, shapes, places), then the raw columns, each at a multiple of 64
+bytes.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def dumps(program: Program) -> bytes:
 
 
 def loads(raw: bytes) -> Program | None:
-    """Return the program in `raw`, or None if another version wrote it. Its columns are read-only."""
+    """Return the program in `raw`, or None if another version wrote it; columns are read-only."""
     if raw[: len(_MAGIC)] != _MAGIC:
         return None
     at = len(_MAGIC) + 8

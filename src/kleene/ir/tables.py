@@ -1,13 +1,14 @@
 """The columns of a program: every table is a frozen bundle of NumPy arrays, ids are dense.
 
-**Values.** Globals, constants, arguments, blocks and instructions share one numbering, in that order
-(`codes.ValueKind`): value `v` is a global if `v < n_globals`, then come the constants, and so on. An
-operand is a value id. An instruction has a value id even where its type is void.
+**Values.** Globals, constants, arguments, blocks and instructions share one numbering, in that
+order (`codes.ValueKind`): value `v` is a global if `v < n_globals`, then come the constants, and so
+on. An operand is a value id. An instruction has a value id even where its type is void.
 
 **Order.** Blocks of a function are consecutive, and so are the instructions of a block and the
 arguments of a function; offsets (CSR) give each one's first.
 
-**Symbols.** All text (names, string literals, inline assembly) lives in `Strings`; symbol 0 is empty.
+**Symbols.** All text (names, string literals, inline assembly) lives in `Strings`; symbol 0 is
+empty.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ class Instructions(Table):
     opcode: U8  # Opcode
     sub: U8  # predicate, atomic operation or failure ordering
     align: U8  # log2 of the bytes + 1; 0 where not stated
-    flags: U32  # Flag, and an Ordering in bits 24–26
+    flags: U32  # Flag, and an Ordering in bits 24 to 26
     type: I32  # of the result
     about: I32  # source element, allocated or function type; -1 where there is none
     block: I32
