@@ -21,15 +21,15 @@ _EPILOG = (
 
 
 class _Commands(TyperGroup):
-    """The commands, each imported when it is asked for."""
+    """The commands by name, each imported when it is asked for."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands."""
-        return discover.available()
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = dict.fromkeys(discover.available())  # type: ignore[assignment]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command, or None if there is none of that name."""
-        return discover.load(cmd_name) if cmd_name in discover.available() else None
+        return discover.load(cmd_name) if cmd_name in self.commands else None
 
 
 def _print_version(asked: bool) -> None:

@@ -1,0 +1,40 @@
+"""JSON is stable and knows NumPy's numbers."""
+
+from __future__ import annotations
+
+import json as standard
+from pathlib import PurePosixPath
+
+import numpy as np
+import pytest
+
+from kleene.reports import json
+
+
+def test_keys_are_sorted() -> None:
+    assert (
+        json.dumps({"b": 1, "a": 2}) == json.dumps({"a": 2, "b": 1}) == '{\n  "a": 2,\n  "b": 1\n}'
+    )
+
+
+def test_numpy_and_sets_become_plain() -> None:
+    value = {
+        "scalar": np.int32(3),
+        "flag": np.bool_(True),
+        "column": np.arange(3, dtype=np.uint8),
+        "set": {"b", "a"},
+        "path": PurePosixPath("a/b"),
+    }
+    assert standard.loads(json.dumps(value)) == {
+        "scalar": 3,
+        "flag": True,
+        "column": [0, 1, 2],
+        "set": ["a", "b"],
+        "path": "a/b",
+    }
+
+
+@pytest.mark.parametrize(("value", "error"), [(object(), TypeError), (float("nan"), ValueError)])
+def test_what_json_cannot_say_is_refused(value: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        json.dumps(value)
