@@ -1,0 +1,188 @@
+"""Which clang compiles, and how is it called?
+
+By default it is the clang inside PyPI's `ziglang`, which brings its own C and C++ library headers,
+so that nothing else need be installed. `cc` or `$KLEENE_CC` names another clang.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from kleene.base.errors import SourceError, raise_all
+from kleene.frontends.c import diagnostics
+from kleene.frontends.c.inputs import Language, Source
+
+# -O0 with variables and lines; functions stay open to the SROA pass that follows. The rest undoes
+# what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of warnings.
+_ALWAYS = (
+    "-O0",
+    "-g",
+    "-Xclang",
+    "-disable-O0-optnone",
+    "-fno-sanitize=undefined",
+    "-fno-stack-protector",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-fno-color-diagnostics",
+)
+_MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked of every compilation."""
+
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    standards: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    def words(self, language: Language) -> list[str]:
+        """Return the flags for a file in `language`."""
+        return [
+            *(f"-std={name}" for name in self.standards if language_of(name) == language),
+            *(f"-D{define}" for define in self.defines),
+            *(f"-I{os.path.abspath(folder)}" for folder in self.includes),
+            *self.flags,
+            "-w",
+        ]
+
+
+def language_of(standard: str) -> Language:
+    """Return the language of a standard's name: "c11" is C, "gnu++20" is C++."""
+    return "c++" if "++" in standard else "c"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A clang: the words that call it per language, and what tells it from any other."""
+
+    for_c: tuple[str, ...]
+    for_cxx: tuple[str, ...]
+    identity: str
+
+    def words(self, source: Source, options: Options) -> list[str]:
+        """Return the command that compiles `source`, but for what to make of it."""
+        front = self.for_c if source.language == "c" else self.for_cxx
+        standard = ["-std=gnu++17"] if source.language == "c++" else []
+        own = [*_ALWAYS, *standard, *source.flags, *options.words(source.language)]
+        return [*front, *own, "-x", source.language]
+
+    def preprocess(self, source: Source, options: Options, scratch: Path) -> bytes:
+        """Return all that decides the bitcode of `source` but for flags and compiler.
+
+        That is the preprocessed text, and the bytes of each file of the user's in it: a comment
+        leaves that text alone but moves columns.
+        """
+        command = [*self.words(source, options), "-E", source.file]
+        text = _run(command, source, scratch)
+        return b"\0".join([text, *_contents(text, source.directory)])
+
+    def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:
+        """Return the bitcode of `source`."""
+        made = ["-c", "-emit-llvm", source.file, "-o", str(output)]
+        _run([*self.words(source, options), *made], source, scratch)
+        raw = output.read_bytes()
+        output.unlink()
+        return raw
+
+
+def find(cc: str | None = None) -> Compiler:
+    """Return the compiler that `cc` names, else `$KLEENE_CC`, else ziglang's."""
+    asked = cc or os.environ.get("KLEENE_CC")
+    return _named(asked) if asked else _bundled()
+
+
+@cache
+def _bundled() -> Compiler:
+    if find_spec("ziglang") is None:
+        raise SourceError(
+            None,
+            "c/no-compiler",
+            "the package 'ziglang' is not installed",
+            "pip install ziglang, or name a clang with cc= (--cc) or $KLEENE_CC",
+        )
+    # -P: a file of the user's called os.py must not be imported in its stead.
+    front = (sys.executable, "-P", "-m", "ziglang")
+    arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+    # A fixed target: zig would otherwise tune to this very CPU, and vectorise for it.
+    target = ("-target", f"{arch}-linux-gnu")
+    identity = _identity((*front, "cc"), "ziglang")
+    return Compiler((*front, "cc", *target), (*front, "c++", *target), identity)
+
+
+@cache
+def _named(asked: str) -> Compiler:
+    words = tuple(shlex.split(asked))
+    program = shutil.which(words[0]) if words else None
+    if program is None:
+        raise SourceError(
+            None,
+            "c/no-compiler",
+            f"no such compiler: {asked}",
+            "name a clang that is installed, or none, to use the one in the package 'ziglang'",
+        )
+    command = (program, *words[1:])
+    return Compiler(command, command, _identity(command, asked))
+
+
+def _identity(command: tuple[str, ...], name: str) -> str:
+    told = subprocess.run(
+        [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    version = told.stdout.decode(errors="replace")
+    if told.returncode or "clang" not in version:
+        raise SourceError(
+            None,
+            "c/no-compiler",
+            f"{name} is not a clang",
+            "Kleene reads LLVM bitcode, which clang writes and other compilers do not",
+        )
+    stamp = os.stat(command[0])
+    return "\n".join([*command, version, str(stamp.st_size), str(stamp.st_mtime_ns)])
+
+
+def _run(command: Sequence[str], source: Source, scratch: Path) -> bytes:
+    """Return what the command prints; its complaints become `SourceError`s."""
+    folders = {name: str(scratch) for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            cwd=source.directory,
+            env=os.environ | folders,
+        )
+    except OSError as error:
+        raise SourceError(None, "c/no-compiler", f"{error.filename}: {error.strerror}") from None
+    if done.returncode:
+        told = done.stderr.decode(errors="replace")
+        raise_all(diagnostics.errors(told, source.path, source.directory))
+    return done.stdout
+
+
+def _contents(text: bytes, directory: str | None) -> list[bytes]:
+    """Return the bytes of each file that `text` came from, but for the system's headers."""
+    files = {name: None for name, flags in _MARKER.findall(text) if b"3" not in flags.split()}
+    return [_bytes_of(os.path.join(os.fsencode(directory or ""), name)) for name in files]
+
+
+def _bytes_of(file: bytes) -> bytes:
+    """Return what is in `file`, or nothing: `#line` and the compiler name some that never were."""
+    try:
+        with open(file.replace(b"\\\\", b"\\").replace(b'\\"', b'"'), "rb") as opened:
+            return opened.read()
+    except OSError:
+        return b""

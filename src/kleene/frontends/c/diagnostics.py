@@ -1,0 +1,44 @@
+"""What did clang say? Its errors as ours: its place, its words, nothing added but the id."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from kleene.base.errors import SourceError, Span
+
+_PLACED = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<kind>[a-z ]+): (?P<text>.*)"
+)
+_UNPLACED = re.compile(r"(?:[\w.+-]+: )?(?:fatal )?error: (?P<text>.*)")
+
+
+def errors(output: str, file: str, directory: str | None) -> list[SourceError]:
+    """Return the errors in what clang printed while it compiled `file` in `directory`.
+
+    A note of clang's goes with the error before it. Where clang names no place, the place is the
+    file; where it names no error (a crash), the error is its last line.
+    """
+    found: list[tuple[Span, str, list[str]]] = []
+    for line in output.splitlines():
+        if placed := _PLACED.fullmatch(line):
+            span = _span(placed, directory)
+            if placed["kind"] in ("error", "fatal error"):
+                found.append((span, placed["text"], []))
+            elif placed["kind"] == "note" and found:
+                found[-1][2].append(f"{span}: {placed['text']}")
+        elif unplaced := _UNPLACED.fullmatch(line):
+            found.append((Span(file), unplaced["text"], []))
+    if not found:
+        found.append((Span(file), _last_line(output), []))
+    return [SourceError(span, "c/does-not-compile", text, *notes) for span, text, notes in found]
+
+
+def _span(placed: re.Match[str], directory: str | None) -> Span:
+    file = os.path.join(directory, placed["file"]) if directory else placed["file"]
+    return Span(file, int(placed["line"]), int(placed["column"]))
+
+
+def _last_line(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "the compiler failed without a word"

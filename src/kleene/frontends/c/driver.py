@@ -1,0 +1,91 @@
+"""`kleene.load`: from paths to one `Program`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from kleene.base import progress
+from kleene.base.cache import Cache, default_folder, key_of
+from kleene.frontends.c.compiler import Options
+from kleene.frontends.c.inputs import discover
+from kleene.frontends.c.linking import link
+from kleene.frontends.c.units import Unit, gather
+
+if TYPE_CHECKING:
+    from kleene.ir import Program
+
+Path = str | os.PathLike[str]
+
+
+def load(
+    paths: Path | Iterable[Path],
+    *,
+    defines: str | Iterable[str] = (),
+    includes: Path | Iterable[Path] = (),
+    std: str | Iterable[str] | None = None,
+    flags: str | Iterable[str] = (),
+    only: str | Iterable[str] = (),
+    cc: str | None = None,
+    cache: bool | Cache = True,
+    jobs: int | None = None,
+    normalise: bool = False,
+) -> Program:
+    """Return the program that `paths` make: compiled, linked into one module, and read.
+
+    Sources are compiled with `-O0 -g` and brought to SSA form by LLVM's SROA; variable names and
+    lines survive. Bitcode and assembly are taken as they are, whatever optimised them.
+
+    Args:
+        paths: C and C++ files, folders, globs, `.bc`, `.ll`, bitcode `.o`, `compile_commands.json`.
+        defines: macros for every source, "NAME" or "NAME=VALUE".
+        includes: folders to look for headers in.
+        std: language standards, each for the sources in its language: "c11", "c++20".
+        flags: further words for the compiler.
+        only: patterns; take the entries of a compilation database whose file or output matches.
+        cc: the clang to call; else `$KLEENE_CC`, else the one in the package `ziglang`.
+        cache: whether to remember compiled units and programs, or where.
+        jobs: how many files to compile at once; else one per CPU.
+        normalise: whether to run SROA over given bitcode and assembly too.
+
+    Raises:
+        SourceError: an input is missing, does not compile, is damaged, or does not fit the others.
+    """
+    store = cache if isinstance(cache, Cache) else Cache(default_folder() if cache else None)
+    standards = _words(std) if std is not None else ()
+    units = gather(
+        discover(_words(paths), _words(only)),
+        options=Options(_words(defines), _words(includes), standards, _words(flags)),
+        cc=cc,
+        cache=store,
+        jobs=jobs,
+        normalise=normalise,
+    )
+    return _remembered(units, store)
+
+
+def _remembered(units: Sequence[Unit], store: Cache) -> Program:
+    """Return the program of `units`, from the cache if it has been read before."""
+    from kleene.frontends.c import reader
+    from kleene.ir.store import VERSION, dumps, loads
+
+    parts = [part for unit in units for part in (unit.form, str(unit.normalise), unit.raw)]
+    versions = (version("llvmlite"), str(reader.VERSION), str(VERSION))
+    key = key_of(*versions, *parts) if store.folder else ""
+    if (stored := store.get("c-program", key)) and (program := loads(stored)):
+        return program
+    with progress.task("linking"):
+        text = link(units)
+    with progress.task("reading"):
+        program = reader.read(text)
+    store.put("c-program", key, dumps(program))
+    return program
+
+
+def _words(value: Path | Iterable[Path]) -> tuple[str, ...]:
+    """Return one or many as many."""
+    if isinstance(value, str | os.PathLike):
+        return (os.fspath(value),)
+    return tuple(os.fspath(one) for one in value)

@@ -1,0 +1,154 @@
+"""Which files did the user mean?
+
+A path is a source file, a folder, a glob, a compilation database (`.json`), LLVM assembly (`.ll`)
+or bitcode (`.bc`, or `.o` from an `-flto` build). A folder means the C and C++ sources under it, in
+sorted order, without hidden folders and build folders; a glob means its matches with a known
+suffix.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kleene.base.errors import SourceError, Span, raise_all
+
+Language = Literal["c", "c++"]
+Form = Literal["bitcode", "assembly"]
+
+LANGUAGES: dict[str, Language] = {
+    ".c": "c",
+    ".C": "c++",
+    ".c++": "c++",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+}
+_FORMS: dict[str, Form] = {".bc": "bitcode", ".ll": "assembly", ".o": "bitcode", ".obj": "bitcode"}
+_BUILD_FOLDERS = {"CMakeFiles", "_build", "build", "node_modules"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file to compile, with the flags and the folder its own build gives it."""
+
+    file: str
+    language: Language
+    flags: tuple[str, ...] = ()
+    directory: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The file as seen from here."""
+        return os.path.join(self.directory, self.file) if self.directory else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One file that is LLVM code already."""
+
+    file: str
+    form: Form
+
+    @property
+    def path(self) -> str:
+        """The file as seen from here."""
+        return self.file
+
+
+def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | Given]:
+    """Return every input that `paths` name, in their order and each once.
+
+    `only` keeps the entries of compilation databases whose file or output matches a pattern.
+    """
+    unique: dict[object, Source | Given] = {}
+    errors: list[SourceError] = []
+    for path in paths:
+        try:
+            for found in _expand(path, only):
+                flags = found.flags if isinstance(found, Source) else ()
+                unique.setdefault((os.path.realpath(found.path), flags), found)
+        except SourceError as error:
+            errors.append(error)
+    raise_all(errors)
+    if not unique:
+        raise SourceError(None, "c/no-sources", "no input files were named")
+    return list(unique.values())
+
+
+def _expand(path: str, only: tuple[str, ...]) -> list[Source | Given]:
+    if os.path.isdir(path):
+        return _inside(path)
+    if os.path.exists(path):
+        return _one(path, only)
+    if glob.has_magic(path):
+        return _matching(path)
+    raise SourceError(Span(path), "c/no-such-file", "no such file or folder")
+
+
+def _one(path: str, only: tuple[str, ...]) -> list[Source | Given]:
+    suffix = Path(path).suffix
+    if suffix in LANGUAGES:
+        return [Source(path, LANGUAGES[suffix])]
+    if suffix == ".json":
+        from kleene.frontends.c import database
+
+        return list(database.entries(path, only))
+    if suffix in _FORMS:
+        return [Given(path, _FORMS[suffix])]
+    if _begins_as_bitcode(path):
+        return [Given(path, "bitcode")]
+    raise SourceError(
+        Span(path),
+        "c/unknown-input",
+        "neither C or C++ source, LLVM bitcode or assembly, nor a compilation database",
+        f"known suffixes: {' '.join([*LANGUAGES, *_FORMS, '.json'])}",
+    )
+
+
+def _inside(folder: str) -> list[Source | Given]:
+    found = [Source(path, LANGUAGES[Path(path).suffix]) for path in _walk(folder)]
+    if not found:
+        raise SourceError(
+            Span(folder),
+            "c/no-sources",
+            "no C or C++ source in this folder or below it",
+            "hidden folders and build folders are not searched; name such a folder itself",
+        )
+    return list(found)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_build(here, name))
+        for name in sorted(files):
+            if Path(name).suffix in LANGUAGES and not name.startswith("."):
+                yield os.path.join(here, name)
+
+
+def _is_build(parent: str, name: str) -> bool:
+    if name.startswith((".", "cmake-build-")) or name in _BUILD_FOLDERS:
+        return True
+    return os.path.exists(os.path.join(parent, name, "CMakeCache.txt"))
+
+
+def _matching(pattern: str) -> list[Source | Given]:
+    known = {*LANGUAGES, *_FORMS}
+    files = [file for file in glob.glob(pattern, recursive=True) if Path(file).suffix in known]
+    if not files:
+        raise SourceError(Span(pattern), "c/no-sources", "nothing to load matches this pattern")
+    return [found for file in sorted(files) for found in _one(file, ())]
+
+
+def _begins_as_bitcode(path: str) -> bool:
+    from kleene.frontends.c import bitcode
+
+    try:
+        with open(path, "rb") as file:
+            return bitcode.is_bitcode(file.read(4))
+    except OSError:
+        return False

@@ -1,0 +1,91 @@
+"""Units to the text of one verified module, by LLVM in a process of its own.
+
+LLVM ends its process on some inputs (a failed assertion, a fatal error, a stack overflow); here
+that is an error with the file's name. The child also has a time and a memory limit, and takes its
+memory with it when it goes. `worker` is the other side.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import IO
+
+from kleene.base.errors import SourceError, Span, raise_all
+from kleene.frontends.c.units import Unit
+
+MARK = "kleene: at "  # the child says on stderr which unit it is at, for when it dies
+_MIN_TIME_S = 60
+_TIME_S_PER_MB = 30  # an 8 MB module takes 4 s alone on one core
+_MIN_MEMORY_BYTES = 4 << 30
+_MEMORY_PER_BYTE = 400  # an 8 MB module takes 0.5 GB
+
+
+def link(units: Sequence[Unit]) -> bytes:
+    """Return the text of the one module that `units` make, as LLVM prints it."""
+    n_bytes = sum(len(unit.raw) for unit in units)
+    request = {
+        "memory_bytes": _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes,
+        "units": [
+            {
+                "file": unit.file,
+                "form": unit.form,
+                "normalise": unit.normalise,
+                "n_bytes": len(unit.raw),
+            }
+            for unit in units
+        ],
+    }
+    message = b"".join([json.dumps(request).encode(), b"\n", *(unit.raw for unit in units)])
+    limit_s = _MIN_TIME_S + _TIME_S_PER_MB * n_bytes / 1e6
+    with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as complaints:
+        problem = _run(message, answer, complaints, limit_s)
+        if problem:
+            complaints.seek(0)
+            raise _death(units, problem, complaints.read().decode(errors="replace"))
+        answer.seek(0)
+        raise_all(_error(found) for found in json.loads(answer.readline()))
+        return answer.read()
+
+
+def _run(message: bytes, answer: IO[bytes], complaints: IO[bytes], limit_s: float) -> str | None:
+    """Return how the child failed, or None if it answered."""
+    command = [sys.executable, "-P", "-m", "kleene.frontends.c.worker"]
+    try:
+        done = subprocess.run(
+            command, input=message, stdout=answer, stderr=complaints, timeout=limit_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"took longer than {limit_s:.0f} s"
+    if done.returncode < 0:
+        return f"crashed with {signal.Signals(-done.returncode).name}"
+    return f"gave up with status {done.returncode}" if done.returncode else None
+
+
+def _death(units: Sequence[Unit], problem: str, complaints: str) -> SourceError:
+    """Return the error that names the unit the child was at."""
+    lines = complaints.splitlines()
+    marks = [line.removeprefix(MARK) for line in lines if line.startswith(MARK)]
+    said = [line for line in lines if line.strip() and not line.startswith(MARK)]
+    at = marks[-1] if marks else ""
+    span = Span(units[int(at)].file) if at.isdigit() else None
+    doing = "reading this file" if at.isdigit() else "linking the files into one module"
+    notes = [f"its words: {said[0].strip()}"] if said else []
+    return SourceError(span, "c/reader-crashed", f"LLVM {problem} while {doing}", *notes)
+
+
+def _error(found: dict[str, object]) -> SourceError:
+    """Return the error whose `as_json` is `found`."""
+    file, line, column, notes = (found[name] for name in ("file", "line", "column", "notes"))
+    span = Span(str(file), _number(line), _number(column)) if file is not None else None
+    assert isinstance(notes, list)
+    return SourceError(span, str(found["id"]), str(found["message"]), *map(str, notes))
+
+
+def _number(value: object) -> int:
+    assert isinstance(value, int)
+    return value

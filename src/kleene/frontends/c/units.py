@@ -1,0 +1,123 @@
+"""Every input as LLVM code in memory: sources compiled in parallel, each once for its content."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from kleene.base import progress
+from kleene.base.cache import Cache, key_of
+from kleene.base.errors import SourceError, Span, raise_all
+from kleene.frontends.c import bitcode
+from kleene.frontends.c.compiler import Compiler, Options, find
+from kleene.frontends.c.inputs import Form, Given, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One module before linking; `file` is for messages."""
+
+    file: str
+    form: Form
+    normalise: bool
+    raw: bytes
+
+
+def gather(
+    inputs: Sequence[Source | Given],
+    *,
+    options: Options,
+    cc: str | None,
+    cache: Cache,
+    jobs: int | None,
+    normalise: bool,
+) -> list[Unit]:
+    """Return the unit of each input, in order.
+
+    Sources are compiled and will be normalised; given modules are taken as they are, unless
+    `normalise` says otherwise.
+    """
+    errors: list[SourceError] = []
+    units: dict[Source | Given, Unit] = {}
+    for given in (entry for entry in inputs if isinstance(entry, Given)):
+        try:
+            units[given] = _read(given, normalise)
+        except SourceError as error:
+            errors.append(error)
+    sources = [entry for entry in inputs if isinstance(entry, Source)]
+    if sources:
+        compiled = _compile_all(sources, find(cc), options, cache, jobs)
+        for source, result in zip(sources, compiled, strict=True):
+            if isinstance(result, SourceError):
+                errors.append(result)
+            else:
+                units[source] = Unit(source.path, "bitcode", True, result)
+    raise_all(errors)
+    return [units[entry] for entry in inputs]
+
+
+def _read(given: Given, normalise: bool) -> Unit:
+    try:
+        raw = Path(given.file).read_bytes()
+    except OSError as error:
+        raise SourceError(Span(given.file), "c/unreadable", f"{error.strerror}") from None
+    if given.form == "bitcode":
+        bitcode.check(given.file, raw)
+    return Unit(given.file, given.form, normalise, raw)
+
+
+def _compile_all(
+    sources: list[Source], compiler: Compiler, options: Options, cache: Cache, jobs: int | None
+) -> list[bytes | SourceError]:
+    """Return each source's bitcode, or what is wrong with it."""
+
+    def work(number: int, source: Source) -> bytes | SourceError:
+        try:
+            return _compile(source, compiler, options, cache, Path(scratch), f"{number}.bc")
+        except SourceError as error:
+            return error
+
+    with (
+        progress.task("compiling", len(sources)) as advance,
+        tempfile.TemporaryDirectory(prefix="kleene-") as scratch,
+        ThreadPoolExecutor(jobs or os.cpu_count()) as pool,
+    ):
+        futures = [pool.submit(work, number, source) for number, source in enumerate(sources)]
+        _follow(futures, pool, advance)
+        return [future.result() for future in futures]
+
+
+def _follow(
+    futures: list[Future[bytes | SourceError]], pool: ThreadPoolExecutor, advance: progress.Advance
+) -> None:
+    try:
+        for _ in as_completed(futures):
+            advance(1)
+    except BaseException:  # an interrupt: start no further compilation
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
+def _compile(
+    source: Source, compiler: Compiler, options: Options, cache: Cache, scratch: Path, name: str
+) -> bytes:
+    if cache.folder is None:
+        return compiler.compile(source, options, scratch, scratch / name)
+    key = _key(source, compiler, options, scratch)
+    if (stored := cache.get("c-unit", key)) is not None:
+        return stored
+    raw = compiler.compile(source, options, scratch, scratch / name)
+    # A file edited meanwhile must not be remembered under the text it had before.
+    if key == _key(source, compiler, options, scratch):
+        cache.put("c-unit", key, raw)
+    return raw
+
+
+def _key(source: Source, compiler: Compiler, options: Options, scratch: Path) -> str:
+    text = compiler.preprocess(source, options, scratch)
+    place = os.path.abspath(source.directory or "")  # debug information names it
+    return key_of(compiler.identity, place, *compiler.words(source, options), source.file, text)

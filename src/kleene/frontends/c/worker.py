@@ -1,0 +1,159 @@
+"""The process that holds LLVM: it reads units from stdin and writes one module's text to stdout.
+
+Parse, check, normalise, link, verify, print. The answer begins with a line of JSON that lists the
+errors found; if there are none, the text follows. See `linking`, which starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import llvmlite.binding as llvm
+
+from kleene.base.errors import SourceError, Span, raise_all
+from kleene.frontends.c import symbols
+from kleene.frontends.c.linking import MARK
+from kleene.frontends.c.units import Unit
+
+_PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
+
+
+def main() -> None:
+    """Answer one request, then leave without tidying: freeing a large module takes a second."""
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever else prints, it does not end up in the answer
+    units = _receive(sys.stdin.buffer)
+    text, errors = b"", []
+    try:
+        text = build(units)
+    except SourceError as error:
+        errors = [single.as_json() for single in error]
+    answer.write(json.dumps(errors).encode() + b"\n")
+    answer.write(text)
+    answer.close()
+    os._exit(0)
+
+
+def build(units: Sequence[Unit]) -> bytes:
+    """Return the text of the module that `units` make together."""
+    modules: list[Any] = []
+    errors: list[SourceError] = []
+    for number, unit in enumerate(units):
+        _mark(str(number))
+        try:
+            modules.append(_parse(unit))
+        except SourceError as error:
+            errors.append(error)
+    raise_all(errors)
+    files = [unit.file for unit in units]
+    if len(modules) > 1:
+        raise_all(symbols.mixed_targets(files, modules))
+        raise_all(symbols.conflicts(files, modules))
+    module = _link(files, modules)
+    if not symbols.names(module):
+        raise SourceError(Span(files[0]), "c/empty-module", "nothing is declared or defined here")
+    _mark("print")
+    return str(module).encode()
+
+
+def _receive(stream: BinaryIO) -> list[Unit]:
+    request = json.loads(stream.readline())
+    _limit(request["memory_bytes"])
+    return [
+        Unit(unit["file"], unit["form"], unit["normalise"], stream.read(unit["n_bytes"]))
+        for unit in request["units"]
+    ]
+
+
+def _limit(memory_bytes: int) -> None:
+    """Bound this process's memory, and leave no core file if it dies."""
+    if os.name != "posix":
+        return
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    allowed = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _mark(place: str) -> None:
+    os.write(2, f"{MARK}{place}\n".encode())
+
+
+def _parse(unit: Unit) -> Any:
+    """Return the verified, and if asked normalised, module of `unit`."""
+    module = _assembly(unit) if unit.form == "assembly" else _bitcode(unit)
+    try:
+        module.verify()
+    except RuntimeError as error:
+        raise SourceError(Span(unit.file), f"c/bad-{unit.form}", _first_line(error)) from None
+    if unit.normalise:
+        _normalise(module)
+    return module
+
+
+def _bitcode(unit: Unit) -> Any:
+    try:
+        return llvm.parse_bitcode(unit.raw)
+    except RuntimeError as error:
+        words = str(error).removeprefix("LLVM bitcode parsing error").strip()
+        raise SourceError(Span(unit.file), "c/bad-bitcode", words) from None
+
+
+def _assembly(unit: Unit) -> Any:
+    bad = unit.raw.find(b"\0")  # LLVM would take it for the end of the text
+    if bad >= 0:
+        line = unit.raw.count(b"\n", 0, bad) + 1
+        raise SourceError(Span(unit.file, line), "c/bad-assembly", "a NUL byte")
+    try:
+        return llvm.parse_assembly(unit.raw.decode())
+    except UnicodeDecodeError as error:
+        line = unit.raw.count(b"\n", 0, error.start) + 1
+        raise SourceError(Span(unit.file, line), "c/bad-assembly", "not UTF-8 text") from None
+    except RuntimeError as error:
+        raise _assembly_error(unit.file, str(error)) from None
+
+
+def _assembly_error(file: str, words: str) -> SourceError:
+    if place := _PLACE.search(words):
+        span = Span(file, int(place[1]), int(place[2]))
+        return SourceError(span, "c/bad-assembly", place[3])
+    return SourceError(Span(file), "c/bad-assembly", words)
+
+
+def _normalise(module: Any) -> None:
+    """Turn local variables whose address is not taken into SSA values; names and lines stay."""
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+
+
+def _link(files: Sequence[str], modules: Sequence[Any]) -> Any:
+    whole = modules[0]
+    _mark("link")
+    for file, module in zip(files[1:], modules[1:], strict=True):
+        module.triple = whole.triple  # they differ in the system's version at most
+        try:
+            whole.link_in(module)
+        except RuntimeError as error:
+            raise SourceError(Span(file), "c/cannot-link", _first_line(error)) from None
+    if len(modules) > 1:
+        whole.verify()
+    return whole
+
+
+def _first_line(error: RuntimeError) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+if __name__ == "__main__":
+    main()
