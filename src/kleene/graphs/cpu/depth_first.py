@@ -1,0 +1,45 @@
+"""Depth-first search."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kleene.graphs.graph import Ids, Offsets
+
+
+@njit(cache=True)
+def depth_first(offsets: Offsets, targets: Ids, roots: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids]:
+    """Return preorder, postorder, both inverses (-1: unreached), and the tree parents."""
+    n_nodes = len(offsets) - 1
+    preorder = np.empty(n_nodes, np.int32)
+    postorder = np.empty(n_nodes, np.int32)
+    pre = np.full(n_nodes, -1, np.int32)
+    post = np.full(n_nodes, -1, np.int32)
+    parent = np.full(n_nodes, -1, np.int32)
+    next_edge = offsets[:-1].copy()
+    n_seen = 0
+    n_done = 0
+    for root in roots:
+        if pre[root] >= 0:
+            continue
+        pre[root] = n_seen
+        preorder[n_seen] = root
+        n_seen += 1
+        node = root
+        while node >= 0:  # the tree path to `node`, by `parent`, is the stack
+            if next_edge[node] < offsets[node + 1]:
+                target = targets[next_edge[node]]
+                next_edge[node] += 1
+                if pre[target] < 0:
+                    pre[target] = n_seen
+                    preorder[n_seen] = target
+                    n_seen += 1
+                    parent[target] = node
+                    node = target
+            else:
+                post[node] = n_done
+                postorder[n_done] = node
+                n_done += 1
+                node = parent[node]
+    return preorder[:n_seen].copy(), postorder[:n_done].copy(), pre, post, parent
