@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def _bundled() -> Compiler:
     arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
     # A fixed target: zig would otherwise tune to this very CPU, and vectorise for it.
     target = ("-target", f"{arch}-linux-gnu")
-    identity = _identity((*front, "cc"), "ziglang")
+    identity = f"ziglang {version('ziglang')}"
     return Compiler((*front, "cc", *target), (*front, "c++", *target), identity)
 
 
@@ -134,23 +135,30 @@ def _named(asked: str) -> Compiler:
             "name a clang that is installed, or none, to use the one in the package 'ziglang'",
         )
     command = (program, *words[1:])
-    return Compiler(command, command, _identity(command, asked))
-
-
-def _identity(command: tuple[str, ...], name: str) -> str:
-    told = subprocess.run(
-        [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    version = told.stdout.decode(errors="replace")
-    if told.returncode or "clang" not in version:
+    identity = _identity(command)
+    if identity is None:
         raise SourceError(
             None,
             "c/no-compiler",
-            f"{name} is not a clang",
+            f"{asked} is not a clang",
             "Kleene reads LLVM bitcode, which clang writes and other compilers do not",
         )
+    return Compiler(command, command, identity)
+
+
+def _identity(command: tuple[str, ...]) -> str | None:
+    """Return what tells this clang from any other, or None if it is not one."""
+    try:
+        told = subprocess.run(
+            [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError:
+        return None
+    if told.returncode or b"clang" not in told.stdout:
+        return None
     stamp = os.stat(command[0])
-    return "\n".join([*command, version, str(stamp.st_size), str(stamp.st_mtime_ns)])
+    words = told.stdout.decode(errors="replace")
+    return "\n".join([*command, words, str(stamp.st_size), str(stamp.st_mtime_ns)])
 
 
 def _run(command: Sequence[str], source: Source, scratch: Path) -> bytes:

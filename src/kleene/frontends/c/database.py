@@ -13,12 +13,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from kleene.base.errors import SourceError, Span, raise_all
-from kleene.frontends.c.inputs import LANGUAGES, Language, Source
+from kleene.frontends.c.inputs import LANGUAGES, Language, Source, is_chosen
 
 _KEPT_WITH_VALUE = re.compile(
     r"-[DUIF]|-isystem|-iquote|-idirafter|-include|-imacros|-isysroot|--sysroot|-target"
@@ -43,11 +42,11 @@ _KEPT = re.compile(
 
 
 def entries(path: str, only: tuple[str, ...] = ()) -> Iterator[Source]:
-    """Yield the sources of the database whose file or output matches a pattern of `only`."""
+    """Yield the sources of the database whose file or output `only` chooses."""
     found: list[Source] = []
     errors: list[SourceError] = []
     for entry in _read(path):
-        if only and not _is_chosen(entry, only):
+        if not is_chosen(only, entry["file"], _output(entry)):
             continue
         source = _source(entry)
         if source is None:
@@ -61,7 +60,8 @@ def entries(path: str, only: tuple[str, ...] = ()) -> Iterator[Source]:
         found.append(source)
     raise_all(errors)
     if not found:
-        raise SourceError(Span(path), "c/no-sources", _why_nothing(only))
+        what = f"no C or C++ entry that '{' '.join(only)}' chooses" if only else "no C or C++ entry"
+        raise SourceError(Span(path), "c/no-sources", what)
     yield from found
 
 
@@ -77,10 +77,6 @@ def kept(arguments: list[str], directory: str) -> tuple[str, ...]:
         elif _KEPT.fullmatch(argument):
             flags.append(argument)
     return tuple(flags)
-
-
-def _why_nothing(only: tuple[str, ...]) -> str:
-    return f"no C or C++ entry matches {' '.join(only)}" if only else "no C or C++ entry"
 
 
 def _read(path: str) -> list[dict[str, Any]]:
@@ -145,9 +141,8 @@ def _language(file: str, arguments: list[str]) -> Language | None:
     return {"c": LANGUAGES[".c"], "c++": LANGUAGES[".cc"]}.get(chosen)
 
 
-def _is_chosen(entry: dict[str, Any], only: tuple[str, ...]) -> bool:
-    output = entry.get("output") or _after("-o", _arguments(entry)) or ""
-    return any(fnmatch(name, pattern) for name in (entry["file"], output) for pattern in only)
+def _output(entry: dict[str, Any]) -> str:
+    return str(entry.get("output") or _after("-o", _arguments(entry)) or "")
 
 
 def _after(option: str, arguments: list[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -43,8 +44,9 @@ def load(
         defines: macros for every source, "NAME" or "NAME=VALUE".
         includes: folders to look for headers in.
         std: language standards, each for the sources in its language: "c11", "c++20".
-        flags: further words for the compiler.
-        only: patterns; take the entries of a compilation database whose file or output matches.
+        flags: further words for the compiler, as a list or as a shell would split them.
+        only: patterns that choose among the files of folders, globs and compilation databases (in
+            these also by output); with "!" in front, what to leave out.
         cc: the clang to call; else `$KLEENE_CC`, else the one in the package `ziglang`.
         cache: whether to remember compiled units and programs, or where.
         jobs: how many files to compile at once; else one per CPU.
@@ -55,9 +57,10 @@ def load(
     """
     store = cache if isinstance(cache, Cache) else Cache(default_folder() if cache else None)
     standards = _words(std) if std is not None else ()
+    words = tuple(shlex.split(flags)) if isinstance(flags, str) else tuple(flags)
     units = gather(
         discover(_words(paths), _words(only)),
-        options=Options(_words(defines), _words(includes), standards, _words(flags)),
+        options=Options(_words(defines), _words(includes), standards, words),
         cc=cc,
         cache=store,
         jobs=jobs,

@@ -12,6 +12,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -63,7 +64,7 @@ class Given:
 def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | Given]:
     """Return every input that `paths` name, in their order and each once.
 
-    `only` keeps the entries of compilation databases whose file or output matches a pattern.
+    `only` chooses among what folders, globs and databases hold; a file named itself is taken.
     """
     unique: dict[object, Source | Given] = {}
     errors: list[SourceError] = []
@@ -80,13 +81,27 @@ def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | 
     return list(unique.values())
 
 
+def is_chosen(only: tuple[str, ...], *names: str) -> bool:
+    """Return whether the patterns take a file that goes by these names.
+
+    A pattern with "!" in front leaves out what it matches; of the others, if any, one must match.
+    """
+    wanted = [pattern for pattern in only if not pattern.startswith("!")]
+    unwanted = [pattern[1:] for pattern in only if pattern.startswith("!")]
+    return (not wanted or _matches(wanted, names)) and not _matches(unwanted, names)
+
+
+def _matches(patterns: Iterable[str], names: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
 def _expand(path: str, only: tuple[str, ...]) -> list[Source | Given]:
     if os.path.isdir(path):
-        return _inside(path)
+        return _inside(path, only)
     if os.path.exists(path):
         return _one(path, only)
     if glob.has_magic(path):
-        return _matching(path)
+        return _matching(path, only)
     raise SourceError(Span(path), "c/no-such-file", "no such file or folder")
 
 
@@ -110,16 +125,20 @@ def _one(path: str, only: tuple[str, ...]) -> list[Source | Given]:
     )
 
 
-def _inside(folder: str) -> list[Source | Given]:
-    found = [Source(path, LANGUAGES[Path(path).suffix]) for path in _walk(folder)]
-    if not found:
+def _inside(folder: str, only: tuple[str, ...]) -> list[Source | Given]:
+    files = [path for path in _walk(folder) if is_chosen(only, path)]
+    if not files:
         raise SourceError(
             Span(folder),
             "c/no-sources",
-            "no C or C++ source in this folder or below it",
+            f"no C or C++ source{_that_matches(only)} in this folder or below it",
             "hidden folders and build folders are not searched; name such a folder itself",
         )
-    return list(found)
+    return [Source(path, LANGUAGES[Path(path).suffix]) for path in files]
+
+
+def _that_matches(only: tuple[str, ...]) -> str:
+    return f" that '{' '.join(only)}' chooses" if only else ""
 
 
 def _walk(folder: str) -> Iterator[str]:
@@ -136,12 +155,13 @@ def _is_build(parent: str, name: str) -> bool:
     return os.path.exists(os.path.join(parent, name, "CMakeCache.txt"))
 
 
-def _matching(pattern: str) -> list[Source | Given]:
+def _matching(pattern: str, only: tuple[str, ...]) -> list[Source | Given]:
     known = {*LANGUAGES, *_FORMS}
     files = [file for file in glob.glob(pattern, recursive=True) if Path(file).suffix in known]
-    if not files:
+    chosen = [file for file in sorted(files) if is_chosen(only, file)]
+    if not chosen:
         raise SourceError(Span(pattern), "c/no-sources", "nothing to load matches this pattern")
-    return [found for file in sorted(files) for found in _one(file, ())]
+    return [found for file in chosen for found in _one(file, ())]
 
 
 def _begins_as_bitcode(path: str) -> bool:

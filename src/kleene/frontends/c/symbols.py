@@ -59,7 +59,9 @@ def conflicts(files: Sequence[str], modules: Sequence[Any]) -> list[SourceError]
                 clashes.append((known, symbol))
             elif known is None or symbol.is_strong:
                 first[symbol.name] = symbol
-    return [_clash(files, modules, *pair) for pair in clashes[:_MOST_ERRORS]]
+    shown = clashes[:_MOST_ERRORS]
+    texts = {one.module: str(modules[one.module]) for pair in shown for one in pair}
+    return [_clash(files, texts, *pair) for pair in shown]
 
 
 def _machine(module: Any) -> tuple[str, str]:
@@ -77,9 +79,9 @@ def _visible(number: int, module: Any) -> Iterator[Symbol]:
 
 
 def _clash(
-    files: Sequence[str], modules: Sequence[Any], first: Symbol, second: Symbol
+    files: Sequence[str], texts: dict[int, str], first: Symbol, second: Symbol
 ) -> SourceError:
-    here, there = (_place(files[one.module], modules[one.module], one) for one in (second, first))
+    here, there = (_place(files[one.module], texts[one.module], one) for one in (second, first))
     if first.kind != second.kind:
         return SourceError(
             here,
@@ -87,17 +89,15 @@ def _clash(
             f"'{first.name}' is a {second.kind} here and a {first.kind} elsewhere",
             f"it is a {first.kind} at {there}",
         )
-    return SourceError(
-        here,
-        "c/duplicate-symbol",
-        f"the {first.kind} '{first.name}' is defined twice",
-        f"it is also defined at {there}",
-    )
+    notes = [f"it is also defined at {there}"]
+    if here == there:
+        notes.append("the file is compiled twice: choose one of its builds with only= (--only)")
+    words = f"the {first.kind} '{first.name}' is defined twice"
+    return SourceError(here, "c/duplicate-symbol", words, *notes)
 
 
-def _place(file: str, module: Any, symbol: Symbol) -> Span:
+def _place(file: str, text: str, symbol: Symbol) -> Span:
     """Return where debug information puts the symbol, else the file as a whole."""
-    text = str(module)
     head = "@" if symbol.kind == "variable" else r"define [^\n]*@"
     tail = " = " if symbol.kind == "variable" else r"\("
     line = rf"^{head}{re.escape(symbol.name)}{tail}[^\n]*!dbg !(\d+)"
