@@ -122,3 +122,4 @@ def test_json_says_what_is_unknown() -> None:
         "notes": ["try"],
     }
     assert SourceError(None, "room/id", "no good").as_json()["file"] is None
+    assert SourceError(Span("a.c"), "room/id", "no good").as_json()["line"] is None

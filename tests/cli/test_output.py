@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,21 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path, place: str) 
     assert caught.value.span is not None
     assert caught.value.span.file == str(tmp_path / place)
     assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+def test_a_link_keeps_pointing_to_what_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    write_whole(link, "text")
+    assert link.is_symlink()
+    assert target.read_text() == "text"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_text)
+        write_whole(pipe, "text")
+        assert read.result(timeout=30) == "text"
+    assert pipe.is_fifo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -55,6 +56,6 @@ def check_console(block: Block, folder: Path, page: str) -> list[str]:
         code, got = run(step, folder)
         if not matches(step.expected, got):
             wrong.append(f"{page}:{block.line}: $ {step.command}\n{got}\nis not\n{step.expected}")
-        if (code != 0) != ("error[" in step.expected):
+        if (code != 0) != bool(re.search(r'error\[|"errors"', step.expected)):
             wrong.append(f"{page}:{block.line}: $ {step.command}\nexit code {code}")
     return wrong

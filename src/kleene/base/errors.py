@@ -56,14 +56,14 @@ class SourceError(Exception):
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, object]:
-        """Return the error as plain data, for `--json`."""
+        """Return the error as plain data, for `--json`; what is unknown is None."""
         span = self.span
         return {
             "id": self.id,
             "message": self.message,
             "file": span.file if span else None,
-            "line": span.line if span else None,
-            "column": span.column if span else None,
+            "line": (span.line or None) if span else None,
+            "column": (span.column or None) if span else None,
             "notes": list(self.notes),
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,27 +37,27 @@ def note(text: str) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write `text` to `path`: the whole of it or, with an error, nothing."""
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).chmod(0o666 & ~_umask())
-            os.replace(temporary, path)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_text(text, encoding="utf-8")  # a device or pipe is written to, not replaced
+        else:
+            _replace(path.resolve(), text)
     except OSError as error:
         cause = error.strerror or str(error)
         raise SourceError(Span(str(path)), "cli/cannot-write", cause) from None
 
 
+def _replace(path: Path, text: str) -> None:
+    """Write `text` under a name of this process, then move it into place."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def megabytes(n_bytes: int) -> str:
     """Return a size as people read it."""
     return f"{n_bytes / 1e6:.1f} MB"
-
-
-def _umask() -> int:
-    """Return the file mode mask, which can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

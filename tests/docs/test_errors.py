@@ -1,0 +1,35 @@
+"""Every error id of the source is in the reference, and the other way round."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "errors.md"
+ID = re.compile(r"[a-z]+/[a-z]+(-[a-z]+)*")
+
+
+def ids_raised() -> set[str]:
+    """Return the ids in the source: strings like `room/what` that some call is given."""
+    return {
+        argument.value
+        for file in (ROOT / "src").rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        for argument in call.args
+        if isinstance(argument, ast.Constant)
+        and isinstance(argument.value, str)
+        and ID.fullmatch(argument.value)
+    }
+
+
+def ids_documented() -> set[str]:
+    return set(re.findall(r"^\| `(.*?)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_the_table_of_errors_is_complete() -> None:
+    assert ids_raised(), "the source holds no error id: the search is at fault"
+    assert ids_raised() - ids_documented() == set(), "not in docs/reference/errors.md"
+    assert ids_documented() - ids_raised() == set(), "documented, but nowhere raised"
