@@ -14,7 +14,7 @@ empty.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,13 @@ class Strings(Table):
 
     offsets: I64
     data: U8
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> Strings:
+        """Return the table of the given texts, in their order; the first should be empty."""
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        return cls(offsets, np.frombuffer(b"".join(texts), np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
