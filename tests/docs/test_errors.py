@@ -17,7 +17,7 @@ def ids_raised() -> set[str]:
         argument.value
         for file in (ROOT / "src").rglob("*.py")
         for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(call, ast.Call)
+        if isinstance(call, ast.Call) and len(call.args) >= 3
         for argument in call.args[1:2]
         if isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)

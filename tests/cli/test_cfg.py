@@ -1,0 +1,52 @@
+"""`kleene cfg` draws control flow."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Kleene
+
+LIST_C = Path(__file__).resolve().parents[2] / "examples" / "shapes" / "list.c"
+
+
+def test_dot_is_printed(kleene: Kleene) -> None:
+    done = kleene("cfg", LIST_C, "--function", "release")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith('digraph "release" {\n')
+    assert '"while.cond" -> "while.body"' in done.stdout
+
+
+def test_json_and_files_agree(kleene: Kleene, tmp_path: Path) -> None:
+    dot = tmp_path / "release.dot"
+    done = kleene("cfg", LIST_C, "--function", "release", "--dot", dot, "--json")
+    edges = json.loads(done.stdout)["edges"]
+    assert dot.read_text(encoding="utf-8").count(" -> ") == len(edges) == 4
+
+
+def test_without_graphviz_dot_is_written_and_said(
+    kleene: Kleene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    svg = tmp_path / "release.svg"
+    done = kleene("cfg", LIST_C, "--function", "release", "--svg", svg)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Graphviz's 'dot' is not on the PATH" in done.stderr
+    assert svg.with_suffix(".dot").read_text(encoding="utf-8").startswith("digraph")
+    assert not svg.exists()
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_graphviz_draws(kleene: Kleene, tmp_path: Path) -> None:
+    svg = tmp_path / "release.svg"
+    assert kleene("cfg", LIST_C, "--function", "release", "--svg", svg).returncode == 0
+    assert "while.cond" in svg.read_text(encoding="utf-8")
+
+
+def test_an_unknown_function_is_an_error(kleene: Kleene) -> None:
+    done = kleene("cfg", LIST_C, "--function", "nonsense")
+    assert done.returncode == 1
+    assert "error[cli/unknown-function]" in done.stderr
