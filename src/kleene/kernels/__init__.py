@@ -1,0 +1,1 @@
+"""Numeric inner loops, one folder each: public function, reference, Numba, CUDA."""

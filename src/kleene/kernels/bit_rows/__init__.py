@@ -1,0 +1,107 @@
+"""Bit rows: sets as rows of 64-bit words, and the step difference propagation repeats.
+
+Row r holds a set; bit b of word w is element 64 w + b. A solver keeps the sets (`rows`), what they
+gained last round (`delta`), and pairs (source, destination) of its copy edges. One call propagates
+a round; what it returns is the next round's `delta` and the rows worth visiting:
+
+    fresh = np.zeros_like(rows)
+    changed = or_rows(rows, delta, sources, destinations, fresh)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.base.device import Device
+from kleene.kernels import launch
+from kleene.kernels.bit_rows import cpu
+
+__all__ = ["choose", "or_rows"]
+
+# Fewer words than this and a GPU's launch and transfers cost more than it saves.
+CUDA_FROM_WORDS = 1 << 22
+
+
+def or_rows(
+    rows: Any,
+    delta: Any,
+    sources: Any,
+    destinations: Any,
+    fresh: Any,
+    *,
+    device: Device = Device.CPU,
+) -> Any:
+    """Return the indices of the rows that gained a bit, in ascending order.
+
+    For every pair, `rows[destination] |= delta[source]`; every bit that `rows` lacked before the
+    call is also set in `fresh`, which is added to, never cleared. `delta` is read only and apart,
+    so the result does not depend on the order of the pairs, nor on the device.
+
+    Args:
+        rows: uint64, n_rows x n_words, C-contiguous; changed in place.
+        delta: uint64, any number of rows x n_words, C-contiguous.
+        sources: int32 or int64, a row of `delta` for each pair.
+        destinations: of the same type and length, a row of `rows` for each pair.
+        fresh: of the shape and type of `rows`; changed in place.
+        device: where to run. With CuPy arrays (device CUDA) nothing leaves the GPU.
+
+    Raises:
+        ValueError: shapes, types or indices do not fit, or the arrays overlap.
+        SourceError: `kernels/no-gpu` where CUDA is asked for and cannot be used.
+    """
+    _check(rows, delta, sources, destinations, fresh)
+    device = Device(device)
+    if device is Device.AUTO:
+        device, _ = choose(len(sources), rows)
+    if device is Device.CPU:
+        return cpu.or_rows(rows, delta, sources, destinations, fresh)
+    from kleene.kernels.bit_rows import cuda
+
+    return cuda.or_rows(rows, delta, sources, destinations, fresh)
+
+
+def choose(n_pairs: int, rows: Any) -> tuple[Device, str]:
+    """Return the faster device for `n_pairs` pairs on `rows`, and why."""
+    if not isinstance(rows, np.ndarray):
+        return Device.CUDA, "the rows are on the GPU"
+    if reason := launch.gpu_problem():
+        return Device.CPU, reason
+    n_words = n_pairs * rows.shape[1]
+    if n_words < CUDA_FROM_WORDS:
+        return Device.CPU, f"{n_words} words to OR, a GPU pays from {CUDA_FROM_WORDS}"
+    return Device.CUDA, f"{n_words} words to OR, a GPU pays from {CUDA_FROM_WORDS}"
+
+
+def _check(rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any) -> None:
+    for name, array in (("rows", rows), ("delta", delta), ("fresh", fresh)):
+        if array.dtype != np.uint64 or array.ndim != 2 or not array.flags.c_contiguous:
+            raise ValueError(f"{name} must be a C-contiguous matrix of uint64")
+    if rows.shape != fresh.shape or rows.shape[1] != delta.shape[1]:
+        shapes = f"{rows.shape}, {fresh.shape} and {delta.shape}"
+        raise ValueError(f"the shapes of rows, fresh and delta do not fit: {shapes}")
+    if sources.dtype != destinations.dtype or sources.dtype not in (np.int32, np.int64):
+        raise ValueError("sources and destinations must both be int32 or both int64")
+    if sources.ndim != 1 or sources.shape != destinations.shape:
+        raise ValueError("sources and destinations must be vectors of one length")
+    _check_range("sources", sources, len(delta))
+    _check_range("destinations", destinations, len(rows))
+    if isinstance(rows, np.ndarray):
+        _check_apart(rows, delta, fresh)
+
+
+def _check_range(name: str, indices: Any, n_rows: int) -> None:
+    if not indices.flags.c_contiguous:
+        raise ValueError(f"{name} must be contiguous")
+    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= n_rows):
+        raise ValueError(f"{name} has an index outside 0..{n_rows - 1}")
+
+
+def _check_apart(rows: Any, delta: Any, fresh: Any) -> None:
+    """Refuse overlapping arrays: the answer would depend on the order of the pairs."""
+    for one, other in ((rows, delta), (rows, fresh), (delta, fresh)):
+        if np.may_share_memory(one, other):
+            raise ValueError("rows, delta and fresh must not share memory")
+    if not (rows.flags.writeable and fresh.flags.writeable):
+        raise ValueError("rows and fresh are changed in place and must be writeable")

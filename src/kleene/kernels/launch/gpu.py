@@ -1,0 +1,74 @@
+"""The GPU, through CuPy: NVRTC compiles the `.cu`, the driver runs it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from kleene.kernels.launch.api import Dim, Module, Source
+
+_STATIC_LIMIT_BYTES = 48 << 10  # a kernel must ask before it may use more shared memory
+
+
+@cache
+def problem() -> str | None:
+    """Return why no GPU can be used, or None if one can."""
+    try:
+        import cupy
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
+        return "CuPy is not installed" if missing else f"CuPy cannot be imported: {error}"
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+        return None if n_devices else "CuPy sees no device"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"the CUDA driver does not answer: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """The current CUDA device."""
+
+    @property
+    def name(self) -> str:
+        """Return the device's name."""
+        import cupy
+
+        device = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+        return str(device["name"].decode())
+
+    @property
+    def xp(self) -> Any:
+        """Return CuPy."""
+        import cupy
+
+        return cupy
+
+    def load(self, source: Source) -> Module:
+        """Return the source compiled for this device; CuPy caches it by content."""
+        options = (*source.options(), f"-I{source.path.parent}")
+        return _GpuModule(self.xp.RawModule(code=source.text(), options=options))
+
+    def to_host(self, array: Any, out: Any) -> None:
+        """Copy `array` into `out` unless it is `out` itself."""
+        if array is not out:
+            array.get(out=out)
+
+
+@dataclass(frozen=True, slots=True)
+class _GpuModule:
+    module: Any
+
+    def launch(
+        self, name: str, grid: Dim, block: Dim, args: Sequence[Any], *, shared_bytes: int = 0
+    ) -> None:
+        """Queue kernel `name` on the current stream; an empty grid is no work."""
+        if not math.prod(grid):
+            return
+        kernel = self.module.get_function(name)
+        if shared_bytes > _STATIC_LIMIT_BYTES:
+            kernel.max_dynamic_shared_size_bytes = shared_bytes
+        kernel(grid, block, tuple(args), shared_mem=shared_bytes)
