@@ -38,6 +38,15 @@ def test_the_rows(kleene: Kleene) -> None:
     assert {"cache folder", "cache entries", "cache writable"} <= set(heads)
 
 
+def test_it_leaves_no_trace(
+    kleene: Kleene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert kleene("doctor").returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_clangs_on_the_path_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = fake_compiler(tmp_path / "clang-19", "echo clang version 19.1.0; echo more")
     fake_compiler(tmp_path / "clang-format", "echo not a compiler")

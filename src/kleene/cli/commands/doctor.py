@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def _yes_or_why(problem: str | None) -> str:
 def _compilers() -> list[dict[str, object]]:
     """Return every compiler Kleene can be told to use; `$KLEENE_CC`, if set, is the default."""
     chosen = os.environ.get("KLEENE_CC")
-    found = [_asked("zig cc", [sys.executable, "-m", "ziglang", "cc"], default=not chosen)]
+    found = [_asked("zig cc", [sys.executable, "-P", "-m", "ziglang", "cc"], default=not chosen)]
     if chosen:
         found.append(_asked(chosen, shlex.split(chosen), default=True))
     found += [_asked(str(path), [str(path)], default=False) for path in _clangs()]
@@ -102,9 +103,7 @@ def _asked(name: str, command: list[str], *, default: bool) -> dict[str, object]
     """Return what a compiler answers to `--version`, or why it does not."""
     answer, problem = None, None
     try:
-        ran = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, timeout=_ANSWER_WITHIN_S
-        )
+        ran = _run([*command, "--version"])
     except OSError as error:
         problem = f"cannot be run: {error.strerror}"
     except subprocess.TimeoutExpired:
@@ -113,3 +112,17 @@ def _asked(name: str, command: list[str], *, default: bool) -> dict[str, object]
         answer = next(iter(ran.stdout.splitlines()), None) if ran.returncode == 0 else None
         problem = None if answer else f"exit code {ran.returncode} for --version"
     return {"name": name, "version": answer, "problem": problem, "default": default}
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Return what a command says; zig's scratch folders go where they leave no trace."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ANSWER_WITHIN_S,
+            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": scratch, "ZIG_LOCAL_CACHE_DIR": scratch},
+        )
