@@ -84,6 +84,12 @@ def test_an_endless_loop_is_left_at_its_smallest_node() -> None:
     assert post_dominators(graph).idom.tolist() == [-1, -1, 1, -1]
 
 
+def test_a_loop_with_an_exit_in_it_gets_no_other() -> None:
+    graph = graph_of(3, [(0, 1), (1, 2), (2, 0)])
+    assert post_dominators(graph).idom.tolist() == [-1, 2, 0]
+    assert post_dominators(graph, 1).idom.tolist() == [1, -1, 0]
+
+
 def test_no_door_of_an_irreducible_loop_dominates_the_other() -> None:
     assert dominators(TWO_DOORS).idom.tolist() == [-1, 0, 0]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kleene.graphs.components import strong_components
 from kleene.graphs.graph import Graph, Ids, Nodes, Rows, nodes_in
@@ -84,12 +84,18 @@ def post_dominators(graph: Graph, exits: Nodes = None) -> DominatorTree:
         exits: one node or several; None for every node without successors.
     """
     ends = np.flatnonzero(np.diff(graph.offsets) == 0) if exits is None else graph.roots(exits)
+    return dominators(graph.reverse(), np.concatenate([ends, _traps(graph, ends)]))
+
+
+def _traps(graph: Graph, ends: NDArray[np.integer]) -> Ids:
+    """Return the smallest node of each component that no edge leaves and that holds no end."""
     found = strong_components(graph)
-    members = found.members()
-    is_trap = np.diff(found.condensation().offsets) == 0
+    is_trap = np.ones(found.n_components, dtype=np.bool_)
+    sources, targets = (found.component[nodes] for nodes in graph.edges())
+    is_trap[sources[sources != targets]] = False
     is_trap[found.component[ends]] = False
-    trapped = members.values[members.offsets[:-1][is_trap]]
-    return dominators(graph.reverse(), np.concatenate([ends, trapped]))
+    nodes = np.flatnonzero(is_trap[found.component]).astype(np.int32)
+    return nodes[np.unique(found.component[nodes], return_index=True)[1]]
 
 
 def dominance_frontiers(graph: Graph, tree: DominatorTree) -> Graph:
