@@ -49,27 +49,27 @@ def measure(
     clock runs. With `setup`, each call is `fn(setup())` and making the argument is not timed: for
     a `fn` that changes what it is given.
     """
-    first_s, result = _timed(fn, setup)
-    times = []
-    for _ in range(repeat):
-        result = None  # do not hold two results at once
-        seconds, result = _timed(fn, setup)
-        times.append(seconds)
+    was_on = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        first_s, result = _timed(fn, setup)
+        times = []
+        for _ in range(repeat):
+            result = None  # do not hold two results at once
+            seconds, result = _timed(fn, setup)
+            times.append(seconds)
+    finally:
+        if was_on:
+            gc.enable()
     return Measurement(first_s, statistics.median(times), min(times), max(times), result)
 
 
 def _timed(fn: Callable[..., Any], setup: Callable[[], Any] | None) -> tuple[float, Any]:
     arguments = () if setup is None else (setup(),)
-    was_on = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.perf_counter()
-        result = fn(*arguments)
-        return time.perf_counter() - start, result
-    finally:
-        if was_on:
-            gc.enable()
+    start = time.perf_counter()
+    result = fn(*arguments)
+    return time.perf_counter() - start, result
 
 
 def machine() -> str:

@@ -121,10 +121,16 @@ def test_many_pairs_meet_in_few_rows(device):
 @pytest.mark.parametrize("n_owners", [1, 2, 3, 16])
 def test_owners_share_the_work_without_loss(n_owners):
     case = large_round()
-    rows, fresh, hit = case.rows.copy(), np.zeros_like(case.rows), np.zeros(3000, bool)
-    cpu._or_parallel(rows, case.delta, case.sources, case.destinations, fresh, hit, n_owners)
-    changed = np.unique(case.destinations[hit]).tolist()
-    assert same((rows, fresh, changed), case.apply(None))
+    rows, fresh, changed = case.rows.copy(), np.zeros_like(case.rows), np.zeros(50, bool)
+    cpu._or_parallel(rows, case.delta, case.sources, case.destinations, fresh, changed, n_owners)
+    assert same((rows, fresh, np.flatnonzero(changed)), case.apply(None))
+
+
+def test_few_pairs_among_many_rows(device):
+    rows = np.zeros((400, 1), np.uint64)
+    ends = np.array([[0, 1, 1], [399, 7, 7]], np.int32)
+    case = Round(rows, np.array([[5], [0]], np.uint64), ends[0], ends[1])
+    assert case.apply(device)[2] == [399]
 
 
 @pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))

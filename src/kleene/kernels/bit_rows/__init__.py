@@ -33,7 +33,7 @@ def or_rows(
     *,
     device: Device = Device.CPU,
 ) -> Any:
-    """Return the indices of the rows that gained a bit, in ascending order.
+    """Return the indices (intp) of the rows that gained a bit, in ascending order.
 
     For every pair, `rows[destination] |= delta[source]`; every bit that `rows` lacked before the
     call is also set in `fresh`, which is added to, never cleared. `delta` is read only and apart,

@@ -9,54 +9,73 @@ from numba import njit, prange
 from kleene.kernels.bit_rows.types import Bits, Indices
 
 # Below this many words to OR one thread is faster than waking several.
-PARALLEL_FROM_WORDS = 1 << 16
-_CHUNK_WORDS = 64  # looked at before written: most chunks bring nothing new
-_OWNED_ROWS = 8  # neighbouring rows share an owner, so that owners seldom share a cache line
+PARALLEL_FROM_WORDS = 1 << 19
+_CHUNK_WORDS = 64  # looked at before written: most chunks of a round bring nothing new
+_U64 = np.uint64  # Numba tests other index types for a negative value at each access
 
 
 def or_rows(
     rows: Bits, delta: Bits, sources: Indices, destinations: Indices, fresh: Bits
 ) -> Indices:
     """Return the changed rows; see `kleene.kernels.bit_rows.or_rows`."""
-    hit = np.zeros(len(sources), np.bool_)
+    changed = np.zeros(len(rows), np.bool_)
     n_threads = numba.get_num_threads()
     if n_threads == 1 or len(sources) * rows.shape[1] < PARALLEL_FROM_WORDS:
-        _or_owned(rows, delta, sources, destinations, fresh, hit, 0, 1)
+        _or_owned(rows, delta, sources, destinations, fresh, changed, 0, 1)
     else:
-        _or_parallel(rows, delta, sources, destinations, fresh, hit, n_threads)
-    return np.unique(destinations[hit])
-
-
-@njit(cache=True)
-def _or_owned(rows, delta, sources, destinations, fresh, hit, owner, n_owners):  # type: ignore[no-untyped-def]
-    """Apply the pairs whose destination `owner` owns; scanning the rest costs a load each."""
-    for pair in range(len(sources)):
-        destination = destinations[pair]
-        if n_owners == 1 or (destination // _OWNED_ROWS) % n_owners == owner:
-            hit[pair] = _or_row(rows[destination], delta[sources[pair]], fresh[destination])
-
-
-@njit(cache=True)
-def _or_row(row, bits, fresh):  # type: ignore[no-untyped-def]
-    """OR `bits` into `row`; return whether any was new. Only chunks with news are written."""
-    n_words = len(row)
-    changed = False
-    for start in range(0, n_words, _CHUNK_WORDS):
-        end = min(start + _CHUNK_WORDS, n_words)
-        news = np.uint64(0)
-        for w in range(start, end):
-            news |= bits[w] & ~row[w]
-        if news == 0:
-            continue
-        changed = True
-        for w in range(start, end):
-            gained = bits[w] & ~row[w]
-            row[w] |= gained
-            fresh[w] |= gained
-    return changed
+        _or_parallel(rows, delta, sources, destinations, fresh, changed, n_threads)
+    if len(sources) > len(rows) >> 4:
+        return np.flatnonzero(changed)
+    candidates = np.unique(destinations).astype(np.intp)  # few pairs: do not look at every row
+    return candidates[changed[candidates]]
 
 
 @njit(cache=True, parallel=True)
-def _or_parallel(rows, delta, sources, destinations, fresh, hit, n_owners):  # type: ignore[no-untyped-def]
+def _or_parallel(rows, delta, sources, destinations, fresh, changed, n_owners):  # type: ignore[no-untyped-def]
     for owner in prange(n_owners):
-        _or_owned(rows, delta, sources, destinations, fresh, hit, owner, n_owners)
+        _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owners)
+
+
+@njit(cache=True)
+def _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owners):  # type: ignore[no-untyped-def]
+    """Apply the pairs whose destination `owner` owns; passing one over costs a nanosecond."""
+    n_words = _U64(rows.shape[1])
+    flat_rows, flat_delta, flat_fresh = rows.reshape(-1), delta.reshape(-1), fresh.reshape(-1)
+    for pair in range(len(sources)):
+        destination = _U64(destinations[pair])
+        if n_owners > 1 and _owner_of(destination, n_owners) != owner:
+            continue
+        to, start = destination * n_words, _U64(sources[pair]) * n_words
+        if _or_words(flat_rows, flat_delta, flat_fresh, to, start, n_words):
+            changed[destination] = True
+
+
+@njit(cache=True)
+def _owner_of(row, n_owners):  # type: ignore[no-untyped-def]
+    """Return the owner of `row`: eight neighbours have one, so owners seldom share a cache line.
+
+    A multiplicative hash spreads strided rows; the second product maps it to 0..n_owners - 1
+    without a division.
+    """
+    spread = ((row >> _U64(3)) * _U64(0x9E3779B1)) & _U64(0xFFFFFFFF)
+    return np.int64((spread * _U64(n_owners)) >> _U64(32))
+
+
+@njit(cache=True)
+def _or_words(rows, delta, fresh, to, start, n_words):  # type: ignore[no-untyped-def]
+    """OR one row of words into another; return whether a bit was new."""
+    changed = False
+    done = _U64(0)
+    while done < n_words:
+        count = min(_U64(_CHUNK_WORDS), n_words - done)
+        news = _U64(0)
+        for w in range(count):
+            news |= delta[start + w] & ~rows[to + w]
+        if news != 0:
+            changed = True
+            for w in range(count):
+                gained = delta[start + w] & ~rows[to + w]
+                rows[to + w] |= gained
+                fresh[to + w] |= gained
+        done, to, start = done + count, to + count, start + count
+    return changed

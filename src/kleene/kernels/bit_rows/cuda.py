@@ -22,18 +22,18 @@ def or_rows(rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any) 
     xp = place.xp
     n_pairs, n_words = len(sources), rows.shape[1]
     if not n_pairs or not n_words:
-        return destinations[:0]
+        return xp.zeros(0, xp.intp)
     there = [xp.asarray(array) for array in (rows, fresh, delta, sources, destinations)]
-    hit = xp.empty(n_pairs, xp.bool_)
+    changed = xp.zeros(len(rows), xp.bool_)
     lanes = min(32, 1 << (n_words - 1).bit_length())
     index = "int" if sources.dtype.itemsize == 4 else "long long"
     module = launch.load(_SOURCE, LANES=lanes, BLOCK=_BLOCK, INDEX_T=index)
     grid = (-(-n_pairs * lanes // _BLOCK),)
-    args = (*there, hit, np.int64(n_pairs), np.int32(n_words))
+    args = (*there, changed, np.int64(n_pairs), np.int32(n_words))
     module.launch("or_rows", grid, (_BLOCK,), args)
-    changed = xp.unique(there[4][hit])
-    if isinstance(rows, np.ndarray):
-        place.to_host(there[0], rows)
-        place.to_host(there[1], fresh)
-        return changed if xp is np else changed.get()
-    return changed
+    indices = xp.flatnonzero(changed)
+    if not isinstance(rows, np.ndarray):
+        return indices
+    place.to_host(there[0], rows)
+    place.to_host(there[1], fresh)
+    return indices if xp is np else indices.get()
