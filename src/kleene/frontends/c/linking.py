@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Any
 
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c.units import Unit
@@ -74,18 +74,15 @@ def _death(units: Sequence[Unit], problem: str, complaints: str) -> SourceError:
     at = marks[-1] if marks else ""
     span = Span(units[int(at)].file) if at.isdigit() else None
     doing = "reading this file" if at.isdigit() else "linking the files into one module"
-    notes = [f"its words: {said[0].strip()}"] if said else []
+    # A traceback is our fault and no user's, unless memory ran out in Python and not in LLVM.
+    assert "Traceback" not in complaints or "MemoryError" in complaints, complaints
+    notes = [f"its words: {said[-1 if 'Traceback' in complaints else 0].strip()}"] if said else []
     return SourceError(span, "c/reader-crashed", f"LLVM {problem} while {doing}", *notes)
 
 
-def _error(found: dict[str, object]) -> SourceError:
+def _error(found: dict[str, Any]) -> SourceError:
     """Return the error whose `as_json` is `found`."""
-    file, line, column, notes = (found[name] for name in ("file", "line", "column", "notes"))
-    span = Span(str(file), _number(line), _number(column)) if file is not None else None
-    assert isinstance(notes, list)
-    return SourceError(span, str(found["id"]), str(found["message"]), *map(str, notes))
-
-
-def _number(value: object) -> int:
-    assert isinstance(value, int)
-    return value
+    span = None
+    if found["file"] is not None:
+        span = Span(found["file"], found["line"] or 0, found["column"] or 0)
+    return SourceError(span, found["id"], found["message"], *found["notes"])

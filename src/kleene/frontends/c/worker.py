@@ -33,6 +33,9 @@ def main() -> None:
         text = build(units)
     except SourceError as error:
         errors = [single.as_json() for single in error]
+    except UnicodeDecodeError:  # llvmlite decodes every name and message it is asked for
+        span = Span(units[0].file) if len(units) == 1 else None
+        errors = [SourceError(span, "c/bad-bitcode", "a name in it is not UTF-8").as_json()]
     answer.write(json.dumps(errors).encode() + b"\n")
     answer.write(text)
     answer.close()
@@ -63,11 +66,12 @@ def build(units: Sequence[Unit]) -> bytes:
 
 def _receive(stream: BinaryIO) -> list[Unit]:
     request = json.loads(stream.readline())
-    _limit(request["memory_bytes"])
-    return [
+    units = [
         Unit(unit["file"], unit["form"], unit["normalise"], stream.read(unit["n_bytes"]))
         for unit in request["units"]
     ]
+    _limit(request["memory_bytes"])
+    return units
 
 
 def _limit(memory_bytes: int) -> None:

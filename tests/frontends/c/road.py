@@ -1,0 +1,51 @@
+"""The road from paths to the text of one module, and ready-made inputs to send along it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from kleene.base.cache import Cache
+from kleene.base.errors import SourceError
+from kleene.frontends.c.compiler import Options
+from kleene.frontends.c.inputs import discover
+from kleene.frontends.c.linking import link
+from kleene.frontends.c.units import gather
+
+NO_CACHE = Cache(None)
+
+
+def text_of(
+    *paths: object,
+    options: Options | None = None,
+    only: tuple[str, ...] = (),
+    cc: str | None = None,
+    cache: Cache = NO_CACHE,
+    jobs: int | None = None,
+    normalise: bool = False,
+) -> str:
+    """Return the text of the module that `paths` make."""
+    found = discover([os.fspath(path) for path in paths], only)  # type: ignore[call-overload]
+    units = gather(
+        found, options=options or Options(), cc=cc, cache=cache, jobs=jobs, normalise=normalise
+    )
+    return link(units).decode()
+
+
+def problem(*paths: object, **options: object) -> SourceError:
+    """Return the error that loading `paths` gives."""
+    try:
+        text_of(*paths, **options)  # type: ignore[arg-type]
+    except SourceError as error:
+        return error
+    raise AssertionError("it loads")
+
+
+def zig(source: Path, output: Path, *flags: str) -> Path:
+    """Return `output`, compiled from `source` outside Kleene."""
+    command = [sys.executable, "-m", "ziglang", "cc", *flags, "-c", str(source), "-o", str(output)]
+    folders = {name: str(output.parent) for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    subprocess.run(command, check=True, env=os.environ | folders)
+    return output
