@@ -194,10 +194,39 @@ def test_overlapping_and_read_only_arrays_are_refused():
         bit_rows.or_rows(frozen, rows, pairs, pairs, fresh)
 
 
-def test_auto_says_what_it_chose():
-    chosen, reason = bit_rows.choose(10, np.zeros((2, 3), np.uint64))
+def test_auto_stays_on_the_cpu_and_says_why(monkeypatch):
+    rows = np.zeros((2, 3), np.uint64)
+    monkeypatch.setattr(launch, "gpu_problem", lambda: "the dog ate it")
+    assert bit_rows.choose(10**9, rows) == (Device.CPU, "the dog ate it")
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    chosen, reason = bit_rows.choose(10, rows)
     assert chosen is Device.CPU
-    assert reason == launch.gpu_problem() or "30 words" in reason
+    assert "30 words" in reason
+    assert bit_rows.choose(10**9, np.broadcast_to(rows[:1], (10**8, 3)))[0] is Device.CPU
+    monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 20)
+    assert bit_rows.choose(10**9, rows)[0] is Device.CUDA
+    large = np.broadcast_to(rows[:1, :1], (1 << 20, 1))
+    chosen, reason = bit_rows.choose(10**9, large)
+    assert chosen is Device.CPU
+    assert reason == "needs 24 MiB, the GPU has 1 MiB free"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(launch.gpu_problem() is not None, reason=f"no GPU: {launch.gpu_problem()}")
+def test_arrays_on_the_gpu_stay_there():
+    xp, case = launch.current().xp, large_round()
+    there = [xp.asarray(a) for a in (case.rows, case.delta, case.sources, case.destinations)]
+    fresh = xp.zeros_like(there[0])
+    with pytest.raises(ValueError, match="on the GPU"):
+        bit_rows.or_rows(*there, fresh, device=Device.CPU)
+    with pytest.raises(ValueError, match="only"):
+        bit_rows.or_rows(*there, fresh.get(), device=Device.CUDA)
+    with pytest.raises(ValueError, match="share memory"):
+        bit_rows.or_rows(there[0], there[0], *there[2:], fresh, device=Device.CUDA)
+    changed = bit_rows.or_rows(*there, fresh, device=Device.AUTO)
+    assert isinstance(changed, xp.ndarray)
+    found = (there[0].get(), fresh.get(), changed.get())
+    assert same(found, case.apply(None))
 
 
 def test_auto_runs():

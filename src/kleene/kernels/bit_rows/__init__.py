@@ -20,7 +20,11 @@ from kleene.kernels.bit_rows import cpu
 
 __all__ = ["choose", "or_rows"]
 
-# Fewer words than this and a GPU's launch and transfers cost more than it saves.
+# Rows in host memory must travel: delta, rows and fresh there, rows and fresh back, five rows for
+# every row. A pair reads two. With a bus of 10 GB/s and a CPU of 100 GB/s that is even near 25
+# pairs a row; the constant stays well above, so that `auto` does not lose. Below the least size a
+# launch alone costs more than the CPU's whole round.
+CUDA_FROM_PAIRS_PER_ROW = 64
 CUDA_FROM_WORDS = 1 << 22
 
 
@@ -56,6 +60,8 @@ def or_rows(
     if device is Device.AUTO:
         device, _ = choose(len(sources), rows)
     if device is Device.CPU:
+        if not isinstance(rows, np.ndarray):
+            raise ValueError("the rows are on the GPU: ask for the device 'cuda' or 'auto'")
         return cpu.or_rows(rows, delta, sources, destinations, fresh)
     from kleene.kernels.bit_rows import cuda
 
@@ -68,13 +74,21 @@ def choose(n_pairs: int, rows: Any) -> tuple[Device, str]:
         return Device.CUDA, "the rows are on the GPU"
     if reason := launch.gpu_problem():
         return Device.CPU, reason
-    n_words = n_pairs * rows.shape[1]
-    if n_words < CUDA_FROM_WORDS:
-        return Device.CPU, f"{n_words} words to OR, a GPU pays from {CUDA_FROM_WORDS}"
-    return Device.CUDA, f"{n_words} words to OR, a GPU pays from {CUDA_FROM_WORDS}"
+    n_words, per_row = n_pairs * rows.shape[1], n_pairs / max(1, len(rows))
+    said = f"{n_words} words to OR, {per_row:.3g} pairs a row; a GPU pays from {CUDA_FROM_WORDS}"
+    said += f" words and {CUDA_FROM_PAIRS_PER_ROW} pairs a row"
+    if n_words < CUDA_FROM_WORDS or per_row < CUDA_FROM_PAIRS_PER_ROW:
+        return Device.CPU, said
+    needed, free = 3 * rows.nbytes, launch.gpu_free_bytes()
+    if needed > free:
+        return Device.CPU, f"needs {needed >> 20} MiB, the GPU has {free >> 20} MiB free"
+    return Device.CUDA, said
 
 
 def _check(rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any) -> None:
+    arrays = (rows, delta, sources, destinations, fresh)
+    if len({isinstance(array, np.ndarray) for array in arrays}) > 1:
+        raise ValueError("pass NumPy arrays only, or CuPy arrays only")
     for name, array in (("rows", rows), ("delta", delta), ("fresh", fresh)):
         if array.dtype != np.uint64 or array.ndim != 2 or not array.flags.c_contiguous:
             raise ValueError(f"{name} must be a C-contiguous matrix of uint64")
@@ -87,8 +101,7 @@ def _check(rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any) -
         raise ValueError("sources and destinations must be vectors of one length")
     _check_range("sources", sources, len(delta))
     _check_range("destinations", destinations, len(rows))
-    if isinstance(rows, np.ndarray):
-        _check_apart(rows, delta, fresh)
+    _check_apart(rows, delta, fresh)
 
 
 def _check_range(name: str, indices: Any, n_rows: int) -> None:
@@ -100,8 +113,10 @@ def _check_range(name: str, indices: Any, n_rows: int) -> None:
 
 def _check_apart(rows: Any, delta: Any, fresh: Any) -> None:
     """Refuse overlapping arrays: the answer would depend on the order of the pairs."""
+    on_host = isinstance(rows, np.ndarray)
+    xp = np if on_host else launch.current().xp
     for one, other in ((rows, delta), (rows, fresh), (delta, fresh)):
-        if np.may_share_memory(one, other):
+        if xp.may_share_memory(one, other):
             raise ValueError("rows, delta and fresh must not share memory")
-    if not (rows.flags.writeable and fresh.flags.writeable):
+    if on_host and not (rows.flags.writeable and fresh.flags.writeable):
         raise ValueError("rows and fresh are changed in place and must be writeable")

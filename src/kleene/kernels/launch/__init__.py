@@ -17,7 +17,16 @@ from kleene.base.errors import SourceError
 from kleene.kernels.launch import gpu
 from kleene.kernels.launch.api import Backend, Module, Source
 
-__all__ = ["Backend", "Module", "Source", "current", "gpu_problem", "load", "on_host"]
+__all__ = [
+    "Backend",
+    "Module",
+    "Source",
+    "current",
+    "gpu_free_bytes",
+    "gpu_problem",
+    "load",
+    "on_host",
+]
 
 _chosen: ContextVar[Backend | None] = ContextVar("_chosen", default=None)
 
@@ -25,6 +34,11 @@ _chosen: ContextVar[Backend | None] = ContextVar("_chosen", default=None)
 def gpu_problem() -> str | None:
     """Return why no GPU can be used, or None if one can."""
     return gpu.problem()
+
+
+def gpu_free_bytes() -> int:
+    """Return the GPU memory nobody holds now; ask `gpu_problem` first."""
+    return gpu.free_bytes()
 
 
 def current() -> Backend:

@@ -28,6 +28,13 @@ def problem() -> str | None:
         return f"the CUDA driver does not answer: {error}"
 
 
+def free_bytes() -> int:
+    """Return the device memory nobody holds now."""
+    import cupy
+
+    return int(cupy.cuda.Device().mem_info[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Gpu:
     """The current CUDA device."""
