@@ -28,18 +28,21 @@ def depth_first(offsets: Offsets, targets: Ids, roots: Ids) -> tuple[Ids, Ids, I
         n_seen += 1
         node = root
         while node >= 0:  # the tree path to `node`, by `parent`, is the stack
-            if next_edge[node] < offsets[node + 1]:
-                target = targets[next_edge[node]]
-                next_edge[node] += 1
-                if pre[target] < 0:
-                    pre[target] = n_seen
-                    preorder[n_seen] = target
-                    n_seen += 1
-                    parent[target] = node
-                    node = target
+            edge = next_edge[node]
+            end = offsets[node + 1]
+            while edge < end and pre[targets[edge]] >= 0:
+                edge += 1
+            if edge < end:
+                next_edge[node] = edge + 1
+                target = targets[edge]
+                pre[target] = n_seen
+                preorder[n_seen] = target
+                n_seen += 1
+                parent[target] = node
+                node = target
             else:
                 post[node] = n_done
                 postorder[n_done] = node
                 n_done += 1
                 node = parent[node]
-    return preorder[:n_seen].copy(), postorder[:n_done].copy(), pre, post, parent
+    return preorder[:n_seen], postorder[:n_done], pre, post, parent
