@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.ir.codes import TERMINATORS, GlobalKind, TypeKind, ValueKind
+from kleene.ir.codes import TERMINATORS, Binding, GlobalKind, Opcode, TypeKind, ValueKind
+from kleene.ir.names import Names
+from kleene.ir.rows import FunctionRows
 from kleene.ir.tables import (
     I32,
     Arguments,
@@ -28,6 +31,10 @@ from kleene.ir.tables import (
     Types,
     Variables,
 )
+
+if TYPE_CHECKING:
+    from kleene.ir.text.printer import Printer
+    from kleene.ir.views import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +130,63 @@ class Program:
         np.cumsum(np.bincount(sources, minlength=len(self.blocks)), out=offsets[1:])
         return offsets, targets
 
+    @cached_property
+    def predecessors(self) -> tuple[I32, I32]:
+        """The control-flow graph turned round: CSR over blocks (offsets, sources)."""
+        offsets, targets = self.successors
+        sources = np.repeat(np.arange(len(self.blocks), dtype=np.int32), np.diff(offsets))
+        return _grouped(targets, sources, len(self.blocks))
+
+    @cached_property
+    def users(self) -> tuple[I32, I32]:
+        """Who uses each value: CSR over values (offsets, instructions), once per operand."""
+        table = self.instructions
+        owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
+        return _grouped(table.operands, owner, self.n_values)
+
+    @cached_property
+    def _bindings_by_value(self) -> tuple[I32, I32]:
+        """The bindings of each value that is the variable, or a local that is its address."""
+        table = self.bindings
+        is_alloca = np.zeros(self.n_values + 1, bool)  # the last is for -1
+        is_alloca[self.bases[ValueKind.INSTRUCTION] : -1] = (
+            self.instructions.opcode == Opcode.ALLOCA
+        )
+        tells = (table.kind != Binding.DECLARE) | is_alloca[table.value]
+        rows = np.flatnonzero(tells & (table.exact != 0) & (table.value >= 0)).astype(np.int32)
+        return _grouped(table.value[rows], rows, self.n_values)
+
+    def variables_of(self, value: int) -> list[str]:
+        """Return the names of the source variables that a value is, or is the address of."""
+        offsets, rows = self._bindings_by_value
+        bound = self.bindings.variable[rows[offsets[value] : offsets[value + 1]]]
+        return list(dict.fromkeys(self.strings[s] for s in self.variables.name[bound].tolist()))
+
+    @cached_property
+    def functions(self) -> FunctionRows:
+        """The functions, by place or name: `program.functions["main"]`."""
+        from kleene.ir.views import Function
+
+        return FunctionRows(self, range(len(self.function_table)), Function)
+
+    def value_view(self, value: int) -> Value:
+        """Return the view of a value."""
+        from kleene.ir.views import value_view
+
+        return value_view(self, value)
+
+    @cached_property
+    def printer(self) -> Printer:
+        """What writes parts of this program as text."""
+        from kleene.ir.text.printer import Printer
+
+        return Printer(self)
+
+    @cached_property
+    def names(self) -> Names:
+        """What the values are called, in views and in text."""
+        return Names(self)
+
     @property
     def notices(self) -> list[tuple[int, str]]:
         """What the reader did not understand: how often, and what."""
@@ -158,3 +222,10 @@ def _first(found: NDArray[np.bool_]) -> int:
     """Return the first position that holds, or -1."""
     places = np.flatnonzero(found)
     return int(places[0]) if len(places) else -1
+
+
+def _grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:
+    """Return the items of each key, in their order: CSR (offsets, items)."""
+    offsets = np.zeros(n_keys + 1, np.int32)
+    np.cumsum(np.bincount(keys, minlength=n_keys), out=offsets[1:])
+    return offsets, items[np.argsort(keys, kind="stable")]
