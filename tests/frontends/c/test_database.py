@@ -153,3 +153,20 @@ def test_a_bad_database(tmp_path: Path, text: str, line: int) -> None:
     assert caught.value.id == "c/bad-database"
     assert caught.value.span is not None
     assert caught.value.span.line == (line if text != "\xff" else 0)
+
+
+def test_every_flag_kept_is_known_to_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(void) { return 1; }\n")
+    flags = (
+        "-fsigned-char -fshort-enums -fno-short-wchar -fpack-struct=4 -fcommon -fno-builtin-memcpy"
+        " -fno-exceptions -fno-rtti -fno-strict-aliasing -fwrapv -ftrapv -fms-extensions -fchar8_t"
+        " -fgnu89-inline -fblocks -fasm -fno-delete-null-pointer-checks -fno-threadsafe-statics"
+        " -fdeclspec -ffreestanding -fvisibility=hidden -mms-bitfields -mlong-double-128 -msse4.2"
+        " -mavx2 -mfma -maes -mbmi2 -mpopcnt -mpclmul -mf16c -msha -mlzcnt -mmovbe -mrdrnd -madx"
+        " -mxsave -mno-avx -pthread -trigraphs -undef -ansi -idirafter . -iquote ."
+    )
+    row = {"directory": str(tmp_path), "file": "f.c", "command": f"cc {flags} f.c"}
+    path = write(tmp_path / "compile_commands.json", row)
+    (source,) = entries(str(path))
+    assert source.flags == tuple(flags.split())
+    assert "@f(" in text_of(path)

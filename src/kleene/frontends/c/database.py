@@ -31,10 +31,10 @@ _KEPT = re.compile(
     | --(sysroot|target)=.+ | -std=.+ | -ansi | -nostdinc(\+\+)? | -pthread | -trigraphs | -undef
     | -m(32|64|ms-bitfields|long-double-\w+)
     | -m(no-)?(sse|ssse|avx|fma|aes|bmi|popcnt|pclmul|f16c|sha|lzcnt|movbe|rdrnd|adx|xsave)[\w.]*
-    | -f(no-)?(signed-char|unsigned-char|signed-bitfields|short-enums|short-wchar|pack-struct(=\d+)?
+    | -f(no-)?(signed-char|unsigned-char|short-enums|short-wchar|pack-struct(=\d+)?
         |common|builtin(-\w+)?|exceptions|rtti|strict-aliasing|wrapv|trapv|ms-extensions|char8_t
         |gnu89-inline|gnu-keywords|blocks|asm|delete-null-pointer-checks|threadsafe-statics
-        |declspec|plan9-extensions)
+        |declspec)
     | -f(freestanding|hosted|visibility=\w+)
     """,
     re.VERBOSE,

@@ -18,14 +18,14 @@ from kleene.frontends.c.units import Unit, gather
 if TYPE_CHECKING:
     from kleene.ir import Program
 
-Path = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
 def load(
-    paths: Path | Iterable[Path],
+    paths: PathLike | Iterable[PathLike],
     *,
     defines: str | Iterable[str] = (),
-    includes: Path | Iterable[Path] = (),
+    includes: PathLike | Iterable[PathLike] = (),
     std: str | Iterable[str] | None = None,
     flags: str | Iterable[str] = (),
     only: str | Iterable[str] = (),
@@ -87,7 +87,7 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     return program
 
 
-def _words(value: Path | Iterable[Path]) -> tuple[str, ...]:
+def _words(value: PathLike | Iterable[PathLike]) -> tuple[str, ...]:
     """Return one or many as many."""
     if isinstance(value, str | os.PathLike):
         return (os.fspath(value),)
