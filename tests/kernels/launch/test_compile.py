@@ -47,6 +47,14 @@ def test_resources_are_as_recorded(path, update_golden):
         assert cost["spill_store_bytes"] == cost["spill_load_bytes"] == 0, f"{kernel} spills"
 
 
+@pytest.mark.parametrize("lanes", [1, 4, 32])
+@pytest.mark.parametrize("index", ["int", "long long"])
+def test_bit_rows_spills_in_no_variant(lanes, index):
+    path = PACKAGE / "kernels/bit_rows/bit_rows.cu"
+    cost = compile.resources(Source.of(path, LANES=lanes, INDEX_T=index))["or_rows"]
+    assert cost.spill_store_bytes == cost.spill_load_bytes == cost.stack_bytes == 0
+
+
 def test_a_kernel_that_spills_is_seen(tmp_path):
     path = tmp_path / "greedy.cu"
     path.write_text(

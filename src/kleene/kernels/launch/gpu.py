@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -65,9 +65,10 @@ class Gpu:
             array.get(out=out)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _GpuModule:
     module: Any
+    kernels: dict[str, Any] = field(default_factory=dict)
 
     def launch(
         self, name: str, grid: Dim, block: Dim, args: Sequence[Any], *, shared_bytes: int = 0
@@ -75,7 +76,9 @@ class _GpuModule:
         """Queue kernel `name` on the current stream; an empty grid is no work."""
         if not math.prod(grid):
             return
-        kernel = self.module.get_function(name)
+        kernel = self.kernels.get(name)
+        if kernel is None:
+            kernel = self.kernels[name] = self.module.get_function(name)
         if shared_bytes > _STATIC_LIMIT_BYTES:
             kernel.max_dynamic_shared_size_bytes = shared_bytes
         kernel(grid, block, tuple(args), shared_mem=shared_bytes)

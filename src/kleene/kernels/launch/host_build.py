@@ -15,6 +15,7 @@ from kleene.base.cache import Cache, default_folder, key_of
 from kleene.kernels.launch.api import Source
 
 _HERE = Path(__file__).parent
+_RUNNER = [_HERE / name for name in ("host.h", "host_watch.h", "host.cpp")]
 _DYNAMIC_BYTES = 227 << 10  # the most a block can ask for on sm_90
 _MAX_PARAMETERS = 64
 _COMMON = ["-std=c++17", "-O1", "-g1", "-gdwarf-4", "-fPIC", "-Wno-unknown-pragmas"]
@@ -78,7 +79,7 @@ def build(source: Source) -> Library:
     text = _COMMENT.sub(" ", source.text())
     kernels = {name: _names(parameters) for name, parameters in _KERNEL.findall(text)}
     unit = _unit(source, kernels, _DYNAMIC.findall(text))
-    parts = [source.path, *source.headers(), _HERE / "host.h", _HERE / "host.cpp"]
+    parts = [source.path, *source.headers(), *_RUNNER]
     contents = (part.read_bytes() for part in parts)
     key = key_of(_version(), *_COMMON, *_WATCHED, *source.options(), unit, *contents)
     cache_ = Cache(default_folder())
@@ -116,7 +117,7 @@ def _unit(source: Source, kernels: dict[str, list[str]], dynamic: list[tuple[str
 def _compile(source: Source, unit: str) -> bytes:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for part in (source.path, *source.headers(), _HERE / "host.h", _HERE / "host.cpp"):
+        for part in (source.path, *source.headers(), *_RUNNER):
             (folder / part.name).write_bytes(part.read_bytes())
         (folder / "unit.cpp").write_text(unit)
         _run([*_COMMON, *_WATCHED, *source.options(), "-c", "unit.cpp"], folder)
