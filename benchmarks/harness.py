@@ -13,6 +13,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -210,11 +211,13 @@ def _plot(path: Path, head: dict[str, str], rows: list[dict[str, Any]]) -> None:
 
     figure, axes = pyplot.subplots(figsize=(10, 1.5 + 0.5 * len(rows)), layout="constrained")
     _bars(axes, rows)
-    axes.set(xscale="log", xlabel="median seconds (less is better)", title=head["question"])
-    axes.set_yticks(range(len(rows)), [_label(row) for row in rows], fontsize=8)
+    axes.set(xscale="log", xlabel="median seconds (less is better)")
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, high * (high / low) ** 0.5)  # room for the rivals' names
+    axes.set_yticks(range(len(rows)), [_label(row) for row in rows], fontsize=7)
     axes.invert_yaxis()
-    axes.margins(x=0.25)
     axes.legend(fontsize=8)
+    figure.suptitle(textwrap.fill(head["question"], 90), fontsize=11)
     figure.supxlabel(f"{head['machine']}, {head['date']}", fontsize=6)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
@@ -222,7 +225,7 @@ def _plot(path: Path, head: dict[str, str], rows: list[dict[str, Any]]) -> None:
 
 def _label(row: dict[str, Any]) -> str:
     extra = [row[key] for key in row if key not in _FIXED and isinstance(row[key], str)]
-    return ", ".join([row["input"], str(row["size"]), *extra])
+    return textwrap.fill(", ".join([row["input"], str(row["size"]), *extra]), 55)
 
 
 def _bars(axes: Any, rows: list[dict[str, Any]]) -> None:
