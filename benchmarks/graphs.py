@@ -1,7 +1,7 @@
 """Are the graph algorithms linear up to a million nodes, and how do they compare with others?
 
 Inputs are made here, by seed. `ns an edge` should stay put as the size grows, but for the step up
-where the arrays outgrow the processor's caches. Rivals run on the same graph, already in their own
+where the arrays outgrow the processor's caches: large on the wild graph, where no edge stays near. Rivals run on the same graph, already in their own
 form: networkx while that is affordable, SciPy where it has the algorithm. Answers are compared;
 where no rival has the algorithm, the definition of the answer is checked on every edge. The first
 call of an algorithm loads its compiled form, or makes it where there is none yet.
@@ -35,6 +35,16 @@ def flow_graph(n_nodes: int) -> Graph:
     landing = np.clip(jumping + steps, 0, n_nodes - 1)
     sources = np.concatenate([np.maximum(above, 0), jumping])
     return Graph.from_edges(n_nodes, sources, np.concatenate([nodes[1:], landing])).simple()
+
+
+def wild_graph(n_nodes: int) -> Graph:
+    """Every node is entered from any before it, and as many edges go anywhere at all."""
+    rng = np.random.default_rng(n_nodes)
+    above = (rng.random(n_nodes - 1) * np.arange(1, n_nodes)).astype(np.int64)
+    anywhere = rng.integers(0, n_nodes, (2, n_nodes))
+    sources = np.concatenate([above, anywhere[0]])
+    targets = np.concatenate([np.arange(1, n_nodes), anywhere[1]])
+    return Graph.from_edges(n_nodes, sources, targets).simple()
 
 
 def chain(n_nodes: int) -> Graph:
@@ -241,6 +251,7 @@ def main() -> None:
         for exponent in (4, 6):
             add_rows(table, "chain", Input(chain(10**exponent)), question)
             add_rows(table, "loop nests", Input(loop_nests(10**exponent // 32 * 32)), question)
+            add_rows(table, "wild graph", Input(wild_graph(10**exponent)), question)
     table.save()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.graphs import Graph, depth_first, dominators, loop_forest
+from kleene.graphs import Graph, depth_first, dominators, loop_entries, loop_forest
 from tests.graphs.graph_inputs import (
     N_DEEP,
     SEEDS,
@@ -64,16 +64,16 @@ def check(graph: Graph, roots: list[int]) -> None:
     assert len(set(loops)) == found.n_loops
     assert set(loops) == loops_by_definition(graph, roots)
     assert set(found.order.tolist()) == reached
-    irreducible = found.irreducible()
+    all_entries = loop_entries(graph, found, roots)
     for loop, (header, members, _, _) in enumerate(loops):
         assert found.members(loop)[0] == header
         assert {v for v in range(graph.n_nodes) if found.contains(loop, v)} == members
         entered = {v for u in reached - members for v in graph.successors(u).tolist()}
         entries = members & (entered | set(roots))
-        assert set(found.entries[loop].tolist()) == entries
-        assert len(found.entries[loop]) == len(entries)
-        assert found.entries[loop][0] == header
-        assert irreducible[loop] == (len(entries) > 1)
+        assert set(all_entries[loop].tolist()) == entries
+        assert len(all_entries[loop]) == len(entries)
+        assert all_entries[loop][0] == header
+        assert found.irreducible[loop] == (len(entries) > 1)
     for node in range(graph.n_nodes):
         around = [loop for loop, known in enumerate(loops) if node in known.members]
         assert found.innermost[node] == max(around, key=lambda k: loops[k].depth, default=-1)
@@ -100,7 +100,7 @@ def test_loops_of_a_whole_graph(seed: int) -> None:
 def test_natural_loops_have_a_header_that_dominates(graph: Graph) -> None:
     found = loop_forest(graph)
     tree = dominators(graph)
-    for loop, irreducible in enumerate(found.irreducible().tolist()):
+    for loop, irreducible in enumerate(found.irreducible.tolist()):
         header = int(found.header[loop])
         held = all(tree.dominates(header, v) for v in found.members(loop).tolist())
         assert held or irreducible
@@ -108,19 +108,29 @@ def test_natural_loops_have_a_header_that_dominates(graph: Graph) -> None:
 
 def test_two_doors_make_an_irreducible_loop() -> None:
     found = loop_forest(TWO_DOORS)
-    assert found.irreducible().tolist() == [True]
-    assert found.entries[0].tolist() == [1, 2]
+    assert found.irreducible.tolist() == [True]
+    assert loop_entries(TWO_DOORS, found)[0].tolist() == [1, 2]
 
 
 def test_one_edge_can_enter_two_loops_past_the_outer_header() -> None:
     graph = graph_of(5, [(0, 1), (1, 2), (2, 3), (3, 2), (3, 1), (0, 3)])
-    found = loop_forest(graph)
-    assert [found.entries[loop].tolist() for loop in range(2)] == [[1, 3], [2, 3]]
+    entries = loop_entries(graph, loop_forest(graph))
+    assert [row.tolist() for row in entries] == [[1, 3], [2, 3]]
 
 
 def test_a_self_loop_is_a_loop_and_a_single_node_is_not() -> None:
     assert loop_forest(graph_of(1, [(0, 0), (0, 0)])).header.tolist() == [0]
     assert loop_forest(graph_of(1, [])).n_loops == 0
+
+
+def test_a_deep_nest_entered_everywhere_costs_no_more_than_its_edges() -> None:
+    sources, targets = nest(N_DEEP // 2).edges()
+    doors = np.arange(N_DEEP)
+    sources = np.concatenate([sources, np.full(N_DEEP, N_DEEP)])  # one node before, to all others
+    graph = Graph.from_edges(N_DEEP + 1, sources, np.concatenate([targets, doors]))
+    found = loop_forest(graph, N_DEEP)
+    assert found.n_loops == N_DEEP // 2
+    assert found.irreducible.all()  # their entries would be 2.5e9: they are not made
 
 
 def test_deep_and_empty_graphs() -> None:

@@ -13,7 +13,7 @@ from kleene.graphs.dominance import (
     post_dominators,
 )
 from kleene.graphs.graph import Graph, Rows
-from kleene.graphs.loops import LoopForest, loop_forest
+from kleene.graphs.loops import LoopForest, loop_entries, loop_forest
 from kleene.graphs.order import DepthFirst, depth_first, reverse_postorder
 from kleene.graphs.weak_order import WeakOrder, weak_topological_order
 
@@ -30,6 +30,7 @@ __all__ = [
     "dominators",
     "iterated_frontier",
     "iterated_frontiers",
+    "loop_entries",
     "loop_forest",
     "post_dominators",
     "reverse_postorder",

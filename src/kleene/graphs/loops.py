@@ -33,8 +33,7 @@ class LoopForest:
         parent: the smallest loop around each loop, -1 if none.
         depth: how many loops are around each loop, itself included.
         end: one past each loop's last place in `order`.
-        entries: the nodes at which each loop can be entered, the header first: those with an edge
-            from outside the loop, and roots.
+        irreducible: whether each loop can be entered at more than one node.
     """
 
     order: Ids
@@ -44,16 +43,12 @@ class LoopForest:
     parent: Ids
     depth: Ids
     end: Ids
-    entries: Rows
+    irreducible: NDArray[np.bool_]
 
     @property
     def n_loops(self) -> int:
         """How many loops there are."""
         return len(self.header)
-
-    def irreducible(self) -> NDArray[np.bool_]:
-        """Return for each loop whether it can be entered at more than one node."""
-        return self.entries.lengths() > 1
 
     def contains(self, loop: int, node: int) -> bool:
         """Return whether `node` is in `loop` or in a loop inside it, in constant time."""
@@ -83,8 +78,30 @@ def loop_forest(graph: Graph, roots: Nodes = None) -> LoopForest:
         search.post,
         search.parent,
     )
-    pairs = cpu.entries(
+    irreducible = cpu.irreducible(
         graph.offsets, graph.targets, starts, order, position, innermost, header, parent, end
     )
-    entries = Rows.group(pairs[0], len(header), pairs[1])
-    return LoopForest(order, position, innermost, header, parent, depth, end, entries)
+    return LoopForest(order, position, innermost, header, parent, depth, end, irreducible)
+
+
+def loop_entries(graph: Graph, loops: LoopForest, roots: Nodes = None) -> Rows:
+    """Return the nodes at which each loop can be entered, the header first.
+
+    These are the nodes with an edge from outside the loop, and the roots, which must be those the
+    forest was made with. The cost is the number of edges plus the size of the answer: one entry a
+    loop in reducible graphs, up to `n_loops` times `n_nodes` in all in others.
+    """
+    from kleene.graphs.cpu import loops as cpu
+
+    pairs = cpu.entries(
+        graph.offsets,
+        graph.targets,
+        graph.roots(roots),
+        loops.order,
+        loops.position,
+        loops.innermost,
+        loops.header,
+        loops.parent,
+        loops.end,
+    )
+    return Rows.group(pairs[0], loops.n_loops, pairs[1])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from kleene.graphs.graph import Ids, Offsets
 
@@ -149,6 +150,44 @@ def loops(
 
 
 @njit(cache=True)
+def _mark(loop: int, place: int, start: Ids, end: Ids, parent: Ids, unmarked: Ids) -> None:
+    """Mark the loops from `loop` outwards that do not hold `place`.
+
+    `unmarked` leads each loop to the next one not marked, itself if it is not. Marked loops are
+    skipped: if one of them holds `place`, so do all loops around it.
+    """
+    loop = _find(unmarked, loop)
+    while loop < len(parent) and not start[loop] <= place < end[loop]:
+        unmarked[loop] = parent[loop] if parent[loop] >= 0 else len(parent)
+        loop = _find(unmarked, loop)
+
+
+@njit(cache=True)
+def irreducible(
+    offsets: Offsets, targets: Ids, roots: Ids, order: Ids, position: Ids, innermost: Ids,
+    header: Ids, parent: Ids, end: Ids,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Return for each loop whether it can be entered elsewhere than at its header."""
+    outside = len(header)
+    start = position[header]
+    around = np.full(len(position), outside, np.int32)  # the smallest loop a node does not head
+    for node in order:
+        loop = innermost[node]
+        if loop >= 0 and header[loop] == node:
+            loop = parent[loop]
+        if loop >= 0:
+            around[node] = loop
+    unmarked = np.arange(outside + 1).astype(np.int32)
+    for root in roots:
+        _mark(around[root], -1, start, end, parent, unmarked)
+    for place in range(len(order)):
+        for edge in range(offsets[order[place]], offsets[order[place] + 1]):
+            _mark(around[targets[edge]], place, start, end, parent, unmarked)
+    marked: NDArray[np.bool_] = unmarked[:outside] != np.arange(outside)
+    return marked
+
+
+@njit(cache=True)
 def _not_entered(loop: int, place: int, start: Ids, end: Ids, parent: Ids) -> int:
     """Return the smallest loop from `loop` outwards that an edge from `place` does not enter."""
     while loop >= 0 and not start[loop] <= place < end[loop]:
@@ -163,7 +202,7 @@ def entries(
 ) -> tuple[Ids, Ids]:  # fmt: skip
     """Return pairs (loop, node): the node is a root, or an edge from outside the loop ends there.
 
-    The pairs come in the nodes' order. The cost is one step an edge and one a pair.
+    The pairs come in the nodes' order. The cost is one step an edge and two a pair.
     """
     start = position[header]
     kept = innermost.copy()  # the smallest loop around each node that is not entered there
