@@ -32,6 +32,13 @@ def test_sources_bitcode_and_assembly_mix(here: Path, made: Path) -> None:
         assert f"declare i32 @{name}(" not in text
 
 
+def test_the_target_is_that_of_the_first_unit_that_has_one(here: Path) -> None:
+    write("a.ll", "@a = global i32 0\n")
+    write("b.c", "int b;\n")
+    assert 'target triple = "x86_64' in text_of("a.ll", "b.c")
+    assert 'target datalayout = "e-' in text_of("a.ll", "b.c")
+
+
 def test_given_bitcode_is_taken_as_it_is_unless_asked(made: Path) -> None:
     assert "alloca" in text_of(made / "plain.bc")
     assert "alloca" not in text_of(made / "plain.bc", normalise=True)

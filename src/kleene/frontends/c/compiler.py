@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -81,14 +80,8 @@ class Compiler:
         return [*front, *own, "-x", source.language]
 
     def preprocess(self, source: Source, options: Options, scratch: Path) -> bytes:
-        """Return all that decides the bitcode of `source` but for flags and compiler.
-
-        That is the preprocessed text, and the bytes of each file of the user's in it: a comment
-        leaves that text alone but moves columns.
-        """
-        command = [*self.words(source, options), "-E", source.file]
-        text = _run(command, source, scratch)
-        return b"\0".join([text, *_contents(text, source.directory)])
+        """Return the text of `source` with its headers in place and its macros expanded."""
+        return _run([*self.words(source, options), "-E", source.file], source, scratch)
 
     def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:
         """Return the bitcode of `source`."""
@@ -107,20 +100,22 @@ def find(cc: str | None = None) -> Compiler:
 
 @cache
 def _bundled() -> Compiler:
-    if find_spec("ziglang") is None:
+    package = find_spec("ziglang")
+    folders = package.submodule_search_locations if package else None
+    # Called itself and not through `python -m ziglang`, which takes as long again.
+    program = shutil.which(os.path.join(folders[0], "zig")) if folders else None
+    if program is None:
         raise SourceError(
             None,
             "c/no-compiler",
             "the package 'ziglang' is not installed",
             "pip install ziglang, or name a clang with cc= (--cc) or $KLEENE_CC",
         )
-    # -P: a file of the user's called os.py must not be imported in its stead.
-    front = (sys.executable, "-P", "-m", "ziglang")
     arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
     # A fixed target: zig would otherwise tune to this very CPU, and vectorise for it.
     target = ("-target", f"{arch}-linux-gnu")
     identity = f"ziglang {version('ziglang')}"
-    return Compiler((*front, "cc", *target), (*front, "c++", *target), identity)
+    return Compiler((program, "cc", *target), (program, "c++", *target), identity)
 
 
 @cache
@@ -181,8 +176,8 @@ def _run(command: Sequence[str], source: Source, scratch: Path) -> bytes:
     return done.stdout
 
 
-def _contents(text: bytes, directory: str | None) -> list[bytes]:
-    """Return the bytes of each file that `text` came from, but for the system's headers."""
+def contents(text: bytes, directory: str | None) -> list[bytes]:
+    """Return the bytes of each file that the preprocessed `text` came from, bar system headers."""
     files = {name: None for name, flags in _MARKER.findall(text) if b"3" not in flags.split()}
     return [_bytes_of(os.path.join(os.fsencode(directory or ""), name)) for name in files]
 

@@ -71,8 +71,8 @@ def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | 
     for path in paths:
         try:
             for found in _expand(path, only):
-                flags = found.flags if isinstance(found, Source) else ()
-                unique.setdefault((os.path.realpath(found.path), flags), found)
+                own = (found.flags, found.directory) if isinstance(found, Source) else ()
+                unique.setdefault((os.path.realpath(found.path), own), found)
         except SourceError as error:
             errors.append(error)
     raise_all(errors)

@@ -72,8 +72,10 @@ def _death(units: Sequence[Unit], problem: str, complaints: str) -> SourceError:
     marks = [line.removeprefix(MARK) for line in lines if line.startswith(MARK)]
     said = [line for line in lines if line.strip() and not line.startswith(MARK)]
     at = marks[-1] if marks else ""
-    span = Span(units[int(at)].file) if at.isdigit() else None
-    doing = "reading this file" if at.isdigit() else "linking the files into one module"
+    is_reading = at.isdigit()
+    culprit = units[int(at)] if is_reading else units[0] if len(units) == 1 else None
+    span = Span(culprit.file) if culprit else None
+    doing = "reading this file" if is_reading else "making one module of the files"
     # A traceback is our fault and no user's, unless memory ran out in Python and not in LLVM.
     assert "Traceback" not in complaints or "MemoryError" in complaints, complaints
     notes = [f"its words: {said[-1 if 'Traceback' in complaints else 0].strip()}"] if said else []

@@ -26,7 +26,7 @@ class Symbol:
     module: int
 
 
-def names(module: Any) -> bool:
+def declares_anything(module: Any) -> bool:
     """Return whether the module declares or defines anything."""
     return any(True for _ in module.functions) or any(True for _ in module.global_variables)
 

@@ -13,7 +13,7 @@ from kleene.base import progress
 from kleene.base.cache import Cache, key_of
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import bitcode
-from kleene.frontends.c.compiler import Compiler, Options, find
+from kleene.frontends.c.compiler import Compiler, Options, contents, find
 from kleene.frontends.c.inputs import Form, Given, Source
 
 
@@ -107,17 +107,22 @@ def _compile(
 ) -> bytes:
     if cache.folder is None:
         return compiler.compile(source, options, scratch, scratch / name)
-    key = _key(source, compiler, options, scratch)
+    text = compiler.preprocess(source, options, scratch)
+    key = _key(source, compiler, options, text)
     if (stored := cache.get("c-unit", key)) is not None:
         return stored
     raw = compiler.compile(source, options, scratch, scratch / name)
     # A file edited meanwhile must not be remembered under the text it had before.
-    if key == _key(source, compiler, options, scratch):
+    if key == _key(source, compiler, options, text):
         cache.put("c-unit", key, raw)
     return raw
 
 
-def _key(source: Source, compiler: Compiler, options: Options, scratch: Path) -> str:
-    text = compiler.preprocess(source, options, scratch)
+def _key(source: Source, compiler: Compiler, options: Options, text: bytes) -> str:
+    """Return the key of all that decides the bitcode: compiler, flags, place and text.
+
+    The files behind the text count too: a comment leaves the text alone but moves columns.
+    """
     place = os.path.abspath(source.directory or "")  # debug information names it
-    return key_of(compiler.identity, place, *compiler.words(source, options), source.file, text)
+    words = (*compiler.words(source, options), source.file)
+    return key_of(compiler.identity, place, *words, text, *contents(text, source.directory))

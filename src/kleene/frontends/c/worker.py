@@ -58,7 +58,7 @@ def build(units: Sequence[Unit]) -> bytes:
         raise_all(symbols.mixed_targets(files, modules))
         raise_all(symbols.conflicts(files, modules))
     module = _link(files, modules)
-    if not symbols.names(module):
+    if not symbols.declares_anything(module):
         raise SourceError(Span(files[0]), "c/empty-module", "nothing is declared or defined here")
     _mark("print")
     return str(module).encode()
@@ -142,16 +142,18 @@ def _normalise(module: Any) -> None:
 
 
 def _link(files: Sequence[str], modules: Sequence[Any]) -> Any:
+    """Return the verified module of them all; the first takes the others in."""
     whole = modules[0]
     _mark("link")
     for file, module in zip(files[1:], modules[1:], strict=True):
-        module.triple = whole.triple  # they differ in the system's version at most
+        if whole.triple:
+            module.triple = whole.triple  # they differ in the system's version at most
         try:
             whole.link_in(module)
+            if file == files[-1]:
+                whole.verify()
         except RuntimeError as error:
             raise SourceError(Span(file), "c/cannot-link", _first_line(error)) from None
-    if len(modules) > 1:
-        whole.verify()
     return whole
 
 
