@@ -13,7 +13,7 @@ from kleene.cli.output import megabytes, rows, write_whole
 
 
 def test_rows_are_aligned() -> None:
-    assert rows([("a", 1), ("long", "two"), ("x", "")]) == "a     1\nlong  two\nx"
+    assert rows([("a", 1), ("long", "two"), ("x", "")]) == "a     1\nlong  two\nx\n"
     assert rows([]) == ""
 
 

@@ -11,27 +11,22 @@ if TYPE_CHECKING:
     from kleene.ir import Function, Program
 
 
-def defined(program: Program, names: list[str] | None) -> list[Function]:
+def picked(program: Program, names: list[str] | None) -> list[Function]:
     """Return the functions called `names`, or without names all that have a body."""
-    if names is not None:
-        return [program.functions[name] for name in names]
-    return [function for function in program.functions if function.blocks]
-
-
-def checked(program: Program, names: list[str] | None) -> list[str] | None:
-    """Return `names` (None for all), or say which of them the program does not define."""
+    present = [function for function in program.functions if not function.is_declaration]
     if not names:
-        return None
-    present = [function.name for function in defined(program, None)]
+        return present
+    by_name = {function.name: function for function in present}
     for name in names:
-        if name not in present:
+        if name not in by_name:
             raise _unknown(name, present)
-    return names
+    return [by_name[name] for name in names]
 
 
-def _unknown(name: str, present: list[str]) -> SourceError:
-    near = get_close_matches(name, present, n=3)
+def _unknown(name: str, present: list[Function]) -> SourceError:
+    """Return the error that `name` is not among `present`, with what may have been meant."""
+    meant = [function.name for function in present if function.source_name == name]
+    near = meant or get_close_matches(name, [function.name for function in present], n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"it defines {len(present)} functions"
-    return SourceError(
-        None, "cli/unknown-function", f"the program defines no function '{name}'", hint
-    )
+    message = f"the program defines no function '{name}'"
+    return SourceError(None, "cli/unknown-function", message, hint)

@@ -13,15 +13,16 @@ from kleene.reports import json
 
 
 def rows(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return `pairs` as lines of two aligned columns."""
+    """Return `pairs` as lines of two aligned columns, the last one ended too."""
     listed = [(name, str(value)) for name, value in pairs]
     width = max((len(name) for name, _ in listed), default=0)
-    return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in listed)
+    return "".join(f"{name:{width}}  {value}".rstrip() + "\n" for name, value in listed)
 
 
-def emit(text: str) -> None:
-    """Print `text` on stdout."""
-    typer.echo(text, nl=not text.endswith("\n"))
+def emit(pieces: Iterable[str]) -> None:
+    """Print text on stdout as its pieces come."""
+    for piece in pieces:
+        typer.echo(piece, nl=False)
 
 
 def emit_json(value: object) -> None:

@@ -31,7 +31,7 @@ def run(
         emit_json(facts)
     else:
         removed = [("removed", n_removed)] if clear else []
-        emit(rows([*removed, *rows_of(facts)]))
+        emit([rows([*removed, *rows_of(facts)])])
 
 
 def facts_of(cache: Cache) -> dict[str, object]:

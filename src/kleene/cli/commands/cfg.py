@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kleene.cli.functions import checked
+from kleene.cli.functions import picked
 from kleene.cli.output import emit, emit_json, note, write_whole
 from kleene.cli.sources import AsJson, Sources
 from kleene.reports.graph import Edge, Graph, Node, svg, svg_problem
 
 if TYPE_CHECKING:
-    from kleene.ir import Function
+    from kleene.ir import Block, Function
 
 
 def run(
@@ -39,8 +39,8 @@ def run(
     writes DOT beside the place of the SVG.
     """
     program = sources.load()
-    checked(program, [function])
-    graph = _graph(program.functions[function])
+    (chosen,) = picked(program, [function])
+    graph = _graph(chosen)
     if dot_file is not None:
         write_whole(dot_file, graph.dot())
     if svg_file is not None:
@@ -48,7 +48,7 @@ def run(
     if as_json:
         emit_json(graph.as_json())
     elif dot_file is None and svg_file is None:
-        emit(graph.dot())
+        emit([graph.dot()])
 
 
 def _graph(function: Function) -> Graph:
@@ -58,11 +58,25 @@ def _graph(function: Function) -> Graph:
         for block in function.blocks
     ]
     edges = [
-        Edge(block.name, successor.name)
+        Edge(block.name, successor.name, label)
         for block in function.blocks
-        for successor in block.successors
+        for successor, label in zip(block.successors, _labels(block), strict=True)
     ]
     return Graph(function.name, tuple(nodes), tuple(edges))
+
+
+def _labels(block: Block) -> list[str]:
+    """Return when each successor of `block` is taken, in their order."""
+    from kleene.ir.codes import Opcode
+
+    end, n_successors = block.terminator, len(block.successors)
+    if end is not None and end.opcode == Opcode.BR and n_successors == 2:
+        return ["true", "false"]
+    if end is not None and end.opcode == Opcode.SWITCH:
+        return ["default", *(str(case) for case in end.operands[2::2])]
+    if end is not None and end.opcode == Opcode.INVOKE:
+        return ["", "unwind"]
+    return [""] * n_successors
 
 
 def _write_svg(graph: Graph, path: Path) -> None:

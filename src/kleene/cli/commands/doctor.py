@@ -36,7 +36,7 @@ def run(*, as_json: AsJson = False) -> None:
     if as_json:
         emit_json(facts)
     else:
-        emit(_text(facts))
+        emit([_text(facts)])
 
 
 def _facts() -> dict[str, Any]:

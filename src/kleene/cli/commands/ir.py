@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kleene.cli.functions import checked, defined
+from kleene.cli.functions import picked
 from kleene.cli.output import emit, note, rows, write_whole
 from kleene.cli.sources import AsJson, Sources
 from kleene.reports import json
@@ -37,31 +38,38 @@ def run(
     as an opaque instruction, and counted in a note.
     """
     program = sources.load()
-    names = checked(program, functions)
-    text = _json(program, names, stats) if as_json else _text(program, names, stats)
-    if output is None:
-        emit(text)
+    chosen = picked(program, functions)
+    if as_json:
+        pieces = iter([_json(program, chosen, stats)])
+    elif stats:
+        pieces = iter([rows(program.stats().items())])
     else:
-        write_whole(output, text if text.endswith("\n") else text + "\n")
+        pieces = _text(program, chosen if functions else None)
+    if output is None:
+        emit(pieces)
+    else:
+        write_whole(output, "".join(pieces))
     if not as_json:
         for count, what in program.notices:
             note(f"{what} ({count} times)")
 
 
-def _text(program: Program, names: list[str] | None, stats: bool) -> str:
-    from kleene.ir.text import dump
+def _text(program: Program, functions: list[Function] | None) -> Iterator[str]:
+    """Yield the text form piece by piece: `head` need not wait for a whole program."""
+    from kleene.ir.text import chunks
 
-    return rows(program.stats().items()) if stats else dump(program, names)
+    wanted = None if functions is None else [function.row for function in functions]
+    return chunks(program, wanted)
 
 
-def _json(program: Program, names: list[str] | None, stats: bool) -> str:
+def _json(program: Program, functions: list[Function], stats: bool) -> str:
     value: dict[str, object] = {
         "stats": program.stats(),
         "notices": [{"count": count, "text": what} for count, what in program.notices],
     }
     if not stats:
-        value["functions"] = [_plain(function) for function in defined(program, names)]
-    return json.dumps(value)
+        value["functions"] = [_plain(function) for function in functions]
+    return json.dumps(value) + "\n"
 
 
 def _plain(function: Function) -> dict[str, object]:
@@ -74,4 +82,11 @@ def _plain(function: Function) -> dict[str, object]:
         }
         for block in function.blocks
     ]
-    return {"name": function.name, "blocks": blocks}
+    span = function.span
+    return {
+        "name": function.name,
+        "source_name": function.source_name,
+        "file": span.file if span else None,
+        "line": span.line if span else None,
+        "blocks": blocks,
+    }
