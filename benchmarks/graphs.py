@@ -1,10 +1,11 @@
 """Are the graph algorithms linear up to a million nodes, and how do they compare with others?
 
 Inputs are made here, by seed. `ns an edge` should stay put as the size grows, but for the step up
-where the arrays outgrow the processor's caches: large on the wild graph, where no edge stays near. Rivals run on the same graph, already in their own
-form: networkx while that is affordable, SciPy where it has the algorithm. Answers are compared;
-where no rival has the algorithm, the definition of the answer is checked on every edge. The first
-call of an algorithm loads its compiled form, or makes it where there is none yet.
+where the arrays outgrow the processor's caches: large on the wild graph, where no edge stays near.
+Rivals run on the same graph, already in their own form: networkx while that is affordable, SciPy
+where it has the algorithm. Answers are compared; where no rival has the algorithm, the definition
+of the answer is checked on every edge. SciPy's search makes two arrays, ours five. The first call
+of an algorithm loads its compiled form, or makes it where there is none yet.
 """
 
 from __future__ import annotations
