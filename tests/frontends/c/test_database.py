@@ -74,6 +74,27 @@ def test_a_file_that_is_not_there(project: Path) -> None:
     assert error.span.file.endswith("src/one.c")
 
 
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int f(void) { return 1; }\n")
+    row = {"directory": "gone", "file": str(tmp_path / "f.c"), "command": "cc f.c"}
+    error = problem(write(tmp_path / "compile_commands.json", row))
+    assert error.id == "c/no-such-file"
+    assert str(error.span) == str(tmp_path / "gone")
+
+
+def test_a_directory_may_be_seen_from_the_database(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/f.c").write_text("int f(void) { return 1; }\n")
+    rows = [
+        {"directory": "sub", "file": "f.c", "command": "cc f.c"},
+        {"file": "g.c", "arguments": ["cc", "g.c"]},
+    ]
+    (tmp_path / "g.c").write_text("int g(void) { return 1; }\n")
+    text = text_of(write(tmp_path / "compile_commands.json", *rows))
+    assert "@f(" in text
+    assert "@g(" in text
+
+
 def test_a_file_built_twice_is_chosen_by_its_output(tmp_path: Path) -> None:
     (tmp_path / "f.c").write_text("int f(void) { return KIND; }\n")
     static = {"directory": str(tmp_path), "file": "f.c", "command": "cc -DKIND=1 -o static/f.o f.c"}

@@ -48,16 +48,14 @@ def entries(path: str, only: tuple[str, ...] = ()) -> Iterator[Source]:
     for entry in _read(path):
         if not is_chosen(only, entry["file"], _output(entry)):
             continue
-        source = _source(entry)
+        source = _source(entry, os.path.dirname(path))
         if source is None:
             continue
-        if not os.path.isfile(source.path):
-            errors.append(
-                SourceError(
-                    Span(source.path), "c/no-such-file", "no such file", f"it is named by {path}"
-                )
-            )
         found.append(source)
+        for needed in (source.path, source.directory or "."):
+            if not os.path.exists(needed):
+                note = f"it is named by {path}"
+                errors.append(SourceError(Span(needed), "c/no-such-file", "not there", note))
     raise_all(errors)
     if not found:
         what = f"no C or C++ entry that '{' '.join(only)}' chooses" if only else "no C or C++ entry"
@@ -113,12 +111,12 @@ def _is_entry(entry: object) -> bool:
     )
 
 
-def _source(entry: dict[str, Any]) -> Source | None:
+def _source(entry: dict[str, Any], folder: str) -> Source | None:
     arguments = _arguments(entry)
     language = _language(entry["file"], arguments)
     if language is None:
         return None
-    directory = entry.get("directory") or "."
+    directory = os.path.join(folder, entry.get("directory", "")) or "."
     return Source(entry["file"], language, kept(arguments, directory), directory)
 
 

@@ -40,11 +40,12 @@ def mixed_targets(files: Sequence[str], modules: Sequence[Any]) -> Iterator[Sour
     for number in named[1:]:
         first, other = modules[named[0]], modules[number]
         if _machine(first) != _machine(other):
+            what = "data_layout" if first.triple == other.triple else "triple"
             yield SourceError(
                 Span(files[number]),
                 "c/mixed-targets",
-                f"compiled for {other.triple}, other files for {first.triple}",
-                f"{files[named[0]]} is for {first.triple}",
+                f"compiled for another machine than other files: {getattr(other, what)}",
+                f"{files[named[0]]} is for {getattr(first, what)}",
             )
 
 

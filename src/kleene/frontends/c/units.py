@@ -97,9 +97,8 @@ def _follow(
     try:
         for _ in as_completed(futures):
             advance(1)
-    except BaseException:  # an interrupt: start no further compilation
+    finally:  # after an interrupt, start no further compilation
         pool.shutdown(wait=False, cancel_futures=True)
-        raise
 
 
 def _compile(
@@ -124,5 +123,6 @@ def _key(source: Source, compiler: Compiler, options: Options, text: bytes) -> s
     The files behind the text count too: a comment leaves the text alone but moves columns.
     """
     place = os.path.abspath(source.directory or "")  # debug information names it
-    words = (*compiler.words(source, options), source.file)
-    return key_of(compiler.identity, place, *words, text, *contents(text, source.directory))
+    _, *words = compiler.words(source, options)  # the identity stands for the program's path
+    files = contents(text, source.directory)
+    return key_of(compiler.identity, place, *words, source.file, text, *files)
