@@ -4,6 +4,7 @@ from kleene.ir.builder import Builder
 from kleene.ir.canonical import canonical, same
 from kleene.ir.program import Program
 from kleene.ir.text import dump, parse
+from kleene.ir.verifier import problems, verify
 from kleene.ir.views import (
     Argument,
     Block,
@@ -31,5 +32,7 @@ __all__ = [
     "canonical",
     "dump",
     "parse",
+    "problems",
     "same",
+    "verify",
 ]
