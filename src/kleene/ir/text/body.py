@@ -179,7 +179,7 @@ class Body:
         return f"{parts[0]}, {parts[1]} [{', '.join(cases)}]"
 
     def _call(self, i: int, operands: list[int]) -> str:
-        """Return `callee(arguments) as type with bundles to normal, …`."""
+        """Return `callee(arguments) as type with bundles to normal unwind pad`."""
         low, high = self._program.bases[ValueKind.BLOCK], self._program.bases[ValueKind.INSTRUCTION]
         n_values = sum(1 for value in operands if not low <= value < high)
         values, targets = operands[:n_values], operands[n_values:]
@@ -192,7 +192,8 @@ class Body:
         for row in self._bundles.get(self._first + i, ()):
             text += f" with {self._bundle(row)}"
         if targets:
-            text += " to " + ", ".join(self._operand(value, -1) for value in targets)
+            between = " unwind " if self._opcode[i] == Opcode.INVOKE else ", "
+            text += " to " + between.join(self._operand(value, -1) for value in targets)
         return text
 
     def _is_known(self, callee: int, about: int) -> bool:

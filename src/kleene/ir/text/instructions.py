@@ -99,9 +99,9 @@ class BodyParser:
         if line.text not in self._variables:
             line.fail(f"{line.seen()} is not declared by a 'var' line of this function")
         variable = self._variables[line.advance()]
+        if line.text not in BINDINGS:
+            line.fail(f"one of {', '.join(BINDINGS)} is missing, here stands {line.seen()}")
         sign = line.advance()
-        if sign not in BINDINGS:
-            line.fail(f"one of {', '.join(BINDINGS)} is missing after the variable")
         exact, lost = not line.accept("via"), line.accept("?")
         value = None if lost else self._operands.operand(line)
         kind = Binding(BINDINGS.index(sign))
@@ -117,10 +117,9 @@ class BodyParser:
         instruction = Instruction(self._operands.types.void, Opcode.OPAQUE)
         if line.kind == "name":
             instruction = self._result(line)
-        word = line.take("word", "an instruction")
-        if word not in OPCODES:
-            line.fail(f"'{word}' is no instruction")
-        opcode = instruction.opcode = Opcode(OPCODES[word])
+        if line.kind != "word" or line.text not in OPCODES:
+            line.fail(f"{line.seen()} is no instruction")
+        opcode = instruction.opcode = Opcode(OPCODES[line.advance()])
         instruction.flags = self._operands.flags(line)
         if opcode in SUBS:
             instruction.sub = self._operands.sub(line, opcode)
@@ -210,7 +209,7 @@ class BodyParser:
             instruction.bundles.append(Bundle(tag, values))
         if line.accept("to"):
             instruction.operands.append(self._operands.operand(line))
-            while line.accept(","):
+            while line.accept("unwind" if instruction.opcode == Opcode.INVOKE else ","):
                 instruction.operands.append(self._operands.operand(line))
 
     def _argument(self, line: Line, instruction: Instruction) -> None:

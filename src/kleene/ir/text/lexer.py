@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.VERBOSE,
 )
-MAX_DEPTH = 200  # nesting of types and constants; Python's stack bears it
+MAX_DEPTH = 100  # nesting of types and constants; Python's stack bears it
 
 
 class Line:

@@ -21,6 +21,7 @@ _WORDED = {
     "wrapped": ConstantKind.WRAPPED,
     "unknown": ConstantKind.UNKNOWN,
 }
+_CONSTANT_WORDS = {"true", "false", "splat", "blockaddress", "asm", *LITERALS, *_WORDED, *OPCODES}
 
 
 class Operands:
@@ -144,7 +145,7 @@ class Operands:
             return self.global_(line)
         if self.starts_type(line):
             return self.constant(line, self.type(line))
-        if expected == NO_TYPE:
+        if expected in (NO_TYPE, self.types.void):
             line.fail(f"a value is missing, here stands {line.seen()}")
         return self.constant(line, expected)
 
@@ -174,7 +175,9 @@ class Operands:
             return builder.constant(ConstantKind.STRING, type, payload=payload)
         if line.accept("{"):
             return builder.aggregate(type, *self._elements(line, type))
-        word = line.take("word", "a constant")
+        if line.text not in _CONSTANT_WORDS:
+            line.fail(f"{line.seen()} is no constant")
+        word = line.advance()
         if word in ("true", "false"):
             return builder.integer(type, int(word == "true"))
         if word in LITERALS:
@@ -190,16 +193,14 @@ class Operands:
             return self._assembly(line, type)
         if word in _WORDED:
             return self._worded(line, type, _WORDED[word])
-        if word in OPCODES:
-            return self._expression(line, type, Opcode(OPCODES[word]))
-        line.fail(f"'{word}' is no constant")
+        return self._expression(line, type, Opcode(OPCODES[word]))
 
     def _number(self, line: Line, type: int) -> Constant:
-        text = line.advance()
         builder, is_float = self.builder, self.types.kind(type) == TypeKind.FLOAT
+        if not is_float and not _INTEGER.fullmatch(line.text):
+            line.fail(f"{line.seen()} is no integer")
+        text = line.advance()
         if not is_float:
-            if not _INTEGER.fullmatch(text):
-                line.fail(f"'{text}' is no integer")
             return builder.integer(type, int(text))
         if text.startswith("0x") and text[2].isalpha() and text[2] in "KLMHR":
             payload = builder.symbols[text]
