@@ -1,0 +1,121 @@
+"""Debug metadata: the few kinds of node that carry places and names, read straight from the text."""
+
+from __future__ import annotations
+
+from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.symbols import CLASS, symbol, word_number
+from kleene.frontends.c.reader.words import NODE_COLUMN_OF
+
+# Kinds of node that are kept.
+OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = range(8)
+# Columns of a node. References to nodes are kept plus one: 0 is none.
+(
+    M_KIND,
+    M_NAME,
+    M_LINKAGE,
+    M_SCOPE,
+    M_FILE,
+    M_LINE,
+    M_COLUMN,
+    M_INLINED,
+    M_VARIABLE,
+    M_FILENAME,
+    M_DIRECTORY,
+    M_ARGUMENT,
+) = range(12)
+
+
+@step
+def node_kind(text, i):
+    """Return which kind of node the name at i (after `!`) is, by the letters that tell."""
+    if text[i] != 68 or text[i + 1] != 73:  # DI
+        return OTHER
+    c = text[i + 2]
+    if c == 76 and text[i + 3] == 111:  # DILocation, DILocalVariable
+        if text[i + 6] == 116:
+            return LOCATION
+        return LOCAL if text[i + 7] == 86 else OTHER
+    if c == 76:  # DILexicalBlock, DILexicalBlockFile
+        return BLOCK if text[i + 9] == 66 else OTHER
+    if c == 83:  # DISubprogram, not DISubroutineType or DISubrange
+        return SUBPROGRAM if text[i + 5] == 112 else OTHER
+    if c == 70:  # DIFile
+        return FILE
+    if c == 71 and text[i + 8] == 86:  # DIGlobalVariable, DIGlobalVariableExpression
+        return GLOBAL_EXPRESSION if text[i + 16] == 69 else GLOBAL
+    return OTHER
+
+
+@step
+def field(text, s, nodes, number, column, i):
+    """Read a value: a string, a number or a reference; return its end."""
+    apart()
+    if text[i] == 34:
+        start = i + 1
+        i = start
+        while text[i] != 34 and text[i] != 0:
+            i += 1
+        nodes[number, column] = symbol(text, s, start, i, True)
+        return i + (text[i] == 34)
+    reference = text[i] == 33
+    i += reference
+    value, start = 0, i
+    while CLASS[text[i]] & 4:
+        value = value * 10 + (text[i] - 48)
+        i += 1
+    if i > start:
+        nodes[number, column] = value + reference
+    return i
+
+
+@step
+def fields(text, s, nodes, number, i):
+    """Read the keys and values between the parentheses at i; return the end of the line."""
+    apart()
+    depth = 0
+    while text[i] != 10 and text[i] != 0:
+        c = text[i]
+        if c == 34:  # the value of a key that is not kept
+            i += 1
+            while text[i] != 34 and text[i] != 0:
+                i += 1
+            i += text[i] == 34
+        elif c == 40 or c == 41:
+            depth += 1 if c == 40 else -1
+            i += 1
+        elif depth == 1 and c >= 97 and c <= 122:
+            start = i
+            while CLASS[text[i]] & 2:
+                i += 1
+            column = NODE_COLUMN_OF[word_number(text, start, i)]
+            if text[i] == 58 and column >= 0:
+                i = field(text, s, nodes, number, column, i + 2)
+        else:
+            i += 1
+    return i
+
+
+@step
+def node(text, s, nodes, i):
+    """Read `!12 = [distinct] !DIKind(key: value, …)` at i; return a place in the same line."""
+    apart()
+    i += 1
+    if not CLASS[text[i]] & 4:
+        return i
+    number = 0
+    while CLASS[text[i]] & 4:
+        number = number * 10 + (text[i] - 48)
+        i += 1
+    while text[i] == 32 or text[i] == 61:
+        i += 1
+    if text[i] == 100:  # distinct
+        i += 9
+    if text[i] != 33 or number >= len(nodes):
+        return i
+    kind = node_kind(text, i + 1)
+    if kind == OTHER:
+        return i
+    nodes[number, M_KIND] = kind
+    while text[i] != 40 and text[i] != 10 and text[i] != 0:
+        i += 1
+    return fields(text, s, nodes, number, i)

@@ -1,0 +1,91 @@
+"""Small pieces that several instructions share."""
+
+from __future__ import annotations
+
+from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.cursor import (
+    advance,
+    at_word,
+    expect,
+    expect_word,
+    go_to,
+    integer,
+)
+from kleene.frontends.c.reader.state import (
+    AT,
+    ERROR,
+    KIND,
+    N_OPERANDS,
+    OPERANDS,
+    TAG_NAMED,
+    TAG_NUMBERED,
+    VALUE,
+)
+from kleene.frontends.c.reader.tokens import (
+    INTEGER,
+    NAMED,
+    NUMBERED,
+    WORD,
+)
+from kleene.frontends.c.reader.words import FLAG_OF, WORDS
+
+W_ALIGN, W_LABEL = WORDS["align"], WORDS["label"]
+
+
+@step
+def add_operand(t, m, value):
+    """Append an operand."""
+    m[m[OPERANDS] + m[N_OPERANDS]] = value
+    m[N_OPERANDS] += 1
+
+
+@step
+def words_flags(t, m):
+    """Read the flag words that stand here; return them as bits."""
+    apart()
+    flags = 0
+    while m[KIND] == WORD and FLAG_OF[m[VALUE]] != 0:
+        flags |= FLAG_OF[m[VALUE]]
+        advance(t, m)
+    return flags
+
+
+@step
+def label(t, m):
+    """Read `label %x` as an operand."""
+    apart()
+    expect_word(t, m, W_LABEL)
+    if m[KIND] == NUMBERED:
+        add_operand(t, m, TAG_NUMBERED + m[VALUE])
+    elif m[KIND] == NAMED:
+        add_operand(t, m, TAG_NAMED + m[VALUE])
+    else:
+        m[ERROR] = 1
+    advance(t, m)
+
+
+@step
+def log_alignment(bytes_):
+    """Return log2 of a power of two, plus one."""
+    result = 1
+    while bytes_ > 1:
+        bytes_ >>= 1
+        result += 1
+    return result
+
+
+@step
+def alignment(t, m):
+    """Read `, align N` if it stands here; return log2 N + 1, else 0."""
+    apart()
+    before = m[AT]
+    if m[KIND] != 44:
+        return 0
+    advance(t, m)
+    if not at_word(m, W_ALIGN):
+        go_to(t, m, before)
+        return 0
+    advance(t, m)
+    result = log_alignment(integer(m))
+    expect(t, m, INTEGER)
+    return result
