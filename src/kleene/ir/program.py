@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kleene.ir.views import Value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """One linked program. Everything is in the tables; the rest are views and derived columns."""
 
@@ -58,6 +58,11 @@ class Program:
     bundles: Bundles
     passed: Passed
     notice_table: Notices
+
+    def __repr__(self) -> str:
+        sizes = (self.function_table, self.instructions)
+        n_functions, n_instructions = (len(table) for table in sizes)
+        return f"<Program {self.name!r}: {n_functions} functions, {n_instructions} instructions>"
 
     @cached_property
     def bases(self) -> tuple[int, int, int, int, int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from kleene.ir.program import Program
 from kleene.ir.tables import Table
 
-VERSION = 1
+VERSION = 2
 _MAGIC = b"kleene-ir\0"
 _ALIGN = 64
 
@@ -37,6 +37,7 @@ def dumps(program: Program) -> bytes:
             padded = raw + b"\0" * (-len(raw) % _ALIGN)
             chunks.append(padded)
             place += len(padded)
+    head["bytes"] = place
     text = json.dumps(head).encode()
     start = len(_MAGIC) + 8 + len(text)
     front = _MAGIC + len(text).to_bytes(8, "little") + text + b"\0" * (-start % _ALIGN)
@@ -44,15 +45,22 @@ def dumps(program: Program) -> bytes:
 
 
 def loads(raw: bytes) -> Program | None:
-    """Return the program in `raw`, or None if another version wrote it; columns are read-only."""
+    """Return the program in `raw`, its columns read-only.
+
+    None where another version wrote it, or it is not whole; that the bytes are the ones written is
+    for the caller to know (the cache keeps a digest).
+    """
     if raw[: len(_MAGIC)] != _MAGIC:
         return None
     at = len(_MAGIC) + 8
     length = int.from_bytes(raw[len(_MAGIC) : at], "little")
-    head = json.loads(raw[at : at + length])
-    if head["version"] != VERSION:
+    try:
+        head = json.loads(raw[at : at + length])
+    except ValueError:
         return None
     first = at + length + (-(at + length) % _ALIGN)
+    if head["version"] != VERSION or first + head["bytes"] != len(raw):
+        return None
     kinds = get_type_hints(Program)
     tables = {
         name: kinds[name](

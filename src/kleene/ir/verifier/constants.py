@@ -12,6 +12,7 @@ from kleene.ir.verifier.types import in_cycle
 _OF_KIND = {
     ConstantKind.INT: TypeKind.INT,
     ConstantKind.FLOAT: TypeKind.FLOAT,
+    ConstantKind.NULL: TypeKind.POINTER,
     ConstantKind.STRING: TypeKind.ARRAY,
     ConstantKind.SPLAT: TypeKind.VECTOR,
     ConstantKind.ASSEMBLY: TypeKind.POINTER,
