@@ -8,6 +8,7 @@ from __future__ import annotations
 from kleene.frontends.c.reader.calls import call_like
 from kleene.frontends.c.reader.compiled import apart, step
 from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
+from kleene.frontends.c.reader.constants import NODE_KIND as METADATA_CONSTANT
 from kleene.frontends.c.reader.constants import (
     index_constant,
     parse_value,
@@ -19,17 +20,20 @@ from kleene.frontends.c.reader.cursor import (
     accept_word,
     advance,
     at_word,
+    excerpt,
     expect,
     expect_word,
     go_to,
     integer,
     skip_group,
+    skip_line,
     skip_newlines,
 )
 from kleene.frontends.c.reader.operands import add_operand, alignment, label, words_flags
 from kleene.frontends.c.reader.state import (
     AT,
     ERROR,
+    FRAME,
     FULL,
     I_ABOUT,
     I_ALIGN,
@@ -47,6 +51,7 @@ from kleene.frontends.c.reader.state import (
     KIND,
     LAST_TYPE,
     MAX_NOTICES,
+    MAYBE,
     N_BLOCKS,
     N_BUNDLE_OPERANDS,
     N_BUNDLES,
@@ -59,6 +64,7 @@ from kleene.frontends.c.reader.state import (
     N_TEXT,
     N_WIDTH,
     NAMED_LOCALS,
+    NOTHING,
     NOTICES,
     NUMBERED_LOCALS,
     T_KIND,
@@ -87,6 +93,7 @@ from kleene.frontends.c.reader.tokens import (
 from kleene.frontends.c.reader.types import (
     I1,
     I32,
+    METADATA,
     POINTER,
     STRUCT,
     TOKEN,
@@ -108,7 +115,7 @@ from kleene.frontends.c.reader.words import (
     PREDICATE_OF,
     WORDS,
 )
-from kleene.ir.codes import ORDERING_SHIFT, Flag, Opcode
+from kleene.ir.codes import ORDERING_SHIFT, ConstantKind, Flag, Opcode
 
 RET, BR, SWITCH, INDIRECTBR = (
     int(o) for o in (Opcode.RET, Opcode.BR, Opcode.SWITCH, Opcode.INDIRECTBR)
@@ -124,6 +131,7 @@ LANDINGPAD, FREEZE = int(Opcode.LANDINGPAD), int(Opcode.FREEZE)
 EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
 EXTRACTELEMENT, INSERTELEMENT = int(Opcode.EXTRACTELEMENT), int(Opcode.INSERTELEMENT)
 SHUFFLEVECTOR, OPAQUE = int(Opcode.SHUFFLEVECTOR), int(Opcode.OPAQUE)
+NONE_CONSTANT = int(ConstantKind.NONE)
 CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
 CATCHSWITCH, CLEANUPPAD = int(Opcode.CATCHSWITCH), int(Opcode.CLEANUPPAD)
 CATCHPAD = int(Opcode.CATCHPAD)
@@ -524,15 +532,23 @@ def notice(m, text_symbol):
 
 @step
 def opaque(t, m, row, word, place):
-    """Make the line from `place` an opaque instruction that uses every value it names."""
+    """Make the line from `place` an opaque instruction: its text, then every value it names.
+
+    A name may also be a type's: `resolve` turns one that is no local's into `none`.
+    """
     apart()
+    go_to(t, m, place)
+    skip_line(t, m)
+    line = plain_constant(m, METADATA_CONSTANT, METADATA, excerpt(t, m, place))
+    add_operand(t, m, line)
+    m[NOTHING] = plain_constant(m, NONE_CONSTANT, TOKEN, 0)
     go_to(t, m, place)
     while m[KIND] != NEWLINE and m[KIND] != FINISH:
         kind = m[KIND]
         if kind == NUMBERED:
-            add_operand(t, m, TAG_NUMBERED + m[VALUE])
+            add_operand(t, m, TAG_NUMBERED + MAYBE + m[VALUE])
         elif kind == NAMED:
-            add_operand(t, m, TAG_NAMED + m[VALUE])
+            add_operand(t, m, TAG_NAMED + MAYBE + m[VALUE])
         elif kind == GLOBAL:
             add_operand(t, m, TAG_GLOBAL + m[VALUE])
         elif kind == TAG and m[VALUE] == W_DBG:
@@ -541,7 +557,7 @@ def opaque(t, m, row, word, place):
                 m[row + I_DEBUG] = m[VALUE]
         advance(t, m)
     m[row + I_OPCODE], m[row + I_SUB], m[row + I_ALIGN], m[row + I_FLAGS] = OPAQUE, 0, 0, 0
-    m[row + I_TYPE], m[row + I_ABOUT] = VOID, word
+    m[row + I_TYPE], m[row + I_ABOUT] = VOID, -1
     notice(m, word)
 
 
@@ -578,7 +594,7 @@ def instruction(t, m):
         known(t, m, row, opcode)
         attachments(t, m, row)
     if m[ERROR] and not m[FULL]:
-        m[ERROR] = 0
+        m[ERROR], m[TOP], m[FRAME] = 0, 0, 0
         m[N_OPERANDS] = m[row + I_FIRST]
         m[N_PASSED], m[N_BUNDLES] = passed, bundles
         m[N_BUNDLE_OPERANDS] = bundled

@@ -69,6 +69,7 @@ from kleene.frontends.c.reader.state import (
     GROUPS,
     KIND,
     LAYOUT,
+    MAYBE,
     N_ARGUMENTS,
     N_BINDINGS,
     N_BLOCKS,
@@ -81,6 +82,7 @@ from kleene.frontends.c.reader.state import (
     N_OPERANDS,
     NAMED_LOCALS,
     NEXT_NUMBER,
+    NOTHING,
     NUMBERED_LOCALS,
     OPERANDS,
     SOURCE_NAME,
@@ -333,7 +335,8 @@ def resolve(m, values, count, step, function_row, first_block, first_instruction
         tag = m[place] & ~TAG_MASK
         if tag != TAG_NUMBERED and tag != TAG_NAMED:
             continue
-        local = m[place] & TAG_MASK
+        may_be_none = (m[place] & MAYBE) != 0
+        local = m[place] & (MAYBE - 1)
         found = -1
         if tag == TAG_NAMED:
             found = m[m[NAMED_LOCALS] + local]
@@ -345,11 +348,13 @@ def resolve(m, values, count, step, function_row, first_block, first_instruction
             first = m[function_row + F_FIRST_ARGUMENT]
         elif kind == TAG_BLOCK:
             first = first_block
-        if found < 0 or (found & TAG_MASK) < first:
+        if found >= 0 and (found & TAG_MASK) >= first:
+            m[place] = found
+        elif may_be_none:
+            m[place] = m[NOTHING]
+        else:
             m[ERROR] = 1
             m[place] = TAG_CONSTANT
-        else:
-            m[place] = found
 
 
 @step

@@ -74,6 +74,7 @@ SOURCE_NAME, TRIPLE, LAYOUT = range(13, 16)
 ) = range(32, 55)
 # … and the sizes that are looked up while reading.
 TABLE_SIZE, N_GROUPS, N_NUMBERED = range(55, 58)
+NOTHING = 58  # the constant `none`, once an opaque instruction needed it
 N_CELLS = 64
 
 TAG_SHIFT = 40
@@ -89,6 +90,7 @@ TAG_MASK = (1 << TAG_SHIFT) - 1
     TAG_FOREIGN,  # a block of another function, in a blockaddress: index = numbered? * 2^39 + …
 ) = (k << TAG_SHIFT for k in range(8))
 FOREIGN_NUMBER = 1 << (TAG_SHIFT - 1)
+MAYBE = 1 << (TAG_SHIFT - 1)  # with TAG_NUMBERED or TAG_NAMED: it may name nothing
 
 # Columns of the tables.
 E_FIRST, E_END = range(2)

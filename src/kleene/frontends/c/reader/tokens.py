@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kleene.frontends.c.reader.compiled import apart, entry, step
 from kleene.frontends.c.reader.metadata import node
+from kleene.frontends.c.reader.state import Sizes
 from kleene.frontends.c.reader.symbols import (
     CLASS,
     N_TOKENS,
@@ -64,6 +65,23 @@ class Tokens(NamedTuple):
     count: int
     symbols: NDArray[np.int64]  # first byte, end, whether escapes are to be undone
     nodes: NDArray[np.int64]
+
+    def sizes(self) -> Sizes:
+        """Return what bounds the tables that these tokens can fill."""
+        cells = self.cells[: 2 * self.count : 2]
+        kinds = np.bincount(cells >> SHIFT, minlength=ELLIPSIS + 1)
+        heads = (WORD << SHIFT) | np.array([WORDS["define"], WORDS["declare"]])
+        groups = cells[cells >> SHIFT == GROUP] & MASK
+        return Sizes(
+            tokens=self.count,
+            lines=int(kinds[NEWLINE]),
+            heads=int(np.isin(cells, heads).sum()),
+            commas=int(kinds[ord(",")]),
+            brackets=int(kinds[[ord(c) for c in "([{<"]].sum()) + int(kinds[WORD]),
+            quotes=int(kinds[QUOTED]),
+            groups=int(groups.max(initial=-1)) + 1,
+            symbols=len(self.symbols),
+        )
 
 
 @step
@@ -284,6 +302,3 @@ def measure(text):
         elif CLASS[text[start + 1]] & 4:
             nodes += 1
     return code, nodes
-
-
-assert len(WORDS) < 1 << 16

@@ -1,0 +1,44 @@
+"""LLVM's printed text to a `Program`: Numba over bytes, no Python object per instruction.
+
+`tokens` takes the bytes apart, `module` parses the tokens into one heap of integers, `assemble` turns
+that into columns. Only text that LLVM itself printed is read: names are resolved, not checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.base.errors import SourceError
+from kleene.ir.program import Program
+
+VERSION = 1  # of the tables that come out: to be raised whenever they change for some text
+
+
+def read(text: bytes) -> Program:
+    """Return the program that LLVM printed as `text`."""
+    from kleene.frontends.c.reader import module, state, tokens
+    from kleene.frontends.c.reader.assemble import assemble
+
+    taken = tokens.take_apart(np.frombuffer(text + b"\n" + bytes(64), np.uint8))
+    sizes = taken.sizes()
+    table_bits = max(10, (sizes.tokens // 16).bit_length())
+    while True:
+        heap = state.allocate(sizes, table_bits)
+        stopped = module.read_module(taken.cells, heap)
+        if not heap[state.FULL]:
+            break
+        table_bits += 2
+    if stopped >= 0:
+        place = int(taken.cells[2 * stopped + 1])
+        line = text.count(b"\n", 0, place) + 1
+        words = text[place : text.find(b"\n", place)][:200].decode(errors="replace")
+        raise SourceError(
+            None,
+            "c/unread",
+            f"line {line} of the module's text is not understood: {words}",
+            "this is a fault of Kleene's reader: please report it with the input",
+        )
+    return assemble(text, taken, heap)
+
+
+__all__ = ["VERSION", "read"]

@@ -1,0 +1,323 @@
+"""From the reader's heap to the columns of a `Program`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.frontends.c.reader import debug, state
+from kleene.frontends.c.reader.decode import narrow, real_bits, unescape
+from kleene.frontends.c.reader.tokens import Tokens
+from kleene.frontends.c.reader.words import SIMPLE_TYPES, WORDS
+from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeKind, ValueKind
+from kleene.ir.derived import address_taken
+from kleene.ir.layout import lay_out
+from kleene.ir.program import Program
+from kleene.ir.tables import (
+    I32,
+    Arguments,
+    Bindings,
+    Blocks,
+    Bundles,
+    Constants,
+    Functions,
+    Globals,
+    Instructions,
+    Notices,
+    Passed,
+    Strings,
+    Types,
+    Variables,
+)
+
+I64 = NDArray[np.int64]
+
+
+def assemble(raw: bytes, tokens: Tokens, heap: I64) -> Program:
+    """Return the program that was read into `heap`."""
+    return _Assembly(raw, tokens, heap).program()
+
+
+class _Assembly:
+    """The tables of one heap, and what is looked up in several of them."""
+
+    def __init__(self, raw: bytes, tokens: Tokens, heap: I64) -> None:
+        self._raw, self._tokens, self._heap = raw, tokens, heap
+        self._texts = [
+            unescape(raw[first:end]) if escaped else raw[first:end]
+            for first, end, escaped in tokens.symbols.tolist()
+        ]
+        self._symbols: dict[bytes, int] = {}
+        self._globals = self._rows(state.GLOBALS, state.N_GLOBALS)
+        self._functions = self._rows(state.FUNCTIONS, state.N_FUNCTIONS)
+        self._blocks = self._rows(state.BLOCKS, state.N_BLOCKS)
+        counts = (state.N_GLOBALS, state.N_CONSTANTS, state.N_ARGUMENTS, state.N_BLOCKS)
+        self._bases = np.cumsum([0, *(heap[count] for count in counts)])
+        self._global_of = np.full(len(self._texts), -1, np.int64)
+        self._global_of[self._globals[:, state.G_NAME]] = np.arange(len(self._globals))
+
+    def program(self) -> Program:
+        """Return all of it."""
+        nodes = self._tokens.nodes
+        places = debug.Places(nodes, lambda s: self._texts[s].decode(errors="replace"), self._add)
+        rows = self._rows(state.INSTRUCTIONS, state.N_INSTRUCTIONS)
+        spans = places.locations(rows[:, state.I_DEBUG])
+        variables, bindings = self._variables(places)
+        data_layout = self._text(state.LAYOUT)
+        program = Program(
+            name=self._text(state.SOURCE_NAME),
+            triple=self._text(state.TRIPLE),
+            data_layout=data_layout,
+            types=self._types(data_layout),
+            globals=self._global_table(places),
+            function_table=self._function_table(),
+            arguments=self._arguments(),
+            blocks=self._block_table(),
+            instructions=self._instructions(rows, spans),
+            constants=self._constants(),
+            variables=variables,
+            bindings=bindings,
+            bundles=self._bundles(),
+            passed=self._passed(),
+            notice_table=self._notices(),
+            spans=places.table(),
+            strings=Strings.of([b"", *self._texts[1:]]),
+        )
+        taken = address_taken(program) * np.uint32(GlobalFlag.ADDRESS_TAKEN)
+        flags = program.globals.flags | taken.astype(np.uint32)
+        return replace(program, globals=replace(program.globals, flags=flags))
+
+    def _rows(self, base: int, count: int) -> I64:
+        return state.table_of(self._heap, base, int(self._heap[count]))
+
+    def _cells(self, base: int, count: int) -> I64:
+        return self._rows(base, count)[:, 0]
+
+    def _text(self, cell: int) -> str:
+        return self._texts[self._heap[cell]].decode(errors="replace")
+
+    def _add(self, text: str | bytes) -> int:
+        """Return a symbol for a text of our own."""
+        raw = text.encode() if isinstance(text, str) else text
+        if not raw:
+            return 0
+        if raw not in self._symbols:
+            self._symbols[raw] = len(self._texts)
+            self._texts.append(raw)
+        return self._symbols[raw]
+
+    def _excerpt(self, number: int) -> int:
+        """Return the symbol of an excerpt's text."""
+        row = self._rows(state.EXCERPTS, state.N_EXCERPTS)[number]
+        first, end = (self._tokens.cells[2 * token + 1] for token in row)
+        return self._add(self._raw[first:end].rstrip())
+
+    def _values(self, tagged: I64) -> I32:
+        """Return the value ids of tagged values; -1 stays -1."""
+        kind, index = tagged >> state.TAG_SHIFT, tagged & state.TAG_MASK
+        known = tagged >= 0
+        values = np.where(known, self._bases[np.where(known, kind, 0)] + index, -1)
+        of_global = known & (kind == ValueKind.GLOBAL)
+        values[of_global] = self._global_of[index[of_global]]
+        assert (values[known] >= 0).all(), "a global is used but not declared"
+        return values.astype(np.int32)
+
+    def _types(self, data_layout: str) -> Types:
+        rows = self._rows(state.TYPES, state.N_TYPES)
+        kind = rows[:, state.T_KIND].astype(np.uint8)
+        flags = rows[:, state.T_FLAGS].astype(np.uint8)
+        bits = rows[:, state.T_BITS].copy()
+        elements = self._cells(state.ELEMENTS, state.N_ELEMENTS)
+        offsets, places = _ranges(rows[:, state.T_FIRST], rows[:, state.T_COUNT])
+        elements = elements[places].astype(np.int32)
+        size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
+        names = np.array(
+            [self._type_name(row, *r) for row, r in enumerate(rows.tolist())], np.int32
+        )
+        return Types(kind, flags, names, bits, size, align, offsets, elements, field_offset)
+
+    def _type_name(self, type_id: int, kind: int, _flags: int, name: int, *_rest: int) -> int:
+        """Return the symbol of a type's name; see types.intern_type for how it is kept."""
+        if kind in (TypeKind.FLOAT, TypeKind.OTHER) and type_id < len(SIMPLE_TYPES):
+            return self._add(SIMPLE_TYPES[type_id])
+        if kind == TypeKind.OTHER:
+            return self._excerpt(name - 1)
+        if name < 0:
+            return self._add(str(-name - 1))
+        return max(name - 1, 0)
+
+    def _global_table(self, places: debug.Places) -> Globals:
+        rows, nodes = self._globals, self._tokens.nodes
+        declared = debug.variable_nodes(nodes, rows[:, state.G_DEBUG])
+        flags = rows[:, state.G_FLAGS] | self._group_flags(rows[:, state.G_GROUP])
+        return Globals(
+            name=_column(rows, state.G_NAME),
+            kind=_column(rows, state.G_KIND, np.uint8),
+            linkage=_column(rows, state.G_LINKAGE, np.uint8),
+            flags=flags.astype(np.uint32),
+            type=_column(rows, state.G_TYPE),
+            space=_column(rows, state.G_SPACE),
+            align=_column(rows, state.G_ALIGN, np.uint8),
+            initializer=self._values(rows[:, state.G_INITIALIZER]),
+            function=_column(rows, state.G_FUNCTION),
+            source_name=debug.names(nodes, declared),
+            span=places.declarations(declared),
+        )
+
+    def _group_flags(self, group: I64) -> I64:
+        """Return the flags of each attribute group; none for -1."""
+        table = state.table_of(self._heap, state.GROUPS, int(self._heap[state.N_GROUPS]))[:, 0]
+        return np.where(group >= 0, table[group], 0) if len(table) else np.zeros_like(group)
+
+    def _function_table(self) -> Functions:
+        rows = self._functions
+        blocks = np.append(rows[:, state.F_FIRST_BLOCK], len(self._blocks))
+        arguments = np.append(rows[:, state.F_FIRST_ARGUMENT], self._heap[state.N_ARGUMENTS])
+        return Functions(
+            value=_column(rows, state.F_GLOBAL),
+            personality=self._values(rows[:, state.F_PERSONALITY]),
+            block_offsets=blocks.astype(np.int32),
+            argument_offsets=arguments.astype(np.int32),
+        )
+
+    def _arguments(self) -> Arguments:
+        rows = self._rows(state.ARGUMENTS, state.N_ARGUMENTS)
+        return Arguments(
+            type=_column(rows, state.A_TYPE),
+            name=_column(rows, state.A_NAME),
+            flags=_column(rows, state.A_FLAGS, np.uint16),
+            passing=_column(rows, state.A_PASSING, np.uint8),
+            passed_type=_column(rows, state.A_PASSED),
+        )
+
+    def _block_table(self) -> Blocks:
+        rows = self._blocks
+        first = np.append(rows[:, state.B_FIRST], self._heap[state.N_INSTRUCTIONS])
+        return Blocks(
+            name=_column(rows, state.B_NAME),
+            function=_column(rows, state.B_FUNCTION),
+            instruction_offsets=first.astype(np.int32),
+        )
+
+    def _instructions(self, rows: I64, spans: I32) -> Instructions:
+        operands = self._cells(state.OPERANDS, state.N_OPERANDS)
+        groups = self._group_flags(rows[:, state.I_GROUP])
+        flags = rows[:, state.I_FLAGS].copy()
+        flags[groups & GlobalFlag.NORETURN != 0] |= Flag.NORETURN
+        flags[groups & GlobalFlag.RETURNS_TWICE != 0] |= Flag.RETURNS_TWICE
+        return Instructions(
+            opcode=_column(rows, state.I_OPCODE, np.uint8),
+            sub=_column(rows, state.I_SUB, np.uint8),
+            align=_column(rows, state.I_ALIGN, np.uint8),
+            flags=flags.astype(np.uint32),
+            type=_column(rows, state.I_TYPE),
+            about=_column(rows, state.I_ABOUT),
+            block=_column(rows, state.I_BLOCK),
+            name=_column(rows, state.I_NAME),
+            span=spans,
+            offsets=np.append(rows[:, state.I_FIRST], len(operands)).astype(np.int32),
+            operands=self._values(operands),
+        )
+
+    def _constants(self) -> Constants:
+        rows = self._rows(state.CONSTANTS, state.N_CONSTANTS)
+        kind, flags = rows[:, state.C_KIND], rows[:, state.C_FLAGS].copy()
+        payload = rows[:, state.C_PAYLOAD].copy()
+        for row in np.flatnonzero((kind == ConstantKind.FLOAT) | (flags & Flag.WIDE != 0)):
+            convert = real_bits if kind[row] == ConstantKind.FLOAT else narrow
+            number = convert(self._texts[payload[row]])
+            flags[row] = Flag.WIDE if number is None else 0
+            payload[row] = payload[row] if number is None else number
+        for row in np.flatnonzero(np.isin(kind, (ConstantKind.METADATA, ConstantKind.UNKNOWN))):
+            payload[row] = self._excerpt(payload[row])
+        offsets, places = _ranges(rows[:, state.C_FIRST], rows[:, state.C_COUNT])
+        operands = self._cells(state.CONSTANT_OPERANDS, state.N_CONSTANT_OPERANDS)[places]
+        for row in np.flatnonzero(kind == ConstantKind.BLOCK_ADDRESS):
+            self._find_block(operands[offsets[row] : offsets[row + 1]])
+        return Constants(
+            kind=kind.astype(np.uint8),
+            opcode=_column(rows, state.C_OPCODE, np.uint8),
+            flags=flags.astype(np.uint32),
+            type=_column(rows, state.C_TYPE),
+            about=_column(rows, state.C_ABOUT),
+            payload=payload,
+            offsets=offsets,
+            operands=self._values(operands),
+        )
+
+    def _find_block(self, operands: I64) -> None:
+        """Resolve the block of a blockaddress in place."""
+        holder = self._globals[self._global_of[operands[0] & state.TAG_MASK]]
+        function = self._functions[holder[state.G_FUNCTION]]
+        first = function[state.F_FIRST_BLOCK]
+        rows = self._blocks[first : function[state.F_END_BLOCK]]
+        wanted = operands[1] & state.TAG_MASK
+        if wanted & state.FOREIGN_NUMBER:
+            found = rows[:, state.B_NUMBER] == wanted - state.FOREIGN_NUMBER
+        else:
+            found = (rows[:, state.B_NAME] == wanted) & (rows[:, state.B_NUMBER] < 0)
+        assert found.any(), "a blockaddress names a block that is not there"
+        operands[1] = state.TAG_BLOCK + first + np.flatnonzero(found)[0]
+
+    def _variables(self, places: debug.Places) -> tuple[Variables, Bindings]:
+        nodes = self._tokens.nodes
+        rows = self._rows(state.BINDINGS, state.N_BINDINGS)
+        keys = rows[:, state.V_FUNCTION] * len(nodes) + rows[:, state.V_VARIABLE]
+        unique, variable = np.unique(keys, return_inverse=True)
+        node = unique % max(len(nodes), 1)
+        variables = Variables(
+            name=debug.names(nodes, node),
+            function=(unique // max(len(nodes), 1)).astype(np.int32),
+            argument=debug.argument_numbers(nodes, node),
+            span=places.declarations(node),
+        )
+        bindings = Bindings(
+            variable=variable.astype(np.int32),
+            kind=_column(rows, state.V_KIND, np.uint8),
+            exact=_column(rows, state.V_EXACT, np.uint8),
+            value=self._values(rows[:, state.V_VALUE]),
+            before=_column(rows, state.V_BEFORE),
+        )
+        return variables, bindings
+
+    def _bundles(self) -> Bundles:
+        rows = self._rows(state.BUNDLES, state.N_BUNDLES)
+        operands = self._cells(state.BUNDLE_OPERANDS, state.N_BUNDLE_OPERANDS)
+        return Bundles(
+            instruction=_column(rows, state.U_INSTRUCTION),
+            tag=_column(rows, state.U_TAG),
+            offsets=np.append(rows[:, state.U_FIRST], len(operands)).astype(np.int32),
+            operands=self._values(operands),
+        )
+
+    def _passed(self) -> Passed:
+        rows = self._rows(state.PASSED, state.N_PASSED)
+        return Passed(
+            operand=_column(rows, state.P_OPERAND),
+            passing=_column(rows, state.P_PASSING, np.uint8),
+            type=_column(rows, state.P_TYPE),
+        )
+
+    def _notices(self) -> Notices:
+        rows = self._rows(state.NOTICES, state.N_NOTICES)
+        words = list(WORDS)
+        texts = [
+            symbol if symbol >= 0 else self._add(words[-symbol - 2])
+            for symbol in rows[:, state.N_TEXT].tolist()
+        ]
+        return Notices(text=np.array(texts, np.int32), count=rows[:, state.N_COUNT].copy())
+
+
+def _column(rows: I64, column: int, dtype: Any = np.int32) -> Any:
+    return rows[:, column].astype(dtype)
+
+
+def _ranges(first: I64, count: I64) -> tuple[I32, I64]:
+    """Return CSR offsets for ranges of a pool, and the pool's places in their order."""
+    offsets = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(count, out=offsets[1:])
+    places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], count)
+    return offsets.astype(np.int32), places

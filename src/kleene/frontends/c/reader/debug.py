@@ -1,0 +1,131 @@
+"""From debug metadata to spans and variables, a column at a time.
+
+References between nodes are kept plus one (0 is none); `_follow` takes that off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.frontends.c.reader.metadata import (
+    BLOCK,
+    FILE,
+    GLOBAL_EXPRESSION,
+    LOCAL,
+    LOCATION,
+    M_ARGUMENT,
+    M_COLUMN,
+    M_DIRECTORY,
+    M_FILE,
+    M_FILENAME,
+    M_INLINED,
+    M_KIND,
+    M_LINE,
+    M_NAME,
+    M_SCOPE,
+    M_VARIABLE,
+    SUBPROGRAM,
+)
+from kleene.ir.tables import I32, Spans
+
+I64 = NDArray[np.int64]
+
+
+class Places:
+    """Spans as they are asked for: locations first, then where things are declared."""
+
+    def __init__(self, nodes: I64, text: Callable[[int], str], add: Callable[[str], int]) -> None:
+        """Take the nodes, symbols as text, and a way to make a symbol."""
+        self._nodes = nodes
+        self._files = self._paths(text, add)
+        self._rows: list[I64] = []
+        self._n_rows = 0
+
+    def locations(self, nodes: I64) -> I32:
+        """Return the span of each location node; -1 stays -1. To be called once, and first."""
+        assert not self._rows
+        used = self._with_callers(nodes[nodes >= 0])
+        place = np.full(len(self._nodes) + 1, -1, np.int64)
+        place[used] = np.arange(len(used))
+        rows = self._nodes[used]
+        scope = _follow(rows[:, M_SCOPE])
+        inlined = place[_follow(rows[:, M_INLINED])]
+        self._append(scope, rows[:, M_LINE], rows[:, M_COLUMN], inlined)
+        return place[nodes].astype(np.int32)
+
+    def declarations(self, nodes: I64) -> I32:
+        """Return a span for what each node declares; -1 where it says no line."""
+        rows = self._nodes[nodes]
+        known = (nodes >= 0) & (rows[:, M_LINE] > 0) & (rows[:, M_FILE] > 0)
+        spans = np.full(len(nodes), -1, np.int64)
+        spans[known] = self._n_rows + np.arange(int(known.sum()))
+        chosen = nodes[known]
+        nothing = np.zeros(len(chosen), np.int64)
+        self._append(chosen, rows[known, M_LINE], nothing, nothing - 1)
+        return spans.astype(np.int32)
+
+    def table(self) -> Spans:
+        """Return all spans asked for."""
+        rows = np.concatenate(self._rows) if self._rows else np.empty((0, 5), np.int64)
+        return Spans(*(np.ascontiguousarray(column, np.int32) for column in rows.T))
+
+    def _append(self, scope: I64, line: I64, column: I64, inlined: I64) -> None:
+        """Add rows; the file and the function are those of the scope."""
+        file = self._files[_follow(self._nodes[scope, M_FILE])]
+        columns = (file, line, column, self._functions(scope), inlined)
+        self._rows.append(np.stack(columns, axis=1))
+        self._n_rows += len(scope)
+
+    def _functions(self, scope: I64) -> I64:
+        """Return the name of the function around each scope, as a symbol."""
+        nodes = self._nodes
+        while True:
+            inner = np.isin(nodes[scope, M_KIND], (BLOCK, LOCAL)) & (nodes[scope, M_SCOPE] > 0)
+            if not inner.any():
+                break
+            scope = np.where(inner, _follow(nodes[scope, M_SCOPE]), scope)
+        return np.where(nodes[scope, M_KIND] == SUBPROGRAM, nodes[scope, M_NAME], 0)
+
+    def _with_callers(self, nodes: I64) -> I64:
+        """Return the location nodes given and those they are inlined at, each once."""
+        used = np.unique(nodes[self._nodes[nodes, M_KIND] == LOCATION])
+        fresh = used
+        while len(fresh):
+            callers = _follow(self._nodes[fresh, M_INLINED])
+            fresh = np.setdiff1d(callers[callers >= 0], used)
+            used = np.union1d(used, fresh)
+        return used
+
+    def _paths(self, text: Callable[[int], str], add: Callable[[str], int]) -> I64:
+        """Return for each node the symbol of its path, where it is a file; the last is for -1."""
+        paths = np.zeros(len(self._nodes) + 1, np.int64)
+        for node in np.flatnonzero(self._nodes[:, M_KIND] == FILE):
+            name = text(self._nodes[node, M_FILENAME])
+            folder = text(self._nodes[node, M_DIRECTORY])
+            paths[node] = add(os.path.normpath(os.path.join(folder, name)) if name else "")
+        return paths
+
+
+def variable_nodes(nodes: I64, attached: I64) -> I64:
+    """Return the variable node behind each attached expression node; others stay."""
+    through = (attached >= 0) & (nodes[attached, M_KIND] == GLOBAL_EXPRESSION)
+    return np.where(through, _follow(nodes[attached, M_VARIABLE]), attached)
+
+
+def names(nodes: I64, chosen: I64) -> I32:
+    """Return the source name of each node as a symbol, 0 for -1."""
+    return np.where(chosen >= 0, nodes[chosen, M_NAME], 0).astype(np.int32)
+
+
+def argument_numbers(nodes: I64, chosen: I64) -> I32:
+    """Return which parameter each variable node is, 0 for none."""
+    return nodes[chosen, M_ARGUMENT].astype(np.int32)
+
+
+def _follow(references: I64) -> I64:
+    """Return the nodes referred to, -1 for none."""
+    return references - 1
