@@ -273,7 +273,7 @@ class Ordering(IntEnum):
 
 @unique
 class Predicate(IntEnum):
-    """What an icmp or fcmp asks."""
+    """What an icmp or fcmp asks; `UGT` to `ULE` are words of both: unsigned, or unordered."""
 
     FALSE = 0
     OEQ = 1
@@ -297,6 +297,12 @@ class Predicate(IntEnum):
     SGE = 19
     SLT = 20
     SLE = 21
+
+
+REAL_PREDICATES = frozenset(range(Predicate.FALSE, Predicate.TRUE + 1))
+INTEGER_PREDICATES = frozenset(
+    (*range(Predicate.UGT, Predicate.ULE + 1), *range(Predicate.EQ, Predicate.SLE + 1))
+)
 
 
 @unique

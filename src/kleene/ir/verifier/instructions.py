@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.ir.codes import BINARY, CALLS, TERMINATORS, Opcode, Predicate, TypeFlag, TypeKind
+from kleene.ir.codes import (
+    BINARY,
+    CALLS,
+    INTEGER_PREDICATES,
+    REAL_PREDICATES,
+    TERMINATORS,
+    Opcode,
+    TypeFlag,
+    TypeKind,
+)
 from kleene.ir.program import Program
 from kleene.ir.verifier.casts import check_casts
 from kleene.ir.verifier.report import Report
@@ -142,8 +151,7 @@ class _Check:
             fine &= self.shapes.lanes[self.table.type[rows]] == self.shapes.lanes[left]
             self.need("result-type", rows, fine, "the result must be i1, as wide as the operands")
             sub, is_int = self.table.sub[rows], opcode == Opcode.ICMP
-            fine = (sub >= Predicate.EQ) == is_int
-            fine &= sub <= Predicate.SLE
+            fine = np.isin(sub, sorted(INTEGER_PREDICATES if is_int else REAL_PREDICATES))
             self.need("sub", rows, fine, "the predicate is not one of this comparison")
         rows = self.rows(Opcode.SELECT)
         fine = self.shapes.is_bit(self.shapes.type(rows, 0))
