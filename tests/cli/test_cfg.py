@@ -17,7 +17,9 @@ def test_dot_is_printed(kleene: Kleene) -> None:
     done = kleene("cfg", LIST_C, "--function", "release")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith('digraph "release" {\n')
-    assert '"while.cond" -> "while.body"' in done.stdout
+    assert done.stdout.count(" -> ") == 4
+    assert done.stdout.count('[label="true"]') == done.stdout.count('[label="false"]') == 1
+    assert "call @free" in done.stdout
 
 
 def test_json_and_files_agree(kleene: Kleene, tmp_path: Path) -> None:
@@ -43,10 +45,24 @@ def test_without_graphviz_dot_is_written_and_said(
 def test_graphviz_draws(kleene: Kleene, tmp_path: Path) -> None:
     svg = tmp_path / "release.svg"
     assert kleene("cfg", LIST_C, "--function", "release", "--svg", svg).returncode == 0
-    assert "while.cond" in svg.read_text(encoding="utf-8")
+    assert "@free" in svg.read_text(encoding="utf-8")
 
 
 def test_an_unknown_function_is_an_error(kleene: Kleene) -> None:
     done = kleene("cfg", LIST_C, "--function", "nonsense")
     assert done.returncode == 1
     assert "error[cli/unknown-function]" in done.stderr
+
+
+def test_the_ways_out_of_a_block_are_labelled(kleene: Kleene, tmp_path: Path) -> None:
+    source = tmp_path / "a.cpp"
+    source.write_text(
+        "int g(int);\n"
+        "int f(int x) {\n"
+        "  switch (x) { case 1: return g(1); case -5: return 7; }\n"
+        "  try { return g(2); } catch (...) { return 3; }\n"
+        "}\n"
+    )
+    done = kleene("cfg", source, "--function", "_Z1fi", "--json")
+    labels = {edge["label"] for edge in json.loads(done.stdout)["edges"]}
+    assert {"default", "i32 1", "i32 -5", "unwind"} <= labels

@@ -24,17 +24,23 @@ def test_the_bundled_example_is_printed(kleene: Kleene) -> None:
 def test_one_function_can_be_picked(kleene: Kleene) -> None:
     whole = kleene("ir", SHAPES).stdout
     alone = kleene("ir", SHAPES, "--function", "release").stdout
-    assert "while.body" in alone
-    assert "circle_area" not in alone
-    assert len(alone) < len(whole)
+    assert alone.startswith("define @release(")
+    assert alone.count("define ") == 1
+    assert alone in whole
 
 
 def test_json_holds_functions_blocks_and_counts(kleene: Kleene) -> None:
     value = json.loads(kleene("ir", SHAPES, "--json", "--function", "release").stdout)
     (release,) = value["functions"]
-    assert release["blocks"][0]["name"] == "entry"
-    successors = {block["name"]: block["successors"] for block in release["blocks"]}
-    assert successors["while.cond"] == ["while.body", "while.end"]
+    assert (release["name"], release["file"], release["line"]) == (
+        "release",
+        str(SHAPES / "list.c"),
+        13,
+    )
+    first, header, body, end = release["blocks"]
+    assert first["successors"] == body["successors"] == [header["name"]]
+    assert header["successors"] == [body["name"], end["name"]]
+    assert any("call @free" in instruction for instruction in body["instructions"])
     assert value["stats"]["functions"] == 8
     assert value["notices"] == []
 
@@ -98,4 +104,8 @@ def test_errors_exit_1_in_both_forms(
 
 
 def test_an_unknown_function_gets_a_hint(kleene: Kleene) -> None:
-    assert "did you mean release?" in kleene("ir", SHAPES, "--function", "releas").stderr
+    assert "did you mean release" in kleene("ir", SHAPES, "--function", "releas").stderr
+    assert (
+        "did you mean _ZNK3Dog5speakEv or " in kleene("ir", ANIMALS, "--function", "speak").stderr
+    )
+    assert "it defines 8 functions" in kleene("ir", SHAPES, "--function", "qqq").stderr

@@ -54,7 +54,7 @@ def run(
 def _graph(function: Function) -> Graph:
     """Return the blocks of `function` as nodes, and its jumps as edges."""
     nodes = [
-        Node(block.name, "\n".join([f"{block.name}:", *(f"  {one}" for one in block.instructions)]))
+        Node(block.name, "\n".join([f"{block}:", *(f"  {one}" for one in block.instructions)]))
         for block in function.blocks
     ]
     edges = [
