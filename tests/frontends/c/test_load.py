@@ -1,0 +1,139 @@
+"""`kleene.load` as a whole: what it takes, what it remembers, what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import kleene
+from kleene.base import progress
+from kleene.base.cache import Cache
+from kleene.ir.store import dumps
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a program of two files, and a cache of its own."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/one.c").write_text("int two(int);\nint one(int x) { return two(x) + 1; }\n")
+    (tmp_path / "src/two.c").write_text("int two(int x) { int y = x; return y + y; }\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("KLEENE_CC", raising=False)
+    return tmp_path
+
+
+def same(one: kleene.Program, other: kleene.Program) -> bool:
+    return dumps(one) == dumps(other)
+
+
+def start(code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def test_paths_may_be_one_or_many_of_any_kind(here: Path) -> None:
+    whole = kleene.load("src")
+    assert same(whole, kleene.load(Path("src")))
+    assert same(whole, kleene.load(["src/one.c", Path("src/two.c")]))
+    assert same(whole, kleene.load(iter(["src/*.c"])))
+
+
+def test_options_may_be_one_or_many(here: Path) -> None:
+    (here / "n.c").write_text("int f(void) { return A + B; }\n")
+    both = kleene.load("n.c", defines=["A=1", "B=2"], cache=False)
+    assert same(both, kleene.load("n.c", defines="A=1", flags="-DB=2 -fwrapv", cache=False))
+
+
+def test_a_second_load_needs_neither_compiler_nor_llvm_nor_numba(here: Path, made: Path) -> None:
+    bitcode = str(made / "square.bc")
+    kleene.load(bitcode)
+    code = f"import kleene, sys; kleene.load({bitcode!r}); print(*sys.modules)"
+    again = start(code)
+    modules = set(again.communicate()[0].split())
+    assert again.returncode == 0
+    assert "kleene.ir.store" in modules
+    assert not modules & {"llvmlite", "numba", "cupy"}
+
+
+def test_what_is_remembered_is_what_is_made(here: Path) -> None:
+    first = kleene.load("src")
+    assert same(first, kleene.load("src"))
+    assert same(first, kleene.load("src", cache=False))
+    assert same(first, kleene.load("src", cache=Cache(here / "another")))
+    assert (here / "another").is_dir()
+
+
+def test_damaged_entries_are_made_again(here: Path) -> None:
+    first = kleene.load("src")
+    entries = [path for path in (here / "cache").rglob("*") if path.is_file()]
+    assert len(entries) == 3, "two units and a program"
+    for entry in entries:
+        entry.write_bytes(entry.read_bytes()[:-1] + b"?")
+    assert same(first, kleene.load("src"))
+    for entry in entries:
+        entry.write_bytes(b"")
+    assert same(first, kleene.load("src"))
+
+
+def test_order_and_normal_form_are_part_of_the_key(here: Path, made: Path) -> None:
+    plain = made / "plain.bc"
+    assert not same(kleene.load(plain), kleene.load(plain, normalise=True))
+    forth, back = ["src/one.c", "src/two.c"], ["src/two.c", "src/one.c"]
+    assert not same(kleene.load(forth), kleene.load(back))
+
+
+def test_two_processes_load_the_same_at_once(here: Path) -> None:
+    code = (
+        "import hashlib, kleene; from kleene.ir.store import dumps;"
+        "print(hashlib.sha256(dumps(kleene.load('src'))).hexdigest())"
+    )
+    running = [start(code), start(code)]
+    (one, two) = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert one == two
+    assert not list((here / "cache").rglob(".tmp-*"))
+
+
+def test_without_a_cache_nothing_is_written(here: Path) -> None:
+    kleene.load("src", cache=False)
+    assert sorted(os.listdir()) == ["src"]
+    assert sorted(os.listdir("src")) == ["one.c", "two.c"]
+
+
+def test_a_cache_that_cannot_be_written(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "file").write_text("")
+    monkeypatch.setenv("KLEENE_CACHE_DIR", str(here / "file" / "cache"))
+    assert same(kleene.load("src"), kleene.load("src", cache=False))
+
+
+def test_a_failed_load_leaves_nothing_half_done(here: Path, made: Path) -> None:
+    (here / "bad.c").write_text("int f(void) { return x; }\n")
+    before = set(os.listdir(here))
+    for paths in ("bad.c", ["src", "src/absent.c"], [made / "native.o"], [made / "arm.bc", "src"]):
+        with pytest.raises(kleene.SourceError):
+            kleene.load(paths)
+    assert set(os.listdir(here)) - before <= {"cache"}
+    kinds = {path.parts[-3] for path in (here / "cache").rglob("*") if path.is_file()}
+    assert kinds <= {"c-unit"}, "good units may be remembered, no program was made"
+
+
+def test_progress_is_told(here: Path) -> None:
+    told: list[tuple[str, int | None]] = []
+    steps: list[int] = []
+
+    @contextmanager
+    def sink(title: str, total: int | None) -> Iterator[progress.Advance]:
+        told.append((title, total))
+        yield steps.append
+
+    with progress.showing(sink):
+        kleene.load("src")
+    assert told[:2] == [("compiling", 2), ("linking", None)]
+    assert ("reading", None) in told
+    assert sum(steps[:2]) == 2
