@@ -136,7 +136,7 @@ MISTAKES = [
     ("define @f(%x: ptr) -> void {\n^a:\n  call %x()\n}", 3, 12, "'as'"),
     ("@x = global i32 1\ndefine @f() -> void {\n^a:\n  call @x()\n}", 4, 12, "'as'"),
     ("define @f() -> void {\n^a:\n  ret 3\n}", 3, 7, "a value"),
-    ("define @f() -> void {\n^a:\n  ret ! 3\n}", 3, 10, "':'"),
+    ("define @f() -> void {\n^a:\n  ret ! a 3\n}", 3, 11, "':'"),
     ("@x = global " + "[1 x " * 300, 1, None, "nesting"),
 ]
 

@@ -1,6 +1,8 @@
 r"""What values are called, in views and in text.
 
 - A value that has a name keeps it; where two of a function share one, the later are `x~2`, `x~3`.
+  A name that starts with a dot was made up by a compiler: the variable of the source that the value
+  is, if known, follows as in `.013~sum`.
 - A local without a name is called by its number: arguments, blocks and results without a name are
   counted together, function by function, as LLVM's own text counts them. If a variable of the
   source is known to be that value, its name follows: `7.sum`.
@@ -98,7 +100,7 @@ class Names:
             for i in range(starts[row], starts[row + 1]):
                 symbol = symbols[i - first]
                 if has_result[i - first] or symbol:
-                    decoration = "" if symbol else known.get(base + i, "")
+                    decoration = known.get(base + i, "")
                     instructions.append(values.name(self.symbol(symbol), decoration))
                 else:
                     instructions.append("")
@@ -161,7 +163,14 @@ class _Counter:
             self._next[0] += 1
             return f"{number}.{decoration}" if decoration else str(number)
         times = self._times[name] = self._times.get(name, 0) + 1
-        return name if times == 1 else f"{name}~{times}"
+        if times > 1:
+            return f"{name}~{times}"
+        return f"{name}~{decoration}" if decoration and name[0] == "." else name
+
+
+def default_source_name(name: bytes, has_place: bool) -> bytes:
+    """Return what a global is most likely called in the source; text leaves it out then."""
+    return name if has_place and not name.startswith(b".") else b""
 
 
 def quoted_name(raw: bytes) -> str:

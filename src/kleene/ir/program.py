@@ -119,7 +119,7 @@ class Program:
 
     @cached_property
     def successors(self) -> tuple[I32, I32]:
-        """The control-flow graph of all functions at once: CSR over blocks (offsets, targets)."""
+        """The control-flow graph of all functions, as CSR over blocks (offsets, targets)."""
         table = self.instructions
         last = self.blocks.instruction_offsets[1:] - 1
         ends = np.isin(table.opcode[last], list(TERMINATORS)) if len(last) else last.astype(bool)
@@ -137,14 +137,14 @@ class Program:
 
     @cached_property
     def predecessors(self) -> tuple[I32, I32]:
-        """The control-flow graph turned round: CSR over blocks (offsets, sources)."""
+        """The control-flow graph turned round, as CSR over blocks (offsets, sources)."""
         offsets, targets = self.successors
         sources = np.repeat(np.arange(len(self.blocks), dtype=np.int32), np.diff(offsets))
         return _grouped(targets, sources, len(self.blocks))
 
     @cached_property
     def users(self) -> tuple[I32, I32]:
-        """Who uses each value: CSR over values (offsets, instructions), once per operand."""
+        """Who uses each value, once per operand, as CSR over values (offsets, instructions)."""
         table = self.instructions
         owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
         return _grouped(table.operands, owner, self.n_values)
@@ -169,7 +169,7 @@ class Program:
 
     @cached_property
     def functions(self) -> FunctionRows:
-        """The functions, by place or name: `program.functions["main"]`."""
+        """The functions by place or name, as in `program.functions["main"]`."""
         from kleene.ir.views import Function
 
         return FunctionRows(self, range(len(self.function_table)), Function)
@@ -194,7 +194,7 @@ class Program:
 
     @property
     def notices(self) -> list[tuple[int, str]]:
-        """What the reader did not understand: how often, and what."""
+        """What the reader did not understand, and how often."""
         table = self.notice_table
         return [(int(n), self.strings[t]) for n, t in zip(table.count, table.text, strict=True)]
 

@@ -69,7 +69,7 @@ class Type(View):
 
     @property
     def bits(self) -> int:
-        """Width, number of elements or address space: see `TypeKind`."""
+        """Width, number of elements or address space, as `TypeKind` says."""
         return int(self.program.types.bits[self.row])
 
     @property
@@ -219,7 +219,7 @@ class Constant(Value):
 
     @property
     def integer(self) -> int | None:
-        """Its value, if it is an integer, as a signed number (of one bit: 0 or 1)."""
+        """Its value, if it is an integer, as a signed number, of one bit 0 or 1."""
         if self.constant_kind != ConstantKind.INT:
             return None
         payload = int(self.program.constants.payload[self.row])
@@ -393,7 +393,7 @@ class Call(Instruction):
 
     @property
     def callee(self) -> Value:
-        """What is called: a function, or a pointer to one."""
+        """The function called, or the pointer to one."""
         return self.operands[0]
 
     @property

@@ -14,9 +14,13 @@ class Symbols:
         self._known: dict[bytes, int] = {b"": 0}
 
     def __getitem__(self, text: Text) -> int:
-        raw = text.encode() if isinstance(text, str) else text
-        return self._known.setdefault(raw, len(self._known))
+        return self._known.setdefault(symbol_bytes(text), len(self._known))
 
     def table(self) -> Strings:
         """Return all texts as columns."""
         return Strings.of(list(self._known))
+
+
+def symbol_bytes(text: Text) -> bytes:
+    """Return the bytes of a text."""
+    return text.encode() if isinstance(text, str) else text

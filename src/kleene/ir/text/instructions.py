@@ -221,4 +221,4 @@ class BodyParser:
         instruction.operands.append(self._operands.operand(line, instruction.type))
 
     def _place(self, line: Line) -> int:
-        return self._places.read(line, self._function) if line.accept("!") else NO_SPAN
+        return self._places.read_in(line, self._function) if line.accept("!") else NO_SPAN

@@ -11,7 +11,7 @@ from kleene.ir.names import unquoted
 _STRING = r'"(?:[^"\\]|\\[0-9A-Fa-f]{2})*"'
 _TOKEN = re.compile(
     rf"""(?P<space>[ \t\r]+|;.*)
-    |(?P<name>[%@^$#](?:{_STRING}|[A-Za-z0-9_.$-]+)(?:~[0-9]+)?)
+    |(?P<name>[%@^$#](?:{_STRING}|[A-Za-z0-9_.$-]+)(?:~[A-Za-z0-9_.$-]+)?)
     |(?P<string>{_STRING})
     |(?P<number>-?(?:0x[KLMHR]?[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?))
     |(?P<mark>\.\.\.(?![A-Za-z0-9_./$+-])|->|:=|=|[(){{}}\[\]<>,:!?])
@@ -107,7 +107,7 @@ class Line:
 
 
 def symbol_of(name: str) -> bytes:
-    """Return the symbol that a written name stands for: none for a number, no sigil, no `~2`."""
+    """Return the symbol of a written name, without sign and `~…`; a number stands for none."""
     inside = name[1:]
     if inside.startswith('"'):
         return unquoted(inside[: inside.rindex('"') + 1])

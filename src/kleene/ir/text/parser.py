@@ -10,7 +10,9 @@ import re
 
 from kleene.base.errors import SourceError, Span
 from kleene.ir.builder import Argument, Block, Builder, Function, Global
+from kleene.ir.builder.symbols import symbol_bytes
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Passing
+from kleene.ir.names import default_source_name
 from kleene.ir.program import Program
 from kleene.ir.text.instructions import BodyParser
 from kleene.ir.text.lexer import Line, symbol_of
@@ -207,10 +209,11 @@ class _Parser:
                 item.personality = self._operands.operand(line)
             else:
                 break
+        if not has_source:
+            item.source_name = default_source_name(symbol_bytes(item.name), line.text == "!")
         if line.accept("!"):
-            item.span = self._places.read(line)
-            if not has_source:
-                item.source_name = item.name
+            scope = item.source_name if isinstance(item, Function) else ""
+            item.span = self._places.read(line, "", scope)
 
     def _block_of(self, line: Line, function: Function) -> Block:
         return self._bodies[id(function)].block(line)

@@ -15,12 +15,14 @@ class Places:
         self._builder = builder
         self._files: dict[int, Text] = {}  # by span
 
-    def read(self, line: Line, function: Function | None = None) -> int:
-        """Return the place that stands here; a function gives file and scope if they are absent."""
-        file: Text = ""
-        scope: Text = ""
-        if function is not None and function.span != NO_SPAN:
-            file, scope = self._files[function.span], function.source_name
+    def read_in(self, line: Line, function: Function) -> int:
+        """Return the place that stands here, inside a function."""
+        if function.span == NO_SPAN:
+            return self.read(line, "", "")
+        return self.read(line, self._files[function.span], function.source_name)
+
+    def read(self, line: Line, file: Text, scope: Text) -> int:
+        """Return the place that stands here; file and scope are those it need not name."""
         parts = [self._one(line, file, scope)]
         while line.accept("from"):
             parts.append(self._one(line, file, scope))
@@ -35,8 +37,7 @@ class Places:
             file = self._word(line, "a file")
             line.expect(":")
         row = line.integer("a line number")
-        line.expect(":")
-        column = line.integer("a column number")
+        column = line.integer("a column number") if line.accept(":") else 0
         if line.accept("in"):
             scope = self._word(line, "a scope")
         return file, row, column, scope

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Passing, TypeFlag, TypeKind
-from kleene.ir.names import joined, quoted
+from kleene.ir.names import default_source_name, joined, quoted
 from kleene.ir.text.body import Body
 from kleene.ir.text.spans import SpanText
 from kleene.ir.text.values import ConstantText, TypeText
@@ -152,6 +152,7 @@ class Printer:
             yield f"align {1 << int(table.align[row]) - 1}"
         if table.space[row]:
             yield f"space {table.space[row]}"
-        source, has_span = int(table.source_name[row]), table.span[row] >= 0
-        if source != (table.name[row] if has_span else 0):
-            yield f"source {quoted(self._program.strings.raw(source))}"
+        source = self._program.strings.raw(int(table.source_name[row]))
+        name = self._program.strings.raw(int(table.name[row]))
+        if source != default_source_name(name, bool(table.span[row] >= 0)):
+            yield f"source {quoted(source)}"

@@ -1,7 +1,7 @@
 """Source places as text: `! file:line:column in scope from caller's place`.
 
-Inside a function, file and scope are left out where they are the function's own: the file of its
-span, the name it has in the source.
+A column of 0 is left out. So is the scope where it is the function itself, by its name in the
+source, and inside a function the file where it is the function's.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ class SpanText:
 
     def of_global(self, row: int) -> str:
         """Return the place of a global, or nothing."""
-        span = int(self._program.globals.span[row])
-        return f"! {self.write(span, NOWHERE)}" if span >= 0 else ""
+        table = self._program.globals
+        span, is_function = int(table.span[row]), table.function[row] >= 0
+        defaults = (0, int(table.source_name[row])) if is_function else NOWHERE
+        return f"! {self.write(span, defaults)}" if span >= 0 else ""
 
     def write(self, span: int, defaults: tuple[int, int]) -> str:
         """Return a place; one inlined names each call it came through."""
@@ -50,7 +52,8 @@ class SpanText:
     def _one(self, span: int, defaults: tuple[int, int]) -> str:
         table = self._program.spans
         file, scope = int(table.file[span]), int(table.scope[span])
-        place = f"{table.line[span]}:{table.column[span]}"
+        column = int(table.column[span])
+        place = f"{table.line[span]}:{column}" if column else str(table.line[span])
         if file != defaults[0]:
             place = f"{self._word(file)}:{place}"
         return f"{place} in {self._word(scope)}" if scope != defaults[1] else place
