@@ -21,9 +21,10 @@ from kleene.kernels.bit_rows import cpu
 __all__ = ["choose", "or_rows"]
 
 # Rows in host memory must travel: delta, rows and fresh there, rows and fresh back, five rows for
-# every row. A pair reads two. With a bus of 10 GB/s and a CPU of 100 GB/s that is even near 25
-# pairs a row; the constant stays well above, so that `auto` does not lose. Below the least size a
-# launch alone costs more than the CPU's whole round.
+# every row; a pair reads two. Measured on an H200 against 16 CPU threads (benchmarks/bit_rows.py,
+# 20,000 rows of 256 words): 16 pairs a row 27.7 ms against 20.1 ms, 128 pairs a row 38.8 ms against
+# 128 ms, which makes 64 a gain of about two. At 4,000 rows of 32 words the sides are even (1.0 ms
+# against 1.2 ms), and below that the launch alone costs more than the CPU's whole round.
 CUDA_FROM_PAIRS_PER_ROW = 64
 CUDA_FROM_WORDS = 1 << 22
 
