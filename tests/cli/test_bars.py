@@ -27,10 +27,19 @@ class Screen(StringIO):
         return written
 
 
+def is_down(screen: Screen) -> bool:
+    """Whether the display gave the cursor back after all it drew."""
+    before, _, after = screen.getvalue().rpartition("\x1b[?25h")
+    return "\x1b[?25l" in before and after.strip() == ""
+
+
+def bars_on(screen: Screen, patience_s: float) -> Bars:
+    return Bars(Console(file=screen, force_terminal=True, width=80), patience_s)
+
+
 def test_a_slow_task_gets_a_bar_that_counts_from_the_start() -> None:
     screen = Screen(awaited="75%")
-    console = Console(file=screen, force_terminal=True, width=80)
-    with Bars(console, patience_s=0) as bars, bars.task("compiling", 4) as advance:
+    with bars_on(screen, patience_s=0).task("compiling", 4) as advance:
         advance(1)
         advance(2)
         assert screen.seen.wait(timeout=30), screen.getvalue()
@@ -39,23 +48,26 @@ def test_a_slow_task_gets_a_bar_that_counts_from_the_start() -> None:
 
 def test_a_quick_task_draws_nothing() -> None:
     screen = Screen(awaited="")
-    console = Console(file=screen, force_terminal=True)
-    with Bars(console, patience_s=3600) as bars, bars.task("compiling", 4) as advance:
+    with bars_on(screen, patience_s=3600).task("compiling", 4) as advance:
         advance(4)
     assert screen.getvalue() == ""
 
 
 def test_no_terminal_no_bar(capfd: pytest.CaptureFixture[str]) -> None:
     assert not sys.stderr.isatty()
-    with Bars(patience_s=0) as bars, bars.task("compiling", None) as advance:
+    with Bars(patience_s=0).task("compiling", None) as advance:
         advance(1)
     assert capfd.readouterr() == ("", "")
 
 
-def test_nested_tasks_end_in_order() -> None:
+def test_the_display_is_down_when_the_last_bar_ends() -> None:
     screen = Screen(awaited="linking")
-    with Bars(Console(file=screen, force_terminal=True, width=80), patience_s=0) as bars:
-        with bars.task("compiling", 2), bars.task("linking", None):
-            assert screen.seen.wait(timeout=30)
-        with bars.task("reading", 1) as advance:
-            advance(1)
+    bars = bars_on(screen, patience_s=0)
+    with bars.task("compiling", 2), bars.task("linking", None):
+        assert screen.seen.wait(timeout=30)
+    assert is_down(screen)
+    again = Screen(awaited="reading")
+    bars._console = Console(file=again, force_terminal=True, width=80)
+    with bars.task("reading", 1):
+        assert again.seen.wait(timeout=30)
+    assert is_down(again)

@@ -21,22 +21,15 @@ class Bars:
     """A progress sink: a task still running after `patience_s` gets a bar on stderr.
 
     Rich is imported when the first bar is drawn, so a quick command never pays for it; where stderr
-    is no terminal there is never one. Timers and callers meet under one lock.
+    is no terminal there is never one. The display is taken down with the last bar, because it would
+    wipe over what the command prints next. Timers and callers meet under one lock.
     """
 
     def __init__(self, console: Console | None = None, patience_s: float = PATIENCE_S) -> None:
         self._console = console
         self._patience_s = patience_s
         self._display: Progress | None = None
-        self._lock = Lock()
-
-    def __enter__(self) -> Bars:
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        with self._lock:
-            if self._display is not None:
-                self._display.stop()
+        self.lock = Lock()
 
     @contextmanager
     def task(self, title: str, total: int | None) -> Iterator[Advance]:
@@ -55,7 +48,7 @@ class Bars:
             bar.end()
 
     def display(self) -> Progress:
-        """Return the display, started on first use; the caller holds the lock."""
+        """Return the display, started if there is none; the caller holds the lock."""
         if self._display is None:
             from rich.console import Console
             from rich.progress import Progress
@@ -64,10 +57,13 @@ class Bars:
             self._display.start()
         return self._display
 
-    @property
-    def lock(self) -> Lock:
-        """The lock under which bars change."""
-        return self._lock
+    def drop(self, row: TaskID) -> None:
+        """Take a bar away, and with the last one the display; the caller holds the lock."""
+        display = self.display()
+        display.remove_task(row)
+        if not display.tasks:
+            display.stop()
+            self._display = None
 
 
 class _Bar:
@@ -90,11 +86,11 @@ class _Bar:
     def show(self) -> None:
         with self._bars.lock:
             if not self._ended:
-                display = self._bars.display()
-                self._row = display.add_task(self._title, total=self._total, completed=self._n_done)
+                add = self._bars.display().add_task
+                self._row = add(self._title, total=self._total, completed=self._n_done)
 
     def end(self) -> None:
         with self._bars.lock:
             self._ended = True
             if self._row is not None:
-                self._bars.display().remove_task(self._row)
+                self._bars.drop(self._row)

@@ -22,7 +22,7 @@ def guarded(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
     def call(**given: Any) -> None:
         try:
-            with Bars() as bars, progress.showing(bars.task):
+            with progress.showing(Bars().task):
                 run(**given)
             sys.stdout.flush()  # a closed pipe shows here, not at interpreter exit
         except SourceError as error:
