@@ -1,7 +1,7 @@
 """Program analysis as fixed points, on CPUs and GPUs.
 
-`load` turns C and C++ programs into one columnar `Program`; the analyses of later rooms take it from
-there. Nothing heavy is imported until it is asked for.
+`load` turns C and C++ programs into one columnar `Program`; the analyses of later rooms take it
+from there. Nothing heavy is imported until it is asked for.
 """
 
 from __future__ import annotations

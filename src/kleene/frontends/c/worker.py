@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
 from kleene.frontends.c.linking import MARK
+from kleene.frontends.c.reader import PADDING
 from kleene.frontends.c.units import Unit
 
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
@@ -38,6 +39,7 @@ def main() -> None:
         errors = [SourceError(span, "c/bad-bitcode", "a name in it is not UTF-8").as_json()]
     answer.write(json.dumps(errors).encode() + b"\n")
     answer.write(text)
+    answer.write(PADDING if text else b"")
     answer.close()
     os._exit(0)
 

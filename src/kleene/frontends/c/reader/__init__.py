@@ -1,25 +1,33 @@
 """LLVM's printed text to a `Program`: Numba over bytes, no Python object per instruction.
 
-`tokens` takes the bytes apart, `module` parses the tokens into one heap of integers, `assemble` turns
-that into columns. Only text that LLVM itself printed is read: names are resolved, not checked.
+`tokens` takes the bytes apart, `module` parses the tokens into one heap of integers, `assemble`
+turns that into columns. Only text that LLVM itself printed is to be read: what it means is taken
+for granted, but nothing in it can make the reader leave its arrays.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
 from kleene.base.errors import SourceError
-from kleene.ir.program import Program
 
+if TYPE_CHECKING:
+    from kleene.ir.program import Program
+
+PADDING = b"\n" + bytes(64)  # what the scanners stop at; a text that brings it is not copied
 VERSION = 1  # of the tables that come out: to be raised whenever they change for some text
 
 
 def read(text: bytes) -> Program:
     """Return the program that LLVM printed as `text`."""
+    import numpy as np
+
     from kleene.frontends.c.reader import module, state, tokens
     from kleene.frontends.c.reader.assemble import assemble
 
-    taken = tokens.take_apart(np.frombuffer(text + b"\n" + bytes(64), np.uint8))
+    if not text.endswith(PADDING):
+        text += PADDING
+    taken = tokens.take_apart(np.frombuffer(text, np.uint8))
     sizes = taken.sizes()
     table_bits = max(10, (sizes.tokens // 16).bit_length())
     while True:
@@ -41,4 +49,4 @@ def read(text: bytes) -> Program:
     return assemble(text, taken, heap)
 
 
-__all__ = ["VERSION", "read"]
+__all__ = ["PADDING", "VERSION", "read"]

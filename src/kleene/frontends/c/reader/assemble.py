@@ -130,9 +130,9 @@ class _Assembly:
         kind = rows[:, state.T_KIND].astype(np.uint8)
         flags = rows[:, state.T_FLAGS].astype(np.uint8)
         bits = rows[:, state.T_BITS].copy()
-        elements = self._cells(state.ELEMENTS, state.N_ELEMENTS)
+        pool = self._cells(state.ELEMENTS, state.N_ELEMENTS)
         offsets, places = _ranges(rows[:, state.T_FIRST], rows[:, state.T_COUNT])
-        elements = elements[places].astype(np.int32)
+        elements = pool[places].astype(np.int32)
         size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
         names = np.array(
             [self._type_name(row, *r) for row, r in enumerate(rows.tolist())], np.int32

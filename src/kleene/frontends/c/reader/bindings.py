@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.constants import typed_value
 from kleene.frontends.c.reader.cursor import advance, expect, skip_group
 from kleene.frontends.c.reader.state import (
@@ -33,7 +33,7 @@ ASSIGN = int(Binding.ASSIGN)
 
 
 @step
-def expression(t, m):
+def expression(t: Cells, m: Cells) -> bool:
     """Read `, !DIExpression(…)`; return whether it is empty: the value is the variable itself."""
     apart()
     expect(t, m, 44)
@@ -44,7 +44,7 @@ def expression(t, m):
 
 
 @step
-def debug_record(t, m, function):
+def debug_record(t: Cells, m: Cells, function: int) -> None:
     """Read `#dbg_value(type value, !variable, !DIExpression(…), !place)` and its kin."""
     apart()
     kind = BINDING_OF[m[VALUE]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.constants import parse_value, typed_value
 from kleene.frontends.c.reader.cursor import (
     accept,
@@ -83,7 +83,7 @@ G_NORETURN, G_TWICE = int(GlobalFlag.NORETURN), int(GlobalFlag.RETURNS_TWICE)
 
 
 @step
-def skip_to_type(t, m):
+def skip_to_type(t: Cells, m: Cells) -> None:
     """Move over linkage, convention and result attributes to the type they precede."""
     apart()
     while not m[ERROR] and not starts_type(m):
@@ -105,7 +105,7 @@ def skip_to_type(t, m):
 
 
 @step
-def parameter_attributes(t, m):
+def parameter_attributes(t: Cells, m: Cells) -> None:
     """Read attributes before a value or name; the ATTRIBUTE cells get what they say."""
     apart()
     m[ATTRIBUTE_FLAGS], m[ATTRIBUTE_PASSING], m[ATTRIBUTE_TYPE] = 0, 0, -1
@@ -142,7 +142,7 @@ def parameter_attributes(t, m):
 
 
 @step
-def actual_arguments(t, m, base):
+def actual_arguments(t: Cells, m: Cells, base: int) -> None:
     """Read `(type attributes value, …)`; the stack from `base + 1` on gets their types."""
     apart()
     expect(t, m, 40)
@@ -165,7 +165,7 @@ def actual_arguments(t, m, base):
 
 
 @step
-def function_attributes(t, m, row):
+def function_attributes(t: Cells, m: Cells, row: int) -> None:
     """Read the attributes after a call's arguments."""
     apart()
     while not m[ERROR]:
@@ -190,7 +190,7 @@ def function_attributes(t, m, row):
 
 
 @step
-def operand_bundles(t, m):
+def operand_bundles(t: Cells, m: Cells) -> None:
     """Read `[ "tag"(type value, …), … ]` if it stands here."""
     apart()
     if not accept(t, m, 91):
@@ -216,7 +216,7 @@ def operand_bundles(t, m):
 
 
 @step
-def call_like(t, m, row, opcode):
+def call_like(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read call, invoke or callbr after its opcode, up to its last label but callbr's list."""
     apart()
     m[row + I_FLAGS] |= words_flags(t, m)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.cursor import (
     accept,
     advance,
@@ -102,7 +102,17 @@ for _word, _kind in (
 
 
 @step
-def same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
+def same_constant(
+    m: Cells,
+    row: int,
+    kind: int,
+    opcode: int,
+    flags: int,
+    type_id: int,
+    about: int,
+    payload: int,
+    base: int,
+) -> bool:
     """Return whether the constant in `row` has this content."""
     count = m[TOP] - base
     if (
@@ -123,7 +133,9 @@ def same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
 
 
 @step
-def intern_constant(m, kind, opcode, flags, type_id, about, payload, base):
+def intern_constant(
+    m: Cells, kind: int, opcode: int, flags: int, type_id: int, about: int, payload: int, base: int
+) -> int:
     """Return the tagged constant of this content; its operands, the stack from `base`, go."""
     apart()
     value = mix(mix(mix(np.uint64(kind), type_id), payload), about)
@@ -159,14 +171,14 @@ def intern_constant(m, kind, opcode, flags, type_id, about, payload, base):
 
 
 @step
-def plain_constant(m, kind, type_id, payload):
+def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
     """Return the tagged constant that has neither operands nor flags."""
     apart()
     return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[TOP])
 
 
 @step
-def integer_constant(t, m, type_id):
+def integer_constant(t: Cells, m: Cells, type_id: int) -> int:
     """Read an integer."""
     apart()
     wide, value = m[KIND] == WIDE_TOKEN, m[VALUE]
@@ -177,7 +189,7 @@ def integer_constant(t, m, type_id):
 
 
 @step
-def assembly(t, m, type_id):
+def assembly(t: Cells, m: Cells, type_id: int) -> int:
     """Read `asm flags "text", "constraints"`."""
     apart()
     advance(t, m)
@@ -194,7 +206,7 @@ def assembly(t, m, type_id):
 
 
 @step
-def block_address(t, m, type_id):
+def block_address(t: Cells, m: Cells, type_id: int) -> int:
     """Read `blockaddress(@function, %block)`; the block is resolved when all are known."""
     apart()
     base = m[TOP]
@@ -215,7 +227,7 @@ def block_address(t, m, type_id):
 
 
 @step
-def wrapped(t, m, type_id):
+def wrapped(t: Cells, m: Cells, type_id: int) -> int:
     """Read `dso_local_equivalent @f` or `no_cfi @f`."""
     apart()
     base = m[TOP]
@@ -227,7 +239,7 @@ def wrapped(t, m, type_id):
 
 
 @step
-def metadata_value(t, m):
+def metadata_value(t: Cells, m: Cells) -> int:
     """Read metadata in an operand's place: kept as its text."""
     apart()
     first = m[AT]
@@ -242,7 +254,7 @@ def metadata_value(t, m):
 
 
 @step
-def unknown_constant(t, m, type_id, start):
+def unknown_constant(t: Cells, m: Cells, type_id: int, start: int) -> int:
     """Make of the text from `start` to the end of the line a constant that names its globals."""
     apart()
     base = m[TOP]
@@ -255,7 +267,7 @@ def unknown_constant(t, m, type_id, start):
 
 
 @step
-def literal(t, m, type_id):
+def literal(t: Cells, m: Cells, type_id: int) -> int:
     """Read a constant that is one word, or begins with one and holds no other constant; else -1."""
     apart()
     word = m[VALUE]
@@ -275,7 +287,7 @@ def literal(t, m, type_id):
 
 
 @step
-def leaf_value(t, m, type_id):
+def leaf_value(t: Cells, m: Cells, type_id: int) -> int:
     """Read a value that holds no other; return it tagged, or -1 if none stands here."""
     apart()
     kind = m[KIND]
@@ -301,7 +313,7 @@ def leaf_value(t, m, type_id):
 
 
 @step
-def open_aggregate(t, m, type_id):
+def open_aggregate(t: Cells, m: Cells, type_id: int) -> None:
     """Read the opening bracket of an array, struct or vector and open its frame."""
     apart()
     bracket = m[KIND]
@@ -314,7 +326,7 @@ def open_aggregate(t, m, type_id):
 
 
 @step
-def expression_flags(t, m, frame):
+def expression_flags(t: Cells, m: Cells, frame: int) -> None:
     """Read the words between a constant expression's opcode and its operands."""
     opcode = m[frame + X_OPCODE]
     while m[KIND] == WORD:
@@ -332,7 +344,7 @@ def expression_flags(t, m, frame):
 
 
 @step
-def open_expression(t, m, type_id):
+def open_expression(t: Cells, m: Cells, type_id: int) -> None:
     """Read `opcode flags (` or `splat (` and open its frame."""
     apart()
     word = m[VALUE]
@@ -352,7 +364,7 @@ def open_expression(t, m, type_id):
 
 
 @step
-def close_value(t, m, frame):
+def close_value(t: Cells, m: Cells, frame: int) -> int:
     """Read the end of the constant in `frame`; return it."""
     apart()
     sort, opcode = m[frame + X_SORT], m[frame + X_OPCODE]
@@ -370,7 +382,7 @@ def close_value(t, m, frame):
 
 
 @step
-def parse_value(t, m, type_id):
+def parse_value(t: Cells, m: Cells, type_id: int) -> int:
     """Read a value of a type that is already read; return it tagged."""
     apart()
     top, frames = m[TOP], m[FRAME]
@@ -402,7 +414,7 @@ def parse_value(t, m, type_id):
 
 
 @step
-def typed_value(t, m):
+def typed_value(t: Cells, m: Cells) -> int:
     """Read a type and a value of it; LAST_TYPE holds the type."""
     apart()
     type_id = parse_type(t, m)
@@ -412,7 +424,7 @@ def typed_value(t, m):
 
 
 @step
-def index_constant(t, m):
+def index_constant(t: Cells, m: Cells) -> int:
     """Read a bare index (of extractvalue and insertvalue) as an i32 constant."""
     apart()
     value = plain_constant(m, INT, I32, integer(m))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.state import (
     AT,
     E_END,
@@ -19,7 +19,7 @@ from kleene.frontends.c.reader.tokens import BIAS, FINISH, MASK, NEWLINE, OTHER_
 
 
 @step
-def go_to(t, m, place):
+def go_to(t: Cells, m: Cells, place: int) -> None:
     """Make the token at `place` the present one."""
     apart()
     m[AT] = min(place, m[TOKEN_END])
@@ -29,13 +29,13 @@ def go_to(t, m, place):
 
 
 @step
-def advance(t, m):
+def advance(t: Cells, m: Cells) -> None:
     """Move to the next token; the last is FINISH, for ever."""
     go_to(t, m, m[AT] + 1)
 
 
 @step
-def accept(t, m, kind):
+def accept(t: Cells, m: Cells, kind: int) -> bool:
     """Move on if the present token is of this kind; return whether it was."""
     apart()
     if m[KIND] == kind:
@@ -45,7 +45,7 @@ def accept(t, m, kind):
 
 
 @step
-def expect(t, m, kind):
+def expect(t: Cells, m: Cells, kind: int) -> None:
     """Move over a token of this kind; anything else is an error."""
     apart()
     if m[KIND] == kind:
@@ -55,19 +55,19 @@ def expect(t, m, kind):
 
 
 @step
-def at_word(m, word):
+def at_word(m: Cells, word: int) -> bool:
     """Return whether the present token is this word."""
     return m[KIND] == WORD and m[VALUE] == word
 
 
 @step
-def at_any_word(m):
+def at_any_word(m: Cells) -> bool:
     """Return whether the present token is a word, known or not."""
     return m[KIND] == WORD or m[KIND] == OTHER_WORD
 
 
 @step
-def accept_word(t, m, word):
+def accept_word(t: Cells, m: Cells, word: int) -> bool:
     """Move on if the present token is this word; return whether it was."""
     apart()
     if at_word(m, word):
@@ -77,7 +77,7 @@ def accept_word(t, m, word):
 
 
 @step
-def expect_word(t, m, word):
+def expect_word(t: Cells, m: Cells, word: int) -> None:
     """Move over this word; anything else is an error."""
     apart()
     if at_word(m, word):
@@ -87,13 +87,13 @@ def expect_word(t, m, word):
 
 
 @step
-def integer(m):
+def integer(m: Cells) -> int:
     """Return the value of the present integer."""
     return m[VALUE] - BIAS
 
 
 @step
-def skip_line(t, m):
+def skip_line(t: Cells, m: Cells) -> None:
     """Move to the newline that ends this line."""
     apart()
     place = m[AT]
@@ -103,14 +103,14 @@ def skip_line(t, m):
 
 
 @step
-def skip_newlines(t, m):
+def skip_newlines(t: Cells, m: Cells) -> None:
     """Move over newlines."""
     while m[KIND] == NEWLINE:
         advance(t, m)
 
 
 @step
-def skip_group(t, m):
+def skip_group(t: Cells, m: Cells) -> None:
     """Move over a bracketed group that starts at the present token, with all it holds."""
     apart()
     depth = 0
@@ -127,7 +127,7 @@ def skip_group(t, m):
 
 
 @step
-def excerpt(t, m, first):
+def excerpt(t: Cells, m: Cells, first: int) -> int:
     """Return the number of the text from token `first` to the present one; equal texts are one."""
     apart()
     size = m[AT] - first

@@ -83,22 +83,25 @@ class Places:
     def _functions(self, scope: I64) -> I64:
         """Return the name of the function around each scope, as a symbol."""
         nodes = self._nodes
-        while True:
-            inner = np.isin(nodes[scope, M_KIND], (BLOCK, LOCAL)) & (nodes[scope, M_SCOPE] > 0)
-            if not inner.any():
-                break
-            scope = np.where(inner, _follow(nodes[scope, M_SCOPE]), scope)
-        return np.where(nodes[scope, M_KIND] == SUBPROGRAM, nodes[scope, M_NAME], 0)
+        around = np.arange(len(nodes))
+        inner = np.isin(nodes[:, M_KIND], (BLOCK, LOCAL)) & (nodes[:, M_SCOPE] > 0)
+        around[inner] = _follow(nodes[inner, M_SCOPE])
+        while (further := around[around]).tobytes() != around.tobytes():  # pointer doubling
+            around = further
+        outermost = around[scope]
+        return np.where(nodes[outermost, M_KIND] == SUBPROGRAM, nodes[outermost, M_NAME], 0)
 
     def _with_callers(self, nodes: I64) -> I64:
         """Return the location nodes given and those they are inlined at, each once."""
-        used = np.unique(nodes[self._nodes[nodes, M_KIND] == LOCATION])
-        fresh = used
+        used = np.zeros(len(self._nodes), bool)
+        used[nodes[self._nodes[nodes, M_KIND] == LOCATION]] = True
+        fresh = np.flatnonzero(used)
         while len(fresh):
             callers = _follow(self._nodes[fresh, M_INLINED])
-            fresh = np.setdiff1d(callers[callers >= 0], used)
-            used = np.union1d(used, fresh)
-        return used
+            fresh = np.unique(callers[callers >= 0])
+            fresh = fresh[~used[fresh]]
+            used[fresh] = True
+        return np.flatnonzero(used)
 
     def _paths(self, text: Callable[[int], str], add: Callable[[str], int]) -> I64:
         """Return for each node the symbol of its path, where it is a file; the last is for -1."""

@@ -6,7 +6,7 @@ Whatever is not understood becomes `Opcode.OPAQUE` with every value it names, an
 from __future__ import annotations
 
 from kleene.frontends.c.reader.calls import call_like
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
 from kleene.frontends.c.reader.constants import NODE_KIND as METADATA_CONSTANT
 from kleene.frontends.c.reader.constants import (
@@ -147,7 +147,7 @@ W_INALLOCA, W_SWIFTERROR, W_DBG = WORDS["inalloca"], WORDS["swifterror"], WORDS[
 
 
 @step
-def ordering(t, m, row):
+def ordering(t: Cells, m: Cells, row: int) -> None:
     """Read `syncscope("…")` and an ordering, if they stand here."""
     apart()
     if accept_word(t, m, W_SYNCSCOPE):
@@ -159,7 +159,7 @@ def ordering(t, m, row):
 
 
 @step
-def typed_operand(t, m):
+def typed_operand(t: Cells, m: Cells) -> int:
     """Read a typed value as the next operand; return its type."""
     apart()
     value = typed_value(t, m)
@@ -168,7 +168,7 @@ def typed_operand(t, m):
 
 
 @step
-def second_operand(t, m, type_id):
+def second_operand(t: Cells, m: Cells, type_id: int) -> None:
     """Read `, value` of a known type as the next operand."""
     apart()
     expect(t, m, 44)
@@ -176,7 +176,7 @@ def second_operand(t, m, type_id):
 
 
 @step
-def memory(t, m, row, opcode):
+def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read alloca, load, store, fence, cmpxchg, atomicrmw."""
     apart()
     if opcode == ALLOCA:
@@ -246,7 +246,7 @@ def memory(t, m, row, opcode):
 
 
 @step
-def vectors_and_aggregates(t, m, row, opcode):
+def vectors_and_aggregates(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue, insertvalue, and the element and shuffle instructions."""
     apart()
     whole = typed_operand(t, m)
@@ -279,7 +279,7 @@ def vectors_and_aggregates(t, m, row, opcode):
 
 
 @step
-def label_list(t, m):
+def label_list(t: Cells, m: Cells) -> None:
     """Read `[label %a, label %b]`."""
     apart()
     expect(t, m, 91)
@@ -291,7 +291,7 @@ def label_list(t, m):
 
 
 @step
-def branches(t, m, row, opcode):
+def branches(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read ret, br, switch, indirectbr, resume."""
     apart()
     if opcode == RET:
@@ -327,7 +327,7 @@ def branches(t, m, row, opcode):
 
 
 @step
-def unwind(t, m):
+def unwind(t: Cells, m: Cells) -> bool:
     """Read `unwind to caller` or `unwind label %x`; return whether it was a label."""
     apart()
     expect_word(t, m, W_UNWIND)
@@ -339,7 +339,7 @@ def unwind(t, m):
 
 
 @step
-def exceptions(t, m, row, opcode):
+def exceptions(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read landingpad and the funclet instructions."""
     apart()
     if opcode == LANDINGPAD:
@@ -381,7 +381,7 @@ def exceptions(t, m, row, opcode):
 
 
 @step
-def address(t, m, row):
+def address(t: Cells, m: Cells, row: int) -> None:
     """Read getelementptr after its opcode."""
     apart()
     while m[KIND] == WORD and (FLAG_OF[m[VALUE]] != 0 or at_word(m, W_INRANGE)):
@@ -406,7 +406,7 @@ def address(t, m, row):
 
 
 @step
-def block_name(t, m):
+def block_name(t: Cells, m: Cells) -> None:
     """Read a bare block name (in a phi) as an operand."""
     apart()
     if m[KIND] == NUMBERED:
@@ -419,7 +419,7 @@ def block_name(t, m):
 
 
 @step
-def plain(t, m, row, opcode):
+def plain(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read the instructions whose form is flags, types and operands."""
     apart()
     m[row + I_FLAGS] |= words_flags(t, m)
@@ -466,7 +466,7 @@ def plain(t, m, row, opcode):
 
 
 @step
-def known(t, m, row, opcode):
+def known(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read the instruction after its opcode."""
     apart()
     if ADD <= opcode <= FREM or TRUNC <= opcode <= SELECT:
@@ -492,7 +492,7 @@ def known(t, m, row, opcode):
 
 
 @step
-def attachments(t, m, row):
+def attachments(t: Cells, m: Cells, row: int) -> None:
     """Read what follows any instruction: `, !dbg !7, !tbaa !9 …` up to the end of the line."""
     apart()
     while accept(t, m, 44):
@@ -516,7 +516,7 @@ def attachments(t, m, row):
 
 
 @step
-def notice(m, text_symbol):
+def notice(m: Cells, text_symbol: int) -> None:
     """Count one thing that was not understood: a symbol, or minus a word less one."""
     apart()
     table = m[NOTICES]
@@ -531,7 +531,7 @@ def notice(m, text_symbol):
 
 
 @step
-def opaque(t, m, row, word, place):
+def opaque(t: Cells, m: Cells, row: int, word: int, place: int) -> None:
     """Make the line from `place` an opaque instruction: its text, then every value it names.
 
     A name may also be a type's: `resolve` turns one that is no local's into `none`.
@@ -562,7 +562,7 @@ def opaque(t, m, row, word, place):
 
 
 @step
-def instruction(t, m):
+def instruction(t: Cells, m: Cells) -> None:
     """Read the instruction at the present token; the newline after it becomes the present one."""
     apart()
     new = m[N_INSTRUCTIONS]

@@ -1,8 +1,8 @@
-"""Debug metadata: the few kinds of node that carry places and names, read straight from the text."""
+"""Debug metadata: the nodes that carry places and names, read straight from the text."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, step
 from kleene.frontends.c.reader.symbols import CLASS, symbol, word_number
 from kleene.frontends.c.reader.words import NODE_COLUMN_OF
 
@@ -26,7 +26,7 @@ OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = ran
 
 
 @step
-def node_kind(text, i):
+def node_kind(text: Text, i: int) -> int:
     """Return which kind of node the name at i (after `!`) is, by the letters that tell."""
     if text[i] != 68 or text[i + 1] != 73:  # DI
         return OTHER
@@ -47,7 +47,7 @@ def node_kind(text, i):
 
 
 @step
-def field(text, s, nodes, number, column, i):
+def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) -> int:
     """Read a value: a string, a number or a reference; return its end."""
     apart()
     if text[i] == 34:
@@ -69,7 +69,7 @@ def field(text, s, nodes, number, column, i):
 
 
 @step
-def fields(text, s, nodes, number, i):
+def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
     """Read the keys and values between the parentheses at i; return the end of the line."""
     apart()
     depth = 0
@@ -96,7 +96,7 @@ def fields(text, s, nodes, number, i):
 
 
 @step
-def node(text, s, nodes, i):
+def node(text: Text, s: Cells, nodes: Nodes, i: int) -> int:
     """Read `!12 = [distinct] !DIKind(key: value, …)` at i; return a place in the same line."""
     apart()
     i += 1

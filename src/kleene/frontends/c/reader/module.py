@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.bindings import debug_record
 from kleene.frontends.c.reader.calls import parameter_attributes, skip_to_type
-from kleene.frontends.c.reader.compiled import apart, entry, step
+from kleene.frontends.c.reader.compiled import Cells, apart, entry, step
 from kleene.frontends.c.reader.constants import (
     parse_value,
     typed_value,
@@ -142,7 +142,7 @@ W_PERSONALITY, W_PREFIX, W_PROLOGUE = WORDS["personality"], WORDS["prefix"], WOR
 
 
 @step
-def new_global(m, kind):
+def new_global(m: Cells, kind: int) -> int:
     """Append a global named by the present token; return its row."""
     apart()
     row = m[GLOBALS] + m[N_GLOBALS] * G_WIDTH
@@ -156,7 +156,7 @@ def new_global(m, kind):
 
 
 @step
-def trailing(t, m, row):
+def trailing(t: Cells, m: Cells, row: int) -> None:
     """Read what follows a global: `, section "x", align 8, !dbg !3`, or a function's tail."""
     apart()
     while m[KIND] != NEWLINE and m[KIND] != FINISH and m[KIND] != 123:
@@ -184,7 +184,7 @@ def trailing(t, m, row):
 
 
 @step
-def global_definition(t, m):
+def global_definition(t: Cells, m: Cells) -> None:
     """Read `@name = … global type value, …`, or an alias or ifunc."""
     apart()
     row = new_global(m, VARIABLE)
@@ -231,7 +231,7 @@ def global_definition(t, m):
 
 
 @step
-def formal_arguments(t, m, base):
+def formal_arguments(t: Cells, m: Cells, base: int) -> int:
     """Read `(type attributes %name, …)`; the stack from `base + 1` gets types. Return the flags."""
     apart()
     flags = 0
@@ -264,7 +264,7 @@ def formal_arguments(t, m, base):
 
 
 @step
-def function_head(t, m, declared):
+def function_head(t: Cells, m: Cells, declared: bool) -> int:
     """Read `define …` or `declare …` up to its body; return the function's row."""
     apart()
     advance(t, m)
@@ -308,7 +308,7 @@ def function_head(t, m, declared):
 
 
 @step
-def new_block(m, function, name, number):
+def new_block(m: Cells, function: int, name: int, number: int) -> None:
     """Append a block; number -1: it has a name."""
     apart()
     new = m[N_BLOCKS]
@@ -324,14 +324,22 @@ def new_block(m, function, name, number):
 
 
 @step
-def resolve(m, values, count, step, function_row, first_block, first_instruction):
+def resolve(
+    m: Cells,
+    values: int,
+    count: int,
+    stride: int,
+    function_row: int,
+    first_block: int,
+    first_instruction: int,
+) -> None:
     """Turn names of locals in `count` cells from `values` on into what they name.
 
     Whatever a stale entry of an earlier function names lies before this function's first rows. A
     name that names nothing is an error.
     """
     apart()
-    for place in range(values, values + count * step, step):
+    for place in range(values, values + count * stride, stride):
         tag = m[place] & ~TAG_MASK
         if tag != TAG_NUMBERED and tag != TAG_NAMED:
             continue
@@ -358,7 +366,7 @@ def resolve(m, values, count, step, function_row, first_block, first_instruction
 
 
 @step
-def function_body(t, m, function):
+def function_body(t: Cells, m: Cells, function: int) -> None:
     """Read the lines between the braces."""
     apart()
     first_block, first_instruction = m[N_BLOCKS], m[N_INSTRUCTIONS]
@@ -394,7 +402,7 @@ def function_body(t, m, function):
 
 
 @step
-def memory_effect(t, m):
+def memory_effect(t: Cells, m: Cells) -> int:
     """Read `(argmem: read, …)`: READ_NONE, READ_ONLY or 0."""
     apart()
     reads = writes = False
@@ -408,7 +416,7 @@ def memory_effect(t, m):
 
 
 @step
-def attribute_group(t, m):
+def attribute_group(t: Cells, m: Cells) -> None:
     """Read `attributes #3 = { … }`."""
     apart()
     advance(t, m)
@@ -428,7 +436,7 @@ def attribute_group(t, m):
 
 
 @step
-def header_line(t, m):
+def header_line(t: Cells, m: Cells) -> None:
     """Read the lines that are neither global, function, type nor metadata."""
     apart()
     word = m[VALUE] if m[KIND] == WORD else 0
@@ -449,7 +457,7 @@ def header_line(t, m):
 
 
 @entry
-def read_module(t, m):
+def read_module(t: Cells, m: Cells) -> int:
     """Read all tokens; return the place of the one where reading stopped, or -1."""
     go_to(t, m, 0)
     while m[KIND] != FINISH:

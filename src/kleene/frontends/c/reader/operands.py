@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.cursor import (
     advance,
     at_word,
@@ -33,14 +33,14 @@ W_ALIGN, W_LABEL = WORDS["align"], WORDS["label"]
 
 
 @step
-def add_operand(t, m, value):
+def add_operand(t: Cells, m: Cells, value: int) -> None:
     """Append an operand."""
     m[m[OPERANDS] + m[N_OPERANDS]] = value
     m[N_OPERANDS] += 1
 
 
 @step
-def words_flags(t, m):
+def words_flags(t: Cells, m: Cells) -> int:
     """Read the flag words that stand here; return them as bits."""
     apart()
     flags = 0
@@ -51,7 +51,7 @@ def words_flags(t, m):
 
 
 @step
-def label(t, m):
+def label(t: Cells, m: Cells) -> None:
     """Read `label %x` as an operand."""
     apart()
     expect_word(t, m, W_LABEL)
@@ -65,7 +65,7 @@ def label(t, m):
 
 
 @step
-def log_alignment(bytes_):
+def log_alignment(bytes_: int) -> int:
     """Return log2 of a power of two, plus one."""
     result = 1
     while bytes_ > 1:
@@ -75,7 +75,7 @@ def log_alignment(bytes_):
 
 
 @step
-def alignment(t, m):
+def alignment(t: Cells, m: Cells) -> int:
     """Read `, align N` if it stands here; return log2 N + 1, else 0."""
     apart()
     before = m[AT]

@@ -1,7 +1,7 @@
 """The reader's working memory: one heap of int64 that Numba fills, sized before it starts.
 
 The heap `m` begins with single cells: the present token, counters, and the base address of each
-table. A row of a table is an address: `m[row + I_OPCODE]`; `assemble` turns the tables into columns.
+table. A row of a table is an address, as in `m[row + I_OPCODE]`; `assemble` makes columns of it.
 One heap keeps Numba's signatures to two arguments: with one array a table, compiling took minutes.
 
 No append can pass its table's end: each consumes a token of its own, and capacities count tokens

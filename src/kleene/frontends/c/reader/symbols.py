@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, Text, apart, step
 from kleene.frontends.c.reader.words import (
     FNV_PRIME,
     FNV_START,
@@ -40,7 +40,7 @@ CLASS = _classes()
 
 
 @step
-def word_number(text, start, end):
+def word_number(text: Text, start: int, end: int) -> int:
     """Return the number of the word text[start:end], 0 if it is none of ours."""
     apart()
     value = _START
@@ -55,7 +55,7 @@ def word_number(text, start, end):
 
 
 @step
-def name_end(text, i):
+def name_end(text: Text, i: int) -> int:
     """Return the end of the name that starts at i, quoted or not."""
     apart()
     if text[i] == 34:
@@ -69,7 +69,7 @@ def name_end(text, i):
 
 
 @step
-def symbol(text, s, start, end, escaped):
+def symbol(text: Text, s: Cells, start: int, end: int, escaped: bool) -> int:
     """Return the symbol of text[start:end]; `escaped`: backslashes in it are escapes."""
     apart()
     if start >= end:

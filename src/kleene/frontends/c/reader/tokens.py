@@ -2,8 +2,8 @@
 
 A token is two cells: `kind * 2^40 + value`, and where it starts. Names, literals and strings are
 *symbols*, numbered as they are met: a symbol is a place in the text, for what LLVM prints twice it
-prints alike. Metadata lines make no tokens: `metadata.node` keeps the few that carry places and names.
-The text ends in NUL bytes, which no printed module contains, so that every scan stops by itself.
+prints alike. Metadata lines make no tokens: `metadata.node` keeps those that carry places and
+names. The text ends in NUL bytes, which no printed module contains, so every scan stops by itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.frontends.c.reader.compiled import apart, entry, step
+from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, entry, step
 from kleene.frontends.c.reader.metadata import node
 from kleene.frontends.c.reader.state import Sizes
 from kleene.frontends.c.reader.symbols import (
@@ -56,36 +56,48 @@ SHIFT = 40
 MASK = (1 << SHIFT) - 1
 BIAS = 1 << (SHIFT - 1)
 _DIGITS_THAT_FIT = 11
+_HEADS, _GROUPS = ELLIPSIS + 1, ELLIPSIS + 2
+W_DEFINE, W_DECLARE = WORDS["define"], WORDS["declare"]
 
 
 class Tokens(NamedTuple):
     """A text taken apart."""
 
     cells: NDArray[np.int64]  # two a token
-    count: int
+    n_tokens: int
     symbols: NDArray[np.int64]  # first byte, end, whether escapes are to be undone
     nodes: NDArray[np.int64]
 
     def sizes(self) -> Sizes:
         """Return what bounds the tables that these tokens can fill."""
-        cells = self.cells[: 2 * self.count : 2]
-        kinds = np.bincount(cells >> SHIFT, minlength=ELLIPSIS + 1)
-        heads = (WORD << SHIFT) | np.array([WORDS["define"], WORDS["declare"]])
-        groups = cells[cells >> SHIFT == GROUP] & MASK
+        kinds = np.zeros(ELLIPSIS + 3, np.int64)
+        count_kinds(self.cells, kinds, self.n_tokens)
         return Sizes(
-            tokens=self.count,
+            tokens=self.n_tokens,
             lines=int(kinds[NEWLINE]),
-            heads=int(np.isin(cells, heads).sum()),
+            heads=int(kinds[_HEADS]),
             commas=int(kinds[ord(",")]),
             brackets=int(kinds[[ord(c) for c in "([{<"]].sum()) + int(kinds[WORD]),
             quotes=int(kinds[QUOTED]),
-            groups=int(groups.max(initial=-1)) + 1,
+            groups=int(kinds[_GROUPS]),
             symbols=len(self.symbols),
         )
 
 
+@entry
+def count_kinds(cells: Cells, s: Cells, count: int) -> None:
+    """Add to s[kind] for every token; the last two cells get the heads and the largest group."""
+    for i in range(count):
+        kind, value = cells[2 * i] >> SHIFT, cells[2 * i] & MASK
+        s[kind] += 1
+        if kind == WORD and (value == W_DEFINE or value == W_DECLARE):
+            s[_HEADS] += 1
+        elif kind == GROUP:
+            s[_GROUPS] = max(s[_GROUPS], value + 1)
+
+
 @step
-def emit(cells, s, kind, value, start):
+def emit(cells: Cells, s: Cells, kind: int, value: int, start: int) -> None:
     """Append a token."""
     place = 2 * s[N_TOKENS]
     cells[place] = (kind << SHIFT) | value
@@ -94,7 +106,7 @@ def emit(cells, s, kind, value, start):
 
 
 @step
-def quoted(text, cells, s, kind, start, first):
+def quoted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int) -> int:
     """Append a token for the name or quoted text that begins at `first`; return its end."""
     apart()
     end = name_end(text, first)
@@ -106,7 +118,7 @@ def quoted(text, cells, s, kind, start, first):
 
 
 @step
-def counted(text, cells, s, kind, start, first):
+def counted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int) -> int:
     """Append a token for the digits at `first`; return their end."""
     apart()
     value, i = 0, first
@@ -118,7 +130,7 @@ def counted(text, cells, s, kind, start, first):
 
 
 @step
-def number(text, cells, s, start):
+def number(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for the integer or real at `start`; return its end."""
     apart()
     i = start
@@ -141,7 +153,7 @@ def number(text, cells, s, start):
 
 
 @step
-def word(text, cells, s, start):
+def word(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for the word at `start`; return its end."""
     apart()
     i = start
@@ -166,7 +178,7 @@ def word(text, cells, s, start):
 
 
 @step
-def label(text, cells, s, start):
+def label(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token if a label stands at `start`; return its end, or `start` if none does."""
     apart()
     end = name_end(text, start)
@@ -183,7 +195,7 @@ def label(text, cells, s, start):
 
 
 @step
-def hashed(text, cells, s, start):
+def hashed(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for what begins with `#`; return its end."""
     apart()
     if CLASS[text[start + 1]] & 4:
@@ -194,7 +206,7 @@ def hashed(text, cells, s, start):
 
 
 @step
-def noted(text, cells, s, start):
+def noted(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for what begins with `!`; return its end."""
     apart()
     following = text[start + 1]
@@ -211,7 +223,7 @@ def noted(text, cells, s, start):
 
 
 @step
-def line_start(text, cells, s, nodes, i):
+def line_start(text: Text, cells: Cells, s: Cells, nodes: Nodes, i: int) -> int:
     """Skip metadata lines from the line start i, then append a label's token; return the place."""
     apart()
     while text[i] == 33:
@@ -224,7 +236,7 @@ def line_start(text, cells, s, nodes, i):
 
 
 @entry
-def tokenize(text, cells, s, nodes):
+def tokenize(text: Text, cells: Cells, s: Cells, nodes: Nodes) -> None:
     """Fill `cells` with the tokens of the text, and `nodes` with its debug metadata."""
     i = line_start(text, cells, s, nodes, 0)
     while text[i] != 0 and not s[TABLE_FULL]:
@@ -271,7 +283,7 @@ def tokenize(text, cells, s, nodes):
 def take_apart(text: NDArray[np.uint8]) -> Tokens:
     """Return the tokens, symbols and debug metadata of a text that ends in NUL bytes."""
     n_code, n_nodes = measure(text)
-    bits = max(12, int(n_code // 24).bit_length())
+    bits = max(10, int(n_code // 64).bit_length())
     while True:
         cells = np.empty(2 * (n_code + 16), np.int64)
         nodes = np.zeros((n_nodes + 1, 12), np.int64)
@@ -288,7 +300,7 @@ def take_apart(text: NDArray[np.uint8]) -> Tokens:
 
 
 @entry
-def measure(text):
+def measure(text: Text) -> tuple[int, int]:
     """Return how many bytes lie outside metadata lines, and how many numbered nodes there are."""
     i, code, nodes = 0, 0, 0
     while text[i] != 0:

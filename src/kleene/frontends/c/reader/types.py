@@ -6,9 +6,11 @@ frames on the heap, so nesting of any depth is read.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import apart, step
+from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.cursor import (
     accept,
     accept_word,
@@ -74,21 +76,21 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @step
-def mix(value, item):
+def mix(value: Any, item: int) -> Any:
     """Return a hash of a hash and one more number."""
     value = (value ^ np.uint64(item)) * _MIX
     return value ^ (value >> np.uint64(32))
 
 
 @step
-def push(m, item):
+def push(m: Cells, item: int) -> None:
     """Put an item on the stack."""
     m[m[STACK] + m[TOP]] = item
     m[TOP] += 1
 
 
 @step
-def new_type(m, kind, flags, name, bits, base):
+def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Append a type whose elements are the stack from `base` on; return its id."""
     apart()
     new = m[N_TYPES]
@@ -108,7 +110,7 @@ def new_type(m, kind, flags, name, bits, base):
 
 
 @step
-def same_type(m, row, kind, flags, name, bits, base):
+def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, base: int) -> bool:
     """Return whether the type in `row` has this shape."""
     if m[row + T_KIND] != kind or m[row + T_NAME] != name or m[row + T_BITS] != bits:
         return False
@@ -125,7 +127,7 @@ def same_type(m, row, kind, flags, name, bits, base):
 
 
 @step
-def intern_type(m, kind, flags, name, bits, base):
+def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Return the type of this shape, its elements the stack from `base` on, which is popped.
 
     A type with a name is found by its name alone. While reading, the name of a struct is its symbol
@@ -152,7 +154,7 @@ def intern_type(m, kind, flags, name, bits, base):
 
 
 @step
-def plain_type(m, kind, bits):
+def plain_type(m: Cells, kind: int, bits: int) -> int:
     """Return the type of this kind that has no elements."""
     apart()
     if kind == INT:
@@ -166,7 +168,7 @@ def plain_type(m, kind, bits):
 
 
 @step
-def vector_like(m, shape, element):
+def vector_like(m: Cells, shape: int, element: int) -> int:
     """Return the vector of `element` as long as `shape`, or `element` if that is no vector."""
     apart()
     row = m[TYPES] + shape * T_WIDTH
@@ -178,7 +180,7 @@ def vector_like(m, shape, element):
 
 
 @step
-def element_type(m, type_id, index):
+def element_type(m: Cells, type_id: int, index: int) -> int:
     """Return the type of an element: a struct's field, or any of an array or vector."""
     apart()
     row = m[TYPES] + type_id * T_WIDTH
@@ -192,7 +194,7 @@ def element_type(m, type_id, index):
 
 
 @step
-def address_space(t, m):
+def address_space(t: Cells, m: Cells) -> int:
     """Return the number in `addrspace(N)` if it stands here, else 0."""
     apart()
     if not accept_word(t, m, W_ADDRSPACE):
@@ -205,7 +207,7 @@ def address_space(t, m):
 
 
 @step
-def starts_type(m):
+def starts_type(m: Cells) -> bool:
     """Return whether the present token can begin a type."""
     kind = m[KIND]
     if kind == WORD:
@@ -216,7 +218,7 @@ def starts_type(m):
 
 
 @step
-def leaf_type(t, m):
+def leaf_type(t: Cells, m: Cells) -> int:
     """Read a type that is one word or name; return -1 if none stands here."""
     apart()
     kind, word, place = m[KIND], m[VALUE], m[AT]
@@ -242,7 +244,7 @@ def leaf_type(t, m):
 
 
 @step
-def open_frame(m, sort):
+def open_frame(m: Cells, sort: int) -> int:
     """Begin something unfinished; return its frame."""
     frame = m[FRAMES] + m[FRAME] * X_WIDTH
     m[FRAME] += 1
@@ -252,7 +254,7 @@ def open_frame(m, sort):
 
 
 @step
-def open_type(t, m):
+def open_type(t: Cells, m: Cells) -> None:
     """Read the head of `[N x T]`, `<N x T>`, `{T, …}` or `<{T, …}>` and open its frame."""
     apart()
     bracket = m[KIND]
@@ -276,7 +278,7 @@ def open_type(t, m):
 
 
 @step
-def close_type(t, m, frame):
+def close_type(t: Cells, m: Cells, frame: int) -> int:
     """Read the end of the type in `frame`; return it."""
     apart()
     sort, flags = m[frame + X_SORT], m[frame + X_FLAGS]
@@ -296,7 +298,7 @@ def close_type(t, m, frame):
 
 
 @step
-def parse_type(t, m):
+def parse_type(t: Cells, m: Cells) -> int:
     """Read a type; the token after it becomes the present one."""
     apart()
     top, frames = m[TOP], m[FRAME]
@@ -331,7 +333,7 @@ def parse_type(t, m):
 
 
 @step
-def type_definition(t, m):
+def type_definition(t: Cells, m: Cells) -> None:
     """Read `%name = type …`, the name being the present token."""
     apart()
     name = m[VALUE] + 1 if m[KIND] == NAMED else -m[VALUE] - 1

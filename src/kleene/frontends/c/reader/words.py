@@ -7,6 +7,7 @@ meaning arrays are then indexed by its number. Word 0 is every word not in this 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,7 @@ def _number() -> dict[str, int]:
 WORDS = _number()
 
 
-def _meaning(group: Mapping[str, int], absent: int = -1) -> NDArray[np.int64]:
+def _meaning(group: Mapping[str, int], absent: int = -1) -> Any:
     """Return, by word number, its meaning in `group`."""
     column = np.full(len(WORDS) + 1, absent, np.int64)
     for word, value in group.items():
