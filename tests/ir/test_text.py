@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kleene.base.errors import SourceError
 from kleene.ir import Builder, dump, parse, problems, same
@@ -27,6 +28,7 @@ from kleene.ir.text import chunks
 from tests.ir.museum import museum
 from tests.ir.random_programs import programs
 
+ALPHABET = '%@^$#"\\{}[]<>(),:=!?~.;\n x0i8-'
 HEAD = 'program "p"\ntriple ""\nlayout ""\n'
 
 
@@ -155,3 +157,17 @@ def test_mistakes_have_a_place(text: str, line: int, column: int | None, words: 
 
 def _bits(column: np.ndarray) -> int:
     return int(np.bitwise_or.reduce(column))
+
+
+@given(
+    place=st.integers(0, 1 << 20), removed=st.integers(0, 8), added=st.text(ALPHABET, max_size=4)
+)
+def test_any_text_is_read_or_refused(specimens, place: int, removed: int, added: str) -> None:
+    text = dump(specimens)
+    place %= len(text)
+    try:
+        changed = parse(text[:place] + added + text[place + removed :])
+    except SourceError as error:
+        assert error.id in ("ir/syntax", "ir/data-layout")
+    else:
+        problems(changed)
