@@ -276,7 +276,7 @@ def literal(t: Cells, m: Cells, type_id: int) -> int:
         return plain_constant(m, LITERAL_OF[word], type_id, 0)
     if word == W_TRUE or word == W_FALSE:
         advance(t, m)
-        return plain_constant(m, INT, type_id, np.int64(word == W_TRUE))
+        return plain_constant(m, INT, type_id, 1 if word == W_TRUE else 0)
     if word == W_BLOCKADDRESS:
         return block_address(t, m, type_id)
     if word == W_ASM:

@@ -274,7 +274,7 @@ def tokenize(text: Text, cells: Cells, s: Cells, nodes: Nodes) -> None:
             while text[i] != 10 and text[i] != 0:
                 i += 1
         else:
-            emit(cells, s, np.int64(c), 0, i)
+            emit(cells, s, c, 0, i)
             i += 1
     for _ in range(4):
         emit(cells, s, FINISH, 0, i)
