@@ -34,7 +34,7 @@ from kleene.ir.tables import (
 
 if TYPE_CHECKING:
     from kleene.ir.text.printer import Printer
-    from kleene.ir.views import Value
+    from kleene.ir.views import Instruction, Value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,6 +179,12 @@ class Program:
         from kleene.ir.views import value_view
 
         return value_view(self, value)
+
+    def instruction_view(self, row: int) -> Instruction:
+        """Return the view of an instruction, given by its row."""
+        from kleene.ir.views import instruction_view
+
+        return instruction_view(self, row)
 
     @cached_property
     def printer(self) -> Printer:

@@ -1,0 +1,116 @@
+"""What all views share, and views of types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kleene.base.errors import Span
+from kleene.ir.codes import TypeKind, ValueKind
+
+if TYPE_CHECKING:
+    from kleene.ir.program import Program
+    from kleene.ir.views.code import Instruction
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View:
+    """A row of a table; its meaning is the subclass."""
+
+    program: Program
+    row: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, View) or type(other) is not type(self):
+            return NotImplemented
+        return other.program is self.program and other.row == self.row
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self.program), self.row))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class Type(View):
+    """A type; `str` writes it as the text form does."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> TypeKind:
+        """Its shape."""
+        return TypeKind(self.program.types.kind[self.row])
+
+    @property
+    def name(self) -> str:
+        """The name of a struct, or the empty text."""
+        return self.program.strings[int(self.program.types.name[self.row])]
+
+    @property
+    def bits(self) -> int:
+        """Width, number of elements or address space, as `TypeKind` says."""
+        return int(self.program.types.bits[self.row])
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes from one to the next in an array; -1 where unsized."""
+        return int(self.program.types.size[self.row])
+
+    @property
+    def elements(self) -> list[Type]:
+        """Fields, element, or result and parameters."""
+        return [Type(self.program, t) for t in self.program.types.elements_of(self.row).tolist()]
+
+    @property
+    def offsets_bytes(self) -> list[int]:
+        """Where each field of a struct starts."""
+        offsets: list[int] = self.program.types.field_offsets_of(self.row).tolist()
+        return offsets
+
+    def __str__(self) -> str:
+        return self.program.printer.types[self.row]
+
+
+class Value(View):
+    """Something an operand can name."""
+
+    __slots__ = ()
+    kind: ValueKind
+
+    @property
+    def id(self) -> int:
+        """Its number among all values."""
+        return self.program.value(self.kind, self.row)
+
+    @property
+    def type(self) -> Type:
+        """Its type; of a global, the type of its address."""
+        return Type(self.program, int(self.program.value_types[self.id]))
+
+    @property
+    def users(self) -> list[Instruction]:
+        """The instructions that name it, once per operand."""
+        offsets, users = self.program.users
+        rows = users[offsets[self.id] : offsets[self.id + 1]].tolist()
+        return [self.program.instruction_view(row) for row in rows]
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables of the source that this value is, or is the address of, at some point."""
+        return self.program.variables_of(self.id)
+
+    @property
+    def variable(self) -> str | None:
+        """The first of `variables`, or None."""
+        found = self.variables
+        return found[0] if found else None
+
+
+def span_of(program: Program, row: int) -> Span | None:
+    """Return a row of the spans as a span, or None for -1."""
+    if row < 0:
+        return None
+    table = program.spans
+    file = program.strings[int(table.file[row])]
+    return Span(file, int(table.line[row]), int(table.column[row]))
