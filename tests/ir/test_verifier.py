@@ -236,6 +236,8 @@ BROKEN = [
     ("instructions", "block", 0, 1, "order"),
     ("globals", "function", 0, 1, "order"),
     ("function_table", "value", 0, 1, "order"),
+    ("variables", "function", 0, 0, "foreign"),
+    ("bindings", "before", 0, 0, "foreign"),
     ("types", "size", 0, 12_345, "layout"),
     ("types", "align", 0, 77, "layout"),
     ("types", "field_offset", 1, 77, "layout"),

@@ -138,12 +138,22 @@ def _owners(program: Program, report: Report, uses: Uses) -> None:
     theirs = owner[uses.value]
     bad = (theirs >= 0) & (theirs != program.instruction_function[uses.user])
     report.instructions("foreign", uses.user[bad], "an operand belongs to another function")
+    _bindings(program, report, np.append(owner, -1))
     starts = program.function_table.block_offsets
     is_entry = np.zeros(len(program.blocks) + 1, bool)
     is_entry[starts[:-1][np.diff(starts) > 0]] = True
     _, targets = program.successors
     entered = np.bincount(targets, minlength=len(program.blocks)) > 0
     report.blocks("entry", is_entry[:-1] & entered, "the entry of a function is jumped to")
+
+
+def _bindings(program: Program, report: Report, owner: NDArray[Any]) -> None:
+    """Check that a variable is bound in its function, to a value of it; `owner[-1]` is -1."""
+    table = program.bindings
+    here = program.instruction_function[table.before]
+    theirs = owner[table.value]
+    bad = (program.variables.function[table.variable] != here) | ((theirs >= 0) & (theirs != here))
+    report.rows("foreign", "binding", bad, "ties a variable to a value of another function")
 
 
 def _phis(program: Program, report: Report, uses: Uses) -> None:
