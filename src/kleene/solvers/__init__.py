@@ -1,0 +1,1 @@
+"""Problem to solution: engines that know no language."""

@@ -1,0 +1,15 @@
+"""Inclusion constraints: one Boolean engine for points-to analysis and control flow."""
+
+from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.solution import Rows, Solution, difference
+
+__all__ = [
+    "ANY",
+    "FROM_OUTSIDE",
+    "NONE",
+    "TO_OUTSIDE",
+    "Problem",
+    "Rows",
+    "Solution",
+    "difference",
+]
