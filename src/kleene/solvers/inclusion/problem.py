@@ -10,14 +10,14 @@ node n holds, `c(o)` for the contents node of object o, `A(o)` for the objects o
 - store (pointer p, source s): pts(s) ⊆ pts(c(o)) for each o ∈ pts(p).
 - offset (destination d, source s, amount k): for each o ∈ pts(s), o + k ∈ pts(d) if o + k ∈ A(o),
   else A(o) ⊆ pts(d). An amount of `ANY` always gives A(o).
-- call (callee f, actuals, result r): for each function object g ∈ pts(f), the sets of the actuals are
-  included in those of g's formals, of those beyond the formals in that of g's rest, and the set of g's
-  result in that of r.
+- call (callee f, actuals, result r): for each function object g ∈ pts(f), the sets of the actuals
+  are included in those of g's formals (beyond the formals: in that of g's rest), and the set of
+  g's result in that of r.
 
 An object without contents, a callee that is no function and a missing node ask for nothing.
 
 **The outside world** (what the program does not show) is never a set. Two flags on nodes stand for
-it: a node with `FROM_OUTSIDE` may hold whatever the outside holds, and what a node with `TO_OUTSIDE`
+it: a node with `FROM_OUTSIDE` may hold whatever the outside holds; what a node with `TO_OUTSIDE`
 holds escapes. Let E be the escaped objects, and *unknown* the nodes that may hold all of E:
 
 - a FROM_OUTSIDE node is unknown; pts(n) ⊆ E for a TO_OUTSIDE node n;
