@@ -32,10 +32,17 @@ class Sources:
         list[str] | None, typer.Option("-I", metavar="FOLDER", help="Look for headers there too.")
     ] = None
     std: Annotated[
-        str | None, typer.Option("--std", metavar="NAME", help="Language standard: c11, c++17, ...")
+        list[str] | None,
+        typer.Option("--std", metavar="NAME", help="Language standard, for its language: c11, ..."),
     ] = None
     flags: Annotated[
         list[str] | None, typer.Option("--flag", metavar="FLAG", help="Pass FLAG to the compiler.")
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="PATTERN", help="Of folders and databases, take files that match."
+        ),
     ] = None
     cc: Annotated[
         str | None,
@@ -43,6 +50,12 @@ class Sources:
             "--cc", metavar="CLANG", help="Compile with this clang, not $KLEENE_CC or zig."
         ),
     ] = None
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Compile so many files at once.")
+    ] = None
+    normalise: Annotated[
+        bool, typer.Option("--normalise", help="Run SROA over given bitcode too.")
+    ] = False
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False
@@ -55,8 +68,11 @@ class Sources:
             self.files,
             defines=self.defines or (),
             includes=self.includes or (),
-            std=self.std,
+            std=self.std or None,
             flags=self.flags or (),
+            only=self.only or (),
             cc=self.cc,
             cache=not self.no_cache,
+            jobs=self.jobs,
+            normalise=self.normalise,
         )

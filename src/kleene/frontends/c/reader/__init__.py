@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kleene.base import progress
 from kleene.base.errors import SourceError
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ def read(text: bytes) -> Program:
     """Return the program that LLVM printed as `text`."""
     import numpy as np
 
-    from kleene.frontends.c.reader import module, state, tokens
-    from kleene.frontends.c.reader.assemble import assemble
+    with progress.task("compiling the reader, this once"):  # later imports take half a second
+        from kleene.frontends.c.reader import module, state, tokens
+        from kleene.frontends.c.reader.assemble import assemble
 
     if not text.endswith(PADDING):
         text += PADDING
