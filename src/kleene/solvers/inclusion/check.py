@@ -1,0 +1,135 @@
+"""Problems that are none are refused before anything is solved: table, row and value are named.
+
+Three stages, each only if the one before found nothing: the columns are int32 arrays; the columns
+of a table are equally long and its offsets cut it up; every value means something. A stage costs a
+few passes over the columns, and reports the first bad row of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.base.errors import SourceError, raise_all
+from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, I32, NONE, TO_OUTSIDE, Problem
+
+_TABLES = (
+    ("address_node", "address_object"),
+    ("copy_destination", "copy_source"),
+    ("load_destination", "load_pointer"),
+    ("store_pointer", "store_source"),
+    ("offset_destination", "offset_source", "offset_amount"),
+    ("function_object", "function_result", "function_rest"),
+    ("call_callee", "call_result"),
+    ("flagged_node", "flags"),
+)
+_NODES = (
+    *("address_node", "copy_destination", "copy_source", "load_destination", "load_pointer"),
+    *("store_pointer", "store_source", "offset_destination", "offset_source"),
+    *("call_callee", "flagged_node"),
+)
+_NODES_OR_NONE = (
+    *("contents", "function_result", "function_rest", "formals", "call_result", "actuals"),
+)
+_OBJECTS = ("address_object", "function_object")
+
+
+def check(problem: Problem) -> None:
+    """Raise one error for each column that makes `problem` meaningless."""
+    for stage in (_kinds, _shapes, _values):
+        raise_all(stage(problem))
+
+
+def _kinds(problem: Problem) -> Iterator[SourceError]:
+    n_nodes: object = problem.n_nodes
+    if not isinstance(n_nodes, int) or not 0 <= n_nodes <= np.iinfo(np.int32).max:
+        message = f"n_nodes is {n_nodes!r}: it must be an int from 0 to 2^31 - 1"
+        yield SourceError(None, "inclusion/bad-size", message)
+    for name, column in problem.columns().items():
+        if (found := _kind(column)) != "an int32 array":
+            message = f"{name} is {found}: it must be an int32 array of one dimension"
+            yield SourceError(None, "inclusion/bad-column", message)
+
+
+def _kind(column: object) -> str:
+    if not isinstance(column, np.ndarray):
+        return f"a {type(column).__name__}"
+    if column.dtype != np.int32:
+        return f"an array of {column.dtype}"
+    if column.ndim != 1:
+        return f"an array of {column.ndim} dimensions"
+    return "an int32 array" if column.flags.c_contiguous else "a view with strides"
+
+
+def _shapes(problem: Problem) -> Iterator[SourceError]:
+    columns = problem.columns()
+    for names in _TABLES:
+        lengths = [len(columns[name]) for name in names]
+        if len(set(lengths)) > 1:
+            rows = ", ".join(f"{n} has {length}" for n, length in zip(names, lengths, strict=True))
+            yield SourceError(None, "inclusion/bad-length", f"rows of one table differ: {rows}")
+    n_allocations = max(len(problem.allocation_offsets) - 1, 0)
+    for name, owners, n_owners, what, n_rows in (
+        ("allocation_offsets", "allocations", n_allocations, "objects", problem.n_objects),
+        ("formal_offsets", "functions", problem.n_functions, "formals", len(problem.formals)),
+        ("actual_offsets", "calls", problem.n_calls, "actuals", len(problem.actuals)),
+    ):
+        if wrong := _cut(columns[name], owners, n_owners, what, n_rows):
+            yield SourceError(None, "inclusion/bad-offsets", f"{name}: {wrong}")
+
+
+def _cut(offsets: I32, owners: str, n_owners: int, what: str, n_rows: int) -> str | None:
+    """Return what keeps `offsets` from cutting the rows into one part for each owner."""
+    if len(offsets) != n_owners + 1:
+        return f"{len(offsets)} rows, but {n_owners} {owners} need {n_owners + 1}"
+    if offsets[0] != 0:
+        return f"row 0 holds {offsets[0]}: the first offset is 0"
+    if (falls := np.flatnonzero(offsets[1:] < offsets[:-1])).size:
+        row = int(falls[0]) + 1
+        return f"row {row} holds {offsets[row]}, less than {offsets[row - 1]} before it"
+    if offsets[-1] != n_rows:
+        return f"row {n_owners} holds {offsets[-1]}, but there are {n_rows} {what}"
+    return None
+
+
+def _values(problem: Problem) -> Iterator[SourceError]:
+    columns = problem.columns()
+    n_nodes, n_objects = problem.n_nodes, problem.n_objects
+    for name in (*_NODES, *_NODES_OR_NONE):
+        low = NONE if name in _NODES_OR_NONE else 0
+        meaning = f"which is none of {n_nodes} nodes"
+        yield from _range(columns, "inclusion/no-such-node", name, low, n_nodes - 1, meaning)
+    for name in _OBJECTS:
+        meaning = f"which is none of {n_objects} objects"
+        yield from _range(columns, "inclusion/no-such-object", name, 0, n_objects - 1, meaning)
+    meaning, most = "which is neither ANY nor at least 0", np.iinfo(np.int32).max
+    yield from _range(columns, "inclusion/bad-amount", "offset_amount", ANY, most, meaning)
+    meaning, most = "which is no sum of known flags", FROM_OUTSIDE | TO_OUTSIDE
+    yield from _range(columns, "inclusion/bad-flags", "flags", 0, most, meaning)
+    yield from _twice(problem.function_object)
+
+
+def _range(
+    columns: dict[str, I32], id: str, name: str, low: int, high: int, meaning: str
+) -> Iterator[SourceError]:
+    column = columns[name]
+    if column.size and not low <= column.min() <= column.max() <= high:
+        yield _bad(column, id, name, (column < low) | (column > high), meaning)
+
+
+def _twice(objects: I32) -> Iterator[SourceError]:
+    order = np.argsort(objects, kind="stable")
+    again = objects[order][1:] == objects[order][:-1]
+    if again.any():
+        bad = np.zeros(len(objects), bool)
+        bad[order[1:][again]] = True
+        meaning = "which is a function already"
+        yield _bad(objects, "inclusion/function-twice", "function_object", bad, meaning)
+
+
+def _bad(column: I32, id: str, name: str, bad: NDArray[np.bool_], meaning: str) -> SourceError:
+    row, n_more = int(bad.argmax()), int(np.count_nonzero(bad)) - 1
+    notes = [f"{n_more} more rows of {name} are wrong likewise"] if n_more else []
+    return SourceError(None, id, f"{name}: row {row} holds {column[row]}, {meaning}", *notes)

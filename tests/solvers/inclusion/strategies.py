@@ -1,0 +1,154 @@
+"""Small inclusion problems that use everything: by Hypothesis, and by seed for long runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+
+import numpy as np
+from hypothesis import strategies as st
+
+from kleene.solvers.inclusion import ANY, NONE, Problem
+from kleene.solvers.inclusion.check import check
+
+
+def problem_of(n_nodes: int, **columns: object) -> Problem:
+    """Return a checked problem; its columns may be lists, and `formals` and `actuals` nested."""
+    contents = columns.setdefault("contents", [])
+    columns.setdefault("allocation_offsets", range(len(contents) + 1))
+    for name, offsets in (("formals", "formal_offsets"), ("actuals", "actual_offsets")):
+        nested = columns.get(name, [])
+        if offsets not in columns:
+            columns[offsets] = [0, *accumulate(map(len, nested))]
+            columns[name] = [node for row in nested for node in row]
+    for name, table in (
+        ("function_result", "function_object"),
+        ("function_rest", "function_object"),
+        ("call_result", "call_callee"),
+    ):
+        columns.setdefault(name, [NONE] * len(columns.get(table, [])))
+    problem = Problem(n_nodes, **{n: np.array(c, np.int32) for n, c in columns.items()})
+    check(problem)
+    return problem
+
+
+@st.composite
+def problems(draw: st.DrawFn, calls: bool = True, flags: bool = True) -> Problem:
+    """Draw a problem: few nodes and objects, so that rules meet."""
+    n_nodes = draw(st.integers(1, 10))
+    node = st.integers(0, n_nodes - 1)
+    node_or_none = st.integers(NONE, n_nodes - 1)
+    sizes = draw(st.lists(st.integers(0, 4), max_size=4))
+    n_objects = sum(sizes)
+    columns: dict[str, object] = {
+        "contents": draw(st.lists(node_or_none, min_size=n_objects, max_size=n_objects)),
+        "allocation_offsets": [0, *accumulate(sizes)],
+    }
+
+    def table(largest: int, **kinds: st.SearchStrategy[object]) -> None:
+        rows = draw(st.lists(st.tuples(*kinds.values()), max_size=largest))
+        columns.update({name: [row[i] for row in rows] for i, name in enumerate(kinds)})
+
+    if n_objects:
+        table(8, address_node=node, address_object=st.integers(0, n_objects - 1))
+    table(6, copy_destination=node, copy_source=node)
+    table(5, load_destination=node, load_pointer=node)
+    table(5, store_pointer=node, store_source=node)
+    table(4, offset_destination=node, offset_source=node, offset_amount=st.integers(ANY, 4))
+    if calls:
+        places = st.lists(st.integers(0, max(n_objects - 1, 0)), max_size=4, unique=True)
+        functions = draw(places) if n_objects else []
+        some = st.lists(node_or_none, max_size=3)
+        columns["function_object"] = functions
+        for name, kind in (
+            ("function_result", node_or_none),
+            ("function_rest", node_or_none),
+            ("formals", some),
+        ):
+            columns[name] = [draw(kind) for _ in functions]
+        table(
+            3,
+            call_callee=node,
+            call_result=node_or_none,
+            actuals=st.lists(node_or_none, max_size=4),
+        )
+    if flags:
+        table(3, flagged_node=node, flags=st.integers(0, 3))
+    return problem_of(n_nodes, **columns)
+
+
+def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem:
+    """Return problem number `seed`: kinds of rows are absent at times, some nodes popular."""
+    rng = np.random.default_rng(seed)
+    n_nodes = int(rng.integers(1, 16))
+    sizes = rng.choice([1, 1, 1, 2, 3, 4], rng.integers(0, 8))
+    n_objects = int(sizes.sum())
+    n_popular = int(rng.integers(1, n_nodes + 1))
+
+    def nodes(n: int, p_none: float = 0.0) -> list[int]:
+        near = rng.random(n) < 0.5
+        found = np.where(near, rng.integers(0, n_popular, n), rng.integers(0, n_nodes, n))
+        return np.where(rng.random(n) < p_none, NONE, found).tolist()
+
+    def count(most: int) -> int:
+        return int(rng.integers(0, most + 1)) if rng.random() < 0.8 else 0
+
+    columns: dict[str, object] = {
+        "contents": nodes(n_objects, 0.15),
+        "allocation_offsets": [0, *accumulate(sizes.tolist())],
+    }
+    if n_objects:
+        n = 1 + count(4 + n_objects)
+        columns |= {"address_node": nodes(n), "address_object": rng.integers(0, n_objects, n)}
+    n = count(n_nodes + 2)
+    columns |= {"copy_destination": nodes(n), "copy_source": nodes(n)}
+    n = count(n_nodes)
+    columns |= {"load_destination": nodes(n), "load_pointer": nodes(n)}
+    n = count(n_nodes)
+    columns |= {"store_pointer": nodes(n), "store_source": nodes(n)}
+    n = count(4)
+    columns |= {"offset_destination": nodes(n), "offset_source": nodes(n)}
+    columns |= {"offset_amount": rng.integers(ANY, 4, n)}
+    if calls:
+        functions = rng.permutation(n_objects)[: count(6)]
+        n = len(functions)
+        columns |= {"function_object": functions, "function_result": nodes(n, 0.3)}
+        columns |= {"function_rest": nodes(n, 0.6)}
+        columns["formals"] = [nodes(int(rng.integers(0, 4)), 0.1) for _ in range(n)]
+        n = count(5)
+        columns |= {"call_callee": nodes(n), "call_result": nodes(n, 0.3)}
+        columns["actuals"] = [nodes(int(rng.integers(0, 5)), 0.1) for _ in range(n)]
+    if flags and rng.random() < 0.5:
+        n = 1 + count(2)
+        columns |= {"flagged_node": nodes(n), "flags": rng.integers(0, 4, n)}
+    return problem_of(n_nodes, **columns)
+
+
+def random_closures(seed: int) -> Problem:
+    """Return problem number `seed` of those with addresses, calls and functions alone."""
+    rng = np.random.default_rng(seed)
+    return _closures(lambda low, high: int(rng.integers(low, high + 1)))
+
+
+@st.composite
+def closures(draw: st.DrawFn) -> Problem:
+    """Draw a problem with addresses, calls and functions alone."""
+    return _closures(lambda low, high: draw(st.integers(low, high)))
+
+
+def _closures(pick: Callable[[int, int], int]) -> Problem:
+    """Return a program of binary functions: nodes are formals, then functions, then others."""
+    n_functions = pick(1, 10)
+    first = 2 * n_functions
+    n_nodes = first + n_functions + pick(0, 2)
+    n_calls = pick(0, 12)
+    return problem_of(
+        n_nodes,
+        contents=[NONE] * n_functions,
+        address_node=range(first, first + n_functions),
+        address_object=range(n_functions),
+        function_object=range(n_functions),
+        formals=np.arange(first).reshape(-1, 2).tolist(),
+        call_callee=[pick(0, n_nodes - 1) for _ in range(n_calls)],
+        actuals=[[pick(0, n_nodes - 1) for _ in range(pick(0, 2))] for _ in range(n_calls)],
+    )
