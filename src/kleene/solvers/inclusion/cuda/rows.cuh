@@ -1,0 +1,67 @@
+// Bit rows that grow in rounds, and how a warp adds to them.
+//
+// Row r of `all` is the set of node r. `delta` has what it gained last round and is read only during
+// a round; `fresh` gets what it gains now. A row is cut into at most 64 blocks of `block_words`
+// words (a multiple of 32, so that a warp reads a block a word a lane), and three masks a row say
+// which blocks have a bit in `all` (as of the start of the round), in `delta` and in `fresh`.
+//
+// Warps race for the words of `all`, by atomics and volatile reads alone. The race is monotone: bits
+// are only ever set, and each is set by exactly one atomicOr, the one whose old value lacks it. So
+// `all` and `fresh` end a round the same under every schedule, but for flows out of rows that other
+// warps extend meanwhile; what such a flow misses is in `fresh`, and flows next round.
+#pragma once
+#define EVERY_LANE 0xffffffffu
+typedef unsigned long long word_t;
+
+struct Rows {
+  word_t *all, *fresh, *fresh_mask;
+  const word_t *delta, *delta_mask, *all_mask;
+  int n_words, block_words;
+};
+
+__device__ __forceinline__ word_t peek(const word_t* at) { return *(const volatile word_t*)at; }
+__device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
+__device__ __forceinline__ int first_bit(word_t bits) { return __ffsll((long long)bits) - 1; }
+__device__ __forceinline__ long long warp_id() {
+  return ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+__device__ __forceinline__ long long n_warps() { return (long long)gridDim.x * blockDim.x / 32; }
+
+__device__ __forceinline__ word_t full_word(const Rows& r, int row, int w) {
+  return w < r.n_words ? peek(r.all + (size_t)row * r.n_words + w) : 0;
+}
+__device__ __forceinline__ word_t new_word(const Rows& r, int row, int w) {
+  return w < r.n_words ? r.delta[(size_t)row * r.n_words + w] : 0;
+}
+
+// One lane adds `bits` to word w of a row; the bits that were not there.
+__device__ __forceinline__ word_t add_word(const Rows& r, int row, int w, word_t bits) {
+  const size_t at = (size_t)row * r.n_words + w;
+  // A stale value lacks bits at worst, and then the atomic finds them; most words bring nothing new.
+  if (!bits || !(bits & ~peek(r.all + at))) return 0;
+  const word_t won = bits & ~atomicOr(r.all + at, bits);
+  if (won) atomicOr(r.fresh + at, won);
+  return won;
+}
+
+__device__ __forceinline__ void note_block(const Rows& r, int row, int block) {
+  const word_t bit = 1ull << block;
+  if (!(peek(r.fresh_mask + row) & bit)) atomicOr(r.fresh_mask + row, bit);
+}
+
+// A warp adds a word a lane, all in one block.
+__device__ __forceinline__ void add_strip(const Rows& r, int row, int w, int block, word_t bits) {
+  const word_t won = add_word(r, row, w, bits);
+  if (__any_sync(EVERY_LANE, won != 0) && lane_id() == 0) note_block(r, row, block);
+}
+
+// A warp adds row `from` to row `to`: all of it, or what it gained last round.
+template <bool FULL>
+__device__ __forceinline__ void flow(const Rows& r, int from, int to) {
+  for (word_t m = FULL ? r.all_mask[from] : r.delta_mask[from]; m; m &= m - 1) {
+    const int block = first_bit(m), start = block * r.block_words;
+    const int end = min(start + r.block_words, r.n_words);
+    for (int w = start + lane_id(); w - lane_id() < end; w += 32)
+      add_strip(r, to, w, block, FULL ? full_word(r, from, w) : new_word(r, from, w));
+  }
+}

@@ -1,0 +1,247 @@
+// One round of an inclusion problem: every rule on what its sets gained last round.
+//
+// A rule fires through the sets themselves; no edge is ever stored. With t(o) the node that stands
+// for object o in a map (its contents, its formal at some place, its result):
+//   copy (from, to):              to gains delta(from)
+//   push (pointer p, from, map):  t(o) gains all of `from` for each o new in p, delta(from) for others
+//   pull (to, pointer p, map):    `to` gains all of t(o) for each o new in p, delta(t(o)) for others
+//   offset (from, to, amount):    to gains o + amount, or o's allocation, for each o new in `from`
+// So each pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
+// Kernels: `activate` lists the rules with something to do, a warp fires one (or a part of one),
+// `mark_targets` says which objects have a t(o) with news, `turn` ends the round.
+#include "rows.cuh"
+
+#define CONTENTS -1  // maps; a map m >= 0 is the formal at place m
+#define RESULT -2
+enum Kind { COPY, PUSH, PULL, OFFSET };
+
+struct Targets {
+  const int *contents, *function_of, *result, *rest, *formal_offsets, *formals;
+  int outside, unknown_row, escaped_row;  // the object that stands for all unknown ones, or -1
+};
+
+// The node that object o stands for in a map, or -1. What flows into an unknown object escapes;
+// what flows out of one is unknown.
+__device__ __forceinline__ int target(const Targets& t, int map, int o, bool into) {
+  if (o == t.outside) return into ? t.escaped_row : t.unknown_row;
+  if (map == CONTENTS) return t.contents[o];
+  const int f = t.function_of[o];
+  if (f < 0) return -1;
+  if (map == RESULT) return t.result[f];
+  const int at = t.formal_offsets[f] + map;
+  return at < t.formal_offsets[f + 1] ? t.formals[at] : t.rest[f];
+}
+
+// How many warps share one active rule: few rules with large sets must fill the machine as well.
+__device__ __forceinline__ int n_parts(int n_active) {
+  int parts = 1;
+  while (parts < 64 && (long long)n_active * parts < n_warps()) parts *= 2;
+  return parts;
+}
+
+// active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
+extern "C" __global__ void activate(
+    const int* __restrict__ first, const int* __restrict__ second, const int* __restrict__ map,
+    int n, int kind, const word_t* __restrict__ delta_mask, const word_t* __restrict__ all_mask,
+    const word_t* __restrict__ dirty_mask, int* __restrict__ active, int* n_active) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool wanted = false;
+  if (i < n) {
+    wanted = delta_mask[first[i]] != 0;
+    if (kind == PUSH) wanted |= delta_mask[second[i]] != 0;
+    if (kind == PULL) wanted |= (all_mask[first[i]] & dirty_mask[map[i] == RESULT]) != 0;
+  }
+  const unsigned votes = __ballot_sync(EVERY_LANE, wanted);
+  int place = 0;
+  if (lane_id() == 0 && votes) place = atomicAdd(n_active, __popc(votes));
+  place = __shfl_sync(EVERY_LANE, place, 0) + __popc(votes & ((1u << lane_id()) - 1));
+  if (wanted) active[place] = i;
+}
+
+extern "C" __global__ void fire_copy(
+    const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ active,
+    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words) {
+  const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  for (long long i = warp_id(); i < *n_active; i += n_warps())
+    flow<false>(r, from[active[i]], to[active[i]]);
+}
+
+extern "C" __global__ void fire_push(
+    const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
+    const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
+    word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const int* __restrict__ contents, const int* __restrict__ function_of,
+    const int* __restrict__ result, const int* __restrict__ rest,
+    const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
+    int unknown_row, int escaped_row) {
+  const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
+                     outside, unknown_row, escaped_row};
+  const int parts = n_parts(*n_active);
+  for (long long i = warp_id(); i < (long long)*n_active * parts; i += n_warps()) {
+    const int rule = active[i / parts], part = i % parts;
+    const int p = pointer[rule], s = from[rule], m = map[rule];
+    const bool has_news = delta_mask[s] != 0;
+    for (word_t blocks = has_news ? all_mask[p] : delta_mask[p]; blocks; blocks &= blocks - 1) {
+      const int block = first_bit(blocks), start = block * block_words;
+      if (block % parts != part) continue;
+      const int end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+        const word_t recent = new_word(r, p, w);
+        const word_t held = has_news ? full_word(r, p, w) | recent : recent;
+        for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
+          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64;
+          const word_t news = __shfl_sync(EVERY_LANE, recent, lane);
+          for (word_t bits = __shfl_sync(EVERY_LANE, held, lane); bits; bits &= bits - 1) {
+            const int bit = first_bit(bits), to = target(t, m, base + bit, true);
+            if (to < 0 || to == s) continue;
+            if (news >> bit & 1) flow<true>(r, s, to);
+            else flow<false>(r, s, to);
+          }
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void fire_pull(
+    const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
+    const int* __restrict__ active, const int* __restrict__ n_active,
+    const word_t* __restrict__ dirty, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const int* __restrict__ contents, const int* __restrict__ function_of,
+    const int* __restrict__ result, const int* __restrict__ rest,
+    const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
+    int unknown_row, int escaped_row) {
+  const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
+                     outside, unknown_row, escaped_row};
+  const int parts = n_parts(*n_active);
+  for (long long i = warp_id(); i < (long long)*n_active * parts; i += n_warps()) {
+    const int rule = active[i / parts], part = i % parts;
+    const int p = pointer[rule], d = to[rule], m = map[rule];
+    const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
+    for (word_t blocks = all_mask[p]; blocks; blocks &= blocks - 1) {
+      const int block = first_bit(blocks), start = block * block_words;
+      if (block % parts != part) continue;
+      const int end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+        const word_t recent = new_word(r, p, w);
+        const word_t with_news = w < n_words ? full_word(r, p, w) & dirty_words[w] : 0;
+        const word_t held = recent | with_news;
+        for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
+          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64;
+          const word_t news = __shfl_sync(EVERY_LANE, recent, lane);
+          for (word_t bits = __shfl_sync(EVERY_LANE, held, lane); bits; bits &= bits - 1) {
+            const int bit = first_bit(bits), source = target(t, m, base + bit, false);
+            if (source < 0 || source == d) continue;
+            if (news >> bit & 1) flow<true>(r, source, d);
+            else flow<false>(r, source, d);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A lane takes a word of `from`; allocation_start and allocation_end are by object.
+extern "C" __global__ void fire_offset(
+    const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
+    const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
+    word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const int* __restrict__ allocation_start, const int* __restrict__ allocation_end) {
+  const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  for (long long i = warp_id(); i < *n_active; i += n_warps()) {
+    const int s = from[active[i]], d = to[active[i]], k = amount[active[i]];
+    for (word_t blocks = delta_mask[s]; blocks; blocks &= blocks - 1) {
+      const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w < end; w += 32)
+        for (word_t bits = new_word(r, s, w); bits; bits &= bits - 1) {
+          const int o = w * 64 + first_bit(bits), past = allocation_end[o];
+          const bool inside = k >= 0 && k < past - o;
+          int low = inside ? o + k : allocation_start[o];
+          const int high = inside ? low + 1 : past;
+          while (low < high) {  // the objects low .. high - 1, a word at a time
+            const int word = low / 64, stop = min(high, word * 64 + 64);
+            const word_t ones = ~0ull >> (64 - (stop - low));
+            if (add_word(r, d, word, ones << low % 64)) note_block(r, d, word / block_words);
+            low = stop;
+          }
+        }
+    }
+  }
+}
+
+// Bit o of dirty: the contents of o gained something; of dirty + n_words: the result of function o.
+// A warp takes a word; grid ceil(n_words * 32 / block)
+extern "C" __global__ void mark_targets(
+    const word_t* __restrict__ delta_mask, word_t* __restrict__ dirty, word_t* dirty_mask,
+    int n_objects, int n_words, int block_words, const int* __restrict__ contents,
+    const int* __restrict__ function_of, const int* __restrict__ result, int outside,
+    int unknown_row) {
+  const long long w = warp_id();
+  if (w >= n_words) return;  // whole warps
+  word_t found[2] = {0, 0};
+  for (int half = 0; half < 2; half++) {
+    const long long o = w * 64 + half * 32 + lane_id();
+    int at[2] = {-1, -1};
+    if (o < n_objects) {
+      const int f = function_of[o];
+      at[0] = o == outside ? unknown_row : contents[o];
+      at[1] = o == outside ? unknown_row : f < 0 ? -1 : result[f];
+    }
+    for (int map = 0; map < 2; map++) {
+      const bool marked = at[map] >= 0 && delta_mask[at[map]] != 0;
+      found[map] |= (word_t)__ballot_sync(EVERY_LANE, marked) << half * 32;
+    }
+  }
+  if (lane_id() != 0) return;
+  for (int map = 0; map < 2; map++) {
+    dirty[(size_t)map * n_words + w] = found[map];
+    if (found[map]) atomicOr(dirty_mask + map, 1ull << w / block_words);
+  }
+}
+
+// End a round: forget the old delta (its rows serve as `fresh` next), count the rows with news.
+// A warp takes 32 rows; grid ceil(n_rows / block)
+extern "C" __global__ void turn(
+    word_t* __restrict__ delta, word_t* __restrict__ delta_mask, word_t* __restrict__ all_mask,
+    const word_t* __restrict__ fresh_mask, int n_rows, int n_words, int block_words,
+    word_t* __restrict__ dirty_mask, int* __restrict__ n_active, int* n_changed, int slot) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  word_t old = 0, fresh = 0;
+  if (row < n_rows) {
+    old = delta_mask[row];
+    fresh = fresh_mask[row];
+    if (old) delta_mask[row] = 0;
+    if (fresh) all_mask[row] |= fresh;
+  }
+  for (unsigned lanes = __ballot_sync(EVERY_LANE, old != 0); lanes; lanes &= lanes - 1) {
+    const int lane = __ffs(lanes) - 1;
+    word_t* words = delta + (size_t)(row - lane_id() + lane) * n_words;
+    for (word_t blocks = __shfl_sync(EVERY_LANE, old, lane); blocks; blocks &= blocks - 1) {
+      const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w < end; w += 32) words[w] = 0;
+    }
+  }
+  const unsigned changed = __ballot_sync(EVERY_LANE, fresh != 0);
+  if (changed && lane_id() == 0) atomicAdd(n_changed + slot, __popc(changed));
+  if (row < 4) n_active[row] = 0;
+  if (row < 2) dirty_mask[row] = 0;
+}
+
+// The facts to start from: object objects[i] is in row rows[i]. grid ceil(n / block)
+extern "C" __global__ void seed(const int* __restrict__ rows, const int* __restrict__ objects,
+                                int n, word_t* all, word_t* fresh, word_t* fresh_mask,
+                                int n_words, int block_words) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const Rows r = {all, fresh, fresh_mask, nullptr, nullptr, nullptr, n_words, block_words};
+  const int w = objects[i] / 64;
+  if (add_word(r, rows[i], w, 1ull << objects[i] % 64)) note_block(r, rows[i], w / block_words);
+}

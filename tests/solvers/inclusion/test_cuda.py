@@ -1,0 +1,133 @@
+"""The CUDA solver on a GPU, or on the host runner where there is none: the judge's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from kleene.kernels import launch
+from kleene.kernels.launch import host
+from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
+from kleene.solvers.inclusion.cuda import rounds
+from tests.solvers.inclusion.strategies import (
+    problem_of,
+    problems,
+    random_closures,
+    random_problem,
+)
+
+HAS_GPU = launch.gpu_problem() is None
+needs_a_place = pytest.mark.skipif(
+    not HAS_GPU and host.problem() is not None, reason=f"no GPU, and {host.problem()}"
+)
+needs_no_gpu = pytest.mark.skipif(HAS_GPU, reason="a GPU answers here")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def place() -> Iterator[None]:
+    """The GPU if one answers, else the host runner."""
+    with nullcontext() if HAS_GPU else launch.on_host():
+        yield
+
+
+def wrong(problem: Problem) -> str | None:
+    return difference(cuda.solve(problem), reference.solve(problem))
+
+
+@needs_a_place
+@pytest.mark.parametrize("make", [random_problem, random_closures])
+def test_random_problems(make):
+    for number in range(150):
+        assert wrong(make(number)) is None, f"problem {number}"
+
+
+@needs_a_place
+@given(problem=problems())
+def test_drawn_problems(problem):
+    assert wrong(problem) is None
+
+
+@pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_any_schedule_gives_the_same_answer(seed):
+    with launch.on_host(seed):
+        for number in range(15):
+            assert wrong(random_problem(number)) is None, f"problem {number}"
+
+
+def spread(seed: int, n_objects: int) -> Problem:
+    """Return a problem whose objects lie far apart, so that rows have several blocks."""
+    rng = np.random.default_rng(seed)
+    n_nodes, n = 30, 25
+    contents = np.full(n_objects, NONE)
+    used = np.unique(rng.integers(0, n_objects, 40))
+    contents[used] = rng.integers(0, n_nodes, len(used))
+    ends = rng.integers(0, n_nodes, (8, n))
+    return problem_of(
+        n_nodes,
+        contents=contents,
+        allocation_offsets=range(0, n_objects + 1, 8),
+        address_node=ends[0],
+        address_object=rng.choice(used, n),
+        copy_destination=ends[1],
+        copy_source=ends[2],
+        load_destination=ends[3],
+        load_pointer=ends[4],
+        store_pointer=ends[5][:9],
+        store_source=ends[6][:9],
+        offset_destination=ends[7][:6],
+        offset_source=ends[0][:6],
+        offset_amount=rng.integers(-1, 9, 6),
+        flagged_node=ends[1][: seed % 3],
+        flags=rng.integers(1, 4, seed % 3),
+    )
+
+
+@needs_a_place
+@pytest.mark.parametrize("n_objects", [2048 * 3, 2048 * 70])
+def test_rows_of_several_blocks(n_objects):
+    for seed in range(6 if n_objects < 10_000 else 2):
+        assert wrong(spread(seed, n_objects)) is None, f"problem {seed}"
+
+
+def test_a_row_has_at_most_64_blocks():
+    assert rounds._block_words(1) == rounds._block_words(2048) == 32
+    assert rounds._block_words(2049) == 64
+
+
+@needs_a_place
+def test_the_trace_has_a_line_a_round():
+    lines = []
+    answer = cuda.solve(random_problem(3), trace=lines.append)
+    assert [line["round"] for line in lines] == list(range(len(lines)))
+    assert len(lines) == answer.statistics["rounds"] > 0
+    assert all(line["changed_rows"] > 0 for line in lines)
+
+
+@needs_no_gpu
+def test_without_a_gpu_the_reason_is_told():
+    problem = Problem(1)
+    assert cuda.problem_with(problem) is None  # the host runner was asked for
+    token = launch._chosen.set(None)
+    try:
+        assert "CuPy" in str(cuda.problem_with(problem)) or "CUDA" in str(
+            cuda.problem_with(problem)
+        )
+    finally:
+        launch._chosen.reset(token)
+
+
+def test_a_problem_too_large_says_what_it_needs(monkeypatch):
+    class Card:
+        name = "a small card"
+
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    monkeypatch.setattr(launch, "current", Card)
+    monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 24 << 30)
+    large = problem_of(10_000_000, contents=[NONE] * 100_000)
+    assert cuda.problem_with(large) == "needs 349.8 GiB, a small card has 24.0 GiB free"
+    assert cuda.problem_with(Problem(1)) is None
