@@ -1,0 +1,129 @@
+"""Prabhu, Ramalingam, Might, Hall: EigenCFA (POPL 2011), the sparse algorithm, on one thread.
+
+A node's row is a header (its next free slot) and object numbers in the order in which they came.
+Rows start with room for 4 % of all functions. A pass takes every call, every function in the row of
+its callee, and appends what the row of an actual holds to the row of the formal unless a search
+from the row's start finds it there. Passes repeat until one appends nothing. A full row ends the
+pass, and the next starts with rows twice as wide; what was found is kept, which the paper does not
+say and which costs nothing.
+
+The paper's programs are binary CPS: functions and calls with two places and no result. Any number
+of places is taken here; results, rests and the rules of other analyses are refused.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.solution import Rows, Solution
+
+INITIAL_SHARE = 0.04
+_SAME, _GREW, _FULL = 0, 1, 2
+
+
+def refuses(problem: Problem) -> str | None:
+    """Return why the paper's algorithm cannot take this problem, or None if it can."""
+    for name in ("copy_source", "load_pointer", "store_pointer", "offset_source", "flags"):
+        if len(getattr(problem, name)):
+            return f"EigenCFA knows addresses, functions and calls alone: {name} has rows"
+    for name in ("function_result", "function_rest", "call_result"):
+        if (getattr(problem, name) >= 0).any():
+            return f"EigenCFA's functions only have formals: {name} has nodes"
+    return None
+
+
+def solve(problem: Problem) -> Solution:
+    """Return the least answer to a problem of closures and calls."""
+    assert refuses(problem) is None, refuses(problem)
+    function_of = np.full(problem.n_objects, -1, np.int32)
+    function_of[problem.function_object] = np.arange(problem.n_functions)
+    calls = (problem.call_callee, problem.actual_offsets, problem.actuals)
+    functions = (function_of, problem.formal_offsets, problem.formals)
+    width, n_passes, outcome = _first_width(problem), 0, _FULL
+    rows = np.zeros((problem.n_nodes, 1 + width), np.int32)
+    for node, place in zip(problem.address_node, problem.address_object, strict=True):
+        assert _append(rows[node], place) != _FULL
+    while outcome != _SAME:
+        n_passes += 1
+        outcome = _pass(rows, *calls, *functions)
+        if outcome == _FULL:
+            rows = np.concatenate([rows, np.zeros((len(rows), width), np.int32)], axis=1)
+            width *= 2
+    statistics = {"n_passes": float(n_passes), "row_width": float(width)}
+    return _solution(problem, rows, function_of, statistics)
+
+
+def _first_width(problem: Problem) -> int:
+    """Return the paper's width, or more if the addresses of a node need it."""
+    most = np.bincount(problem.address_node).max(initial=1)
+    return max(int(np.ceil(INITIAL_SHARE * problem.n_functions)), int(most))
+
+
+@njit(cache=True)
+def _append(row: I32, place: int) -> int:
+    n_used = row[0]
+    for slot in range(1, n_used + 1):
+        if row[slot] == place:
+            return _SAME
+    if n_used + 1 == len(row):
+        return _FULL
+    row[n_used + 1] = place
+    row[0] = n_used + 1
+    return _GREW
+
+
+@njit(cache=True)
+def _pass(
+    rows: NDArray[np.int32],
+    call_callee: I32,
+    actual_offsets: I32,
+    actuals: I32,
+    function_of: I32,
+    formal_offsets: I32,
+    formals: I32,
+) -> int:
+    outcome = _SAME
+    for call in range(len(call_callee)):
+        callee = rows[call_callee[call]]
+        first_actual = actual_offsets[call]
+        n_actuals = actual_offsets[call + 1] - first_actual
+        for slot in range(1, callee[0] + 1):
+            function = function_of[callee[slot]]
+            if function < 0:
+                continue
+            first = formal_offsets[function]
+            for place in range(min(n_actuals, formal_offsets[function + 1] - first)):
+                source, destination = actuals[first_actual + place], formals[first + place]
+                if source < 0 or destination < 0 or source == destination:
+                    continue
+                given = rows[source]
+                for found in range(1, given[0] + 1):
+                    got = _append(rows[destination], given[found])
+                    if got == _FULL:
+                        return _FULL
+                    outcome |= got
+    return outcome
+
+
+def _solution(
+    problem: Problem, rows: NDArray[np.int32], function_of: I32, statistics: dict[str, float]
+) -> Solution:
+    used = np.arange(rows.shape[1] - 1) < rows[:, :1]
+    node, slot = np.nonzero(used)
+    place = rows[node, slot + 1].astype(np.int64)
+    called = used[problem.call_callee]
+    call, slot = np.nonzero(called)
+    function = function_of[rows[problem.call_callee[call], slot + 1]]
+    edges = np.stack([call, function], axis=1)[function >= 0].astype(np.int32)
+    return Solution(
+        row_of=np.arange(problem.n_nodes, dtype=np.int32),
+        rows=Rows.of_pairs(problem.n_nodes, node, place),
+        unknown=np.zeros(problem.n_nodes, bool),
+        escaped=np.zeros(problem.n_objects, bool),
+        call_edges=edges[np.lexsort((edges[:, 1], edges[:, 0]))],
+        calls_outside=np.zeros(problem.n_calls, bool),
+        statistics=statistics,
+    )
