@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kleene.base import progress
-from kleene.base.errors import SourceError
+from kleene.frontends.c.reader.faults import unread
 
 if TYPE_CHECKING:
     from kleene.ir.program import Program
@@ -20,7 +20,11 @@ VERSION = 1  # of the tables that come out: to be raised whenever they change fo
 
 
 def read(text: bytes) -> Program:
-    """Return the program that LLVM printed as `text`."""
+    """Return the program that LLVM printed as `text`.
+
+    Raises:
+        SourceError: `c/unread`; LLVM printed something else.
+    """
     import numpy as np
 
     with progress.task("compiling the reader, this once"):  # later imports take half a second
@@ -29,6 +33,8 @@ def read(text: bytes) -> Program:
 
     if not text.endswith(PADDING):
         text += PADDING
+    if text.find(0) != len(text) - len(PADDING) + 1:
+        raise unread("the module's text contains a NUL byte")
     taken = tokens.take_apart(np.frombuffer(text, np.uint8))
     sizes = taken.sizes()
     table_bits = max(10, (sizes.tokens // 16).bit_length())
@@ -42,12 +48,7 @@ def read(text: bytes) -> Program:
         place = int(taken.cells[2 * stopped + 1])
         line = text.count(b"\n", 0, place) + 1
         words = text[place : text.find(b"\n", place)][:200].decode(errors="replace")
-        raise SourceError(
-            None,
-            "c/unread",
-            f"line {line} of the module's text is not understood: {words}",
-            "this is a fault of Kleene's reader: please report it with the input",
-        )
+        raise unread(f"line {line} of the module's text is not understood: {words}")
     return assemble(text, taken, heap)
 
 

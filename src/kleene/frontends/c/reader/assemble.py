@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from kleene.frontends.c.reader import debug, state
 from kleene.frontends.c.reader.decode import narrow, real_bits, unescape
+from kleene.frontends.c.reader.faults import unread
 from kleene.frontends.c.reader.tokens import Tokens
 from kleene.frontends.c.reader.words import SIMPLE_TYPES, WORDS
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeKind, ValueKind
@@ -51,6 +53,7 @@ class _Assembly:
             for first, end, escaped in tokens.symbols.tolist()
         ]
         self._symbols: dict[bytes, int] = {}
+        self._words = list(WORDS)
         self._globals = self._rows(state.GLOBALS, state.N_GLOBALS)
         self._functions = self._rows(state.FUNCTIONS, state.N_FUNCTIONS)
         self._blocks = self._rows(state.BLOCKS, state.N_BLOCKS)
@@ -64,7 +67,7 @@ class _Assembly:
         nodes = self._tokens.nodes
         places = debug.Places(nodes, lambda s: self._texts[s].decode(errors="replace"), self._add)
         rows = self._rows(state.INSTRUCTIONS, state.N_INSTRUCTIONS)
-        spans = places.locations(rows[:, state.I_DEBUG])
+        spans = places.locations(self._nodes(rows[:, state.I_DEBUG]))
         variables, bindings = self._variables(places)
         data_layout = self._text(state.LAYOUT)
         program = Program(
@@ -115,14 +118,29 @@ class _Assembly:
         first, end = (self._tokens.cells[2 * token + 1] for token in row)
         return self._add(self._raw[first:end].rstrip())
 
+    def _word(self, number: int) -> int:
+        """Return the symbol of a word."""
+        return self._add(self._words[number - 1])
+
+    def _number(self, convert: Callable[[bytes], int | None], symbol: int) -> int | None:
+        """Return the number that a symbol's text writes, if `convert` can hold it."""
+        text = self._texts[symbol]
+        try:
+            return convert(text)
+        except ValueError:
+            raise unread(f"{text[:80].decode(errors='replace')} is no number") from None
+
     def _values(self, tagged: I64) -> I32:
         """Return the value ids of tagged values; -1 stays -1."""
         kind, index = tagged >> state.TAG_SHIFT, tagged & state.TAG_MASK
         known = tagged >= 0
+        if (kind > ValueKind.INSTRUCTION).any():
+            raise unread("a local is used outside its function")
         values = np.where(known, self._bases[np.where(known, kind, 0)] + index, -1)
         of_global = known & (kind == ValueKind.GLOBAL)
         values[of_global] = self._global_of[index[of_global]]
-        assert (values[known] >= 0).all(), "a global is used but not declared"
+        if (values[known] < 0).any():
+            raise unread("a global is used but not declared")
         return values.astype(np.int32)
 
     def _types(self, data_layout: str) -> Types:
@@ -130,6 +148,8 @@ class _Assembly:
         kind = rows[:, state.T_KIND].astype(np.uint8)
         flags = rows[:, state.T_FLAGS].astype(np.uint8)
         bits = rows[:, state.T_BITS].copy()
+        for row in np.flatnonzero(bits < 0):  # an array's count that took a symbol
+            bits[row] = self._number(narrow, -bits[row] - 1) or 0
         pool = self._cells(state.ELEMENTS, state.N_ELEMENTS)
         offsets, places = _ranges(rows[:, state.T_FIRST], rows[:, state.T_COUNT])
         elements = pool[places].astype(np.int32)
@@ -151,7 +171,7 @@ class _Assembly:
 
     def _global_table(self, places: debug.Places) -> Globals:
         rows, nodes = self._globals, self._tokens.nodes
-        declared = debug.variable_nodes(nodes, rows[:, state.G_DEBUG])
+        declared = debug.variable_nodes(nodes, self._nodes(rows[:, state.G_DEBUG]))
         flags = rows[:, state.G_FLAGS] | self._group_flags(rows[:, state.G_GROUP])
         return Globals(
             name=_column(rows, state.G_NAME),
@@ -167,10 +187,17 @@ class _Assembly:
             span=places.declarations(declared),
         )
 
+    def _nodes(self, numbers: I64) -> I64:
+        """Return the metadata nodes of these numbers; -1 for what is none."""
+        return np.where(numbers < len(self._tokens.nodes) - 1, numbers, -1)
+
     def _group_flags(self, group: I64) -> I64:
         """Return the flags of each attribute group; none for -1."""
         table = state.table_of(self._heap, state.GROUPS, int(self._heap[state.N_GROUPS]))[:, 0]
-        return np.where(group >= 0, table[group], 0) if len(table) else np.zeros_like(group)
+        known = (group >= 0) & (group < len(table))
+        flags = np.zeros_like(group)
+        flags[known] = table[group[known]]
+        return flags
 
     def _function_table(self) -> Functions:
         rows = self._functions
@@ -228,11 +255,13 @@ class _Assembly:
         payload = rows[:, state.C_PAYLOAD].copy()
         for row in np.flatnonzero((kind == ConstantKind.FLOAT) | (flags & Flag.WIDE != 0)):
             convert = real_bits if kind[row] == ConstantKind.FLOAT else narrow
-            number = convert(self._texts[payload[row]])
+            number = self._number(convert, payload[row])
             flags[row] = Flag.WIDE if number is None else 0
             payload[row] = payload[row] if number is None else number
         for row in np.flatnonzero(np.isin(kind, (ConstantKind.METADATA, ConstantKind.UNKNOWN))):
             payload[row] = self._excerpt(payload[row])
+        for row in np.flatnonzero(kind == ConstantKind.WRAPPED):
+            payload[row] = self._word(payload[row])
         offsets, places = _ranges(rows[:, state.C_FIRST], rows[:, state.C_COUNT])
         operands = self._cells(state.CONSTANT_OPERANDS, state.N_CONSTANT_OPERANDS)[places]
         for row in np.flatnonzero(kind == ConstantKind.BLOCK_ADDRESS):
@@ -251,6 +280,8 @@ class _Assembly:
     def _find_block(self, operands: I64) -> None:
         """Resolve the block of a blockaddress in place."""
         holder = self._globals[self._global_of[operands[0] & state.TAG_MASK]]
+        if holder[state.G_FUNCTION] < 0:
+            raise unread("a blockaddress names something else than a function")
         function = self._functions[holder[state.G_FUNCTION]]
         first = function[state.F_FIRST_BLOCK]
         rows = self._blocks[first : function[state.F_END_BLOCK]]
@@ -259,12 +290,15 @@ class _Assembly:
             found = rows[:, state.B_NUMBER] == wanted - state.FOREIGN_NUMBER
         else:
             found = (rows[:, state.B_NAME] == wanted) & (rows[:, state.B_NUMBER] < 0)
-        assert found.any(), "a blockaddress names a block that is not there"
+        if not found.any():
+            raise unread("a blockaddress names a block that is not there")
         operands[1] = state.TAG_BLOCK + first + np.flatnonzero(found)[0]
 
     def _variables(self, places: debug.Places) -> tuple[Variables, Bindings]:
         nodes = self._tokens.nodes
         rows = self._rows(state.BINDINGS, state.N_BINDINGS)
+        if (self._nodes(rows[:, state.V_VARIABLE]) < 0).any():
+            raise unread("a debug record names a variable that is not there")
         keys = rows[:, state.V_FUNCTION] * len(nodes) + rows[:, state.V_VARIABLE]
         unique, variable = np.unique(keys, return_inverse=True)
         node = unique % max(len(nodes), 1)
@@ -303,9 +337,8 @@ class _Assembly:
 
     def _notices(self) -> Notices:
         rows = self._rows(state.NOTICES, state.N_NOTICES)
-        words = list(WORDS)
         texts = [
-            symbol if symbol >= 0 else self._add(words[-symbol - 2])
+            symbol if symbol >= 0 else self._word(-symbol - 1)
             for symbol in rows[:, state.N_TEXT].tolist()
         ]
         return Notices(text=np.array(texts, np.int32), count=rows[:, state.N_COUNT].copy())

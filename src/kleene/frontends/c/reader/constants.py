@@ -15,6 +15,7 @@ from kleene.frontends.c.reader.cursor import (
     expect_word,
     go_to,
     integer,
+    mix,
     skip_group,
 )
 from kleene.frontends.c.reader.state import (
@@ -73,7 +74,7 @@ from kleene.frontends.c.reader.tokens import (
     WORD,
 )
 from kleene.frontends.c.reader.tokens import WIDE as WIDE_TOKEN
-from kleene.frontends.c.reader.types import I32, METADATA, mix, open_frame, parse_type, push
+from kleene.frontends.c.reader.types import I32, METADATA, open_frame, parse_type, push
 from kleene.frontends.c.reader.words import FLAG_OF, OPCODE_OF, PREDICATE_OF, WORDS
 from kleene.ir.codes import ConstantKind, Flag, Opcode
 
@@ -89,7 +90,7 @@ FIRST_CAST, LAST_CAST = int(Opcode.TRUNC), int(Opcode.ADDRSPACECAST)
 W_TO, W_TRUE, W_FALSE = WORDS["to"], WORDS["true"], WORDS["false"]
 W_SPLAT, W_BLOCKADDRESS, W_ASM = WORDS["splat"], WORDS["blockaddress"], WORDS["asm"]
 W_EQUIVALENT, W_NO_CFI = WORDS["dso_local_equivalent"], WORDS["no_cfi"]
-W_INRANGE = WORDS["inrange"]
+W_INRANGE, W_PTRAUTH = WORDS["inrange"], WORDS["ptrauth"]
 LITERAL_OF = np.full(len(WORDS) + 1, -1, np.int64)
 for _word, _kind in (
     ("null", ConstantKind.NULL),
@@ -228,7 +229,7 @@ def block_address(t: Cells, m: Cells, type_id: int) -> int:
 
 @step
 def wrapped(t: Cells, m: Cells, type_id: int) -> int:
-    """Read `dso_local_equivalent @f` or `no_cfi @f`."""
+    """Read `dso_local_equivalent @f` or `no_cfi @f`; the payload is the word's number."""
     apart()
     base = m[TOP]
     wrapper = m[VALUE]
@@ -345,13 +346,14 @@ def expression_flags(t: Cells, m: Cells, frame: int) -> None:
 
 @step
 def open_expression(t: Cells, m: Cells, type_id: int) -> None:
-    """Read `opcode flags (` or `splat (` and open its frame."""
+    """Read `opcode flags (`, `splat (` or `ptrauth (` and open its frame."""
     apart()
     word = m[VALUE]
     advance(t, m)
-    frame = open_frame(m, SPLAT if word == W_SPLAT else EXPRESSION)
+    sort = SPLAT if word == W_SPLAT else WRAPPED if word == W_PTRAUTH else EXPRESSION
+    frame = open_frame(m, sort)
     m[frame + X_TYPE], m[frame + X_ABOUT], m[frame + X_CLOSE] = type_id, -1, 41
-    if word != W_SPLAT:
+    if sort == EXPRESSION:
         opcode = OPCODE_OF[word]
         if opcode < 0:
             m[ERROR] = 1
@@ -375,10 +377,9 @@ def close_value(t: Cells, m: Cells, frame: int) -> int:
     if m[frame + X_PAYLOAD]:
         expect(t, m, m[frame + X_PAYLOAD])
     m[FRAME] -= 1
-    type_id, about = m[frame + X_TYPE], m[frame + X_ABOUT]
-    return intern_constant(
-        m, sort, opcode, m[frame + X_FLAGS], type_id, about, 0, m[frame + X_BASE]
-    )
+    type_id, about, flags = m[frame + X_TYPE], m[frame + X_ABOUT], m[frame + X_FLAGS]
+    payload = W_PTRAUTH if sort == WRAPPED else 0
+    return intern_constant(m, sort, opcode, flags, type_id, about, payload, m[frame + X_BASE])
 
 
 @step

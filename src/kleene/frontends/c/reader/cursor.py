@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.state import (
     AT,
@@ -9,13 +13,27 @@ from kleene.frontends.c.reader.state import (
     E_FIRST,
     E_WIDTH,
     ERROR,
+    EXCERPT_TABLE,
     EXCERPTS,
+    FULL,
     KIND,
     N_EXCERPTS,
+    TABLE_SIZE,
     TOKEN_END,
     VALUE,
 )
-from kleene.frontends.c.reader.tokens import BIAS, FINISH, MASK, NEWLINE, OTHER_WORD, SHIFT, WORD
+from kleene.frontends.c.reader.tokens import (
+    BIAS,
+    FINISH,
+    MASK,
+    NEWLINE,
+    OTHER_WORD,
+    RECORD,
+    SHIFT,
+    WORD,
+)
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @step
@@ -103,6 +121,23 @@ def skip_line(t: Cells, m: Cells) -> None:
 
 
 @step
+def skip_instruction(t: Cells, m: Cells) -> None:
+    """Move to the newline that ends this instruction.
+
+    Lines that go on with it are set in deeper than two spaces, or close a list.
+    """
+    skip_line(t, m)
+    while m[KIND] == NEWLINE:
+        following = m[AT] + 1
+        kind = t[2 * following] >> SHIFT
+        indent = t[2 * following + 1] - t[2 * m[AT] + 1] - 1
+        if kind == NEWLINE or kind == FINISH or kind == RECORD or (kind != 93 and indent <= 2):
+            return
+        go_to(t, m, following)
+        skip_line(t, m)
+
+
+@step
 def skip_newlines(t: Cells, m: Cells) -> None:
     """Move over newlines."""
     while m[KIND] == NEWLINE:
@@ -127,21 +162,45 @@ def skip_group(t: Cells, m: Cells) -> None:
 
 
 @step
+def mix(value: Any, item: int) -> Any:
+    """Return a hash of a hash and one more number."""
+    value = (value ^ np.uint64(item)) * _MIX
+    return value ^ (value >> np.uint64(32))
+
+
+@step
+def same_tokens(t: Cells, left: int, right: int, count: int) -> bool:
+    """Return whether `count` tokens from `left` on are those from `right` on."""
+    i = 0
+    while i < count and t[2 * (left + i)] == t[2 * (right + i)]:
+        i += 1
+    return i == count
+
+
+@step
 def excerpt(t: Cells, m: Cells, first: int) -> int:
     """Return the number of the text from token `first` to the present one; equal texts are one."""
     apart()
     size = m[AT] - first
-    for number in range(m[N_EXCERPTS]):
-        row = m[EXCERPTS] + number * E_WIDTH
+    value = mix(np.uint64(0), size)
+    for i in range(first, m[AT]):
+        value = mix(value, t[2 * i])
+    mask = m[TABLE_SIZE] - 1
+    place = np.int64(value) & mask
+    while m[m[EXCERPT_TABLE] + place] != 0:
+        found = m[m[EXCERPT_TABLE] + place] - 1
+        row = m[EXCERPTS] + found * E_WIDTH
         start = m[row + E_FIRST]
-        if m[row + E_END] - start == size:
-            i = 0
-            while i < size and t[2 * (start + i)] == t[2 * (first + i)]:
-                i += 1
-            if i == size:
-                return number
+        if m[row + E_END] - start == size and same_tokens(t, start, first, size):
+            return found
+        place = (place + 1) & mask
     new = m[N_EXCERPTS]
+    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
+        m[FULL] = 1
+        m[ERROR] = 1
+        return 0
     row = m[EXCERPTS] + new * E_WIDTH
     m[row + E_FIRST], m[row + E_END] = first, m[AT]
+    m[m[EXCERPT_TABLE] + place] = new + 1
     m[N_EXCERPTS] = new + 1
     return new

@@ -86,7 +86,10 @@ class Places:
         around = np.arange(len(nodes))
         inner = np.isin(nodes[:, M_KIND], (BLOCK, LOCAL)) & (nodes[:, M_SCOPE] > 0)
         around[inner] = _follow(nodes[inner, M_SCOPE])
-        while (further := around[around]).tobytes() != around.tobytes():  # pointer doubling
+        for _ in range(len(nodes).bit_length()):  # pointer doubling
+            further = around[around]
+            if np.array_equal(further, around):
+                break
             around = further
         outermost = around[scope]
         return np.where(nodes[outermost, M_KIND] == SUBPROGRAM, nodes[outermost, M_NAME], 0)

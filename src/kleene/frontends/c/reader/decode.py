@@ -9,6 +9,8 @@ import numpy as np
 
 _ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 _LARGEST, _SMALLEST = (1 << 63) - 1, -(1 << 63)
+_MOST_DIGITS = len(str(_SMALLEST))
+_HEXADECIMAL = re.compile(rb"0x([HRKLM]?)([0-9A-Fa-f]{1,32})")
 
 
 def unescape(raw: bytes) -> bytes:
@@ -22,22 +24,31 @@ def _byte(found: re.Match[bytes]) -> bytes:
 
 def narrow(text: bytes) -> int | None:
     """Return the integer if 64 bits hold it."""
+    if len(text) > _MOST_DIGITS:  # Python refuses to read very long ones
+        return None
     value = int(text)
     return value if _SMALLEST <= value <= _LARGEST else None
 
 
 def real_bits(text: bytes) -> int | None:
-    """Return the bits of the float64 that `text` writes, or None for the wider kinds."""
-    if not text.startswith(b"0x"):
+    """Return the bits of the float64 that `text` writes, or None for the wider kinds.
+
+    Raises:
+        ValueError: it writes no number.
+    """
+    found = _HEXADECIMAL.fullmatch(text)
+    if not found:
         return _signed(struct.pack("<d", float(text)))
-    if text[2:3] == b"H":
-        half = np.uint16(int(text[3:], 16)).view(np.float16)
-        return _signed(struct.pack("<d", float(half)))
-    if text[2:3] == b"R":
-        return _signed(struct.pack("<d", *struct.unpack("<f", _upper_half(int(text[3:], 16)))))
-    if text[2:3] in (b"K", b"L", b"M"):
+    kind, bits = found[1], int(found[2], 16)
+    if kind in (b"K", b"L", b"M"):
         return None
-    return _signed(int(text[2:], 16).to_bytes(8, "little"))
+    if bits >= 1 << (16 if kind else 64):
+        raise ValueError(f"{text!r} has too many bits")
+    if kind == b"H":
+        return _signed(struct.pack("<d", float(np.uint16(bits).view(np.float16))))
+    if kind == b"R":
+        return _signed(struct.pack("<d", *struct.unpack("<f", _upper_half(bits))))
+    return _signed(bits.to_bytes(8, "little"))
 
 
 def _upper_half(bits: int) -> bytes:

@@ -26,7 +26,7 @@ from kleene.frontends.c.reader.cursor import (
     go_to,
     integer,
     skip_group,
-    skip_line,
+    skip_instruction,
     skip_newlines,
 )
 from kleene.frontends.c.reader.operands import add_operand, alignment, label, words_flags
@@ -240,6 +240,9 @@ def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
     if opcode >= FENCE or m[row + I_FLAGS] & ATOMIC:
         ordering(t, m, row)
         if opcode == CMPXCHG:
+            if m[KIND] != WORD or ORDERING_OF[m[VALUE]] == 0:
+                m[ERROR] = 1
+                return
             m[row + I_SUB] = ORDERING_OF[m[VALUE]] >> ORDERING_SHIFT
             advance(t, m)
     m[row + I_ALIGN] = alignment(t, m)
@@ -532,18 +535,19 @@ def notice(m: Cells, text_symbol: int) -> None:
 
 @step
 def opaque(t: Cells, m: Cells, row: int, word: int, place: int) -> None:
-    """Make the line from `place` an opaque instruction: its text, then every value it names.
+    """Make the instruction from `place` an opaque one: its text, then every value it names.
 
     A name may also be a type's: `resolve` turns one that is no local's into `none`.
     """
     apart()
     go_to(t, m, place)
-    skip_line(t, m)
+    skip_instruction(t, m)
+    end = m[AT]
     line = plain_constant(m, METADATA_CONSTANT, METADATA, excerpt(t, m, place))
     add_operand(t, m, line)
     m[NOTHING] = plain_constant(m, NONE_CONSTANT, TOKEN, 0)
     go_to(t, m, place)
-    while m[KIND] != NEWLINE and m[KIND] != FINISH:
+    while m[AT] < end:
         kind = m[KIND]
         if kind == NUMBERED:
             add_operand(t, m, TAG_NUMBERED + MAYBE + m[VALUE])
@@ -555,7 +559,7 @@ def opaque(t: Cells, m: Cells, row: int, word: int, place: int) -> None:
             advance(t, m)
             if m[KIND] == NODE:
                 m[row + I_DEBUG] = m[VALUE]
-        advance(t, m)
+        go_to(t, m, min(m[AT] + 1, end))
     m[row + I_OPCODE], m[row + I_SUB], m[row + I_ALIGN], m[row + I_FLAGS] = OPAQUE, 0, 0, 0
     m[row + I_TYPE], m[row + I_ABOUT] = VOID, -1
     notice(m, word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, step
-from kleene.frontends.c.reader.symbols import CLASS, symbol, word_number
+from kleene.frontends.c.reader.symbols import CLASS, name_end, symbol, word_number
 from kleene.frontends.c.reader.words import NODE_COLUMN_OF
 
 # Kinds of node that are kept.
@@ -23,6 +23,7 @@ OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = ran
     M_DIRECTORY,
     M_ARGUMENT,
 ) = range(12)
+_LARGEST = (1 << 31) - 1
 
 
 @step
@@ -50,20 +51,19 @@ def node_kind(text: Text, i: int) -> int:
 def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) -> int:
     """Read a value: a string, a number or a reference; return its end."""
     apart()
+    is_text = (M_NAME <= column <= M_LINKAGE) or (M_FILENAME <= column <= M_DIRECTORY)
     if text[i] == 34:
-        start = i + 1
-        i = start
-        while text[i] != 34 and text[i] != 0:
-            i += 1
-        nodes[number, column] = symbol(text, s, start, i, True)
-        return i + (text[i] == 34)
+        end = name_end(text, i)
+        if is_text:
+            nodes[number, column] = symbol(text, s, i + 1, end - (text[end - 1] == 34), True)
+        return end
     reference = text[i] == 33
     i += reference
     value, start = 0, i
     while CLASS[text[i]] & 4:
-        value = value * 10 + (text[i] - 48)
+        value = min(value * 10 + (text[i] - 48), _LARGEST)
         i += 1
-    if i > start:
+    if i > start and not is_text and (not reference or value < len(nodes) - 1):
         nodes[number, column] = value + reference
     return i
 
@@ -76,10 +76,7 @@ def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
     while text[i] != 10 and text[i] != 0:
         c = text[i]
         if c == 34:  # the value of a key that is not kept
-            i += 1
-            while text[i] != 34 and text[i] != 0:
-                i += 1
-            i += text[i] == 34
+            i = name_end(text, i)
         elif c == 40 or c == 41:
             depth += 1 if c == 40 else -1
             i += 1
@@ -88,7 +85,7 @@ def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
             while CLASS[text[i]] & 2:
                 i += 1
             column = NODE_COLUMN_OF[word_number(text, start, i)]
-            if text[i] == 58 and column >= 0:
+            if text[i] == 58 and text[i + 1] == 32 and column >= 0:
                 i = field(text, s, nodes, number, column, i + 2)
         else:
             i += 1
@@ -104,13 +101,13 @@ def node(text: Text, s: Cells, nodes: Nodes, i: int) -> int:
         return i
     number = 0
     while CLASS[text[i]] & 4:
-        number = number * 10 + (text[i] - 48)
+        number = min(number * 10 + (text[i] - 48), _LARGEST)
         i += 1
     while text[i] == 32 or text[i] == 61:
         i += 1
-    if text[i] == 100:  # distinct
-        i += 9
-    if text[i] != 33 or number >= len(nodes):
+    while CLASS[text[i]] & 2 or text[i] == 32:  # distinct
+        i += 1
+    if text[i] != 33 or number >= len(nodes) - 1:
         return i
     kind = node_kind(text, i + 1)
     if kind == OTHER:

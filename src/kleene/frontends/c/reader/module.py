@@ -116,11 +116,14 @@ from kleene.frontends.c.reader.tokens import (
 )
 from kleene.frontends.c.reader.types import (
     FUNCTION,
+    POINTER,
     VARARG,
     address_space,
     intern_type,
     parse_type,
+    plain_type,
     push,
+    starts_type,
     type_definition,
 )
 from kleene.frontends.c.reader.words import GLOBAL_FLAG_OF, LINKAGE_OF, WORDS
@@ -214,7 +217,10 @@ def global_definition(t: Cells, m: Cells) -> None:
     place = m[AT]
     if m[row + G_KIND] != VARIABLE:
         expect(t, m, 44)
-        m[row + G_INITIALIZER] = typed_value(t, m)
+        target = plain_type(m, POINTER, m[row + G_SPACE])  # an expression's type is not printed
+        if starts_type(m):
+            target = parse_type(t, m)
+        m[row + G_INITIALIZER] = parse_value(t, m, target)
     elif external:
         m[row + G_FLAGS] |= DECLARATION
     else:

@@ -71,10 +71,11 @@ SOURCE_NAME, TRIPLE, LAYOUT = range(13, 16)
     NAMED_LOCALS,
     TYPE_TABLE,
     CONSTANT_TABLE,
-) = range(32, 55)
+    EXCERPT_TABLE,
+) = range(32, 56)
 # … and the sizes that are looked up while reading.
-TABLE_SIZE, N_GROUPS, N_NUMBERED = range(55, 58)
-NOTHING = 58  # the constant `none`, once an opaque instruction needed it
+TABLE_SIZE, N_GROUPS, N_NUMBERED = range(56, 59)
+NOTHING = 59  # the constant `none`, once an opaque instruction needed it
 N_CELLS = 64
 
 TAG_SHIFT = 40
@@ -183,6 +184,7 @@ class Sizes(NamedTuple):
     brackets: int  # opening ones
     quotes: int
     groups: int  # one more than the largest attribute group
+    locals: int  # one more than the largest number of a local
     symbols: int
 
 
@@ -191,11 +193,11 @@ def allocate(sizes: Sizes, table_bits: int) -> NDArray[np.int64]:
     cells, tokens = 1 << table_bits, sizes.tokens
     lines, heads = sizes.lines, sizes.heads
     rows = {
-        EXCERPTS: tokens,
+        EXCERPTS: cells,
         TYPES: cells,
         ELEMENTS: 2 * tokens,  # a call makes a type of its result's and arguments' types
         CONSTANTS: cells,
-        CONSTANT_OPERANDS: tokens,
+        CONSTANT_OPERANDS: 2 * tokens,  # an initialiser that is not understood is read twice
         GLOBALS: lines,
         FUNCTIONS: heads,
         ARGUMENTS: sizes.commas + sizes.brackets,
@@ -210,11 +212,11 @@ def allocate(sizes: Sizes, table_bits: int) -> NDArray[np.int64]:
         STACK: tokens,
         FRAMES: sizes.brackets,
         GROUPS: sizes.groups,
-        NUMBERED_LOCALS: tokens,
+        NUMBERED_LOCALS: sizes.locals,
         NAMED_LOCALS: sizes.symbols,
     }
     bases, place = {}, N_CELLS
-    for table in (TYPE_TABLE, CONSTANT_TABLE):
+    for table in (TYPE_TABLE, CONSTANT_TABLE, EXCERPT_TABLE):
         bases[table], place = place, place + cells
     zeroed = place
     for table, count in rows.items():
@@ -223,9 +225,9 @@ def allocate(sizes: Sizes, table_bits: int) -> NDArray[np.int64]:
     heap[:zeroed] = 0
     for table, base in bases.items():
         heap[table] = base
-    for table, value in ((GROUPS, 0), (NAMED_LOCALS, -1)):
+    for table, value in ((GROUPS, 0), (NUMBERED_LOCALS, -1), (NAMED_LOCALS, -1)):
         heap[bases[table] : bases[table] + rows[table] + SLACK] = value
-    heap[TABLE_SIZE], heap[N_GROUPS], heap[N_NUMBERED] = cells, sizes.groups, tokens
+    heap[TABLE_SIZE], heap[N_GROUPS], heap[N_NUMBERED] = cells, sizes.groups, sizes.locals
     heap[TOKEN_END] = tokens - 1
     _seed(heap)
     return heap

@@ -56,11 +56,11 @@ def word_number(text: Text, start: int, end: int) -> int:
 
 @step
 def name_end(text: Text, i: int) -> int:
-    """Return the end of the name that starts at i, quoted or not."""
+    """Return the end of the name that starts at i, quoted or not; it lies in the same line."""
     apart()
     if text[i] == 34:
         i += 1
-        while text[i] != 34 and text[i] != 0:
+        while text[i] != 34 and text[i] != 10 and text[i] != 0:
             i += 1
         return i + 1 if text[i] == 34 else i
     while CLASS[text[i]] & 1:

@@ -4,6 +4,8 @@ A token is two cells: `kind * 2^40 + value`, and where it starts. Names, literal
 *symbols*, numbered as they are met: a symbol is a place in the text, for what LLVM prints twice it
 prints alike. Metadata lines make no tokens: `metadata.node` keeps those that carry places and
 names. The text ends in NUL bytes, which no printed module contains, so every scan stops by itself.
+
+No token goes over a line's end, and none is made of less than a byte: `measure` bounds them all.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ NEWLINE = 10
 WORD = 256  # value = word number
 OTHER_WORD = 257  # value = symbol
 INT_TYPE = 258  # i32: value = 32
-NUMBERED = 259  # %12: value = 12
+NUMBERED = 259  # %12: value = 12, as for all numbers at most LARGEST
 NAMED = 260  # %x: value = symbol, as for the next
 GLOBAL = 261  # @x
 COMDAT = 262  # $x
@@ -45,7 +47,7 @@ REAL = 266
 WIDE = 267  # an integer beyond ±2^39
 INTEGER = 268  # value = itself + BIAS
 NODE = 269  # !12: value = 12
-TAG = 270  # !dbg: value = word number or 0
+TAG = 270  # !dbg: value = word number, or symbol + 1 past the last word
 GROUP = 271  # #3: value = 3
 RECORD = 272  # #dbg_value: value = word number or 0
 NUMBER_LABEL = 273  # 12: at the start of a line; value = 12
@@ -55,8 +57,10 @@ ELLIPSIS = 275
 SHIFT = 40
 MASK = (1 << SHIFT) - 1
 BIAS = 1 << (SHIFT - 1)
+LARGEST = 1 << (SHIFT - 2)  # leaves room for `state.MAYBE` and `state.FOREIGN_NUMBER`
 _DIGITS_THAT_FIT = 11
-_HEADS, _GROUPS = ELLIPSIS + 1, ELLIPSIS + 2
+_HEADS, _GROUPS, _LOCALS = (ELLIPSIS + i for i in (1, 2, 3))
+_N_WORDS = len(WORDS) + 1
 W_DEFINE, W_DECLARE = WORDS["define"], WORDS["declare"]
 
 
@@ -70,7 +74,7 @@ class Tokens(NamedTuple):
 
     def sizes(self) -> Sizes:
         """Return what bounds the tables that these tokens can fill."""
-        kinds = np.zeros(ELLIPSIS + 3, np.int64)
+        kinds = np.zeros(ELLIPSIS + 4, np.int64)
         count_kinds(self.cells, kinds, self.n_tokens)
         return Sizes(
             tokens=self.n_tokens,
@@ -79,14 +83,15 @@ class Tokens(NamedTuple):
             commas=int(kinds[ord(",")]),
             brackets=int(kinds[[ord(c) for c in "([{<"]].sum()) + int(kinds[WORD]),
             quotes=int(kinds[QUOTED]),
-            groups=int(kinds[_GROUPS]),
+            groups=min(int(kinds[_GROUPS]), self.n_tokens),
+            locals=min(int(kinds[_LOCALS]), self.n_tokens),
             symbols=len(self.symbols),
         )
 
 
 @entry
 def count_kinds(cells: Cells, s: Cells, count: int) -> None:
-    """Add to s[kind] for every token; the last two cells get the heads and the largest group."""
+    """Add to s[kind] for every token; the last cells: heads, and one past the largest numbers."""
     for i in range(count):
         kind, value = cells[2 * i] >> SHIFT, cells[2 * i] & MASK
         s[kind] += 1
@@ -94,6 +99,8 @@ def count_kinds(cells: Cells, s: Cells, count: int) -> None:
             s[_HEADS] += 1
         elif kind == GROUP:
             s[_GROUPS] = max(s[_GROUPS], value + 1)
+        elif kind == NUMBERED:
+            s[_LOCALS] = max(s[_LOCALS], value + 1)
 
 
 @step
@@ -111,7 +118,8 @@ def quoted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int
     apart()
     end = name_end(text, first)
     if text[first] == 34:
-        emit(cells, s, kind, symbol(text, s, first + 1, end - 1, True), start)
+        closed = text[end - 1] == 34
+        emit(cells, s, kind, symbol(text, s, first + 1, end - closed, True), start)
     else:
         emit(cells, s, kind, symbol(text, s, first, end, False), start)
     return end
@@ -123,7 +131,7 @@ def counted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: in
     apart()
     value, i = 0, first
     while CLASS[text[i]] & 4:
-        value = value * 10 + (text[i] - 48)
+        value = min(value * 10 + (text[i] - 48), LARGEST)
         i += 1
     emit(cells, s, kind, value, start)
     return i
@@ -216,7 +224,9 @@ def noted(text: Text, cells: Cells, s: Cells, start: int) -> int:
         return quoted(text, cells, s, NOTE, start, start + 1)
     if CLASS[following] & 1:
         end = name_end(text, start + 1)
-        emit(cells, s, TAG, word_number(text, start + 1, end), start)
+        known = word_number(text, start + 1, end)
+        value = known if known else _N_WORDS + symbol(text, s, start + 1, end, False)
+        emit(cells, s, TAG, value, start)
         return end
     emit(cells, s, 33, 0, start)
     return start + 1
@@ -257,7 +267,7 @@ def tokenize(text: Text, cells: Cells, s: Cells, nodes: Nodes) -> None:
             i = quoted(text, cells, s, BYTES, i, i + 1)
         elif c == 45 or CLASS[c] & 4:
             i = number(text, cells, s, i)
-        elif c == 46 and text[i + 1] == 46:
+        elif c == 46 and text[i + 1] == 46 and text[i + 2] == 46:
             emit(cells, s, ELLIPSIS, 0, i)
             i += 3
         elif CLASS[c] & 2:

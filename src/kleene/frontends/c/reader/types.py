@@ -6,8 +6,6 @@ frames on the heap, so nesting of any depth is read.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kleene.frontends.c.reader.compiled import Cells, apart, step
@@ -20,6 +18,7 @@ from kleene.frontends.c.reader.cursor import (
     expect,
     expect_word,
     integer,
+    mix,
     skip_group,
 )
 from kleene.frontends.c.reader.state import (
@@ -58,6 +57,7 @@ from kleene.frontends.c.reader.tokens import (
     INTEGER,
     NAMED,
     NUMBERED,
+    WIDE,
     WORD,
 )
 from kleene.frontends.c.reader.words import SIMPLE_TYPE_OF, WORDS
@@ -72,14 +72,6 @@ VOID, PTR, I1, I32 = (SIMPLE[word] for word in ("void", "ptr", "i1", "i32"))
 METADATA, TOKEN = SIMPLE["metadata"], SIMPLE["token"]
 W_X, W_VSCALE, W_ADDRSPACE = WORDS["x"], WORDS["vscale"], WORDS["addrspace"]
 W_TARGET, W_TYPE, W_OPAQUE = WORDS["target"], WORDS["type"], WORDS["opaque"]
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-
-
-@step
-def mix(value: Any, item: int) -> Any:
-    """Return a hash of a hash and one more number."""
-    value = (value ^ np.uint64(item)) * _MIX
-    return value ^ (value >> np.uint64(32))
 
 
 @step
@@ -273,7 +265,11 @@ def open_type(t: Cells, m: Cells) -> None:
         flags = SCALABLE
     frame = open_frame(m, ARRAY if bracket == 91 else VECTOR)
     m[frame + X_FLAGS], m[frame + X_PAYLOAD] = flags, integer(m)
-    expect(t, m, INTEGER)
+    if m[KIND] == WIDE:  # `assemble` turns the symbol into the number
+        m[frame + X_PAYLOAD] = -m[VALUE] - 1
+        advance(t, m)
+    else:
+        expect(t, m, INTEGER)
     expect_word(t, m, W_X)
 
 

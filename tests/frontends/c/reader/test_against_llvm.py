@@ -1,0 +1,167 @@
+"""Every value, type and operand that the reader finds is the one that LLVM itself has there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+from kleene.frontends.c import reader
+from kleene.frontends.c.compiler import Options
+from kleene.ir.codes import (
+    ArgumentFlag,
+    Binding,
+    ConstantKind,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    Passing,
+)
+from kleene.ir.program import Program
+from kleene.ir.verifier import verify
+from tests.frontends.c.reader.comparison import Comparison, parsed
+from tests.frontends.c.reader.llvm_text import LlvmText
+from tests.frontends.c.road import text_of
+
+MUSEUM = Path(__file__).parent / "museum.ll"
+SOURCES = sorted((Path(__file__).parents[3] / "golden" / "ir").glob("*.c*"))
+SOURCES = [source for source in SOURCES if source.suffix in (".c", ".cpp")]
+N_FUNCTIONS = 150  # of a large program: LLVM's objects cost 40 µs an instruction
+
+
+def compared(text: str) -> Program:
+    """Return the program of a text after comparing all of it."""
+    program = reader.read(text.encode())
+    comparison = Comparison(program, parsed(text), words=True)
+    comparison.check()
+    assert comparison.n_compared == len(program.instructions) > 0
+    verify(program)
+    return program
+
+
+@pytest.fixture(scope="module")
+def museum() -> Program:
+    module = parsed(MUSEUM.read_text())
+    module.verify()
+    return compared(str(module))
+
+
+def test_museum_is_understood(museum: Program) -> None:
+    assert museum.notices == [(2, "module")]  # module-level assembly is not read
+    assert not np.isin(museum.constants.kind, ConstantKind.UNKNOWN).any()
+
+
+def test_museum_has_every_instruction(museum: Program) -> None:
+    assert set(museum.instructions.opcode.tolist()) == set(Opcode) - {Opcode.OPAQUE}
+
+
+def test_museum_has_every_constant(museum: Program) -> None:
+    assert set(museum.constants.kind.tolist()) == set(ConstantKind) - {ConstantKind.UNKNOWN}
+
+
+def test_museum_has_every_linkage_and_kind_of_global(museum: Program) -> None:
+    assert set(museum.globals.linkage.tolist()) == set(Linkage)
+    assert set(museum.globals.kind.tolist()) == set(GlobalKind)
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("tls.ie", GlobalFlag.THREAD_LOCAL),
+        ("weak.odr", GlobalFlag.HIDDEN),
+        ("private", GlobalFlag.CONSTANT | GlobalFlag.UNNAMED_ADDRESS),
+        ("outside", GlobalFlag.EXTERNALLY_INITIALIZED),
+        ("may.longjmp", GlobalFlag.RETURNS_TWICE | GlobalFlag.DECLARATION),
+        ("allocates", GlobalFlag.ALLOCATOR | GlobalFlag.DECLARATION),
+        ("wide", GlobalFlag.DSO_LOCAL),
+        ("linkonce.function", GlobalFlag.NOUNWIND | GlobalFlag.HIDDEN),
+    ],
+)
+def test_flags_of_globals(museum: Program, name: str, flags: GlobalFlag) -> None:
+    names = [museum.strings[int(symbol)] for symbol in museum.globals.name]
+    found = GlobalFlag(int(museum.globals.flags[names.index(name)]))
+    assert found & ~GlobalFlag.ADDRESS_TAKEN == flags
+
+
+def test_arguments(museum: Program) -> None:
+    table, offsets = museum.arguments, museum.function_table.argument_offsets
+    function = museum.functions["everything"].row
+    rows = slice(*offsets[function : function + 2])
+    promises = ArgumentFlag.NOALIAS | ArgumentFlag.READ_ONLY | ArgumentFlag.NOCAPTURE
+    assert table.flags[rows].tolist() == [promises, 0, 0, ArgumentFlag.SIGN_EXTENDED, 0]
+    direct = Passing.DIRECT
+    assert table.passing[rows].tolist() == [direct, Passing.SRET, Passing.BYVAL, direct, direct]
+    text = LlvmText(museum)
+    passed = [text.type(t) if t >= 0 else "" for t in table.passed_type[rows].tolist()]
+    assert passed == ["", "i64", "%pair", "", ""]
+
+
+def test_arguments_of_calls(museum: Program) -> None:
+    text, table = LlvmText(museum), museum.passed
+    found = [
+        (Passing(int(p)), text.type(int(t))) for p, t in zip(table.passing, table.type, strict=True)
+    ]
+    assert found == [
+        (Passing.BYVAL, "%pair"),
+        (Passing.SRET, "%nested"),
+        (Passing.BYREF, "i32"),
+        (Passing.ELEMENT, "[4 x i32]"),
+        (Passing.PREALLOCATED, "%pair"),
+        (Passing.ELEMENT, "i32"),
+        (Passing.ELEMENT, "[2 x i8]"),
+    ]
+
+
+def test_debug_records(museum: Program) -> None:
+    table, strings = museum.bindings, museum.strings
+    names = [strings[int(museum.variables.name[v])] for v in table.variable]
+    kinds = [Binding(int(kind)) for kind in table.kind]
+    assert list(zip(names, kinds, table.exact.tolist(), strict=True)) == [
+        ("q", Binding.DECLARE, 1),
+        ("p", Binding.VALUE, 1),
+        ("x", Binding.VALUE, 0),  # a part of it
+        ('inner "name"', Binding.VALUE, 1),
+        ('inner "name"', Binding.VALUE, 0),  # behind the value
+        ("x", Binding.ASSIGN, 1),
+        ("x", Binding.ASSIGN, 1),
+        ("x", Binding.VALUE, 1),
+    ]
+
+
+def test_places(museum: Program) -> None:
+    spans, strings = museum.spans, museum.strings
+    load = museum.functions["everything"].blocks[0].instructions[1]
+    row = int(museum.instructions.span[load.row])
+    outer = int(spans.inlined_at[row])
+    places = [
+        (strings[int(spans.file[s])], int(spans.line[s]), int(spans.column[s]), scope)
+        for s, scope in ((row, strings[int(spans.scope[row])]), (outer, "every(thing)"))
+    ]
+    assert strings[int(spans.scope[outer])] == "every(thing)"
+    assert places == [
+        ("/absolute/other.h", 82, 9, "inlined"),
+        ("/absolute/other.h", 55, 11, "every(thing)"),
+    ]
+
+
+@pytest.mark.parametrize("flags", [(), ("-O1",), ("-O2", "-fno-discard-value-names")])
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_sources(source: Path, flags: tuple[str, ...]) -> None:
+    program = compared(text_of(source, options=Options(flags=flags)))
+    assert program.notices == []
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["dc", "lua"])
+def test_programs(shared_data: Path, name: str) -> None:
+    module = llvm.parse_bitcode(
+        (shared_data / "bitcode" / f"{name}.bc").read_bytes(), llvm.create_context()
+    )
+    program = reader.read(str(module).encode())
+    comparison = Comparison(program, module, words=False)
+    comparison.check(N_FUNCTIONS)
+    assert comparison.n_compared > 5000
+    assert program.notices == []
