@@ -11,7 +11,7 @@ from hypothesis import given
 
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
+from kleene.solvers.inclusion import NONE, Problem, cuda, difference, offline, reference
 from kleene.solvers.inclusion.cuda import rounds
 from tests.solvers.inclusion.strategies import (
     problem_of,
@@ -43,6 +43,16 @@ def wrong(problem: Problem) -> str | None:
 def test_random_problems(make):
     for number in range(150):
         assert wrong(make(number)) is None, f"problem {number}"
+
+
+@needs_a_place
+def test_random_problems_with_no_node_merged(monkeypatch):
+    def as_it_is(problem):
+        return offline.Reduced(problem, np.arange(problem.n_nodes, dtype=np.int32))
+
+    monkeypatch.setattr(cuda, "_reduced", as_it_is)
+    for number in range(150):
+        assert wrong(random_problem(number)) is None, f"problem {number}"
 
 
 @needs_a_place
@@ -102,7 +112,7 @@ def test_a_row_has_at_most_64_blocks():
 @needs_a_place
 def test_the_trace_has_a_line_a_round():
     lines = []
-    answer = cuda.solve(random_problem(3), trace=lines.append)
+    answer = cuda.solve(random_closures(3), trace=lines.append)
     assert [line["round"] for line in lines] == list(range(len(lines)))
     assert len(lines) == answer.statistics["rounds"] > 0
     assert all(line["changed_rows"] > 0 for line in lines)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
+from kleene.solvers.inclusion import offline
 from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.rounds import Rounds, Trace
 from kleene.solvers.inclusion.cuda.tables import Tables, tables
@@ -22,18 +25,36 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
         problem: what to solve; ask `problem_with` first.
         trace: is given a row of numbers for each round.
     """
-    start = time.perf_counter()
-    stated = tables(problem)
-    rounds = Rounds(problem, stated)
+    start_s = time.perf_counter()
+    reduced = _reduced(problem)
+    stated = tables(reduced.problem)
+    reduced_s = time.perf_counter()
+    rounds = Rounds(reduced.problem, stated)
     n_rounds = rounds.run(trace)
-    solved = time.perf_counter()
-    answer = solution(problem, rounds, {"rounds": n_rounds, "solve_s": solved - start})
+    solved_s = time.perf_counter()
+    statistics = {
+        "rounds": n_rounds,
+        "rows": stated.n_rows,
+        "words_per_row": stated.n_words,
+        "prepare_s": reduced_s - start_s,
+        "solve_s": solved_s - reduced_s,
+    }
+    answer = reduced.expand(solution(reduced.problem, rounds, statistics))
+    statistics["fetch_s"] = time.perf_counter() - solved_s
     return answer
 
 
 def forecast(problem: Problem) -> int:
     """Return the bytes of device memory that solving the problem takes."""
-    return _bytes_of(tables(problem))
+    return _bytes_of(tables(_reduced(problem).problem))
+
+
+def _reduced(problem: Problem) -> offline.Reduced:
+    """Return the problem with equal nodes merged, where any can be told before solving."""
+    p = problem
+    if any(map(len, (p.copy_source, p.load_pointer, p.offset_source))):
+        return offline.reduce(problem)
+    return offline.Reduced(problem, np.arange(p.n_nodes, dtype=np.int32))
 
 
 def problem_with(problem: Problem) -> str | None:

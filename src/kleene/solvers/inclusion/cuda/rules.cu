@@ -11,6 +11,10 @@
 // `mark_targets` says which objects have a t(o) with news, `turn` ends the round.
 #include "rows.cuh"
 
+#ifndef BLOCK
+#define BLOCK 256  // threads, where a kernel has shared memory
+#endif
+#define MOST_PARTS 16  // into which a rule's blocks are divided among warps
 #define CONTENTS -1  // maps; a map m >= 0 is the formal at place m
 #define RESULT -2
 enum Kind { COPY, PUSH, PULL, OFFSET };
@@ -30,13 +34,6 @@ __device__ __forceinline__ int target(const Targets& t, int map, int o, bool int
   if (map == RESULT) return t.result[f];
   const int at = t.formal_offsets[f] + map;
   return at < t.formal_offsets[f + 1] ? t.formals[at] : t.rest[f];
-}
-
-// How many warps share one active rule: few rules with large sets must fill the machine as well.
-__device__ __forceinline__ int n_parts(int n_active) {
-  int parts = 1;
-  while (parts < 64 && (long long)n_active * parts < n_warps()) parts *= 2;
-  return parts;
 }
 
 // active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
@@ -68,7 +65,58 @@ extern "C" __global__ void fire_copy(
     flow<false>(r, from[active[i]], to[active[i]]);
 }
 
-extern "C" __global__ void fire_push(
+// Up to 32 words of a source that are not zero, one a lane: `bits` at word w of the row.
+struct Batch {
+  int w;
+  word_t bits;
+};
+
+// A warp adds its batch to the rows of lanes whose `to` is one (-1: none), four rows at a time: the
+// loads of four rows are under way together.
+__device__ __forceinline__ void add_batch(const Rows& r, const Batch& batch, int to) {
+  for (unsigned lanes = __ballot_sync(EVERY_LANE, to >= 0); lanes;) {
+    int row[4];
+    word_t lacking[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      row[k] = __shfl_sync(EVERY_LANE, to, lanes ? __ffs(lanes) - 1 : 0);
+      lacking[k] = lanes ? batch.bits : 0;
+      lanes &= lanes - 1;
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (lacking[k]) lacking[k] &= ~peek(r.all + (size_t)row[k] * r.n_words + batch.w);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (lacking[k] && add_word(r, row[k], batch.w, lacking[k]))
+        note_block(r, row[k], batch.w / r.block_words);
+  }
+}
+
+// A warp adds its batch to t(o) for every o that is new in p, or for every other o.
+__device__ __forceinline__ void add_to_targets(const Rows& r, const Targets& t, int p, int s,
+                                               int map, bool to_new, const Batch& batch) {
+  for (word_t m = to_new ? r.delta_mask[p] : r.all_mask[p]; m; m &= m - 1) {
+    const int start = first_bit(m) * r.block_words, end = min(start + r.block_words, r.n_words);
+    for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+      const word_t recent = new_word(r, p, w);
+      const word_t held = to_new ? recent : full_word(r, p, w) & ~recent;
+      for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
+        const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64 + lane_id();
+        const word_t bits = __shfl_sync(EVERY_LANE, held, lane) >> lane_id();
+        for (int half = 0; half < 64; half += 32) {
+          int to = bits >> half & 1 ? target(t, map, base + half, true) : -1;
+          if (to == s) to = -1;
+          add_batch(r, batch, to);
+        }
+      }
+    }
+  }
+}
+
+// A warp takes one active rule and one part of the source's blocks. Parts come slowest: warps that
+// run together write the same blocks of many rows, which then fit the L2 cache.
+extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
     const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
     word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
@@ -77,31 +125,42 @@ extern "C" __global__ void fire_push(
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
     int unknown_row, int escaped_row) {
+  __shared__ int kept_at[BLOCK];
+  __shared__ word_t kept[BLOCK];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
-  const int parts = n_parts(*n_active);
-  for (long long i = warp_id(); i < (long long)*n_active * parts; i += n_warps()) {
-    const int rule = active[i / parts], part = i % parts;
-    const int p = pointer[rule], s = from[rule], m = map[rule];
-    const bool has_news = delta_mask[s] != 0;
-    for (word_t blocks = has_news ? all_mask[p] : delta_mask[p]; blocks; blocks &= blocks - 1) {
-      const int block = first_bit(blocks), start = block * block_words;
-      if (block % parts != part) continue;
-      const int end = min(start + block_words, n_words);
-      for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
-        const word_t recent = new_word(r, p, w);
-        const word_t held = has_news ? full_word(r, p, w) | recent : recent;
-        for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
-          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64;
-          const word_t news = __shfl_sync(EVERY_LANE, recent, lane);
-          for (word_t bits = __shfl_sync(EVERY_LANE, held, lane); bits; bits &= bits - 1) {
-            const int bit = first_bit(bits), to = target(t, m, base + bit, true);
-            if (to < 0 || to == s) continue;
-            if (news >> bit & 1) flow<true>(r, s, to);
-            else flow<false>(r, s, to);
+  const int first = threadIdx.x - lane_id();
+  const long long n = *n_active, parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
+  for (long long i = warp_id(); i < n * parts; i += n_warps()) {
+    const int rule = active[i % n], p = pointer[rule], s = from[rule], m = map[rule];
+    for (int to_new = 0; to_new < 2; to_new++) {
+      const word_t mask = to_new ? delta_mask[p] ? all_mask[s] : 0 : delta_mask[s];
+      int n_kept = 0;
+      for (int block = i / n; block * block_words < n_words; block += parts) {
+        if (!(mask >> block & 1)) continue;
+        const int start = block * block_words, end = min(start + block_words, n_words);
+        for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+          const word_t bits = to_new ? full_word(r, s, w) : new_word(r, s, w);
+          const unsigned found = __ballot_sync(EVERY_LANE, bits != 0);
+          if (n_kept + __popc(found) > 32) {
+            const bool here = lane_id() < n_kept;
+            const Batch batch = {here ? kept_at[threadIdx.x] : 0, here ? kept[threadIdx.x] : 0};
+            add_to_targets(r, t, p, s, m, to_new, batch);
+            n_kept = 0;
+            __syncwarp();
           }
+          const int at = first + n_kept + __popc(found & ((1u << lane_id()) - 1));
+          if (bits) kept_at[at] = w, kept[at] = bits;
+          n_kept += __popc(found);
+          __syncwarp();
         }
+      }
+      if (n_kept) {
+        const bool here = lane_id() < n_kept;
+        const Batch batch = {here ? kept_at[threadIdx.x] : 0, here ? kept[threadIdx.x] : 0};
+        add_to_targets(r, t, p, s, m, to_new, batch);
+        __syncwarp();
       }
     }
   }
@@ -120,9 +179,9 @@ extern "C" __global__ void fire_pull(
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
-  const int parts = n_parts(*n_active);
-  for (long long i = warp_id(); i < (long long)*n_active * parts; i += n_warps()) {
-    const int rule = active[i / parts], part = i % parts;
+  const long long n = *n_active, parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
+  for (long long i = warp_id(); i < n * parts; i += n_warps()) {
+    const int rule = active[i % n], part = i / n;
     const int p = pointer[rule], d = to[rule], m = map[rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
     for (word_t blocks = all_mask[p]; blocks; blocks &= blocks - 1) {
