@@ -119,10 +119,14 @@ class Program:
 
     @cached_property
     def successors(self) -> tuple[I32, I32]:
-        """The control-flow graph of all functions, as CSR over blocks (offsets, targets)."""
+        """The control-flow graph of all functions, as CSR over blocks (offsets, targets).
+
+        An opaque instruction at the end of a block may go to every block that it names.
+        """
         table = self.instructions
         last = self.blocks.instruction_offsets[1:] - 1
-        ends = np.isin(table.opcode[last], list(TERMINATORS)) if len(last) else last.astype(bool)
+        may_end = [*TERMINATORS, Opcode.OPAQUE]
+        ends = np.isin(table.opcode[last], may_end) if len(last) else last.astype(bool)
         low, high = self.bases[ValueKind.BLOCK], self.bases[ValueKind.INSTRUCTION]
         is_target = (table.operands >= low) & (table.operands < high)
         owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))

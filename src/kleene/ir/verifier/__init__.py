@@ -8,8 +8,8 @@ found nothing it could stumble over:
 3. blocks and operands: one terminator each, blocks only where blocks belong, phis, types;
 4. SSA: a definition dominates its uses.
 
-Opaque instructions are exempt from the checks of their shape. Code that cannot be reached is
-exempt from round 4.
+Opaque instructions are exempt from the checks of their shape: they may end a block, and who uses
+their result is not asked about types. Code that cannot be reached is exempt from round 4.
 """
 
 from __future__ import annotations

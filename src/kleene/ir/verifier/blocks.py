@@ -71,7 +71,8 @@ def _terminators(program: Program, report: Report) -> None:
     is_last = np.zeros(len(opcode), bool)
     is_last[offsets[1:][~is_empty] - 1] = True
     message = "the last instruction of a block must be a terminator"
-    report.instructions("terminator", np.flatnonzero(is_last & ~ends), message)
+    bad = is_last & ~ends & (opcode != Opcode.OPAQUE)
+    report.instructions("terminator", np.flatnonzero(bad), message)
     message = "a terminator must be the last instruction of its block"
     report.instructions("terminator", np.flatnonzero(~is_last & ends), message)
 

@@ -16,6 +16,7 @@ from kleene.ir.codes import (
     Opcode,
     TypeFlag,
     TypeKind,
+    ValueKind,
 )
 from kleene.ir.program import Program
 from kleene.ir.verifier.casts import check_casts
@@ -44,6 +45,7 @@ def check_instructions(program: Program, report: Report) -> None:
     if report.errors:
         return
     check = _Check(program, report)
+    report.exempt = _users_of_opaque(check.shapes)
     check.results()
     check.like_result()
     check.memory()
@@ -53,6 +55,15 @@ def check_instructions(program: Program, report: Report) -> None:
     check.aggregates()
     check.vectors()
     check_casts(check.shapes, report)
+    report.exempt = np.empty(0, np.int64)
+
+
+def _users_of_opaque(shapes: Shapes) -> Rows:
+    """Return the instructions with an operand whose type nobody knows."""
+    uses, base = shapes.uses, shapes.program.bases[ValueKind.INSTRUCTION]
+    rows = np.maximum(uses.value - base, 0)
+    opcode = shapes.program.instructions.opcode
+    return uses.user[(uses.value >= base) & (opcode[rows] == Opcode.OPAQUE)]
 
 
 class _Check:

@@ -23,6 +23,7 @@ class Report:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.errors: list[SourceError] = []
+        self.exempt: NDArray[np.int64] = np.empty(0, np.int64)  # instructions not to be judged
 
     def add(self, id: str, message: str, *notes: str) -> None:
         """Note something that has no place in the source."""
@@ -34,8 +35,8 @@ class Report:
             self.add(id, f"{table} {row}: {_say(message, row)}", *more)
 
     def instructions(self, id: str, rows: ArrayLike, message: Message) -> None:
-        """Note each of these instructions."""
-        for row, more in _first(np.unique(np.asarray(rows, np.int64))):
+        """Note each of these instructions, but those exempt."""
+        for row, more in _first(np.setdiff1d(np.asarray(rows, np.int64), self.exempt)):
             span = span_of(self.program, int(self.program.instructions.span[row]))
             text = f"{self.place(row)}: {_say(message, row)}"
             self.errors.append(SourceError(span, f"ir/{id}", text, *more))
