@@ -63,7 +63,7 @@ def _users_of_opaque(shapes: Shapes) -> Rows:
     uses, base = shapes.uses, shapes.program.bases[ValueKind.INSTRUCTION]
     rows = np.maximum(uses.value - base, 0)
     opcode = shapes.program.instructions.opcode
-    return uses.user[(uses.value >= base) & (opcode[rows] == Opcode.OPAQUE)]
+    return np.asarray(uses.user[(uses.value >= base) & (opcode[rows] == Opcode.OPAQUE)])
 
 
 class _Check:
