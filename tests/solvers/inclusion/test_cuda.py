@@ -8,11 +8,14 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, offline, reference
 from kleene.solvers.inclusion.cuda import rounds
+from kleene.solvers.inclusion.cuda.order import order
+from kleene.solvers.inclusion.generate import van_horn_mairson
 from tests.solvers.inclusion.strategies import (
     problem_of,
     problems,
@@ -53,6 +56,61 @@ def test_random_problems_with_no_node_merged(monkeypatch):
     monkeypatch.setattr(cuda, "_reduced", as_it_is)
     for number in range(150):
         assert wrong(random_problem(number)) is None, f"problem {number}"
+
+
+@needs_a_place
+def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
+    monkeypatch.setattr(rounds, "_PATIENCE", 1)
+    monkeypatch.setattr(rounds, "_ROUNDS_PER_LOOK", 1)
+    n_sweeps = 0.0
+    for number in range(150):
+        problem = random_problem(number)
+        answer = cuda.solve(problem)
+        n_sweeps += answer.statistics["sweeps"]
+        assert difference(answer, reference.solve(problem)) is None, f"problem {number}"
+    assert n_sweeps > 150
+
+
+@needs_a_place
+def test_a_long_chain_is_swept():
+    problem = van_horn_mairson(24)
+    answer = cuda.solve(problem)
+    assert difference(answer, reference.solve(problem)) is None
+    assert answer.statistics["sweeps"] == 1
+    assert answer.statistics["rounds"] < 24  # step by step there are twice as many
+
+
+@needs_a_place
+def test_too_many_flows_are_not_swept(monkeypatch):
+    monkeypatch.setattr(rounds, "_MOST_FLOWS", 10)
+    problem = van_horn_mairson(24)
+    answer = cuda.solve(problem)
+    assert difference(answer, reference.solve(problem)) is None
+    assert answer.statistics["sweeps"] == 0
+    assert answer.statistics["rounds"] > 48
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
+def test_one_pass_in_order_closes_all_flows(flows):
+    from_, to = np.array(flows, np.int32).reshape(-1, 2).T
+    plan = order(10, from_, to)
+    sets = [{row} for row in range(10)]
+    for group in range(plan.level_offsets[-1]):
+        members = plan.members[plan.member_offsets[group] : plan.member_offsets[group + 1]]
+        sources = plan.sources[plan.source_offsets[group] : plan.source_offsets[group + 1]]
+        total = set().union(*(sets[row] for row in [*members, *sources]))
+        for row in members:
+            sets[row] = total
+    assert all(sets[a] <= sets[b] for a, b in flows)
+    level = np.repeat(np.arange(plan.n_levels), np.diff(plan.level_offsets))
+    of_row = {int(r): level[g] for g, r in pairs(plan.member_offsets, plan.members)}
+    for group, row in pairs(plan.source_offsets, plan.sources):
+        assert of_row.get(row, -1) < level[group]
+
+
+def pairs(offsets: np.ndarray, values: np.ndarray) -> list[tuple[int, int]]:
+    groups = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return list(zip(groups.tolist(), values.tolist(), strict=True))
 
 
 @needs_a_place

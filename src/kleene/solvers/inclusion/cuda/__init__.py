@@ -30,10 +30,10 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
     stated = tables(reduced.problem)
     reduced_s = time.perf_counter()
     rounds = Rounds(reduced.problem, stated)
-    n_rounds = rounds.run(trace)
+    counts = rounds.run(trace)
     solved_s = time.perf_counter()
     statistics = {
-        "rounds": n_rounds,
+        **counts,
         "rows": stated.n_rows,
         "words_per_row": stated.n_words,
         "prepare_s": reduced_s - start_s,

@@ -19,7 +19,7 @@ def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> 
     rows, unknown = _rows(module, rounds, problem.n_nodes, escaped_words)
     escaped = np.zeros(problem.n_objects, bool)
     if rounds.tables.outside >= 0:
-        bits = np.unpackbits(_fetch(rounds, escaped_words).view(np.uint8), bitorder="little")
+        bits = np.unpackbits(rounds.fetch(escaped_words).view(np.uint8), bitorder="little")
         escaped = bits[: problem.n_objects].astype(bool)
     return Solution(
         row_of=np.arange(problem.n_nodes, dtype=np.int32),
@@ -51,7 +51,7 @@ def _rows(module: launch.Module, rounds: Rounds, n_rows: int, escaped: Any) -> t
     index, word = xp.zeros(max(1, n_words), np.int32), xp.zeros(max(1, n_words), np.uint64)
     module.launch("write_words", _warps(n_rows), (BLOCK,), (*args, offsets, index, word))
     there = (offsets, index[:n_words], word[:n_words], unknown[:n_rows])
-    offsets, index, word, unknown = (_fetch(rounds, array) for array in there)
+    offsets, index, word, unknown = (rounds.fetch(array) for array in there)
     return Rows(offsets, index, word), unknown.astype(bool)
 
 
@@ -72,16 +72,10 @@ def _call_edges(module: launch.Module, rounds: Rounds, problem: Problem) -> I32:
     edges = xp.zeros((max(1, int(offsets[-1])), 2), np.int32)
     ends = (offsets, rounds.function_of, edges)
     module.launch("write_edges", _warps(n_calls), (BLOCK,), (*args, *ends))
-    found: I32 = _fetch(rounds, edges[: int(offsets[-1])])
+    found: I32 = rounds.fetch(edges[: int(offsets[-1])])
     if (np.diff(problem.function_object) < 0).any():  # the device wrote them by object
         found = found[np.lexsort((found[:, 1], found[:, 0]))]
     return found
-
-
-def _fetch(rounds: Rounds, array: Any) -> Any:
-    out = np.empty(array.shape, array.dtype)
-    rounds.to_host(array, out)
-    return out
 
 
 def _warps(n: int) -> tuple[int]:

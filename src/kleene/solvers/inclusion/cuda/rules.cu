@@ -10,31 +10,13 @@
 // Kernels: `activate` lists the rules with something to do, a warp fires one (or a part of one),
 // `mark_targets` says which objects have a t(o) with news, `turn` ends the round.
 #include "rows.cuh"
+#include "targets.cuh"
 
 #ifndef BLOCK
 #define BLOCK 256  // threads, where a kernel has shared memory
 #endif
 #define MOST_PARTS 16  // into which a rule's blocks are divided among warps
-#define CONTENTS -1  // maps; a map m >= 0 is the formal at place m
-#define RESULT -2
 enum Kind { COPY, PUSH, PULL, OFFSET };
-
-struct Targets {
-  const int *contents, *function_of, *result, *rest, *formal_offsets, *formals;
-  int outside, unknown_row, escaped_row;  // the object that stands for all unknown ones, or -1
-};
-
-// The node that object o stands for in a map, or -1. What flows into an unknown object escapes;
-// what flows out of one is unknown.
-__device__ __forceinline__ int target(const Targets& t, int map, int o, bool into) {
-  if (o == t.outside) return into ? t.escaped_row : t.unknown_row;
-  if (map == CONTENTS) return t.contents[o];
-  const int f = t.function_of[o];
-  if (f < 0) return -1;
-  if (map == RESULT) return t.result[f];
-  const int at = t.formal_offsets[f] + map;
-  return at < t.formal_offsets[f + 1] ? t.formals[at] : t.rest[f];
-}
 
 // active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
 extern "C" __global__ void activate(
