@@ -61,6 +61,7 @@ class Rounds:
         self.active = xp.zeros(max(1, largest), np.int32)
         self.n_active = xp.zeros(4, np.int32)
         self.n_changed = xp.zeros(_ROUNDS_PER_LOOK, np.int32)
+        self.n_visited = xp.zeros(1, np.uint64)  # strips, for the statistics
 
     def _kinds(self) -> tuple[Rules, ...]:
         t = self.tables
@@ -79,7 +80,8 @@ class Rounds:
             n_rounds += len(changed)
             history += changed
             if len(changed) < _ROUNDS_PER_LOOK:
-                return {"rounds": n_rounds, "sweeps": n_sweeps}
+                n_strips = int(self.fetch(self.n_visited)[0])
+                return {"rounds": n_rounds, "sweeps": n_sweeps, "strips": n_strips}
             if len(history) >= _PATIENCE and 2 * history[-1] > history[-_PATIENCE // 2]:
                 n_sweeps += self.sweep()
                 history = []
@@ -158,9 +160,9 @@ class Rounds:
         return out
 
     def _fire(self) -> None:
-        targets = self._targets()
+        targets = (*self._targets(), self.n_visited)
         if len(self.tables.copy):
-            self._fire_kind("fire_copy", _COPY, self.copy, (), ())
+            self._fire_kind("fire_copy", _COPY, self.copy, (), (self.n_visited,))
         if len(self.tables.push):
             self._fire_kind("fire_push", _PUSH, self.push, (), targets)
         if len(self.tables.pull):

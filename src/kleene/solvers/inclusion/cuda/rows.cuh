@@ -55,13 +55,15 @@ __device__ __forceinline__ void add_strip(const Rows& r, int row, int w, int blo
   if (__any_sync(EVERY_LANE, won != 0) && lane_id() == 0) note_block(r, row, block);
 }
 
-// A warp adds row `from` to row `to`: all of it, or what it gained last round.
+// A warp adds row `from` to row `to`: all of it, or what it gained last round; how many strips.
 template <bool FULL>
-__device__ __forceinline__ void flow(const Rows& r, int from, int to) {
+__device__ __forceinline__ int flow(const Rows& r, int from, int to) {
+  int n_strips = 0;
   for (word_t m = FULL ? r.all_mask[from] : r.delta_mask[from]; m; m &= m - 1) {
     const int block = first_bit(m), start = block * r.block_words;
     const int end = min(start + r.block_words, r.n_words);
     for (int w = start + lane_id(); w - lane_id() < end; w += 32)
-      add_strip(r, to, w, block, FULL ? full_word(r, from, w) : new_word(r, from, w));
+      add_strip(r, to, w, block, FULL ? full_word(r, from, w) : new_word(r, from, w)), n_strips++;
   }
+  return n_strips;
 }

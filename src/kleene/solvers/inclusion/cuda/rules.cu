@@ -18,6 +18,11 @@
 #define MOST_PARTS 16  // into which a rule's blocks are divided among warps
 enum Kind { COPY, PUSH, PULL, OFFSET };
 
+// A strip is up to 32 words of a row that a warp looks at once: the unit of work.
+__device__ __forceinline__ void count_strips(word_t* n_visited, int n_strips) {
+  if (n_strips && lane_id() == 0) atomicAdd(n_visited, (word_t)n_strips);
+}
+
 // active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
 extern "C" __global__ void activate(
     const int* __restrict__ first, const int* __restrict__ second, const int* __restrict__ map,
@@ -41,10 +46,12 @@ extern "C" __global__ void fire_copy(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ active,
     const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words) {
+    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  int n_strips = 0;
   for (long long i = warp_id(); i < *n_active; i += n_warps())
-    flow<false>(r, from[active[i]], to[active[i]]);
+    n_strips += flow<false>(r, from[active[i]], to[active[i]]);
+  count_strips(n_visited, n_strips);
 }
 
 // Up to 32 words of a source that are not zero, one a lane: `bits` at word w of the row.
@@ -54,9 +61,11 @@ struct Batch {
 };
 
 // A warp adds its batch to the rows of lanes whose `to` is one (-1: none), four rows at a time: the
-// loads of four rows are under way together.
-__device__ __forceinline__ void add_batch(const Rows& r, const Batch& batch, int to) {
-  for (unsigned lanes = __ballot_sync(EVERY_LANE, to >= 0); lanes;) {
+// loads of four rows are under way together. How many rows.
+__device__ __forceinline__ int add_batch(const Rows& r, const Batch& batch, int to) {
+  unsigned lanes = __ballot_sync(EVERY_LANE, to >= 0);
+  const int n_rows = __popc(lanes);
+  while (lanes) {
     int row[4];
     word_t lacking[4];
 #pragma unroll
@@ -73,11 +82,13 @@ __device__ __forceinline__ void add_batch(const Rows& r, const Batch& batch, int
       if (lacking[k] && add_word(r, row[k], batch.w, lacking[k]))
         note_block(r, row[k], batch.w / r.block_words);
   }
+  return n_rows;
 }
 
-// A warp adds its batch to t(o) for every o that is new in p, or for every other o.
-__device__ __forceinline__ void add_to_targets(const Rows& r, const Targets& t, int p, int s,
-                                               int map, bool to_new, const Batch& batch) {
+// A warp adds its batch to t(o) for every o that is new in p, or for every other o; how many rows.
+__device__ __forceinline__ int add_to_targets(const Rows& r, const Targets& t, int p, int s,
+                                              int map, bool to_new, const Batch& batch) {
+  int n_rows = 0;
   for (word_t m = to_new ? r.delta_mask[p] : r.all_mask[p]; m; m &= m - 1) {
     const int start = first_bit(m) * r.block_words, end = min(start + r.block_words, r.n_words);
     for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
@@ -89,11 +100,44 @@ __device__ __forceinline__ void add_to_targets(const Rows& r, const Targets& t, 
         for (int half = 0; half < 64; half += 32) {
           int to = bits >> half & 1 ? target(t, map, base + half, true) : -1;
           if (to == s) to = -1;
-          add_batch(r, batch, to);
+          n_rows += add_batch(r, batch, to);
         }
       }
     }
   }
+  return n_rows;
+}
+
+// The strips of row s in every parts-th block, as far as they have been taken.
+struct Cursor {
+  int block, strip;
+};
+
+// A warp takes the next words of row s that are not zero, up to 32; whether there are any.
+__device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word_t mask, int parts,
+                                           int* kept_at, word_t* kept, Cursor& c, Batch& batch) {
+  int n_kept = 0;
+  while (c.block * r.block_words < r.n_words) {
+    const int w = c.block * r.block_words + c.strip + lane_id();
+    if (!(mask >> c.block & 1) || c.strip == r.block_words || w - lane_id() >= r.n_words) {
+      c.block += parts;
+      c.strip = 0;
+      continue;
+    }
+    const word_t bits = full ? full_word(r, s, w) : new_word(r, s, w);
+    const unsigned found = __ballot_sync(EVERY_LANE, bits != 0);
+    if (n_kept + __popc(found) > 32) break;  // the strip waits for the next batch
+    const int at = n_kept + __popc(found & ((1u << lane_id()) - 1));
+    if (bits) kept_at[at] = w, kept[at] = bits;
+    n_kept += __popc(found);
+    c.strip += 32;
+  }
+  __syncwarp();
+  const bool here = lane_id() < n_kept;
+  batch.w = here ? kept_at[lane_id()] : 0;
+  batch.bits = here ? kept[lane_id()] : 0;
+  __syncwarp();
+  return n_kept > 0;
 }
 
 // A warp takes one active rule and one part of the source's blocks. Parts come slowest: warps that
@@ -106,46 +150,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
-    int unknown_row, int escaped_row) {
+    int unknown_row, int escaped_row, word_t* n_visited) {
   __shared__ int kept_at[BLOCK];
   __shared__ word_t kept[BLOCK];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
-  const int first = threadIdx.x - lane_id();
-  const long long n = *n_active, parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
-  for (long long i = warp_id(); i < n * parts; i += n_warps()) {
-    const int rule = active[i % n], p = pointer[rule], s = from[rule], m = map[rule];
+  const int first = threadIdx.x - lane_id(), n = *n_active;
+  const int parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
+  int n_strips = 0;
+  for (long long i = warp_id(); i < (long long)n * parts; i += n_warps()) {
+    const int rule = active[i % n], p = pointer[rule], s = from[rule], part = i / n;
     for (int to_new = 0; to_new < 2; to_new++) {
-      const word_t mask = to_new ? delta_mask[p] ? all_mask[s] : 0 : delta_mask[s];
-      int n_kept = 0;
-      for (int block = i / n; block * block_words < n_words; block += parts) {
-        if (!(mask >> block & 1)) continue;
-        const int start = block * block_words, end = min(start + block_words, n_words);
-        for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
-          const word_t bits = to_new ? full_word(r, s, w) : new_word(r, s, w);
-          const unsigned found = __ballot_sync(EVERY_LANE, bits != 0);
-          if (n_kept + __popc(found) > 32) {
-            const bool here = lane_id() < n_kept;
-            const Batch batch = {here ? kept_at[threadIdx.x] : 0, here ? kept[threadIdx.x] : 0};
-            add_to_targets(r, t, p, s, m, to_new, batch);
-            n_kept = 0;
-            __syncwarp();
-          }
-          const int at = first + n_kept + __popc(found & ((1u << lane_id()) - 1));
-          if (bits) kept_at[at] = w, kept[at] = bits;
-          n_kept += __popc(found);
-          __syncwarp();
-        }
-      }
-      if (n_kept) {
-        const bool here = lane_id() < n_kept;
-        const Batch batch = {here ? kept_at[threadIdx.x] : 0, here ? kept[threadIdx.x] : 0};
-        add_to_targets(r, t, p, s, m, to_new, batch);
-        __syncwarp();
-      }
+      const word_t mask = !to_new ? delta_mask[s] : delta_mask[p] ? all_mask[s] : 0;
+      Cursor c = {part, 0};
+      Batch batch;
+      while (next_batch(r, s, to_new, mask, parts, kept_at + first, kept + first, c, batch))
+        n_strips += add_to_targets(r, t, p, s, map[rule], to_new, batch);
     }
   }
+  count_strips(n_visited, n_strips);
 }
 
 extern "C" __global__ void fire_pull(
@@ -157,10 +181,11 @@ extern "C" __global__ void fire_pull(
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
-    int unknown_row, int escaped_row) {
+    int unknown_row, int escaped_row, word_t* n_visited) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
+  int n_strips = 0;
   const long long n = *n_active, parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
   for (long long i = warp_id(); i < n * parts; i += n_warps()) {
     const int rule = active[i % n], part = i / n;
@@ -180,13 +205,13 @@ extern "C" __global__ void fire_pull(
           for (word_t bits = __shfl_sync(EVERY_LANE, held, lane); bits; bits &= bits - 1) {
             const int bit = first_bit(bits), source = target(t, m, base + bit, false);
             if (source < 0 || source == d) continue;
-            if (news >> bit & 1) flow<true>(r, source, d);
-            else flow<false>(r, source, d);
+            n_strips += news >> bit & 1 ? flow<true>(r, source, d) : flow<false>(r, source, d);
           }
         }
       }
     }
   }
+  count_strips(n_visited, n_strips);
 }
 
 // A lane takes a word of `from`; allocation_start and allocation_end are by object.
