@@ -61,7 +61,6 @@ class Rounds:
         self.active = xp.zeros(max(1, largest), np.int32)
         self.n_active = xp.zeros(4, np.int32)
         self.n_changed = xp.zeros(_ROUNDS_PER_LOOK, np.int32)
-        self.n_visited = xp.zeros(1, np.uint64)  # strips, for the statistics
 
     def _kinds(self) -> tuple[Rules, ...]:
         t = self.tables
@@ -69,6 +68,7 @@ class Rounds:
 
     def run(self, trace: Trace | None = None) -> dict[str, float]:
         """Close the rows; return how many rounds and sweeps it took."""
+        self._n_visited()  # of whoever ran before
         self._seed()
         history: list[int] = []  # changed rows, by round since the last sweep
         n_rounds = n_sweeps = 0
@@ -80,11 +80,16 @@ class Rounds:
             n_rounds += len(changed)
             history += changed
             if len(changed) < _ROUNDS_PER_LOOK:
-                n_strips = int(self.fetch(self.n_visited)[0])
-                return {"rounds": n_rounds, "sweeps": n_sweeps, "strips": n_strips}
+                return {"rounds": n_rounds, "sweeps": n_sweeps, "strips": self._n_visited()}
             if len(history) >= _PATIENCE and 2 * history[-1] > history[-_PATIENCE // 2]:
                 n_sweeps += self.sweep()
                 history = []
+
+    def _n_visited(self) -> int:
+        """Return how many strips of rows were visited since this was last asked."""
+        count = self.xp.zeros(1, np.uint64)
+        self.rules.launch("take_count", (1,), (1,), (count,))
+        return int(self.fetch(count)[0])
 
     def _rounds(self) -> list[int]:
         """Run some rounds; return how many rows had news in each that had any."""
@@ -160,9 +165,9 @@ class Rounds:
         return out
 
     def _fire(self) -> None:
-        targets = (*self._targets(), self.n_visited)
+        targets = self._targets()
         if len(self.tables.copy):
-            self._fire_kind("fire_copy", _COPY, self.copy, (), (self.n_visited,))
+            self._fire_kind("fire_copy", _COPY, self.copy, (), ())
         if len(self.tables.push):
             self._fire_kind("fire_push", _PUSH, self.push, (), targets)
         if len(self.tables.pull):

@@ -18,9 +18,16 @@
 #define MOST_PARTS 16  // into which a rule's blocks are divided among warps
 enum Kind { COPY, PUSH, PULL, OFFSET };
 
-// A strip is up to 32 words of a row that a warp looks at once: the unit of work.
-__device__ __forceinline__ void count_strips(word_t* n_visited, int n_strips) {
-  if (n_strips && lane_id() == 0) atomicAdd(n_visited, (word_t)n_strips);
+// A strip is up to 32 words of a row that a warp looks at at once: the unit of work.
+__device__ word_t n_visited;
+__device__ __forceinline__ void count_strips(int n_strips) {
+  if (n_strips && lane_id() == 0) atomicAdd(&n_visited, (word_t)n_strips);
+}
+
+// The strips visited since it was last asked. grid 1, block 1
+extern "C" __global__ void take_count(word_t* __restrict__ count) {
+  *count = n_visited;
+  n_visited = 0;
 }
 
 // active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
@@ -46,12 +53,12 @@ extern "C" __global__ void fire_copy(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ active,
     const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited) {
+    const word_t* __restrict__ all_mask, int n_words, int block_words) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   int n_strips = 0;
   for (long long i = warp_id(); i < *n_active; i += n_warps())
     n_strips += flow<false>(r, from[active[i]], to[active[i]]);
-  count_strips(n_visited, n_strips);
+  count_strips(n_strips);
 }
 
 // Up to 32 words of a source that are not zero, one a lane: `bits` at word w of the row.
@@ -150,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
-    int unknown_row, int escaped_row, word_t* n_visited) {
+    int unknown_row, int escaped_row) {
   __shared__ int kept_at[BLOCK];
   __shared__ word_t kept[BLOCK];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
@@ -169,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
         n_strips += add_to_targets(r, t, p, s, map[rule], to_new, batch);
     }
   }
-  count_strips(n_visited, n_strips);
+  count_strips(n_strips);
 }
 
 extern "C" __global__ void fire_pull(
@@ -181,7 +188,7 @@ extern "C" __global__ void fire_pull(
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
-    int unknown_row, int escaped_row, word_t* n_visited) {
+    int unknown_row, int escaped_row) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
@@ -211,7 +218,7 @@ extern "C" __global__ void fire_pull(
       }
     }
   }
-  count_strips(n_visited, n_strips);
+  count_strips(n_strips);
 }
 
 // A lane takes a word of `from`; allocation_start and allocation_end are by object.
