@@ -28,16 +28,19 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
     start_s = time.perf_counter()
     reduced = _reduced(problem)
     stated = tables(reduced.problem)
-    reduced_s = time.perf_counter()
+    prepared_s = time.perf_counter()
     rounds = Rounds(reduced.problem, stated)
+    rounds.wait()
+    sent_s = time.perf_counter()
     counts = rounds.run(trace)
     solved_s = time.perf_counter()
     statistics = {
         **counts,
         "rows": stated.n_rows,
         "words_per_row": stated.n_words,
-        "prepare_s": reduced_s - start_s,
-        "solve_s": solved_s - reduced_s,
+        "prepare_s": prepared_s - start_s,
+        "send_s": sent_s - prepared_s,
+        "solve_s": solved_s - sent_s,
     }
     answer = reduced.expand(solution(reduced.problem, rounds, statistics))
     statistics["fetch_s"] = time.perf_counter() - solved_s
@@ -45,16 +48,8 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
 
 
 def forecast(problem: Problem) -> int:
-    """Return the bytes of device memory that solving the problem takes."""
-    return _bytes_of(tables(_reduced(problem).problem))
-
-
-def _reduced(problem: Problem) -> offline.Reduced:
-    """Return the problem with equal nodes merged, where any can be told before solving."""
-    p = problem
-    if any(map(len, (p.copy_source, p.load_pointer, p.offset_source))):
-        return offline.reduce(problem)
-    return offline.Reduced(problem, np.arange(p.n_nodes, dtype=np.int32))
+    """Return the bytes of device memory that solving takes, if no nodes are merged before."""
+    return _bytes_of(tables(problem))
 
 
 def problem_with(problem: Problem) -> str | None:
@@ -65,14 +60,24 @@ def problem_with(problem: Problem) -> str | None:
         return error.message
     if launch.gpu_problem() is not None:
         return None  # the host runner was chosen by hand
-    needed, free = forecast(problem), launch.gpu_free_bytes()
-    if needed <= free:
+    free = launch.gpu_free_bytes()
+    if forecast(problem) <= free or (needed := forecast(_reduced(problem).problem)) <= free:
         return None
     return f"needs {needed / 2**30:.1f} GiB, {place.name} has {free / 2**30:.1f} GiB free"
 
 
+def _reduced(problem: Problem) -> offline.Reduced:
+    """Return the problem with cycles of copies merged.
+
+    Merging more is not worth the host's time: at 1 M nodes and 10 M rows it takes 3 s instead of
+    1 s, for 140,000 rows on the device instead of 166,000.
+    """
+    if len(problem.copy_source) or len(problem.offset_source):
+        return offline.reduce(problem, n_rounds=0)
+    return offline.Reduced(problem, np.arange(problem.n_nodes, dtype=np.int32))
+
+
 def _bytes_of(stated: Tables) -> int:
     rules = (stated.copy, stated.push, stated.pull, stated.offset)
-    n_rules = sum(map(len, rules))
     rows = 3 * stated.n_rows * (8 * stated.n_words + 8)
-    return rows + 12 * n_rules + 4 * max(map(len, rules)) + 20 * stated.n_objects
+    return rows + 12 * sum(map(len, rules)) + 4 * max(map(len, rules)) + 20 * stated.n_objects

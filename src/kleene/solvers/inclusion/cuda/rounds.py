@@ -85,6 +85,11 @@ class Rounds:
                 n_sweeps += self.sweep()
                 history = []
 
+    def wait(self) -> None:
+        """Wait until the device has done all it was asked for."""
+        if self.xp is not np:
+            self.xp.cuda.get_current_stream().synchronize()
+
     def _n_visited(self) -> int:
         """Return how many strips of rows were visited since this was last asked."""
         count = self.xp.zeros(1, np.uint64)
