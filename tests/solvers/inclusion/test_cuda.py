@@ -62,6 +62,7 @@ def test_random_problems_with_no_node_merged(monkeypatch):
 def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
     monkeypatch.setattr(rounds, "_PATIENCE", 1)
     monkeypatch.setattr(rounds, "_ROUNDS_PER_LOOK", 1)
+    monkeypatch.setattr(rounds, "_SECONDS_PER_FLOW", 1e-12)
     n_sweeps = 0.0
     for number in range(150):
         problem = random_problem(number)
@@ -72,7 +73,8 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
 
 
 @needs_a_place
-def test_a_long_chain_is_swept():
+def test_a_long_chain_is_swept(monkeypatch):
+    monkeypatch.setattr(rounds, "_SECONDS_PER_FLOW", 1e-12)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -82,7 +84,7 @@ def test_a_long_chain_is_swept():
 
 @needs_a_place
 def test_too_many_flows_are_not_swept(monkeypatch):
-    monkeypatch.setattr(rounds, "_MOST_FLOWS", 10)
+    monkeypatch.setattr(rounds, "_SECONDS_PER_FLOW", 1e9)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ _SLICE_WORDS = 4  # what a block of `sweep` owns of each row
 _COPY, _PUSH, _PULL, _OFFSET = range(4)
 _ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
 # News that travel a long chain step by step change as many rows in each round. If their number did
-# not halve in half of this many rounds, the flows are listed, ordered and swept along at once.
+# not halve in half of this many rounds, the flows are listed, ordered and swept along at once,
+# provided that the rounds have taken as long already as the ordering will.
 _PATIENCE = 16
-_MOST_FLOWS = 2_000_000  # ordering more takes the host longer than the rounds it saves
+_SECONDS_PER_FLOW = 1e-7  # to order, by row and flow; measured 3e-8 (few) to 3e-7 (millions)
 
 Trace = Callable[[dict[str, float]], None]
 
@@ -72,6 +74,7 @@ class Rounds:
         self._seed()
         history: list[int] = []  # changed rows, by round since the last sweep
         n_rounds = n_sweeps = 0
+        start_s = time.perf_counter()
         while True:
             changed = self._rounds()
             if trace:
@@ -82,7 +85,8 @@ class Rounds:
             if len(changed) < _ROUNDS_PER_LOOK:
                 return {"rounds": n_rounds, "sweeps": n_sweeps, "strips": self._n_visited()}
             if len(history) >= _PATIENCE and 2 * history[-1] > history[-_PATIENCE // 2]:
-                n_sweeps += self.sweep()
+                elapsed_s = time.perf_counter() - start_s
+                n_sweeps += self.sweep(int(elapsed_s / _SECONDS_PER_FLOW) - self.tables.n_rows)
                 history = []
 
     def wait(self) -> None:
@@ -121,9 +125,9 @@ class Rounds:
         self.delta, self.fresh = self.fresh, self.delta
         self.delta_mask, self.fresh_mask = self.fresh_mask, self.delta_mask
 
-    def sweep(self) -> bool:
+    def sweep(self, most_flows: int) -> bool:
         """Carry all news along all present flows; return False where there are too many."""
-        found = self._flows()
+        found = self._flows(most_flows)
         if found is None:
             return False
         plan = order(self.tables.n_rows, *found)
@@ -135,7 +139,7 @@ class Rounds:
         module.launch("sweep", (self.n_words // _SLICE_WORDS,), (BLOCK,), args)
         return True
 
-    def _flows(self) -> tuple[I32, I32] | None:
+    def _flows(self, most: int) -> tuple[I32, I32] | None:
         """Return from where to where the rules let sets flow now, or None if that is too much."""
         xp, module = self.xp, launch.load(HERE / "sweep.cu")
         n_flows, lists = len(self.tables.copy), []
@@ -153,7 +157,7 @@ class Rounds:
             module.launch("list_flows", grid, (BLOCK,), (*args, *tail))
             offsets = xp.cumsum(counts)
             n_flows += int(offsets[-1])
-            if n_flows > _MOST_FLOWS:
+            if n_flows > most:
                 return None
             ends = xp.zeros((max(1, int(offsets[-1])), 2), np.int32)
             tail = (np.int32(0), counts[1:], offsets, ends)

@@ -179,6 +179,38 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
   count_strips(n_strips);
 }
 
+// Row d gains the rows of lanes whose `source` is one (-1: none), each all of it or its news; how
+// many strips. The strips of up to four sources are under way together, and d is touched once.
+__device__ __forceinline__ int add_sources(const Rows& r, int source, bool full, int d) {
+  word_t mask = source < 0 ? 0 : full ? r.all_mask[source] : r.delta_mask[source], blocks = mask;
+  for (int step = 16; step; step /= 2) blocks |= __shfl_xor_sync(EVERY_LANE, blocks, step);
+  int n_strips = 0;
+  for (; blocks; blocks &= blocks - 1) {
+    const int block = first_bit(blocks), start = block * r.block_words;
+    const int end = min(start + r.block_words, r.n_words);
+    const unsigned having = __ballot_sync(EVERY_LANE, mask >> block & 1);
+    for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+      word_t sum = 0;
+      for (unsigned lanes = having; lanes;) {
+        word_t found[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+          const int lane = lanes ? __ffs(lanes) - 1 : 0;
+          const int row = __shfl_sync(EVERY_LANE, source, lane);
+          const bool is_full = __shfl_sync(EVERY_LANE, full, lane);
+          const word_t* from = is_full ? r.all : r.delta;
+          found[k] = lanes && w < end ? peek(from + (size_t)row * r.n_words + w) : 0;
+          lanes &= lanes - 1;
+        }
+        sum |= found[0] | found[1] | found[2] | found[3];
+      }
+      n_strips += __popc(having);
+      add_strip(r, d, w, block, sum);
+    }
+  }
+  return n_strips;
+}
+
 extern "C" __global__ void fire_pull(
     const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
     const int* __restrict__ active, const int* __restrict__ n_active,
@@ -204,15 +236,15 @@ extern "C" __global__ void fire_pull(
       const int end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
         const word_t recent = new_word(r, p, w);
-        const word_t with_news = w < n_words ? full_word(r, p, w) & dirty_words[w] : 0;
-        const word_t held = recent | with_news;
+        const word_t held = recent | (w < end ? full_word(r, p, w) & dirty_words[w] : 0);
         for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
-          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64;
-          const word_t news = __shfl_sync(EVERY_LANE, recent, lane);
-          for (word_t bits = __shfl_sync(EVERY_LANE, held, lane); bits; bits &= bits - 1) {
-            const int bit = first_bit(bits), source = target(t, m, base + bit, false);
-            if (source < 0 || source == d) continue;
-            n_strips += news >> bit & 1 ? flow<true>(r, source, d) : flow<false>(r, source, d);
+          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64 + lane_id();
+          const word_t bits = __shfl_sync(EVERY_LANE, held, lane) >> lane_id();
+          const word_t news = __shfl_sync(EVERY_LANE, recent, lane) >> lane_id();
+          for (int half = 0; half < 64; half += 32) {
+            int source = bits >> half & 1 ? target(t, m, base + half, false) : -1;
+            if (source == d) source = -1;
+            n_strips += add_sources(r, source, news >> half & 1, d);
           }
         }
       }
