@@ -338,7 +338,7 @@ class _Assembly:
     def _notices(self) -> Notices:
         rows = self._rows(state.NOTICES, state.N_NOTICES)
         texts = [
-            symbol if symbol >= 0 else self._word(-symbol - 1)
+            self._word(-symbol - 1) if symbol < 0 else symbol or self._add("no word")
             for symbol in rows[:, state.N_TEXT].tolist()
         ]
         return Notices(text=np.array(texts, np.int32), count=rows[:, state.N_COUNT].copy())

@@ -139,6 +139,9 @@ def intern_constant(
 ) -> int:
     """Return the tagged constant of this content; its operands, the stack from `base`, go."""
     apart()
+    if m[ERROR]:  # half a constant is none
+        m[TOP] = base
+        return TAG_CONSTANT
     value = mix(mix(mix(np.uint64(kind), type_id), payload), about)
     value = mix(value, opcode | (flags << 8))
     for i in range(m[STACK] + base, m[STACK] + m[TOP]):

@@ -520,7 +520,7 @@ def attachments(t: Cells, m: Cells, row: int) -> None:
 
 @step
 def notice(m: Cells, text_symbol: int) -> None:
-    """Count one thing that was not understood: a symbol, or minus a word less one."""
+    """Count one thing that was not understood: a symbol, 0, or minus a word less one."""
     apart()
     table = m[NOTICES]
     for i in range(m[N_NOTICES]):
@@ -588,7 +588,7 @@ def instruction(t: Cells, m: Cells) -> None:
     while m[KIND] == WORD and FLAG_OF[m[VALUE]] != 0:  # tail, musttail, notail
         m[row + I_FLAGS] |= FLAG_OF[m[VALUE]]
         advance(t, m)
-    spelled = m[VALUE] if m[KIND] == OTHER_WORD else -m[VALUE] - 1
+    spelled = m[VALUE] if m[KIND] == OTHER_WORD else -m[VALUE] - 1 if m[KIND] == WORD else 0
     opcode = OPCODE_OF[m[VALUE]] if m[KIND] == WORD else -1
     if opcode < 0:
         m[ERROR] = 1

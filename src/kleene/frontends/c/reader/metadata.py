@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, step
 from kleene.frontends.c.reader.symbols import CLASS, name_end, symbol, word_number
 from kleene.frontends.c.reader.words import NODE_COLUMN_OF
@@ -24,6 +26,11 @@ OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = ran
     M_ARGUMENT,
 ) = range(12)
 _LARGEST = (1 << 31) - 1
+# What a column holds: a symbol, a node or a number; a value of another form is not kept.
+_SYMBOL, _NODE, _NUMBER = range(3)
+_FORM = np.full(12, _NUMBER)
+_FORM[[M_NAME, M_LINKAGE, M_FILENAME, M_DIRECTORY]] = _SYMBOL
+_FORM[[M_SCOPE, M_FILE, M_INLINED, M_VARIABLE]] = _NODE
 
 
 @step
@@ -51,10 +58,10 @@ def node_kind(text: Text, i: int) -> int:
 def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) -> int:
     """Read a value: a string, a number or a reference; return its end."""
     apart()
-    is_text = (M_NAME <= column <= M_LINKAGE) or (M_FILENAME <= column <= M_DIRECTORY)
+    form = _FORM[column]
     if text[i] == 34:
         end = name_end(text, i)
-        if is_text:
+        if form == _SYMBOL:
             nodes[number, column] = symbol(text, s, i + 1, end - (text[end - 1] == 34), True)
         return end
     reference = text[i] == 33
@@ -63,7 +70,8 @@ def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) 
     while CLASS[text[i]] & 4:
         value = min(value * 10 + (text[i] - 48), _LARGEST)
         i += 1
-    if i > start and not is_text and (not reference or value < len(nodes) - 1):
+    is_there = value < len(nodes) - 1 or not reference
+    if i > start and is_there and form == (_NODE if reference else _NUMBER):
         nodes[number, column] = value + reference
     return i
 

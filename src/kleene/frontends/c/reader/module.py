@@ -110,6 +110,7 @@ from kleene.frontends.c.reader.tokens import (
     NODE,
     NUMBER_LABEL,
     NUMBERED,
+    QUOTED,
     RECORD,
     TAG,
     WORD,
@@ -446,16 +447,15 @@ def header_line(t: Cells, m: Cells) -> None:
     """Read the lines that are neither global, function, type nor metadata."""
     apart()
     word = m[VALUE] if m[KIND] == WORD else 0
-    if word == W_SOURCE:
+    if word == W_SOURCE or word == W_TARGET:
+        cell = SOURCE_NAME
         advance(t, m)
-        advance(t, m)
-        m[SOURCE_NAME] = m[VALUE]
-    elif word == W_TARGET:
-        advance(t, m)
-        cell = TRIPLE if at_word(m, W_TRIPLE) else LAYOUT
-        advance(t, m)
-        advance(t, m)
+        if word == W_TARGET:
+            cell = TRIPLE if at_word(m, W_TRIPLE) else LAYOUT
+            advance(t, m)
+        expect(t, m, 61)
         m[cell] = m[VALUE]
+        expect(t, m, QUOTED)
     elif word == W_ATTRIBUTES:
         attribute_group(t, m)
     else:  # module asm and whatever else there may be

@@ -126,6 +126,9 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     plus one, or minus its number less one; that of a target's type is its excerpt plus one.
     """
     apart()
+    if m[ERROR]:  # half a type is none
+        m[TOP] = base
+        return VOID
     value = mix(mix(np.uint64(kind), name), bits)
     if name == 0:
         value = mix(value, flags)

@@ -1,0 +1,112 @@
+"""A process that reads texts one after the other, watched from outside.
+
+`Child` sends a text and waits for one line: `ok`, the id of a `SourceError`, or what else went
+wrong. The process guards the end of every table in the reader's heap with a mark: Numba checks no
+bounds, and a row written past its table's end would land in the next table unseen. With `checked`
+the reader is compiled with bounds checks on top (most of a minute).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.base.errors import SourceError
+from kleene.frontends.c import reader
+from kleene.frontends.c.reader import state
+
+TIME_S = 60
+MARK = 0x5EA1ED
+N_MARKED = 16
+
+
+class Guard:
+    """Marks at the end of each table of a heap."""
+
+    def __init__(self, heap: Any) -> None:
+        bases = sorted(int(heap[cell]) for cell in range(state.EXCERPTS, state.EXCERPT_TABLE + 1))
+        tables = [base for base in bases if base >= int(heap[state.EXCERPTS])]
+        ends = [*tables[1:], len(heap)]
+        self.heap = heap
+        self.places = np.concatenate([np.arange(end - N_MARKED, end) for end in ends])
+        heap[self.places] = MARK
+
+    def is_whole(self) -> bool:
+        """Return whether nothing was written over the marks."""
+        return bool((self.heap[self.places] == MARK).all())
+
+
+def serve() -> None:
+    """Answer every text on stdin."""
+    guards: list[Guard] = []
+    allocate = state.allocate
+
+    def guarded(*arguments: Any) -> Any:
+        heap = allocate(*arguments)
+        guards.append(Guard(heap))
+        return heap
+
+    state.allocate = guarded
+    while size := sys.stdin.buffer.read(8):
+        text = sys.stdin.buffer.read(struct.unpack("<q", size)[0])
+        guards.clear()
+        answer = _answer(text)
+        if not all(guard.is_whole() for guard in guards):
+            answer = "a table overflowed"
+        print(answer, flush=True)
+
+
+def _answer(text: bytes) -> str:
+    try:
+        program = reader.read(text)
+    except SourceError as error:
+        return error.id
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+    return f"ok {len(program.instructions)}"
+
+
+class Child:
+    """The process, from outside."""
+
+    def __init__(self, folder: Path, *, checked: bool) -> None:
+        extra = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)} if checked else {}
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | extra,
+            cwd=Path(__file__).parents[4],
+        )
+        self.read(b"")  # compiles
+        self.time_s = TIME_S
+
+    time_s = 600
+
+    def read(self, text: bytes) -> str:
+        """Return how reading the text went; a crash or a hang is an assertion."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(struct.pack("<q", len(text)) + text)
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], self.time_s)
+        assert ready, "the reader hangs"
+        answer = self.process.stdout.readline().decode().strip()
+        assert answer, f"the reader died with {self.process.wait()}"
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.communicate()
+
+
+if __name__ == "__main__":
+    serve()
