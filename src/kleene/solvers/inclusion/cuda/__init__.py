@@ -10,7 +10,8 @@ from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.solvers.inclusion import offline
 from kleene.solvers.inclusion.cuda.answer import solution
-from kleene.solvers.inclusion.cuda.rounds import Rounds, Trace
+from kleene.solvers.inclusion.cuda.close import Trace, close
+from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import Tables, tables
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
@@ -29,10 +30,10 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
     reduced = _reduced(problem)
     stated = tables(reduced.problem)
     prepared_s = time.perf_counter()
-    rounds = Rounds(reduced.problem, stated)
+    rounds = Sweeps(reduced.problem, stated)
     rounds.wait()
     sent_s = time.perf_counter()
-    counts = rounds.run(trace)
+    counts = close(rounds, trace)
     solved_s = time.perf_counter()
     statistics = {
         **counts,

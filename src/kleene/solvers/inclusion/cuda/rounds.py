@@ -1,37 +1,26 @@
-"""Rounds on the device: every rule on what changed last round, until nothing does."""
+"""Rounds on the device: every rule on what changed in the round before."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.cuda.tables import Rules, Tables
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 
 HERE = Path(__file__).parent
 BLOCK = 256
 _STRIP_WORDS = 32  # what a warp reads at once
 _N_BLOCKS = 64  # bits of a mask
-_SLICE_WORDS = 4  # what a block of `sweep` owns of each row
 _COPY, _PUSH, _PULL, _OFFSET = range(4)
-_ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
-# News that travel a long chain step by step change as many rows in each round. If their number did
-# not halve in half of this many rounds, the flows are listed, ordered and swept along at once,
-# provided that the rounds have taken as long already as the ordering will.
-_PATIENCE = 16
-_SECONDS_PER_FLOW = 1e-7  # to order, by row and flow; measured 3e-8 (few) to 3e-7 (millions)
-
-Trace = Callable[[dict[str, float]], None]
+ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
 
 
 class Rounds:
-    """The rows of a problem on the device, and the rounds that close them."""
+    """The rows of a problem on the device, and what can be done to them."""
 
     def __init__(self, problem: Problem, tables: Tables) -> None:
         place = launch.current()
@@ -62,50 +51,29 @@ class Rounds:
         largest = max(len(kind) for kind in self._kinds())
         self.active = xp.zeros(max(1, largest), np.int32)
         self.n_active = xp.zeros(4, np.int32)
-        self.n_changed = xp.zeros(_ROUNDS_PER_LOOK, np.int32)
+        self.n_changed = xp.zeros(ROUNDS_PER_LOOK, np.int32)
 
     def _kinds(self) -> tuple[Rules, ...]:
         t = self.tables
         return (t.copy, t.push, t.pull, t.offset)
-
-    def run(self, trace: Trace | None = None) -> dict[str, float]:
-        """Close the rows; return how many rounds and sweeps it took."""
-        self._n_visited()  # of whoever ran before
-        self._seed()
-        history: list[int] = []  # changed rows, by round since the last sweep
-        n_rounds = n_sweeps = 0
-        start_s = time.perf_counter()
-        while True:
-            changed = self._rounds()
-            if trace:
-                for number, n_changed in enumerate(changed):
-                    trace({"round": n_rounds + number, "changed_rows": n_changed})
-            n_rounds += len(changed)
-            history += changed
-            if len(changed) < _ROUNDS_PER_LOOK:
-                return {"rounds": n_rounds, "sweeps": n_sweeps, "strips": self._n_visited()}
-            if len(history) >= _PATIENCE and 2 * history[-1] > history[-_PATIENCE // 2]:
-                elapsed_s = time.perf_counter() - start_s
-                n_sweeps += self.sweep(int(elapsed_s / _SECONDS_PER_FLOW) - self.tables.n_rows)
-                history = []
 
     def wait(self) -> None:
         """Wait until the device has done all it was asked for."""
         if self.xp is not np:
             self.xp.cuda.get_current_stream().synchronize()
 
-    def _n_visited(self) -> int:
+    def n_visited(self) -> int:
         """Return how many strips of rows were visited since this was last asked."""
         count = self.xp.zeros(1, np.uint64)
         self.rules.launch("take_count", (1,), (1,), (count,))
         return int(self.fetch(count)[0])
 
-    def _rounds(self) -> list[int]:
+    def some_rounds(self) -> list[int]:
         """Run some rounds; return how many rows had news in each that had any."""
-        for slot in range(_ROUNDS_PER_LOOK):
+        for slot in range(ROUNDS_PER_LOOK):
             self._turn(slot)
             self._fire()
-        changed = np.zeros(_ROUNDS_PER_LOOK, np.int32)
+        changed = np.zeros(ROUNDS_PER_LOOK, np.int32)
         self.to_host(self.n_changed, changed)
         self.n_changed.fill(0)
         return [n_changed for n_changed in changed.tolist() if n_changed]
@@ -124,48 +92,6 @@ class Rounds:
         self.rules.launch("turn", _threads(n_rows), (BLOCK,), (*args, *self._widths(), *ends))
         self.delta, self.fresh = self.fresh, self.delta
         self.delta_mask, self.fresh_mask = self.fresh_mask, self.delta_mask
-
-    def sweep(self, most_flows: int) -> bool:
-        """Carry all news along all present flows; return False where there are too many."""
-        found = self._flows(most_flows)
-        if found is None:
-            return False
-        plan = order(self.tables.n_rows, *found)
-        module = launch.load(HERE / "sweep.cu")
-        groups = (plan.source_offsets, plan.sources, plan.member_offsets, plan.members)
-        args = (self._send(plan.level_offsets), np.int32(plan.n_levels), *map(self._send, groups))
-        rows = (self.all, self.fresh, self.fresh_mask)
-        args = (*args, *rows, *self._widths())
-        module.launch("sweep", (self.n_words // _SLICE_WORDS,), (BLOCK,), args)
-        return True
-
-    def _flows(self, most: int) -> tuple[I32, I32] | None:
-        """Return from where to where the rules let sets flow now, or None if that is too much."""
-        xp, module = self.xp, launch.load(HERE / "sweep.cu")
-        n_flows, lists = len(self.tables.copy), []
-        for columns, rules, into in (
-            (self.push, self.tables.push, 1),
-            (self.pull, self.tables.pull, 0),
-        ):
-            if not len(rules):
-                continue
-            rows = (self.all, self.all_mask, *self._widths(), *self._targets())
-            args = (*columns, np.int32(len(rules)), np.int32(into), *rows)
-            counts, none = xp.zeros(len(rules) + 1, np.int64), xp.zeros(2, np.int32)
-            grid = self._warps(len(rules))
-            tail = (np.int32(1), counts[1:], counts, none)
-            module.launch("list_flows", grid, (BLOCK,), (*args, *tail))
-            offsets = xp.cumsum(counts)
-            n_flows += int(offsets[-1])
-            if n_flows > most:
-                return None
-            ends = xp.zeros((max(1, int(offsets[-1])), 2), np.int32)
-            tail = (np.int32(0), counts[1:], offsets, ends)
-            module.launch("list_flows", grid, (BLOCK,), (*args, *tail))
-            lists.append(self.fetch(ends[: int(offsets[-1])]))
-        found = np.concatenate([np.empty((0, 2), np.int32), *lists])
-        copy = self.tables.copy
-        return np.append(copy.first, found[:, 0]), np.append(copy.second, found[:, 1])
 
     def fetch(self, array: Any) -> Any:
         """Return the array on the host."""

@@ -35,13 +35,18 @@ __device__ __forceinline__ word_t new_word(const Rows& r, int row, int w) {
 }
 
 // One lane adds `bits` to word w of a row; the bits that were not there.
-__device__ __forceinline__ word_t add_word(const Rows& r, int row, int w, word_t bits) {
+__device__ __forceinline__ word_t win_word(const Rows& r, int row, int w, word_t bits) {
   const size_t at = (size_t)row * r.n_words + w;
-  // A stale value lacks bits at worst, and then the atomic finds them; most words bring nothing new.
-  if (!bits || !(bits & ~peek(r.all + at))) return 0;
   const word_t won = bits & ~atomicOr(r.all + at, bits);
   if (won) atomicOr(r.fresh + at, won);
   return won;
+}
+
+// The same, where most words bring nothing new: a stale value lacks bits at worst, and then the
+// atomic finds them.
+__device__ __forceinline__ word_t add_word(const Rows& r, int row, int w, word_t bits) {
+  if (!bits || !(bits & ~peek(r.all + (size_t)row * r.n_words + w))) return 0;
+  return win_word(r, row, w, bits);
 }
 
 __device__ __forceinline__ void note_block(const Rows& r, int row, int block) {

@@ -86,7 +86,7 @@ __device__ __forceinline__ int add_batch(const Rows& r, const Batch& batch, int 
       if (lacking[k]) lacking[k] &= ~peek(r.all + (size_t)row[k] * r.n_words + batch.w);
 #pragma unroll
     for (int k = 0; k < 4; k++)
-      if (lacking[k] && add_word(r, row[k], batch.w, lacking[k]))
+      if (lacking[k] && win_word(r, row[k], batch.w, lacking[k]))
         note_block(r, row[k], batch.w / r.block_words);
   }
   return n_rows;
