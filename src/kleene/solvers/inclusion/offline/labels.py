@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.offline.compiled import compiled
+from kleene.solvers.inclusion.offline.compiled import entry, piece
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
-@compiled
+@entry
 def number(n_components: int, destination: I32, token: I64, first_tuple: int) -> I64:
     """Return a label per component: 0 for no token, the only token, or a number for their set.
 
@@ -51,7 +51,7 @@ def number(n_components: int, destination: I32, token: I64, first_tuple: int) ->
     return label
 
 
-@compiled
+@piece
 def _grouped(n_components: int, destination: I32, token: I64) -> tuple[I64, I64]:
     """Return the tokens by destination."""
     offsets = np.zeros(n_components + 1, np.int64)
@@ -67,7 +67,7 @@ def _grouped(n_components: int, destination: I32, token: I64) -> tuple[I64, I64]
     return offsets, inflow
 
 
-@compiled
+@piece
 def _distinct(row: I64, label: I64, component: int) -> int:
     """Sort the row's labels in place, without 0 and repetitions; return how many there are."""
     n = 0
@@ -90,7 +90,7 @@ def _distinct(row: I64, label: I64, component: int) -> int:
     return n_kept
 
 
-@compiled
+@piece
 def _hash(row: I64) -> np.int64:
     value = np.uint64(len(row))
     for i in range(len(row)):
@@ -99,7 +99,7 @@ def _hash(row: I64) -> np.int64:
     return np.int64(value >> np.uint64(1))
 
 
-@compiled
+@piece
 def _same(inflow: I64, first: int, second: int, n: int) -> bool:
     for i in range(n):  # noqa: SIM110 - Numba compiles no generator expression
         if inflow[first + i] != inflow[second + i]:

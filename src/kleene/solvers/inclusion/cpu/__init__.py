@@ -1,0 +1,32 @@
+"""The solver for CPUs: waves of difference propagation, on one thread or several.
+
+Equal nodes are merged first (`offline`). Then each wave sends what is new along the edges known so
+far (`sweep`), and applies the rules to the sets that grew, which brings new edges (`fire`); when
+many are new, the graph is put in order again and its cycles are merged (`order`). It ends because
+sets only grow and each trigger makes its edges once per object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kleene.solvers.inclusion.offline import reduce
+from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.solution import Solution
+
+Trace = Callable[[Mapping[str, float]], None]
+
+
+def solve(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> Solution:
+    """Return the least answer to a checked problem.
+
+    Args:
+        problem: what to solve.
+        threads: how many threads propagate, each its own range of objects.
+        trace: is given a row of numbers for each wave.
+    """
+    from kleene.solvers.inclusion.cpu.waves import Waves
+
+    reduced = reduce(problem)
+    with Waves(reduced.problem, threads, trace) as waves:
+        return reduced.expand(waves.solution())

@@ -1,0 +1,203 @@
+"""Rows of a shard: sets as (index, word) pairs by rising index, made once and never changed.
+
+A caller makes sure of space for what it makes: `room` says whether there is any.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.solvers.inclusion.cpu.bits import lowest, n_set
+from kleene.solvers.inclusion.cpu.state import (
+    CLASSES,
+    RANGE,
+    ROWS,
+    ROWS_ROOM,
+    WORDS,
+    WORDS_ROOM,
+    Shard,
+)
+from kleene.solvers.inclusion.offline.compiled import entry, piece
+
+
+@piece
+def room(s: Shard, n_words: int, n_rows: int) -> bool:
+    """Return whether so many rows with so many words in all can be made."""
+    fits: bool = s.n[WORDS] + n_words <= s.n[WORDS_ROOM]
+    fits &= s.n[ROWS] + n_rows <= s.n[ROWS_ROOM]
+    return fits
+
+
+@piece
+def keep(s: Shard, end: int) -> int:
+    """Return the row made of the words written behind the last one; 0 if there are none."""
+    start = s.n[WORDS]
+    if end == start:
+        return 0
+    row: int = s.n[ROWS]
+    s.row_start[row] = start
+    s.row_length[row] = end - start
+    s.n[ROWS] = row + 1
+    s.n[WORDS] = end
+    return row
+
+
+@piece
+def minus(s: Shard, left: int, right: int) -> int:
+    """Return a row for what `left` has and `right` has not."""
+    i, j = s.row_start[left], s.row_start[right]
+    i_end, j_end = i + s.row_length[left], j + s.row_length[right]
+    at = s.n[WORDS]
+    while i < i_end:
+        index, word = s.indices[i], s.words[i]
+        while j < j_end and s.indices[j] < index:
+            j += 1
+        if j < j_end and s.indices[j] == index:
+            word &= ~s.words[j]
+        if word != 0:
+            s.indices[at] = index
+            s.words[at] = word
+            at += 1
+        i += 1
+    return keep(s, at)
+
+
+@piece
+def union(s: Shard, left: int, right: int) -> int:
+    """Return a row for what either has."""
+    i, j = s.row_start[left], s.row_start[right]
+    i_end, j_end = i + s.row_length[left], j + s.row_length[right]
+    at = s.n[WORDS]
+    while j < j_end:
+        index = s.indices[j]
+        while i < i_end and s.indices[i] < index:
+            s.indices[at] = s.indices[i]
+            s.words[at] = s.words[i]
+            i += 1
+            at += 1
+        word = s.words[j]
+        if i < i_end and s.indices[i] == index:
+            word |= s.words[i]
+            i += 1
+        s.indices[at] = index
+        s.words[at] = word
+        at += 1
+        j += 1
+    while i < i_end:
+        s.indices[at] = s.indices[i]
+        s.words[at] = s.words[i]
+        i += 1
+        at += 1
+    return keep(s, at)
+
+
+@piece
+def gather(s: Shard, row: int) -> None:
+    """Add a row to the scratch set."""
+    start = s.row_start[row]
+    for i in range(start, start + s.row_length[row]):
+        place = s.indices[i] - s.low
+        s.scratch[place] |= s.words[i]
+        s.touched[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+
+
+@piece
+def take(s: Shard, known: int) -> int:
+    """Return a row for what the scratch set has and `known` has not; empty the scratch set."""
+    j = s.row_start[known]
+    j_end = j + s.row_length[known]
+    at = s.n[WORDS]
+    for block in range((s.n[RANGE] >> 6) + 1):
+        places = s.touched[block]
+        s.touched[block] = 0
+        while places != 0:
+            place = (block << 6) + lowest(places)
+            places &= places - np.uint64(1)
+            word = s.scratch[place]
+            s.scratch[place] = 0
+            index = place + s.low
+            while j < j_end and s.indices[j] < index:
+                j += 1
+            if j < j_end and s.indices[j] == index:
+                word &= ~s.words[j]
+            if word != 0:
+                s.indices[at] = index
+                s.words[at] = word
+                at += 1
+    return keep(s, at)
+
+
+@piece
+def same(s: Shard, left: int, right: int) -> bool:
+    """Return whether two rows hold the same set."""
+    if left == right:
+        return True
+    if s.row_length[left] != s.row_length[right]:
+        return False
+    i, j = s.row_start[left], s.row_start[right]
+    for k in range(s.row_length[left]):
+        if s.indices[i + k] != s.indices[j + k] or s.words[i + k] != s.words[j + k]:
+            return False
+    return True
+
+
+@piece
+def size(s: Shard, row: int) -> int:
+    """Return how many objects a row has."""
+    n = 0
+    start = s.row_start[row]
+    for i in range(start, start + s.row_length[row]):
+        n += n_set(s.words[i])
+    return n
+
+
+@piece
+def hash_of(s: Shard, row: int) -> np.int64:
+    """Return a number that equal rows share."""
+    value = np.uint64(0)
+    start = s.row_start[row]
+    for i in range(start, start + s.row_length[row]):
+        value = (value ^ s.words[i] ^ np.uint64(s.indices[i])) * np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(32)
+    return np.int64(value >> np.uint64(1))
+
+
+@entry
+def reclaim(s: Shard) -> None:
+    """Move the rows still named together, and give them new numbers."""
+    n_rows, n_classes = s.n[ROWS], s.n[CLASSES]
+    number = np.zeros(n_rows, np.int32)
+    for node in range(len(s.node_row)):
+        number[s.node_row[node]] = 1
+        cell = s.head[node]
+        while cell >= 0:
+            number[s.cell_row[cell]] = 1
+            cell = s.cell_next[cell]
+    number[s.trigger_row] = 1
+    number[s.class_row[:n_classes]] = 1
+    number[0] = 0
+    n_kept, at = 1, 0
+    for row in range(1, n_rows):  # starts rise with row numbers: words only move down
+        if number[row] == 0:
+            continue
+        start, length = s.row_start[row], s.row_length[row]
+        for i in range(length):
+            s.indices[at + i] = s.indices[start + i]
+            s.words[at + i] = s.words[start + i]
+        s.row_start[n_kept] = at
+        s.row_length[n_kept] = length
+        number[row] = n_kept
+        n_kept += 1
+        at += length
+    s.n[ROWS] = n_kept
+    s.n[WORDS] = at
+    for node in range(len(s.node_row)):
+        s.node_row[node] = number[s.node_row[node]]
+        cell = s.head[node]
+        while cell >= 0:
+            s.cell_row[cell] = number[s.cell_row[cell]]
+            cell = s.cell_next[cell]
+    for trigger in range(len(s.trigger_row)):
+        s.trigger_row[trigger] = number[s.trigger_row[trigger]]
+    for k in range(n_classes):
+        s.class_row[k] = number[s.class_row[k]]

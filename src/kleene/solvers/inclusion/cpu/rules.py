@@ -1,0 +1,149 @@
+"""The rules of a problem by the node that triggers them, with the outside world made ordinary.
+
+The outside is one more object U and two more nodes: IN holds U; whatever reaches OUT escapes.
+A node is unknown if it holds U, and the rules of `problem` become those that are there anyway:
+
+- what is loaded from U is in IN; what is stored to U goes to OUT; U is a function whose rest is
+  OUT and whose result is IN; U offset by anything is U.
+- E is pts(OUT): OUT loads from, stores IN to, and calls with IN all that it holds, and holds the
+  whole allocation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+class Rules(NamedTuple):
+    """Tables that do not change while solving. A trigger is a node with uses; T of them."""
+
+    n_nodes: int  # with IN and OUT
+    n_objects: int  # with U
+    outside: int  # the id of OUT, or NONE for a closed program; IN is the node before
+    load_contents: I32  # per object: what a load reads
+    store_contents: I32  # per object: what a store writes
+    function_of: I32  # per object
+    function_result: I32
+    function_rest: I32
+    formal_offsets: I32
+    formals: I32
+    allocation_first: I32  # per object
+    allocation_end: I32
+    alone: Words  # bits: objects that are alone in their allocation
+    trigger_node: I32
+    load_offsets: I64  # T + 1
+    load_to: I32
+    store_offsets: I64
+    store_from: I32
+    call_offsets: I64
+    calls: I32
+    call_result: I32
+    actual_offsets: I32
+    actuals: I32
+    offset_offsets: I64
+    offset_to: I32
+    offset_amount: I32
+    entry_from: I32  # per trigger: what enters every formal of every function, or NONE
+    n_kinds: I32  # per trigger: how many kinds of ports its uses need
+    copy_source: I32
+    copy_target: I32
+    fact_node: I32  # what is held from the start, sorted by node and object
+    fact_object: I32
+    n_entries: int  # formals and rests in all
+
+
+def rules_of(problem: Problem) -> Rules:
+    """Return the rules of a problem, grouped by trigger."""
+    p = problem
+    is_open = len(p.flagged_node) > 0
+    n, n_objects = p.n_nodes, p.n_objects
+    inside, outside = (n, n + 1) if is_open else (NONE, NONE)
+    extra = [n_objects] if is_open else []
+    ends = np.append(p.allocation_offsets, np.int32(n_objects + 1))[: None if is_open else -1]
+    allocation = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    first, end = ends[allocation], ends[allocation + 1]
+    function_of = np.full(n_objects + len(extra), NONE, np.int32)
+    function_of[p.function_object] = np.arange(p.n_functions)
+    function_of[extra] = p.n_functions
+    into = p.flagged_node[p.flags & FROM_OUTSIDE != 0]
+    out = p.flagged_node[p.flags & TO_OUTSIDE != 0]
+    calls = _more(p.call_callee, outside)
+    load = _more(p.load_pointer, outside), _more(p.load_destination, outside)
+    store = _more(p.store_pointer, outside), _more(p.store_source, inside)
+    offset = _more(p.offset_source, outside), _more(p.offset_destination, outside)
+    amount = np.append(p.offset_amount, [ANY] if is_open else []).astype(np.int32)
+    last_actual = p.actual_offsets[-1:] if is_open else p.actual_offsets[:0]
+    actual_offsets = np.append(p.actual_offsets, last_actual)
+    triggers = np.unique(np.concatenate([load[0], store[0], offset[0], calls]))
+    load_offsets, load_order = _by(triggers, load[0])
+    store_offsets, store_order = _by(triggers, store[0])
+    call_offsets, call_order = _by(triggers, calls)
+    offset_offsets, offset_order = _by(triggers, offset[0])
+    n_places = np.zeros(len(triggers), np.int32)
+    np.maximum.at(n_places, np.searchsorted(triggers, calls), np.diff(actual_offsets))
+    facts = np.concatenate([p.address_node, into, [inside] * len(extra)]).astype(np.int64) << 32
+    facts |= np.concatenate([p.address_object, np.full(len(into), n_objects), extra]).astype(int)
+    facts = np.unique(facts)
+    return Rules(
+        n_nodes=n + 2 * is_open,
+        n_objects=n_objects + len(extra),
+        outside=outside,
+        load_contents=_more(p.contents, inside),
+        store_contents=_more(p.contents, outside),
+        function_of=function_of,
+        function_result=_more(p.function_result, inside),
+        function_rest=_more(p.function_rest, outside),
+        formal_offsets=_more(p.formal_offsets, int(p.formal_offsets[-1]) if is_open else NONE),
+        formals=p.formals,
+        allocation_first=first.astype(np.int32),
+        allocation_end=end.astype(np.int32),
+        alone=_words(np.flatnonzero(end - first == 1), n_objects + len(extra)),
+        trigger_node=triggers,
+        load_offsets=load_offsets,
+        load_to=load[1][load_order],
+        store_offsets=store_offsets,
+        store_from=store[1][store_order],
+        call_offsets=call_offsets,
+        calls=call_order.astype(np.int32),
+        call_result=_more(p.call_result, outside),
+        actual_offsets=actual_offsets.astype(np.int32),
+        actuals=p.actuals,
+        offset_offsets=offset_offsets,
+        offset_to=offset[1][offset_order],
+        offset_amount=amount[offset_order],
+        entry_from=np.where(triggers == outside, inside, NONE).astype(np.int32),
+        n_kinds=n_places + np.int32(4),
+        copy_source=np.append(p.copy_source, out),
+        copy_target=np.append(p.copy_destination, np.full(len(out), outside, np.int32)),
+        fact_node=(facts >> 32).astype(np.int32),
+        fact_object=(facts & 0xFFFFFFFF).astype(np.int32),
+        n_entries=len(p.formals) + p.n_functions + 1,
+    )
+
+
+def _more(column: I32, value: int) -> I32:
+    """Return the column with one value more, unless that is `NONE`."""
+    return np.append(column, np.int32(value)) if value != NONE else column
+
+
+def _by(triggers: I32, pointer: I32) -> tuple[I64, NDArray[np.intp]]:
+    """Return where each trigger's rows begin, and the order that groups them."""
+    order = np.argsort(pointer, kind="stable")
+    offsets = np.searchsorted(pointer[order], np.append(triggers, np.iinfo(np.int32).max))
+    return offsets.astype(np.int64), order
+
+
+def _words(members: NDArray[np.integer], size: int) -> Words:
+    """Return a set as bits."""
+    bits = np.zeros((size + 63) // 64 * 64, np.uint8)
+    bits[members] = 1
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)

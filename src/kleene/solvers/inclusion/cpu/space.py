@@ -1,0 +1,124 @@
+"""Room for more: arrays are doubled between calls, since compiled code cannot replace them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.cpu import fire, rows
+from kleene.solvers.inclusion.cpu.rules import Rules
+from kleene.solvers.inclusion.cpu.state import (
+    CELLS,
+    EXTRA,
+    FACTS,
+    FREE_CELL,
+    ROWS,
+    WORDS,
+    Graph,
+    Shard,
+    measured_graph,
+    measured_shard,
+)
+
+
+def with_first_facts(g: Graph, rules: Rules) -> Graph:
+    """Return the graph with what nodes hold from the start as its facts."""
+    key = rules.fact_node.astype(np.int64) << 32 | rules.fact_object >> 6
+    is_first = np.append(True, key[1:] != key[:-1])[: len(key)]
+    starts = np.flatnonzero(is_first)
+    bit = np.uint64(1) << (rules.fact_object & 63).astype(np.uint64)
+    g = g._replace(
+        fact_node=(key[starts] >> 32).astype(np.int32),
+        fact_index=(key[starts] & 0xFFFFFFFF).astype(np.int32),
+        fact_word=np.bitwise_or.reduceat(bit, starts) if len(starts) else bit,
+    )
+    g.n[FACTS] = len(starts)
+    return measured_graph(g)
+
+
+def enough_cells(s: Shard, g: Graph, n_new: int) -> Shard:
+    """Return the shard with cells for one propagation, all of them free.
+
+    An edge has at most two rows waiting at its target: what its source held when the edge was
+    new, and what was new at the source since the target was last visited.
+    """
+    n_cells = 2 * (len(g.targets) + int(g.n[EXTRA])) + n_new + int(g.n[FACTS])
+    s.n[CELLS] = 0
+    s.n[FREE_CELL] = -1
+    if n_cells > len(s.cell_row):
+        s = s._replace(
+            cell_row=np.empty(2 * n_cells, np.int32), cell_next=np.empty(2 * n_cells, np.int32)
+        )
+    return s
+
+
+def more_words(s: Shard) -> Shard:
+    """Return the shard with room for rows: those no longer named go, then arrays grow."""
+    rows.reclaim(s)
+    if 2 * s.n[WORDS] > len(s.words):
+        size = 2 * len(s.words)
+        s = s._replace(indices=_grown(s.indices, size), words=_grown(s.words, size))
+    if 2 * s.n[ROWS] > len(s.row_start):
+        size = 2 * len(s.row_start)
+        s = s._replace(row_start=_grown(s.row_start, size), row_length=_grown(s.row_length, size))
+    return measured_shard(s)
+
+
+def more_edges(g: Graph) -> Graph:
+    """Return the graph with room for edges."""
+    return measured_graph(_doubled(g, "extra_next", "extra_source", "extra_target"))
+
+
+def more_facts(g: Graph) -> Graph:
+    """Return the graph with room for facts."""
+    return measured_graph(_doubled(g, "fact_node", "fact_index", "fact_word"))
+
+
+def _doubled(g: Graph, *names: str) -> Graph:
+    size = 2 * len(getattr(g, names[0])) + 4096
+    return g._replace(**{name: _grown(getattr(g, name), size) for name in names})
+
+
+def more_nodes(g: Graph, shards: list[Shard]) -> tuple[Graph, list[Shard]]:
+    """Return the graph and its shards with room for nodes."""
+    size = 2 * len(g.root)
+    g = g._replace(
+        root=np.append(g.root, np.arange(len(g.root), size, dtype=np.int32)),
+        position=_grown(g.position, size),
+        node_at=_grown(g.node_at, size),
+        offsets=_grown(g.offsets, size + 1, int(g.offsets[-1])),
+        extra_head=_grown(g.extra_head, size, -1),
+        trigger_head=_grown(g.trigger_head, size, -1),
+    )
+    return measured_graph(g), [_with_nodes(s, size) for s in shards]
+
+
+def _with_nodes(s: Shard, size: int) -> Shard:
+    return s._replace(
+        node_row=_grown(s.node_row, size),
+        head=_grown(s.head, size, -1),
+        dirty=_grown(s.dirty, size // 64 + 1),
+        changed=_grown(s.changed, size),
+        is_changed=_grown(s.is_changed, size),
+    )
+
+
+def more_classes(s: Shard) -> Shard:
+    """Return the shard with room for classes, ports and slots."""
+    larger: dict[str, Any] = {
+        name: _grown(getattr(s, name), 2 * len(getattr(s, name)))
+        for name in s._fields
+        if name.startswith(("class_", "port_"))
+    }
+    slots = np.full(2 * len(s.slots), -1, np.int32)
+    s = measured_shard(s._replace(slots=slots, **larger))
+    fire.rehash(s)
+    return s
+
+
+def _grown(array: NDArray[Any], size: int, value: int = 0) -> NDArray[Any]:
+    larger = np.full(size, value, array.dtype)
+    larger[: len(array)] = array
+    return larger

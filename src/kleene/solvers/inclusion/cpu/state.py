@@ -1,0 +1,186 @@
+"""The arrays that a solve works on, and how they grow.
+
+The **graph** is common to all shards: who flows into whom. A **shard** owns a range of words of
+every set; shards never look at each other, so that sets are propagated by as many threads as there
+are shards, without a lock.
+
+Rows are immutable: a node's set is the number of a row, and nodes with one source share its row.
+Row 0 is the empty set. A row that no node names any more is reclaimed when space runs out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.cpu.rules import Rules
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+# Numbers in `Graph.n`
+NODES, POSITIONS, EXTRA, FACTS, NODES_ROOM, EXTRA_ROOM, FACTS_ROOM, SET_WORDS = range(8)
+N_GRAPH_COUNTS = 8
+# Numbers in `Shard.n`
+ROWS, WORDS, FREE_CELL, CELLS, CHANGED, AT, CLASSES, PORTS, TRIGGER, WORK, EPOCH, SLOTS = range(12)
+ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, RANGE = range(12, 18)
+N_SHARD_COUNTS = 18
+# Why a compiled loop came back
+DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_NODES, MORE_CLASSES, MORE_TIME = range(7)
+
+
+class Graph(NamedTuple):
+    """Who flows into whom: successors in `offsets, targets`, and in lists those found since."""
+
+    n: I64  # how many there are of each: NODES and so on
+    root: I32  # per node: the node that it was merged into
+    position: I32  # per node: its place in the order of visits
+    node_at: I32  # per position
+    offsets: I64
+    targets: I32
+    extra_head: I32
+    extra_next: I32
+    extra_source: I32
+    extra_target: I32
+    fact_node: I32
+    fact_index: I32
+    fact_word: Words
+    trigger_head: I32  # per node: its triggers, a list
+    trigger_next: I32  # per trigger
+    scratch: Words  # zero between uses
+    touched: Words
+
+
+class Shard(NamedTuple):
+    """One range of words of every set, and what was done with it."""
+
+    n: I64  # how many there are of each: ROWS and so on
+    low: int
+    node_row: I32
+    row_start: I64
+    row_length: I32
+    indices: I32
+    words: Words
+    head: I32  # per node: rows that wait to be added, a list of cells
+    cell_row: I32
+    cell_next: I32
+    dirty: Words  # bits by position: nodes with rows waiting
+    changed: I32  # nodes with triggers that grew in this wave
+    is_changed: NDArray[np.uint8]
+    scratch: Words  # zero between uses
+    touched: Words
+    trigger_row: I32  # per trigger: what it has fired for
+    trigger_class: I32
+    class_row: I32
+    class_parent: I32
+    class_depth: I32
+    class_members: I32
+    class_children: I32
+    class_epoch: I32  # the last wave in which a member grew
+    class_grown: I32  # how many did; below 0 if not all alike
+    class_lead: I32  # the row that the first of them has now
+    class_port: I32
+    port_kind: I32
+    port_node: I32
+    port_next: I32
+    slots: I32  # classes by the hash of their rows
+
+
+def new_graph(rules: Rules) -> Graph:
+    """Return a graph with the problem's copies, none of them ordered yet."""
+    n_nodes, n_triggers = rules.n_nodes, len(rules.trigger_node)
+    capacity = n_nodes + 64
+    n_words = (rules.n_objects + 63) // 64
+    count = np.zeros(N_GRAPH_COUNTS, np.int64)
+    count[NODES] = count[POSITIONS] = n_nodes
+    count[EXTRA] = len(rules.copy_source)
+    return Graph(
+        n=count,
+        root=np.arange(capacity, dtype=np.int32),
+        position=np.arange(capacity, dtype=np.int32),
+        node_at=np.arange(capacity, dtype=np.int32),
+        offsets=np.zeros(capacity + 1, np.int64),
+        targets=np.empty(0, np.int32),
+        extra_head=np.full(capacity, -1, np.int32),
+        extra_next=np.empty(len(rules.copy_source), np.int32),
+        extra_source=rules.copy_source.copy(),
+        extra_target=rules.copy_target.copy(),
+        fact_node=np.empty(0, np.int32),
+        fact_index=np.empty(0, np.int32),
+        fact_word=np.empty(0, np.uint64),
+        trigger_head=np.full(capacity, -1, np.int32),
+        trigger_next=np.full(n_triggers, -1, np.int32),
+        scratch=np.zeros(n_words, np.uint64),
+        touched=np.zeros(n_words // 64 + 1, np.uint64),
+    )
+
+
+def new_shard(rules: Rules, low: int, high: int) -> Shard:
+    """Return a shard for the words from `low` to before `high`, all sets empty."""
+    n_triggers, capacity = len(rules.trigger_node), rules.n_nodes + 64
+    count = np.zeros(N_SHARD_COUNTS, np.int64)
+    count[ROWS] = 1
+    count[FREE_CELL] = -1
+    count[TRIGGER] = -1
+    n_words = high - low
+    n_start = max(1 << 16, 4 * n_words)
+
+    def ids(size: int, value: int = 0) -> I32:
+        return np.full(size, value, np.int32)
+
+    shard = Shard(
+        n=count,
+        low=low,
+        node_row=ids(capacity),
+        row_start=np.zeros(1 << 14, np.int64),
+        row_length=ids(1 << 14),
+        indices=np.empty(n_start, np.int32),
+        words=np.empty(n_start, np.uint64),
+        head=ids(capacity, -1),
+        cell_row=ids(0),
+        cell_next=ids(0),
+        dirty=np.zeros(capacity // 64 + 1, np.uint64),
+        changed=ids(capacity),
+        is_changed=np.zeros(capacity, np.uint8),
+        scratch=np.zeros(n_words, np.uint64),
+        touched=np.zeros(n_words // 64 + 1, np.uint64),
+        trigger_row=ids(n_triggers),
+        trigger_class=ids(n_triggers, -1),
+        class_row=ids(64),
+        class_parent=ids(64),
+        class_depth=ids(64),
+        class_members=ids(64),
+        class_children=ids(64),
+        class_epoch=ids(64),
+        class_grown=ids(64),
+        class_lead=ids(64),
+        class_port=ids(64),
+        port_kind=ids(64),
+        port_node=ids(64),
+        port_next=ids(64),
+        slots=ids(256, -1),
+    )
+    return measured_shard(shard)
+
+
+def measured_graph(g: Graph) -> Graph:
+    """Return the graph with the lengths of its arrays noted, for code that sees pointers."""
+    g.n[NODES_ROOM] = len(g.root)
+    g.n[EXTRA_ROOM] = len(g.extra_target)
+    g.n[FACTS_ROOM] = len(g.fact_node)
+    g.n[SET_WORDS] = len(g.scratch)
+    return g
+
+
+def measured_shard(s: Shard) -> Shard:
+    """Return the shard with the lengths of its arrays noted, for code that sees pointers."""
+    s.n[ROWS_ROOM] = len(s.row_start)
+    s.n[WORDS_ROOM] = len(s.words)
+    s.n[CLASSES_ROOM] = len(s.class_row)
+    s.n[PORTS_ROOM] = len(s.port_node)
+    s.n[SLOTS_ROOM] = len(s.slots)
+    s.n[RANGE] = len(s.scratch)
+    return s

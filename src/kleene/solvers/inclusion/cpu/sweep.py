@@ -1,0 +1,198 @@
+"""Propagation inside one shard: what is new at a node goes to its successors, in order.
+
+A node waits with a list of rows to be added (cells). Nodes are visited by rising position, which is
+a topological order but for edges found since it was made; what such an edge carries backwards
+waits for the next sweep. A visit adds all waiting rows at once, and passes on only what was new.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.solvers.inclusion.cpu.pointers import pointers
+from kleene.solvers.inclusion.cpu.rows import gather, keep, minus, room, take, union
+from kleene.solvers.inclusion.cpu.state import (
+    AT,
+    CELLS,
+    CHANGED,
+    DONE,
+    FACTS,
+    FREE_CELL,
+    MORE_TIME,
+    MORE_WORDS,
+    POSITIONS,
+    RANGE,
+    WORDS,
+    WORK,
+    Graph,
+    Shard,
+)
+from kleene.solvers.inclusion.offline.compiled import entry, piece
+
+I32 = NDArray[np.int32]
+
+
+@piece
+def send(g: Graph, s: Shard, row: int, node: int) -> None:
+    """Let a row wait at a node."""
+    top = s.head[node]
+    if row == s.node_row[node] or (top >= 0 and s.cell_row[top] == row):
+        return
+    cell = s.n[FREE_CELL]
+    if cell >= 0:
+        s.n[FREE_CELL] = s.cell_next[cell]
+    else:
+        cell = s.n[CELLS]
+        s.n[CELLS] = cell + 1
+    s.cell_row[cell] = row
+    s.cell_next[cell] = top
+    s.head[node] = cell
+    position = g.position[node]
+    s.dirty[position >> 6] |= np.uint64(1) << np.uint64(position & 63)
+
+
+@piece
+def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
+    """Let a row wait at every successor of a node."""
+    for e in range(g.offsets[node], g.offsets[node + 1]):
+        send(g, s, row, g.targets[e])
+    e = g.extra_head[node]
+    while e >= 0:
+        send(g, s, row, g.extra_target[e])
+        e = g.extra_next[e]
+
+
+@entry
+def inject_facts(g_: Graph, s_: Shard, first: int) -> int:
+    """Let the facts from `first` on wait at their nodes; return where it stopped for space."""
+    return _inject_facts(pointers(g_), pointers(s_), first)
+
+
+@piece
+def _inject_facts(g: Graph, s: Shard, first: int) -> int:
+    """Let the facts from `first` on wait at their nodes; return where it stopped for space."""
+    high = s.low + s.n[RANGE]
+    n_facts = g.n[FACTS]
+    while first < n_facts:
+        node, last = g.fact_node[first], np.int32(-1)
+        if not room(s, s.n[RANGE], 1):
+            return first
+        at = s.n[WORDS]
+        while first < n_facts and g.fact_node[first] == node and g.fact_index[first] > last:
+            last = g.fact_index[first]
+            if s.low <= last < high:
+                s.indices[at] = last
+                s.words[at] = g.fact_word[first]
+                at += 1
+            first += 1
+        row = keep(s, at)
+        if row > 0:
+            send(g, s, row, g.root[node])
+    return first
+
+
+@entry
+def inject_edges(g_: Graph, s_: Shard, first: int, end: int, resent: I32) -> None:
+    """Let what new edges and merged nodes carry wait at their targets."""
+    _inject_edges(pointers(g_), pointers(s_), first, end, resent)
+
+
+@piece
+def _inject_edges(g: Graph, s: Shard, first: int, end: int, resent: I32) -> None:
+    """Let what new edges and merged nodes carry wait at their targets."""
+    for e in range(first, end):
+        source, target = g.root[g.extra_source[e]], g.root[g.extra_target[e]]
+        row = s.node_row[source]
+        if row > 0 and source != target:
+            send(g, s, row, target)
+    for i in range(len(resent)):
+        row = s.node_row[resent[i]]
+        if row > 0:
+            send_on(g, s, row, resent[i])
+
+
+@piece
+def note(g: Graph, s: Shard, node: int) -> None:
+    """Remember that a node grew, if anything depends on what it holds."""
+    if g.trigger_head[node] >= 0 and s.is_changed[node] == 0:
+        s.is_changed[node] = 1
+        s.changed[s.n[CHANGED]] = node
+        s.n[CHANGED] += 1
+
+
+@piece
+def _release(s: Shard, first: int, last: int) -> None:
+    """Give back the cells of a list."""
+    s.cell_next[last] = s.n[FREE_CELL]
+    s.n[FREE_CELL] = first
+
+
+@piece
+def _visit(s: Shard, node: int) -> int:
+    """Add what waits at a node to its set; return a row for what was new."""
+    known, first = s.node_row[node], s.head[node]
+    s.head[node] = -1
+    if s.cell_next[first] < 0:
+        row: int = s.cell_row[first]
+        _release(s, first, first)
+        if known == 0:
+            s.node_row[node] = row
+            return row
+        new = minus(s, row, known)
+    else:
+        cell = first
+        last = first
+        while cell >= 0:
+            gather(s, s.cell_row[cell])
+            s.n[WORK] += s.row_length[s.cell_row[cell]]
+            last = cell
+            cell = s.cell_next[cell]
+        _release(s, first, last)
+        new = take(s, known)
+    s.n[WORK] += s.row_length[known] + 16
+    if new > 0:
+        s.node_row[node] = union(s, known, new) if known > 0 else new
+    return new
+
+
+@entry
+def sweep(g_: Graph, s_: Shard, work: int) -> int:
+    """Propagate until nothing waits; come back for space, or after so much work."""
+    return _sweep(pointers(g_), pointers(s_), work)
+
+
+@piece
+def _sweep(g: Graph, s: Shard, work: int) -> int:
+    """Propagate until nothing waits; come back for space, or after so much work."""
+    stop = s.n[WORK] + work
+    n_blocks = (g.n[POSITIONS] + 63) >> 6
+    position = s.n[AT]
+    any_visited = position > 0
+    while True:
+        block = position >> 6
+        if block >= n_blocks:
+            if not any_visited:
+                s.n[AT] = 0
+                return DONE
+            position, any_visited = 0, False
+            continue
+        waiting = s.dirty[block] >> np.uint64(position & 63)
+        if waiting == 0:
+            position = (block + 1) << 6
+            continue
+        position += lowest(waiting)
+        node = g.node_at[position]
+        s.n[AT] = position
+        if not room(s, s.row_length[s.node_row[node]] + 2 * s.n[RANGE], 2):
+            return MORE_WORDS
+        if s.n[WORK] > stop:
+            return MORE_TIME
+        s.dirty[position >> 6] &= ~(np.uint64(1) << np.uint64(position & 63))
+        new = _visit(s, node)
+        if new > 0:
+            note(g, s, node)
+            send_on(g, s, new, node)
+        any_visited = True
+        position += 1
