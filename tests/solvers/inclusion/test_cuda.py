@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, offline, reference
-from kleene.solvers.inclusion.cuda import rounds
+from kleene.solvers.inclusion.cuda import fixpoint, rounds
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.generate import van_horn_mairson
 from tests.solvers.inclusion.strategies import (
@@ -24,8 +23,6 @@ from tests.solvers.inclusion.strategies import (
     random_problem,
 )
 
-# The package's own `close` is the function; the module is wanted for its constants.
-close = importlib.import_module("kleene.solvers.inclusion.cuda.close")
 HAS_GPU = launch.gpu_problem() is None
 needs_a_place = pytest.mark.skipif(
     not HAS_GPU and host.problem() is not None, reason=f"no GPU, and {host.problem()}"
@@ -56,17 +53,17 @@ def test_random_problems_with_no_node_merged(monkeypatch):
     def as_it_is(problem):
         return offline.Reduced(problem, np.arange(problem.n_nodes, dtype=np.int32))
 
-    monkeypatch.setattr(cuda, "_reduced", as_it_is)
+    monkeypatch.setattr(cuda, "collapse", as_it_is)
     for number in range(150):
         assert wrong(random_problem(number)) is None, f"problem {number}"
 
 
 @needs_a_place
 def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
-    monkeypatch.setattr(close, "PATIENCE", 1)
-    monkeypatch.setattr(close, "ROUNDS_PER_LOOK", 1)
+    monkeypatch.setattr(fixpoint, "PATIENCE", 1)
+    monkeypatch.setattr(fixpoint, "ROUNDS_PER_LOOK", 1)
     monkeypatch.setattr(rounds, "ROUNDS_PER_LOOK", 1)
-    monkeypatch.setattr(close, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
     n_sweeps = 0.0
     for number in range(150):
         problem = random_problem(number)
@@ -78,7 +75,7 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
 
 @needs_a_place
 def test_a_long_chain_is_swept(monkeypatch):
-    monkeypatch.setattr(close, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -88,7 +85,7 @@ def test_a_long_chain_is_swept(monkeypatch):
 
 @needs_a_place
 def test_too_many_flows_are_not_swept(monkeypatch):
-    monkeypatch.setattr(close, "SECONDS_PER_FLOW", 1e9)
+    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e9)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None

@@ -33,7 +33,7 @@ class Rounds:
         send = self._send
         self.copy, self.push, self.pull, self.offset = (
             [send(column) for column in (kind.first, kind.second, kind.third)]
-            for kind in (tables.copy, tables.push, tables.pull, tables.offset)
+            for kind in self._kinds()
         )
         self.contents, self.function_of = send(tables.contents), send(tables.function_of)
         self.result, self.rest = send(problem.function_result), send(problem.function_rest)

@@ -9,7 +9,7 @@ import numpy as np
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds
-from kleene.solvers.inclusion.cuda.tables import Rules, Tables
+from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import I32, Problem
 
 _SLICE_WORDS = 4  # what a block of the kernel owns of each row
@@ -21,6 +21,20 @@ class Sweeps(Rounds):
     def __init__(self, problem: Problem, tables: Tables) -> None:
         super().__init__(problem, tables)
         self.module = launch.load(HERE / "sweep.cu")
+        columns = (self.copy, self.push, self.pull, self.offset)
+        self.copy, self.push, self.pull, self.offset = map(self._distinct, columns)
+
+    def _distinct(self, columns: list[Any]) -> list[Any]:
+        """Return the rules without repetitions, sorted, if a rule fits a number of 63 bits."""
+        xp, n_rows = self.xp, self.tables.n_rows
+        first, second, third = (column.astype(np.int64) for column in columns)
+        low = int(third.min())
+        n_thirds = int(third.max()) - low + 1
+        if n_rows * n_rows * n_thirds >= 1 << 63:
+            return columns
+        key = xp.unique((first * n_rows + second) * n_thirds + (third - low))
+        pair, third = key // n_thirds, key % n_thirds + low
+        return [column.astype(np.int32) for column in (pair // n_rows, pair % n_rows, third)]
 
     def start(self) -> None:
         """Put the facts to start from into the rows."""
@@ -43,18 +57,20 @@ class Sweeps(Rounds):
     def _flows(self, most: int) -> tuple[I32, I32] | None:
         """Return from where to where the rules let sets flow now, or None if that is too much."""
         t = self.tables
-        lists = [np.stack([t.copy.first, t.copy.second], axis=1)]
+        lists = [self.fetch(self.xp.stack(self.copy[:2], axis=1))[: len(t.copy)]]
         for columns, rules, into in ((self.push, t.push, 1), (self.pull, t.pull, 0)):
-            found = self._flows_of(columns, rules, into, most - sum(map(len, lists)))
-            if found is None:
-                return None
-            lists.append(found)
+            if len(rules):
+                found = self._flows_of(columns, into, most - sum(map(len, lists)))
+                if found is None:
+                    return None
+                lists.append(found)
         ends = np.concatenate(lists)
         return ends[:, 0].copy(), ends[:, 1].copy()
 
-    def _flows_of(self, columns: list[Any], rules: Rules, into: int, most: int) -> I32 | None:
+    def _flows_of(self, columns: list[Any], into: int, most: int) -> I32 | None:
         """Return the flows of pushes (`into`) or pulls as pairs: counted first, then written."""
-        xp, n_rules, grid = self.xp, len(rules), self._warps(len(rules))
+        xp, n_rules = self.xp, len(columns[0])
+        grid = self._warps(n_rules)
         rows = (self.all, self.all_mask, *self._widths(), *self._targets())
         args = (*columns, np.int32(n_rules), np.int32(into), *rows)
         counts, nowhere = xp.zeros(n_rules + 1, np.int64), xp.zeros((1, 2), np.int32)

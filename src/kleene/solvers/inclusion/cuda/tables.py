@@ -117,14 +117,16 @@ def _actuals(p: Problem) -> _Part:
 
 
 def _rules(parts: Iterable[_Part]) -> Rules:
-    """Return the parts as one kind of rules, without those that lack a node or change nothing."""
+    """Return the parts as one kind of rules, without those that lack a node."""
     columns: list[list[I32]] = [[], [], []]
     for first, second, third in parts:
         wide = third if isinstance(third, np.ndarray) else _same(third, first)
-        kept = (first >= 0) & (second >= 0)
-        for column, part in zip(columns, (first, second, wide), strict=True):
-            column.append(part[kept])
-    return Rules(*(np.ascontiguousarray(np.concatenate(c), np.int32) for c in columns))
+        part = (first, second, wide)
+        if second.min(initial=0) < 0:  # an actual or a result that is not there
+            part = (first[second >= 0], second[second >= 0], wide[second >= 0])
+        for column, values in zip(columns, part, strict=True):
+            column.append(values)
+    return Rules(*(np.concatenate(column) for column in columns))
 
 
 def _function_of(p: Problem, n_objects: int) -> I32:
