@@ -30,6 +30,8 @@ ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, RANGE = range(12, 1
 N_SHARD_COUNTS = 18
 # Why a compiled loop came back
 DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_NODES, MORE_CLASSES, MORE_TIME = range(7)
+# How much a shard begins with; all of it grows
+FIRST_WORDS, FIRST_ROWS, FIRST_CLASSES = 1 << 16, 1 << 14, 64
 
 
 class Graph(NamedTuple):
@@ -126,7 +128,7 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
     count[FREE_CELL] = -1
     count[TRIGGER] = -1
     n_words = high - low
-    n_start = max(1 << 16, 4 * n_words)
+    n_start = max(FIRST_WORDS, 8 * n_words)  # a visit may make three rows
 
     def ids(size: int, value: int = 0) -> I32:
         return np.full(size, value, np.int32)
@@ -135,8 +137,8 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
         n=count,
         low=low,
         node_row=ids(capacity),
-        row_start=np.zeros(1 << 14, np.int64),
-        row_length=ids(1 << 14),
+        row_start=np.zeros(FIRST_ROWS, np.int64),
+        row_length=ids(FIRST_ROWS),
         indices=np.empty(n_start, np.int32),
         words=np.empty(n_start, np.uint64),
         head=ids(capacity, -1),
@@ -149,19 +151,19 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
         touched=np.zeros(n_words // 64 + 1, np.uint64),
         trigger_row=ids(n_triggers),
         trigger_class=ids(n_triggers, -1),
-        class_row=ids(64),
-        class_parent=ids(64),
-        class_depth=ids(64),
-        class_members=ids(64),
-        class_children=ids(64),
-        class_epoch=ids(64),
-        class_grown=ids(64),
-        class_lead=ids(64),
-        class_port=ids(64),
-        port_kind=ids(64),
-        port_node=ids(64),
-        port_next=ids(64),
-        slots=ids(256, -1),
+        class_row=ids(FIRST_CLASSES),
+        class_parent=ids(FIRST_CLASSES),
+        class_depth=ids(FIRST_CLASSES),
+        class_members=ids(FIRST_CLASSES),
+        class_children=ids(FIRST_CLASSES),
+        class_epoch=ids(FIRST_CLASSES),
+        class_grown=ids(FIRST_CLASSES),
+        class_lead=ids(FIRST_CLASSES),
+        class_port=ids(FIRST_CLASSES),
+        port_kind=ids(FIRST_CLASSES),
+        port_node=ids(FIRST_CLASSES),
+        port_next=ids(FIRST_CLASSES),
+        slots=ids(4 * FIRST_CLASSES, -1),
     )
     return measured_shard(shard)
 

@@ -1,0 +1,190 @@
+"""The CPU solver's own machinery: shards, classes and ports, cycles, space, interrupts."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from kleene.solvers.inclusion import ANY, NONE, Problem, difference, reference
+from kleene.solvers.inclusion.cpu import solve, state, waves
+from tests.solvers.inclusion.strategies import problem_of, random_problem
+
+
+def large_problem(seed: int) -> Problem:
+    """Return problem number `seed` with sets of several words, and of up to hundreds of objects."""
+    rng = np.random.default_rng(seed)
+    n_nodes = int(rng.integers(60, 140))
+    sizes = rng.choice([1, 1, 1, 2, 3, 9], rng.integers(70, 200))
+    n_objects = int(sizes.sum())
+
+    def nodes(n: int, p_none: float = 0.0) -> list[int]:
+        return np.where(rng.random(n) < p_none, NONE, rng.integers(0, n_nodes, n)).tolist()
+
+    def count(share: float) -> int:
+        return int(rng.integers(0, int(share * n_nodes) + 1))
+
+    functions = rng.permutation(n_objects)[: rng.integers(0, 60)]
+    n_address, n_copies, n_loads, n_stores, n_offsets, n_calls, n_flags = map(
+        count, (1.2, 0.8, 0.5, 0.4, 0.3, 0.3, 0.03)
+    )
+    return problem_of(
+        n_nodes,
+        contents=nodes(n_objects, 0.2),
+        allocation_offsets=[0, *np.cumsum(sizes).tolist()],
+        address_node=nodes(n_address),
+        address_object=rng.integers(0, n_objects, n_address),
+        copy_destination=nodes(n_copies),
+        copy_source=nodes(n_copies),
+        load_destination=nodes(n_loads),
+        load_pointer=nodes(n_loads),
+        store_pointer=nodes(n_stores),
+        store_source=nodes(n_stores),
+        offset_destination=nodes(n_offsets),
+        offset_source=nodes(n_offsets),
+        offset_amount=rng.choice([ANY, 0, 1, 2, 4], n_offsets),
+        function_object=functions,
+        function_result=nodes(len(functions), 0.3),
+        function_rest=nodes(len(functions), 0.6),
+        formals=[nodes(int(rng.integers(0, 5)), 0.1) for _ in functions],
+        call_callee=nodes(n_calls),
+        call_result=nodes(n_calls, 0.3),
+        actuals=[nodes(int(rng.integers(0, 6)), 0.1) for _ in range(n_calls)],
+        flagged_node=nodes(n_flags),
+        flags=rng.integers(1, 4, n_flags),
+    )
+
+
+def test_any_number_of_threads_gives_the_judges_answer() -> None:
+    for number in range(40):
+        problem = large_problem(number)
+        expected = reference.solve(problem)
+        for threads in (1, 2, 5):
+            found = difference(solve(problem, threads=threads), expected)
+            assert found is None, f"problem {number}, {threads} threads: {found}"
+
+
+def test_more_threads_than_words_is_no_fault() -> None:
+    problem = random_problem(3)
+    assert difference(solve(problem, threads=64), reference.solve(problem)) is None
+
+
+def test_space_runs_out_in_every_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "FIRST_WORDS", 1)
+    monkeypatch.setattr(state, "FIRST_ROWS", 4)
+    monkeypatch.setattr(state, "FIRST_CLASSES", 1)
+    monkeypatch.setattr(waves, "WORK_A_CALL", 1)
+    for number in range(100, 120):
+        problem = large_problem(number)
+        found = difference(solve(problem, threads=2), reference.solve(problem))
+        assert found is None, f"problem {number}: {found}"
+
+
+def loaded_pointers(n_pointers: int, n_objects: int, *, apart: bool) -> Problem:
+    """Return pointers that hold the same objects, and each one more of its own if `apart`.
+
+    Pointer i is loaded from place i, so that only solving finds what it holds; then `read i` is
+    loaded and `written i` stored through it. Objects: the places, those held, each one's own.
+    """
+    i, held = np.arange(n_pointers), np.arange(n_objects)
+    place, pointer, read, written, place_contents = (k * n_pointers + i for k in range(5))
+    held_contents = 5 * n_pointers + held
+    own = n_pointers + n_objects + i
+    n_apart = n_pointers if apart else 0
+    return problem_of(
+        5 * n_pointers + n_objects,
+        contents=np.concatenate([place_contents, held_contents, np.full(n_pointers, NONE)]),
+        address_node=np.concatenate(
+            [place, np.repeat(place_contents, n_objects), written, place_contents[:n_apart]]
+        ),
+        address_object=np.concatenate(
+            [i, n_pointers + np.tile(held, n_pointers), own, own[:n_apart]]
+        ),
+        load_destination=np.concatenate([pointer, read]),
+        load_pointer=np.concatenate([place, pointer]),
+        store_pointer=pointer,
+        store_source=written,
+    )
+
+
+def test_edges_are_made_once_per_distinct_set() -> None:
+    n_pointers, n_objects = 50, 40
+    n_uses = 2 * n_pointers * n_objects
+    together = loaded_pointers(n_pointers, n_objects, apart=False)
+    answer = solve(together)
+    assert difference(answer, reference.solve(together)) is None
+    assert answer.statistics["classes"] == 1
+    assert answer.statistics["edges_found"] < n_uses / 10
+    apart = loaded_pointers(n_pointers, n_objects, apart=True)
+    answer = solve(apart)
+    assert difference(answer, reference.solve(apart)) is None
+    assert answer.statistics["classes"] == n_pointers
+    assert answer.statistics["edges_found"] >= n_uses
+
+
+def test_a_class_grows_with_its_members_and_is_left_by_those_that_differ() -> None:
+    """Two pointers hold {0, 1, 2}; then both get 3 by loads; then one alone gets 4."""
+    problem = problem_of(
+        12,
+        contents=[7, 8, 9, 10, 11, NONE, NONE],
+        address_node=[0, 0, 0, 1, 1, 1, 2, 3, 7, 8, 9],
+        address_object=[0, 1, 2, 0, 1, 2, 0, 1, 3, 4, 5],
+        load_destination=[0, 1, 4, 5, 1],
+        load_pointer=[2, 2, 0, 1, 3],
+        store_pointer=[0],
+        store_source=[6],
+    )
+    assert difference(solve(problem), reference.solve(problem)) is None
+
+
+def test_nodes_in_a_cycle_found_while_solving_share_a_row() -> None:
+    """`a = *p; *p = a` is a cycle between a and the contents of what p holds."""
+    problem = problem_of(
+        4,
+        contents=[2, 3],
+        address_node=[0, 2],
+        address_object=[0, 1],
+        load_destination=[1],
+        load_pointer=[0],
+        store_pointer=[0],
+        store_source=[1],
+    )
+    answer = solve(problem)
+    assert answer.row_of[1] == answer.row_of[2]
+    assert answer.statistics["nodes_merged"] == 1
+    assert difference(answer, reference.solve(problem)) is None
+
+
+def test_a_long_chain_of_loads_is_followed() -> None:
+    """p(i + 1) = *p(i), and object i holds object i + 1: every load waits for the one before."""
+    n = 300
+    problem = problem_of(
+        2 * n,
+        contents=n + np.arange(n),
+        address_node=[0, *range(n, 2 * n - 1)],
+        address_object=[0, *range(1, n)],
+        load_destination=np.arange(1, n),
+        load_pointer=np.arange(n - 1),
+    )
+    answer = solve(problem)
+    assert [answer.of(node).tolist() for node in range(n)] == [[o] for o in range(n)]
+
+
+def test_the_trace_has_a_row_for_each_wave() -> None:
+    rows: list[dict[str, float]] = []
+    answer = solve(large_problem(1), trace=lambda row: rows.append(dict(row)))
+    assert [row["waves"] for row in rows] == list(range(1, int(answer.statistics["waves"]) + 1))
+    found = [row["edges_found"] for row in rows]
+    assert found == sorted(found)
+    assert found[-1] == answer.statistics["edges_found"]
+
+
+def test_an_interrupt_leaves_no_thread_behind() -> None:
+    def interrupt(_row: object) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        solve(large_problem(2), threads=3, trace=interrupt)
+    assert threading.active_count() == before
