@@ -1,0 +1,154 @@
+"""How long does reading bitcode into tables take, against llvmlite's object walk?"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+from harness import Measurement, Table, measure
+
+from kleene.frontends.c import reader
+from kleene.ir.codes import Opcode
+from kleene.ir.program import Program
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("KLEENE_DATA") or HERE.parents[1] / "shared" / "data")
+PROGRAMS = ("dc", "htop", "lua", "nginx", "sqlite3")
+SMALL = "int square(int x) { return x * x; }\n"
+N_PROCESSES = 5
+
+# A fresh process loads one file and says how long, how much memory over the import, and whether
+# the heavy packages had to be imported.
+LOAD = """\
+import json, resource, sys, time
+from pathlib import Path
+import kleene
+
+def peak():  # of this process; ru_maxrss would begin with its parent's
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+before = peak()
+start = time.perf_counter()
+kleene.load(sys.argv[1])
+print(json.dumps({
+    "load_s": time.perf_counter() - start,
+    "memory_MiB": peak() - before,
+    "llvm_MiB": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+    "heavy": [name for name in ("llvmlite", "numba") if name in sys.modules],
+}))
+"""
+
+
+def walk(module: Any) -> Counter[str]:
+    """Return how often each opcode occurs, having asked LLVM's objects for what an IR needs."""
+    counts: Counter[str] = Counter()
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                counts[instruction.opcode] += 1
+                _ = instruction.type.type_kind
+                for operand in instruction.operands:
+                    _ = operand.value_kind
+    return counts
+
+
+def opcodes(program: Program) -> Counter[str]:
+    """Return how often each opcode occurs in our tables."""
+    return Counter(Opcode(int(code)).name.lower() for code in program.instructions.opcode)
+
+
+def once(fn: Any) -> Measurement:
+    """Return the time of one call: a walk takes long enough to be measured once."""
+    start = time.perf_counter()
+    result = fn()
+    seconds = time.perf_counter() - start
+    return Measurement(seconds, seconds, seconds, seconds, result)
+
+
+def installed(cache: str) -> dict[str, str]:
+    """Return an environment with this cache, where Python keeps what it compiles, as for a user."""
+    folders = {"KLEENE_CACHE_DIR": f"{cache}/kleene", "PYTHONPYCACHEPREFIX": f"{cache}/python"}
+    kept = {key: v for key, v in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return kept | folders
+
+
+def load_apart(path: Path, cache: str) -> dict[str, Any]:
+    """Return what a fresh process says of loading `path` with this cache."""
+    command = [sys.executable, "-c", LOAD, str(path)]
+    answer = subprocess.run(command, capture_output=True, check=True, env=installed(cache))
+    return dict(json.loads(answer.stdout))
+
+
+def loads(path: Path) -> dict[str, float]:
+    """Return the figures of a first load and of later ones, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as cache:
+        first = load_apart(path, cache)
+        again = [load_apart(path, cache) for _ in range(N_PROCESSES)]
+    if any(later["heavy"] for later in again):
+        raise ValueError(f"{path.name}: a load from the cache imports {again[0]['heavy']}")
+    return {
+        "first load s": first["load_s"],
+        "its MiB over the import": first["memory_MiB"],
+        "MiB of LLVM's process": first["llvm_MiB"],
+        "second load s": statistics.median(later["load_s"] for later in again),
+    }
+
+
+def add_row(table: Table, name: str) -> None:
+    path = DATA / "bitcode" / f"{name}.bc"
+    raw = path.read_bytes()
+    parsing = once(lambda: llvm.parse_bitcode(raw, llvm.create_context()))
+    printing = once(lambda: str(parsing.result).encode() + reader.PADDING)
+    text = printing.result
+    ours = measure(lambda: reader.read(text))
+    theirs = once(lambda: walk(parsing.result))
+    counts = opcodes(ours.result)
+    table.row(
+        input=f"{name}.bc",
+        size=f"{counts.total()} instructions, {len(text) / 1e6:.3g} MB of text",
+        ours=ours,
+        rival="llvmlite's objects",
+        theirs=theirs,
+        agree=counts == theirs.result,
+        **{"LLVM parse s": parsing.median_s, "LLVM print s": printing.median_s, **loads(path)},
+    )
+
+
+def add_command(table: Table) -> None:
+    """Measure a whole cold process: the command line over one small file it has seen before."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "square.c"
+        source.write_text(SMALL)
+        command = [str(Path(sys.executable).with_name("kleene")), "ir", str(source)]
+        environment = installed(folder)
+
+        def run() -> bytes:
+            return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
+
+        run()  # fills the cache
+        ours = measure(run, repeat=N_PROCESSES)
+    if b"mul" not in ours.result:
+        raise ValueError("the command did not print the program")
+    table.row(input="kleene ir square.c, a cold process, warm cache", size="1 line", ours=ours)
+
+
+def main() -> None:
+    table = Table("read_bitcode", str(__doc__))
+    for name in PROGRAMS:
+        add_row(table, name)
+    add_command(table)
+    table.save()
+
+
+if __name__ == "__main__":
+    main()
