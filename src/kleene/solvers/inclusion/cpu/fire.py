@@ -7,8 +7,8 @@ actuals, one for results. So an object's edges are made once per distinct set, n
 A class with a parent covers only what the parent does not, and its ports are joined to the
 parent's: a set that was extended brings edges for its new members only.
 
-When all members of a class grew alike, the class itself grows. Else they leave it for another;
-a class that is a parent never grows, or its children would hold too much.
+When all members of a class grew alike, the class itself grows. Else they leave it for another; a
+class that anyone has left, or that is a parent, never grows: they would come to hold too much.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kleene.solvers.inclusion.cpu.state import (
     CHANGED,
     CLASSES,
     CLASSES_ROOM,
+    COVER,
     DONE,
     EPOCH,
     EXTRA,
@@ -69,41 +70,49 @@ def edge(g: Graph, source: int, target: int) -> None:
 
 
 @piece
+def _tie(g: Graph, node: int, kind: int, port: int) -> None:
+    """Let a node flow from or to a port, once per cover: many may have merged into one."""
+    if node < 0:
+        return
+    node = g.root[node]
+    if g.covered[node] == g.n[COVER]:
+        return
+    g.covered[node] = g.n[COVER]
+    if kind in (LOAD, RESULT):
+        edge(g, node, port)
+    else:
+        edge(g, port, node)
+
+
+@piece
 def _connect(g: Graph, rules: Rules, o: int, kind: int, port: int) -> None:
     """Let an object's contents, formals or result flow from or to a port."""
     if kind == LOAD:
-        if rules.load_contents[o] >= 0:
-            edge(g, rules.load_contents[o], port)
+        _tie(g, rules.load_contents[o], kind, port)
         return
     if kind == STORE:
-        if rules.store_contents[o] >= 0:
-            edge(g, port, rules.store_contents[o])
+        _tie(g, rules.store_contents[o], kind, port)
         return
     function = rules.function_of[o]
     if function < 0:
         return
     first, end = rules.formal_offsets[function], rules.formal_offsets[function + 1]
-    rest = rules.function_rest[function]
     if kind == RESULT:
-        if rules.function_result[function] >= 0:
-            edge(g, rules.function_result[function], port)
+        _tie(g, rules.function_result[function], kind, port)
     elif kind == ENTRY:
         for i in range(first, end):
-            if rules.formals[i] >= 0:
-                edge(g, port, rules.formals[i])
-        if rest >= 0:
-            edge(g, port, rest)
+            _tie(g, rules.formals[i], kind, port)
+        _tie(g, rules.function_rest[function], kind, port)
+    elif kind - PLACE < end - first:
+        _tie(g, rules.formals[first + kind - PLACE], kind, port)
     else:
-        formal = rest
-        if kind - PLACE < end - first:
-            formal = rules.formals[first + kind - PLACE]
-        if formal >= 0:
-            edge(g, port, formal)
+        _tie(g, rules.function_rest[function], kind, port)
 
 
 @piece
 def _cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, port: int) -> None:
     """Connect a port with every object that `row` has and `before` has not."""
+    g.n[COVER] += 1
     j = s.row_start[before]
     j_end = j + s.row_length[before]
     start = s.row_start[row]
@@ -371,6 +380,7 @@ def _reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> Non
             return
         s.class_members[k] -= 1
         s.class_grown[k] = -1
+        s.class_children[k] += 1  # who leaves stays joined to its ports: they must not cover more
     slot = _slot(s, row)
     if s.slots[slot] < 0:
         s.slots[slot] = _new_class(s, row, k)
