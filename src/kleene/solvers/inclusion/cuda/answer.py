@@ -65,7 +65,7 @@ def _call_edges(module: launch.Module, rounds: Rounds, problem: Problem) -> I32:
     functions = xp.asarray(np.packbits(is_function, bitorder="little").view(np.uint64))
     counts = xp.zeros(n_calls + 1, np.int64)
     widths = (np.int32(rounds.n_words), np.int32(rounds.block_words))
-    callee = xp.asarray(problem.call_callee)
+    callee = xp.asarray(np.ascontiguousarray(problem.call_callee))
     args = (rounds.all, rounds.all_mask, functions, callee, np.int32(n_calls), *widths)
     module.launch("count_edges", _warps(n_calls), (BLOCK,), (*args, counts[1:]))
     offsets = xp.cumsum(counts)

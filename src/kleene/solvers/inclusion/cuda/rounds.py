@@ -147,7 +147,8 @@ class Rounds:
 
     def _send(self, column: Any) -> Any:
         """Return the column on the device; kernels are never given an empty one."""
-        return self.xp.asarray(column if len(column) else np.zeros(1, np.int32))
+        full = column if len(column) else np.zeros(1, np.int32)
+        return self.xp.asarray(np.ascontiguousarray(full, np.int32))
 
 
 def _block_words(n_words: int) -> int:

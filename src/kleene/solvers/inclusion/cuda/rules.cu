@@ -16,7 +16,13 @@
 #define BLOCK 256  // threads, where a kernel has shared memory
 #endif
 #define MOST_PARTS 16  // into which a rule's blocks are divided among warps
+#define RULES_PER_WARP 16  // from here on rules keep every warp busy without being divided
 enum Kind { COPY, PUSH, PULL, OFFSET };
+
+__device__ __forceinline__ int n_parts(int n_active, int n_words, int block_words) {
+  if (n_active >= RULES_PER_WARP * n_warps()) return 1;
+  return min((n_words + block_words - 1) / block_words, MOST_PARTS);
+}
 
 // A strip is up to 32 words of a row that a warp looks at at once: the unit of work.
 __device__ word_t n_visited;
@@ -149,7 +155,7 @@ __device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word
 
 // A warp takes one active rule and one part of the source's blocks. Parts come slowest: warps that
 // run together write the same blocks of many rows, which then fit the L2 cache.
-extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
     const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
     word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
@@ -164,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fire_push(
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   const int first = threadIdx.x - lane_id(), n = *n_active;
-  const int parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
+  const int parts = n_parts(n, n_words, block_words);
   int n_strips = 0;
   for (long long i = warp_id(); i < (long long)n * parts; i += n_warps()) {
     const int rule = active[i % n], p = pointer[rule], s = from[rule], part = i / n;
@@ -211,7 +217,7 @@ __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full,
   return n_strips;
 }
 
-extern "C" __global__ void fire_pull(
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
     const int* __restrict__ active, const int* __restrict__ n_active,
     const word_t* __restrict__ dirty, word_t* all, word_t* fresh, word_t* fresh_mask,
@@ -225,8 +231,8 @@ extern "C" __global__ void fire_pull(
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   int n_strips = 0;
-  const long long n = *n_active, parts = min((n_words + block_words - 1) / block_words, MOST_PARTS);
-  for (long long i = warp_id(); i < n * parts; i += n_warps()) {
+  const int n = *n_active, parts = n_parts(n, n_words, block_words);
+  for (long long i = warp_id(); i < (long long)n * parts; i += n_warps()) {
     const int rule = active[i % n], part = i / n;
     const int p = pointer[rule], d = to[rule], m = map[rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
