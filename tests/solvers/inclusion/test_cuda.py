@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import NONE, Problem, cuda, difference, offline, reference
+from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
 from kleene.solvers.inclusion.cuda import fixpoint, rounds
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.generate import van_horn_mairson
@@ -50,10 +50,10 @@ def test_random_problems(make):
 
 @needs_a_place
 def test_random_problems_with_no_node_merged(monkeypatch):
-    def as_it_is(problem):
-        return offline.Reduced(problem, np.arange(problem.n_nodes, dtype=np.int32))
+    def one_each(problem):
+        return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
 
-    monkeypatch.setattr(cuda, "collapse", as_it_is)
+    monkeypatch.setattr(cuda, "rows_of", one_each)
     for number in range(150):
         assert wrong(random_problem(number)) is None, f"problem {number}"
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.answer import solution
-from kleene.solvers.inclusion.cuda.cycles import collapse
+from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import tables
+from kleene.solvers.inclusion.offline import Reduced
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
@@ -25,10 +27,10 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
         trace: is given a row of numbers for each round.
     """
     start_s = time.perf_counter()
-    reduced = collapse(problem)
-    stated = tables(reduced.problem)
+    row_of, n_rows = rows_of(problem)
+    stated, names = renamed(tables(problem), row_of, n_rows)
     prepared_s = time.perf_counter()
-    rounds = Sweeps(reduced.problem, stated)
+    rounds = Sweeps(problem, stated, names)
     rounds.wait()
     sent_s = time.perf_counter()
     counts = close(rounds, trace)
@@ -41,19 +43,21 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
         "send_s": sent_s - prepared_s,
         "solve_s": solved_s - sent_s,
     }
-    answer = reduced.expand(solution(reduced.problem, rounds, statistics))
+    merged = replace(problem, n_nodes=n_rows, call_callee=row_of[problem.call_callee])
+    answer = Reduced(merged, row_of).expand(solution(merged, rounds, statistics))
     statistics["fetch_s"] = time.perf_counter() - solved_s
     return answer
 
 
-def forecast(problem: Problem) -> int:
-    """Return the bytes of device memory that solving takes, if no nodes are merged before."""
+def forecast(problem: Problem, n_rows: int | None = None) -> int:
+    """Return the bytes of device memory that solving takes, by default with a row for each node."""
     p = problem
+    n_rows = p.n_nodes if n_rows is None else n_rows
     n_words = -(-(p.n_objects + 1) // 256) * 4
     pushes, pulls = len(p.store_source) + len(p.actuals), len(p.load_pointer) + p.n_calls
     n_rules = len(p.copy_source) + pushes + pulls + len(p.offset_source)
     # A rule has three columns, and a place among the active; sorting them takes as much again.
-    return 3 * (p.n_nodes + 2) * (8 * n_words + 8) + 2 * 16 * n_rules + 20 * p.n_objects
+    return 3 * (n_rows + 2) * (8 * n_words + 8) + 2 * 16 * n_rules + 20 * p.n_objects
 
 
 def problem_with(problem: Problem) -> str | None:
@@ -65,6 +69,6 @@ def problem_with(problem: Problem) -> str | None:
     if launch.gpu_problem() is not None:
         return None  # the host runner was chosen by hand
     free = launch.gpu_free_bytes()
-    if forecast(problem) <= free or (needed := forecast(collapse(problem).problem)) <= free:
+    if forecast(problem) <= free or (needed := forecast(problem, rows_of(problem)[1])) <= free:
         return None
     return f"needs {needed / 2**30:.1f} GiB, {place.name} has {free / 2**30:.1f} GiB free"

@@ -1,7 +1,8 @@
-"""Cycles of copies merged before solving: the one reduction that pays for the GPU.
+"""Cycles of copies as one row each: the one reduction that pays for the GPU.
 
-Finding more equal nodes (`offline.reduce`) costs the host more than the device saves by it. Rules
-that become equal stay for now: the device sorts faster.
+Finding more equal nodes (`offline.reduce`) costs the host more than the device saves by it. The
+host finds the cycles; naming rows in the rules anew is left to the device, and so are the rules
+that become equal by it.
 """
 
 from __future__ import annotations
@@ -12,54 +13,55 @@ import numpy as np
 from numba import njit
 
 from kleene.graphs import Graph, strong_components
-from kleene.solvers.inclusion.offline import Reduced
+from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import I32, Problem
 
-_NOT_NODES = {"address_object", "function_object", "offset_amount", "flags"}
+
+def rows_of(problem: Problem) -> tuple[I32, int]:
+    """Return each node's row and the number of rows: nodes in a cycle of copies share one."""
+    still = problem.offset_amount == 0  # an offset of 0 is a copy
+    copies = (problem.copy_source, problem.copy_destination)
+    moves = (problem.offset_source[still], problem.offset_destination[still])
+    if not len(copies[0]) and not len(moves[0]):
+        return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
+    found = strong_components(Graph(*_successors(problem.n_nodes, *copies, *moves)))
+    return found.component, found.n_components
 
 
-def collapse(problem: Problem) -> Reduced:
-    """Return the problem with each cycle of copies as one node; an offset of 0 is a copy."""
-    problem = _without_zero_offsets(problem)
-    if not len(problem.copy_source):
-        return Reduced(problem, np.arange(problem.n_nodes, dtype=np.int32))
-    ends = (problem.copy_source, problem.copy_destination)
-    found = strong_components(Graph(*_successors(problem.n_nodes, *ends)))
-    component = np.append(found.component, np.int32(-1))  # NONE is the last of them
-    moved = {
-        name: component[column]
-        for name, column in problem.columns().items()
-        if not name.endswith("_offsets") and name not in _NOT_NODES
-    }
-    return Reduced(replace(problem, n_nodes=found.n_components, **moved), found.component)
+def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32]:
+    """Return the tables with as many rows, and the row of each of the old; -1 is -1.
 
-
-def _without_zero_offsets(problem: Problem) -> Problem:
-    still = problem.offset_amount == 0
-    if not still.any():
-        return problem
-    moves = ~still
-    return replace(
-        problem,
-        copy_destination=np.append(problem.copy_destination, problem.offset_destination[still]),
-        copy_source=np.append(problem.copy_source, problem.offset_source[still]),
-        offset_destination=problem.offset_destination[moves],
-        offset_source=problem.offset_source[moves],
-        offset_amount=problem.offset_amount[moves],
+    The rules still name the old rows.
+    """
+    n_special = tables.n_rows - len(row_of)
+    special = np.arange(n_rows, n_rows + n_special, dtype=np.int32)
+    names = np.concatenate([row_of, special, np.array([-1], np.int32)])
+    few = replace(
+        tables,
+        n_rows=n_rows + n_special,
+        unknown_row=int(names[tables.unknown_row]),
+        escaped_row=int(names[tables.escaped_row]),
+        seed_row=names[tables.seed_row],
     )
+    return few, names
 
 
 @njit(cache=True)
-def _successors(n_nodes: int, source: I32, destination: I32):  # type: ignore[no-untyped-def]
-    """Return the offsets and targets of each node's copies, by one pass of counting."""
+def _successors(n_nodes, source, destination, other_source, other_destination):  # type: ignore[no-untyped-def]
+    """Return the offsets and targets of each node's copies, of both lists, by counting."""
     offsets = np.zeros(n_nodes + 1, np.int64)
-    for edge in range(len(source)):
-        offsets[source[edge] + 1] += 1
+    for node in source:
+        offsets[node + 1] += 1
+    for node in other_source:
+        offsets[node + 1] += 1
     for node in range(n_nodes):
         offsets[node + 1] += offsets[node]
     place = offsets[:-1].copy()
-    targets = np.empty(len(source), np.int32)
+    targets = np.empty(len(source) + len(other_source), np.int32)
     for edge in range(len(source)):
         targets[place[source[edge]]] = destination[edge]
         place[source[edge]] += 1
+    for edge in range(len(other_source)):
+        targets[place[other_source[edge]]] = other_destination[edge]
+        place[other_source[edge]] += 1
     return offsets, targets

@@ -16,13 +16,17 @@ _SLICE_WORDS = 4  # what a block of the kernel owns of each row
 
 
 class Sweeps(Rounds):
-    """Rounds, and sweeps between them."""
+    """Rounds, and sweeps between them; `names` has the row of each that the tables name."""
 
-    def __init__(self, problem: Problem, tables: Tables) -> None:
+    def __init__(self, problem: Problem, tables: Tables, names: I32) -> None:
         super().__init__(problem, tables)
         self.module = launch.load(HERE / "sweep.cu")
+        row_of = self.xp.asarray(names)
         columns = (self.copy, self.push, self.pull, self.offset)
-        self.copy, self.push, self.pull, self.offset = map(self._distinct, columns)
+        renamed = ([row_of[first], row_of[second], third] for first, second, third in columns)
+        self.copy, self.push, self.pull, self.offset = map(self._distinct, renamed)
+        self.contents, self.formals = row_of[self.contents], row_of[self.formals]
+        self.result, self.rest = row_of[self.result], row_of[self.rest]
 
     def _distinct(self, columns: list[Any]) -> list[Any]:
         """Return the rules without repetitions, sorted, if a rule fits a number of 63 bits."""
@@ -43,7 +47,7 @@ class Sweeps(Rounds):
 
     def sweep(self, most_flows: int) -> bool:
         """Carry all news along all present flows; return False where there are too many."""
-        found = self._flows(most_flows)
+        found = self._flows(most_flows) if most_flows > len(self.copy[0]) else None
         if found is None:
             return False
         plan = order(self.tables.n_rows, *found)
