@@ -10,4 +10,5 @@ class Device(StrEnum):
 
     CPU = "cpu"
     CUDA = "cuda"
+    HYBRID = "hybrid"  # CPU and GPU at once, where a solver can
     AUTO = "auto"

@@ -1,5 +1,6 @@
 """Inclusion constraints: one Boolean engine for points-to analysis and control flow."""
 
+from kleene.solvers.inclusion.engine import Plan, plan, solve
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution, difference
 
@@ -8,8 +9,11 @@ __all__ = [
     "FROM_OUTSIDE",
     "NONE",
     "TO_OUTSIDE",
+    "Plan",
     "Problem",
     "Rows",
     "Solution",
     "difference",
+    "plan",
+    "solve",
 ]

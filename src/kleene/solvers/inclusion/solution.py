@@ -72,6 +72,7 @@ class Solution:
     call_edges: I32  # (n, 2): call, function; sorted
     calls_outside: Bits  # per call: it may call what the program does not show
     statistics: Mapping[str, float]
+    plan: str = ""  # who solved it, and why
 
     def of(self, node: int) -> I64:
         """Return all objects that a node may hold, ascending."""

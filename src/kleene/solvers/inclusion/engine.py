@@ -1,0 +1,107 @@
+"""`solve`: checks a problem, chooses who solves it, and says why.
+
+`plan` gives the choice and the memory it takes before anything starts. A GPU pays from some size on
+(`AUTO_FROM_NODES`), if its dense rows fit: below, starting it costs more than the CPU's solve.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.kernels import launch
+from kleene.solvers.inclusion.check import check
+from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.solution import Solution
+
+Trace = Callable[[Mapping[str, float]], None]
+AUTO_FROM_NODES = 10_000  # measured on an H200: benchmarks/inclusion_cuda.py
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Who solves a problem, why, and in how much memory."""
+
+    device: Device
+    reason: str
+    needed_bytes: int  # on a GPU: what the rows take; on a CPU: at most, were all rows dense
+    free_bytes: int
+
+    def __str__(self) -> str:
+        at_most = "at most " if self.device is Device.CPU else ""
+        needed, free = self.needed_bytes / 2**30, self.free_bytes / 2**30
+        return f"{self.device}: {self.reason}; {at_most}{needed:.2f} GiB, {free:.2f} GiB are free"
+
+
+def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
+    """Return who would solve the problem, were `device` asked for.
+
+    Raises:
+        SourceError: a GPU is asked for by name and cannot take the problem.
+    """
+    wanted = Device(device)
+    if wanted is Device.CPU:
+        return _on_cpu(problem, "as asked")
+    from kleene.solvers.inclusion import cuda
+
+    if wanted is Device.AUTO and problem.n_nodes < AUTO_FROM_NODES:
+        few = f"{problem.n_nodes} nodes; a GPU pays from {AUTO_FROM_NODES}"
+        return _on_cpu(problem, few)
+    if refused := cuda.problem_with(problem):
+        if wanted is Device.AUTO:
+            return _on_cpu(problem, f"no GPU: {refused}")
+        note = "use the device 'cpu', or 'auto' to let Kleene choose"
+        raise SourceError(None, "inclusion/no-gpu", f"the GPU cannot solve this: {refused}", note)
+    chosen = Device.CUDA if wanted is Device.AUTO else wanted
+    reason = f"{problem.n_nodes} nodes" if wanted is Device.AUTO else "as asked"
+    free_bytes = launch.gpu_free_bytes() if launch.gpu_problem() is None else _free_bytes()
+    return Plan(chosen, reason, cuda.forecast(problem), free_bytes)
+
+
+def solve(
+    problem: Problem,
+    *,
+    device: Device | str = Device.AUTO,
+    threads: int | None = None,
+    trace: Trace | None = None,
+) -> Solution:
+    """Return the least answer to a problem.
+
+    Args:
+        problem: what to solve; it is checked first.
+        device: "cpu", "cuda", "hybrid" (both at once), or "auto" to let `plan` choose.
+        threads: of the CPU; all of them by default.
+        trace: is given a row of numbers for each wave or round.
+
+    Raises:
+        SourceError: the problem is none, or the GPU asked for cannot take it.
+    """
+    check(problem)
+    chosen = plan(problem, device)
+    n_threads = threads or os.cpu_count() or 1
+    if chosen.device is Device.CPU:
+        from kleene.solvers.inclusion import cpu
+
+        found = cpu.solve(problem, threads=n_threads, trace=trace)
+    elif chosen.device is Device.CUDA:
+        from kleene.solvers.inclusion import cuda
+
+        found = cuda.solve(problem, trace=trace)
+    else:
+        from kleene.solvers.inclusion import hybrid
+
+        found = hybrid.solve(problem, threads=n_threads, trace=trace)
+    return replace(found, plan=str(chosen))
+
+
+def _on_cpu(problem: Problem, reason: str) -> Plan:
+    n_words = -(-problem.n_objects // 64)
+    return Plan(Device.CPU, reason, 8 * problem.n_nodes * n_words, _free_bytes())
+
+
+def _free_bytes() -> int:
+    """Return how much memory this machine could give now."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

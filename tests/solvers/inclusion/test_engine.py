@@ -1,0 +1,71 @@
+"""`solve` checks, chooses and says so; what cannot be done is refused with the way forward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.kernels import launch
+from kleene.kernels.launch import host
+from kleene.solvers.inclusion import Problem, difference, engine, plan, reference, solve
+from tests.solvers.inclusion.strategies import random_problem
+
+NO_GPU = launch.gpu_problem()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_auto_solves(seed: int) -> None:
+    problem = random_problem(seed)
+    found = solve(problem)
+    assert difference(found, reference.solve(problem)) is None
+    assert found.plan.startswith("cpu: ")
+
+
+def test_small_problems_stay_on_the_cpu_and_say_so() -> None:
+    chosen = plan(random_problem(0))
+    assert chosen.device is Device.CPU
+    assert f"a GPU pays from {engine.AUTO_FROM_NODES}" in str(chosen)
+    assert "GiB are free" in str(chosen)
+
+
+@pytest.mark.skipif(NO_GPU is None, reason="a GPU answers here")
+@pytest.mark.parametrize("device", ["cuda", "hybrid"])
+def test_a_gpu_asked_for_by_name_and_absent_is_an_error(device: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        solve(random_problem(0), device=device)
+    assert caught.value.id == "inclusion/no-gpu"
+    assert "'auto'" in caught.value.notes[0]
+
+
+@pytest.mark.skipif(NO_GPU is None, reason="a GPU answers here")
+def test_auto_falls_back_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    problem = random_problem(0)
+    found = solve(problem)
+    assert f"no GPU: no GPU can be used: {NO_GPU}" in found.plan
+    assert difference(found, reference.solve(problem)) is None
+
+
+@pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
+@pytest.mark.parametrize("device", ["auto", "cuda", "hybrid"])
+def test_every_device_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    problem = random_problem(4)
+    with launch.on_host():
+        found = solve(problem, device=device, threads=2)
+    assert found.plan.startswith("cuda" if device == "auto" else device)
+    assert difference(found, reference.solve(problem)) is None
+
+
+def test_a_problem_that_is_none_is_refused_first() -> None:
+    with pytest.raises(SourceError) as caught:
+        solve(Problem(1, copy_destination=np.array([5], np.int32), copy_source=np.zeros(1, "i4")))
+    assert caught.value.id == "inclusion/no-such-node"
+
+
+def test_trace_is_told_of_every_wave() -> None:
+    rows: list[object] = []
+    solve(random_problem(3), device="cpu", trace=rows.append)
+    assert rows
