@@ -64,6 +64,8 @@ def or_rows(
         if not isinstance(rows, np.ndarray):
             raise ValueError("the rows are on the GPU: ask for the device 'cuda' or 'auto'")
         return cpu.or_rows(rows, delta, sources, destinations, fresh)
+    if device is Device.HYBRID:
+        raise ValueError("one call runs on one device: ask for 'cpu', 'cuda' or 'auto'")
     from kleene.kernels.bit_rows import cuda
 
     return cuda.or_rows(rows, delta, sources, destinations, fresh)
