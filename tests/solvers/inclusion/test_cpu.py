@@ -138,6 +138,25 @@ def test_a_class_grows_with_its_members_and_is_left_by_those_that_differ() -> No
     assert difference(solve(problem), reference.solve(problem)) is None
 
 
+def test_who_left_a_class_gets_nothing_of_what_it_grows_by() -> None:
+    """p and q hold {0, 1, 2}; p gets 3 and joins r, which held {0, 1, 2, 3}; then q gets 4."""
+    p, q, r, read_p, read_q, read_r, first, second, third = range(9)
+    problem = problem_of(
+        17,
+        contents=[9, 10, 11, 12, 13, 14, 15, 16],
+        address_node=[p, p, p, q, q, q, r, r, r, r, first, second, 14, 15, 16, 13],
+        address_object=[0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 5, 7, 3, 4, 6, 0],
+        load_destination=[p, third, q, read_p, read_q, read_r],
+        load_pointer=[first, second, third, p, q, r],
+    )
+    answer = solve(problem)
+    assert answer.of(p).tolist() == [0, 1, 2, 3]
+    assert answer.of(q).tolist() == [0, 1, 2, 4]
+    assert answer.of(read_p).tolist() == []
+    assert answer.of(read_q).tolist() == [0]
+    assert difference(answer, reference.solve(problem)) is None
+
+
 def test_nodes_in_a_cycle_found_while_solving_share_a_row() -> None:
     """`a = *p; *p = a` is a cycle between a and the contents of what p holds."""
     problem = problem_of(

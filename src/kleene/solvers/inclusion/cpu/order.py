@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,41 +13,82 @@ from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.rows import gather, room, take
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, Graph, Shard
-from kleene.solvers.inclusion.cpu.sweep import note
+from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
 from kleene.solvers.inclusion.offline.compiled import entry, piece
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
-def ordered(g: Graph, rules: Rules) -> tuple[Graph, I32]:
-    """Return the graph with all edges in one table, in order; and (gone, leader) of what merged.
+class Merged(NamedTuple):
+    """Nodes that became part of others, by leader; and the edges that they brought along."""
 
-    What merged is sorted by leader. The arrays of edges found lately keep their values: the sets
-    that they carry are still to be sent.
+    gone: I32
+    leader: I32
+    edge_source: I32
+    edge_target: I32
+
+
+_NO_IDS = np.empty(0, np.int32)
+NOTHING_MERGED = Merged(_NO_IDS, _NO_IDS, _NO_IDS, _NO_IDS)
+
+
+def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
+    """Return the graph with all edges in one table, in order; and which nodes were merged.
+
+    The arrays of edges found lately keep their values: what they carry is still to be sent.
     """
     n_nodes, n_extra = int(g.n[NODES]), int(g.n[EXTRA])
     offsets, targets = _table(n_nodes, g, n_extra)
     found = strong_components(Edges(offsets, targets))
-    leader = np.full(found.n_components, n_nodes, np.int32)
+    leader = _leaders(found.component, found.n_components, offsets)
     nodes = np.arange(n_nodes, dtype=np.int32)
-    np.minimum.at(leader, found.component, nodes)
     target = leader[found.component]
-    gone = np.flatnonzero((target != nodes) & (g.root[:n_nodes] == nodes)).astype(np.int32)
+    gone = np.flatnonzero(target != nodes).astype(np.int32)
     gone = gone[np.argsort(target[gone], kind="stable")]
-    merged = np.stack([gone, target[gone]])
     g.root[:n_nodes] = target[g.root[:n_nodes]]
     g.position[:n_nodes] = found.component
     g.node_at[: found.n_components] = leader
     g.n[POSITIONS] = found.n_components
+    merged = NOTHING_MERGED
     if len(gone):
-        offsets, targets = _table(
-            n_nodes, g._replace(offsets=_padded(offsets, g), targets=targets), 0
-        )
+        merged = Merged(gone, target[gone], *_edges_of(gone, g.root, offsets, targets))
+        kept = g._replace(offsets=_padded(offsets, g), targets=targets)
+        offsets, targets = _table(n_nodes, kept, 0)
     g.extra_head[:n_nodes] = -1
     g.n[EXTRA] = 0
     _list_triggers(g, rules.trigger_node)
     return g._replace(offsets=_padded(offsets, g), targets=targets), merged
+
+
+@entry
+def _leaders(component: I32, n_components: int, offsets: I64) -> I32:
+    """Return the node of each component that has the most edges: they need not be sent again."""
+    leader = np.full(n_components, -1, np.int32)
+    for node in range(len(component)):
+        k = component[node]
+        other = leader[k]
+        n_edges = offsets[node + 1] - offsets[node]
+        if other < 0 or n_edges > offsets[other + 1] - offsets[other]:
+            leader[k] = node
+    return leader
+
+
+@entry
+def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I32]:
+    """Return the edges that left the nodes given, between the nodes they are part of now."""
+    n = 0
+    for node in gone:
+        n += offsets[node + 1] - offsets[node]
+    edges = np.empty((2, n), np.int32)
+    n = 0
+    for node in gone:
+        for e in range(offsets[node], offsets[node + 1]):
+            if root[targets[e]] != root[node]:
+                edges[0, n] = root[node]
+                edges[1, n] = root[targets[e]]
+                n += 1
+    return edges[0, :n].copy(), edges[1, :n].copy()
 
 
 def _padded(offsets: I64, g: Graph) -> I64:
@@ -101,25 +144,25 @@ def _list_triggers(g: Graph, trigger_node: I32) -> None:
 
 
 @entry
-def merge(g_: Graph, s_: Shard, merged: I32, first: int) -> int:
+def merge(g_: Graph, s_: Shard, gone: I32, leaders: I32, first: int) -> int:
     """Give each leader what the nodes merged into it held; return where it stopped for space."""
-    return _merge(pointers(g_), pointers(s_), merged, first)
+    return _merge(pointers(g_), pointers(s_), gone, leaders, first)
 
 
 @piece
-def _merge(g: Graph, s: Shard, merged: I32, first: int) -> int:
-    """Give each leader what the nodes merged into it held; return where it stopped for space."""
-    n = merged.shape[1]
-    while first < n:
-        if not room(s, s.n[RANGE], 1):
+def _merge(g: Graph, s: Shard, gone: I32, leaders: I32, first: int) -> int:
+    while first < len(gone):
+        leader = leaders[first]
+        known = s.node_row[leader]
+        if not room(s, s.row_length[known] + 2 * s.n[RANGE], 2):
             return first
-        leader = merged[1, first]
-        gather(s, s.node_row[leader])
-        while first < n and merged[1, first] == leader:
-            gone = merged[0, first]
-            gather(s, s.node_row[gone])
-            s.node_row[gone] = 0
+        while first < len(gone) and leaders[first] == leader:
+            gather(s, s.node_row[gone[first]])
+            s.node_row[gone[first]] = 0
             first += 1
-        s.node_row[leader] = take(s, 0)
+        new = take(s, known)
+        if new > 0:
+            grow(g, s, leader, new)
+            send_on(g, s, new, leader)
         note(g, s, leader)
     return first

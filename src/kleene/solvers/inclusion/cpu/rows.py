@@ -37,9 +37,29 @@ def keep(s: Shard, end: int) -> int:
     row: int = s.n[ROWS]
     s.row_start[row] = start
     s.row_length[row] = end - start
+    s.row_owned[row] = 0
     s.n[ROWS] = row + 1
     s.n[WORDS] = end
     return row
+
+
+@piece
+def seek(s: Shard, at: int, end: int, index: int) -> int:
+    """Return the first place from `at` to `end` with at least this index, by doubling steps."""
+    if at >= end or s.indices[at] >= index:
+        return at
+    step = 1
+    while at + step < end and s.indices[at + step] < index:
+        at += step
+        step *= 2
+    end = min(at + step, end)
+    while at + 1 < end:
+        middle = (at + end) >> 1
+        if s.indices[middle] < index:
+            at = middle
+        else:
+            end = middle
+    return end
 
 
 @piece
@@ -50,8 +70,7 @@ def minus(s: Shard, left: int, right: int) -> int:
     at = s.n[WORDS]
     while i < i_end:
         index, word = s.indices[i], s.words[i]
-        while j < j_end and s.indices[j] < index:
-            j += 1
+        j = seek(s, j, j_end, index)
         if j < j_end and s.indices[j] == index:
             word &= ~s.words[j]
         if word != 0:
@@ -92,6 +111,23 @@ def union(s: Shard, left: int, right: int) -> int:
 
 
 @piece
+def extend(s: Shard, row: int, new: int) -> bool:
+    """Add a row to one that may change, if it has all the words; return whether it had."""
+    start, end = s.row_start[row], s.row_start[row] + s.row_length[row]
+    first, last = s.row_start[new], s.row_start[new] + s.row_length[new]
+    at = start
+    for i in range(first, last):
+        at = seek(s, at, end, s.indices[i])
+        if at == end or s.indices[at] != s.indices[i]:
+            return False
+    at = start
+    for i in range(first, last):
+        at = seek(s, at, end, s.indices[i])
+        s.words[at] |= s.words[i]
+    return True
+
+
+@piece
 def gather(s: Shard, row: int) -> None:
     """Add a row to the scratch set."""
     start = s.row_start[row]
@@ -116,8 +152,7 @@ def take(s: Shard, known: int) -> int:
             word = s.scratch[place]
             s.scratch[place] = 0
             index = place + s.low
-            while j < j_end and s.indices[j] < index:
-                j += 1
+            j = seek(s, j, j_end, index)
             if j < j_end and s.indices[j] == index:
                 word &= ~s.words[j]
             if word != 0:
@@ -186,6 +221,7 @@ def reclaim(s: Shard) -> None:
             s.words[at + i] = s.words[start + i]
         s.row_start[n_kept] = at
         s.row_length[n_kept] = length
+        s.row_owned[n_kept] = s.row_owned[row]
         number[row] = n_kept
         n_kept += 1
         at += length

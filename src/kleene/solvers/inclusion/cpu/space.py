@@ -59,10 +59,17 @@ def more_words(s: Shard) -> Shard:
     rows.reclaim(s)
     if 2 * s.n[WORDS] > len(s.words):
         size = 2 * len(s.words)
-        s = s._replace(indices=_grown(s.indices, size), words=_grown(s.words, size))
+        indices, words = np.empty(size, np.int32), np.empty(size, np.uint64)
+        used = int(s.n[WORDS])
+        indices[:used], words[:used] = s.indices[:used], s.words[:used]
+        s = s._replace(indices=indices, words=words)
     if 2 * s.n[ROWS] > len(s.row_start):
         size = 2 * len(s.row_start)
-        s = s._replace(row_start=_grown(s.row_start, size), row_length=_grown(s.row_length, size))
+        s = s._replace(
+            row_start=_grown(s.row_start, size),
+            row_length=_grown(s.row_length, size),
+            row_owned=_grown(s.row_owned, size),
+        )
     return measured_shard(s)
 
 
@@ -90,6 +97,7 @@ def more_nodes(g: Graph, shards: list[Shard]) -> tuple[Graph, list[Shard]]:
         node_at=_grown(g.node_at, size),
         offsets=_grown(g.offsets, size + 1, int(g.offsets[-1])),
         extra_head=_grown(g.extra_head, size, -1),
+        covered=_grown(g.covered, size),
         trigger_head=_grown(g.trigger_head, size, -1),
     )
     return measured_graph(g), [_with_nodes(s, size) for s in shards]
@@ -119,6 +127,7 @@ def more_classes(s: Shard) -> Shard:
 
 
 def _grown(array: NDArray[Any], size: int, value: int = 0) -> NDArray[Any]:
-    larger = np.full(size, value, array.dtype)
+    larger = np.empty(size, array.dtype)
     larger[: len(array)] = array
+    larger[len(array) :] = value
     return larger

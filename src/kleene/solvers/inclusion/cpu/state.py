@@ -4,8 +4,9 @@ The **graph** is common to all shards: who flows into whom. A **shard** owns a r
 every set; shards never look at each other, so that sets are propagated by as many threads as there
 are shards, without a lock.
 
-Rows are immutable: a node's set is the number of a row, and nodes with one source share its row.
-Row 0 is the empty set. A row that no node names any more is reclaimed when space runs out.
+A node's set is the number of a row, and nodes with one source share its row. A row does not change,
+unless the node that made it is the only one to name it. Row 0 is the empty set. A row that nobody
+names any more is reclaimed when space runs out.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ I64 = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 # Numbers in `Graph.n`
-NODES, POSITIONS, EXTRA, FACTS, NODES_ROOM, EXTRA_ROOM, FACTS_ROOM, SET_WORDS = range(8)
-N_GRAPH_COUNTS = 8
+NODES, POSITIONS, EXTRA, FACTS, NODES_ROOM, EXTRA_ROOM, FACTS_ROOM, SET_WORDS, COVER = range(9)
+N_GRAPH_COUNTS = 9
 # Numbers in `Shard.n`
 ROWS, WORDS, FREE_CELL, CELLS, CHANGED, AT, CLASSES, PORTS, TRIGGER, WORK, EPOCH, SLOTS = range(12)
 ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, RANGE = range(12, 18)
@@ -52,6 +53,7 @@ class Graph(NamedTuple):
     fact_word: Words
     trigger_head: I32  # per node: its triggers, a list
     trigger_next: I32  # per trigger
+    covered: I64  # per node: the last cover that made an edge from or to it
     scratch: Words  # zero between uses
     touched: Words
 
@@ -64,6 +66,7 @@ class Shard(NamedTuple):
     node_row: I32
     row_start: I64
     row_length: I32
+    row_owned: NDArray[np.uint8]  # whether one node alone names it, and may change it
     indices: I32
     words: Words
     head: I32  # per node: rows that wait to be added, a list of cells
@@ -115,6 +118,7 @@ def new_graph(rules: Rules) -> Graph:
         fact_word=np.empty(0, np.uint64),
         trigger_head=np.full(capacity, -1, np.int32),
         trigger_next=np.full(n_triggers, -1, np.int32),
+        covered=np.zeros(capacity, np.int64),
         scratch=np.zeros(n_words, np.uint64),
         touched=np.zeros(n_words // 64 + 1, np.uint64),
     )
@@ -139,6 +143,7 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
         node_row=ids(capacity),
         row_start=np.zeros(FIRST_ROWS, np.int64),
         row_length=ids(FIRST_ROWS),
+        row_owned=np.zeros(FIRST_ROWS, np.uint8),
         indices=np.empty(n_start, np.int32),
         words=np.empty(n_start, np.uint64),
         head=ids(capacity, -1),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.cpu.bits import lowest
 from kleene.solvers.inclusion.cpu.pointers import pointers
-from kleene.solvers.inclusion.cpu.rows import gather, keep, minus, room, take, union
+from kleene.solvers.inclusion.cpu.rows import extend, gather, keep, minus, room, take, union
 from kleene.solvers.inclusion.cpu.state import (
     AT,
     CELLS,
@@ -94,23 +94,18 @@ def _inject_facts(g: Graph, s: Shard, first: int) -> int:
 
 
 @entry
-def inject_edges(g_: Graph, s_: Shard, first: int, end: int, resent: I32) -> None:
-    """Let what new edges and merged nodes carry wait at their targets."""
-    _inject_edges(pointers(g_), pointers(s_), first, end, resent)
+def inject_edges(g_: Graph, s_: Shard, sources: I32, targets: I32) -> None:
+    """Let what the sources of edges hold wait at their targets."""
+    _inject_edges(pointers(g_), pointers(s_), sources, targets)
 
 
 @piece
-def _inject_edges(g: Graph, s: Shard, first: int, end: int, resent: I32) -> None:
-    """Let what new edges and merged nodes carry wait at their targets."""
-    for e in range(first, end):
-        source, target = g.root[g.extra_source[e]], g.root[g.extra_target[e]]
+def _inject_edges(g: Graph, s: Shard, sources: I32, targets: I32) -> None:
+    for e in range(len(sources)):
+        source, target = g.root[sources[e]], g.root[targets[e]]
         row = s.node_row[source]
         if row > 0 and source != target:
             send(g, s, row, target)
-    for i in range(len(resent)):
-        row = s.node_row[resent[i]]
-        if row > 0:
-            send_on(g, s, row, resent[i])
 
 
 @piece
@@ -130,7 +125,7 @@ def _release(s: Shard, first: int, last: int) -> None:
 
 
 @piece
-def _visit(s: Shard, node: int) -> int:
+def _visit(g: Graph, s: Shard, node: int) -> int:
     """Add what waits at a node to its set; return a row for what was new."""
     known, first = s.node_row[node], s.head[node]
     s.head[node] = -1
@@ -139,6 +134,7 @@ def _visit(s: Shard, node: int) -> int:
         _release(s, first, first)
         if known == 0:
             s.node_row[node] = row
+            s.row_owned[row] = 0
             return row
         new = minus(s, row, known)
     else:
@@ -151,10 +147,26 @@ def _visit(s: Shard, node: int) -> int:
             cell = s.cell_next[cell]
         _release(s, first, last)
         new = take(s, known)
-    s.n[WORK] += s.row_length[known] + 16
     if new > 0:
-        s.node_row[node] = union(s, known, new) if known > 0 else new
+        grow(g, s, node, new)
+    s.n[WORK] += 16
     return new
+
+
+@piece
+def grow(g: Graph, s: Shard, node: int, new: int) -> None:
+    """Add a row to a node's set."""
+    known = s.node_row[node]
+    if known == 0:
+        s.node_row[node] = new
+        return
+    if s.row_owned[known] != 0 and extend(s, known, new):
+        s.n[WORK] += s.row_length[new]
+        return
+    row = union(s, known, new)
+    s.row_owned[row] = g.trigger_head[node] < 0  # a trigger remembers rows that it has seen
+    s.node_row[node] = row
+    s.n[WORK] += s.row_length[row]
 
 
 @entry
@@ -190,7 +202,7 @@ def _sweep(g: Graph, s: Shard, work: int) -> int:
         if s.n[WORK] > stop:
             return MORE_TIME
         s.dirty[position >> 6] &= ~(np.uint64(1) << np.uint64(position & 63))
-        new = _visit(s, node)
+        new = _visit(g, s, node)
         if new > 0:
             note(g, s, node)
             send_on(g, s, new, node)

@@ -14,7 +14,6 @@ from itertools import pairwise
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.cpu import Trace, fire, order, space, sweep
 from kleene.solvers.inclusion.cpu.answer import answer
@@ -38,10 +37,8 @@ from kleene.solvers.inclusion.cpu.state import (
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
-I32 = NDArray[np.int32]
 WORK_A_CALL = 50_000_000  # words: about 0.1 s
 ORDER_SHARE = 8  # order anew when one edge in so many is new
-NO_MERGED = np.empty((2, 0), np.int32)
 
 
 class Waves:
@@ -74,7 +71,7 @@ class Waves:
     def solution(self) -> Solution:
         """Return the least answer."""
         merged = self._order()
-        first = end = 0  # the edges whose sources are to send all they hold
+        first = end = 0  # the new edges: their sources are to send all they hold
         while True:
             self._propagate(first, end, merged)
             first = int(self.graph.n[EXTRA])
@@ -87,17 +84,17 @@ class Waves:
             if first == end and self.graph.n[FACTS] == 0:
                 return self._answer()
             is_old = end * ORDER_SHARE > len(self.graph.targets)
-            merged = self._order() if is_old else NO_MERGED
+            merged = self._order() if is_old else order.NOTHING_MERGED
 
-    def _order(self) -> I32:
-        """Put the graph in order; return (gone, leader) of the nodes that were merged."""
+    def _order(self) -> order.Merged:
+        """Put the graph in order; return which nodes were merged."""
         with self._timed("order"):
             self.graph, merged = order.ordered(self.graph, self.rules)
         self.n_orders += 1
-        self.n_merged += merged.shape[1]
+        self.n_merged += len(merged.gone)
         return merged
 
-    def _propagate(self, first: int, end: int, merged: I32) -> None:
+    def _propagate(self, first: int, end: int, merged: order.Merged) -> None:
         """Let every shard send what is new; each by its own thread."""
         with self._timed("sweep"):
             jobs = [(i, first, end, merged) for i in range(len(self.shards))]
@@ -107,18 +104,20 @@ class Waves:
                 self._sweep(jobs[0])
         self.graph.n[FACTS] = 0
 
-    def _sweep(self, job: tuple[int, int, int, I32]) -> None:
+    def _sweep(self, job: tuple[int, int, int, order.Merged]) -> None:
         """Merge, send and propagate in one shard."""
         i, first, end, merged = job
         graph, shard = self.graph, self.shards[i]
+        shard = space.enough_cells(shard, graph, end - first + len(merged.edge_source))
         at = 0
-        while (at := order.merge(graph, shard, merged, at)) < merged.shape[1]:
+        while (at := order.merge(graph, shard, *merged[:2], at)) < len(merged.gone):
             shard = space.more_words(shard)
-        shard = space.enough_cells(shard, graph, end - first)
         at = 0
         while (at := sweep.inject_facts(graph, shard, at)) < graph.n[FACTS]:
             shard = space.more_words(shard)
-        sweep.inject_edges(graph, shard, first, end, np.unique(merged[1]))
+        new = slice(first, end)
+        sweep.inject_edges(graph, shard, graph.extra_source[new], graph.extra_target[new])
+        sweep.inject_edges(graph, shard, merged.edge_source, merged.edge_target)
         while (why := sweep.sweep(graph, shard, WORK_A_CALL)) != DONE and not self.is_stopped:
             if why == MORE_WORDS:
                 shard = space.more_words(shard)
