@@ -58,7 +58,7 @@ extern "C" __global__ void write_words(
   }
 }
 
-// counts[c]: how many functions call c may reach. A warp takes a call; `functions` is their bit row.
+// counts[c]: how many functions call c may reach. A warp takes a call; `functions` is a bit row.
 extern "C" __global__ void count_edges(
     const word_t* __restrict__ all, const word_t* __restrict__ all_mask,
     const word_t* __restrict__ functions, const int* __restrict__ callee, int n_calls, int n_words,

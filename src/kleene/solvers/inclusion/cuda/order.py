@@ -22,6 +22,11 @@ class Order:
     members: I32
 
     @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.member_offsets) - 1
+
+    @property
     def n_levels(self) -> int:
         """How many levels there are: what flows in one is independent."""
         return len(self.level_offsets) - 1

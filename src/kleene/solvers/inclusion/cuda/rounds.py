@@ -13,6 +13,7 @@ from kleene.solvers.inclusion.problem import Problem
 
 HERE = Path(__file__).parent
 BLOCK = 256
+_MOST_BLOCKS = 132 * 16  # an H200 has 132 multiprocessors; more blocks than run even out the load
 _STRIP_WORDS = 32  # what a warp reads at once
 _N_BLOCKS = 64  # bits of a mask
 _COPY, _PUSH, _PULL, _OFFSET = range(4)
@@ -46,8 +47,8 @@ class Rounds:
         self.all, self.delta, self.fresh = (xp.zeros(shape, np.uint64) for _ in range(3))
         masks = (xp.zeros(max(1, n_rows), np.uint64) for _ in range(3))
         self.all_mask, self.delta_mask, self.fresh_mask = masks
-        self.dirty = xp.zeros(2 * self.n_words, np.uint64)
-        self.dirty_mask = xp.zeros(2, np.uint64)
+        self.dirty = xp.zeros(2 * self.n_words + 2, np.uint64)
+        self.dirty_mask = self.dirty[2 * self.n_words :]
         largest = max(len(kind) for kind in self._kinds())
         self.active = xp.zeros(max(1, largest), np.int32)
         self.n_active = xp.zeros(4, np.int32)
@@ -143,7 +144,7 @@ class Rounds:
     def _warps(self, n_rules: int) -> tuple[int]:
         """Return a grid of a warp for each rule and part, but no more than fill the device."""
         on_gpu = self.xp is not np
-        return (min(-(-n_rules // (BLOCK // 32)) * (64 if on_gpu else 1), 132 * 16),)
+        return (min(-(-n_rules // (BLOCK // 32)) * (64 if on_gpu else 1), _MOST_BLOCKS),)
 
     def _send(self, column: Any) -> Any:
         """Return the column on the device; kernels are never given an empty one."""

@@ -1,11 +1,11 @@
 // Bit rows that grow in rounds, and how a warp adds to them.
 //
-// Row r of `all` is the set of node r. `delta` has what it gained last round and is read only during
+// Row r of `all` is the set of node r. `delta` has what it gained last round and is only read during
 // a round; `fresh` gets what it gains now. A row is cut into at most 64 blocks of `block_words`
-// words (a multiple of 32, so that a warp reads a block a word a lane), and three masks a row say
-// which blocks have a bit in `all` (as of the start of the round), in `delta` and in `fresh`.
+// words (a multiple of 32, so that a warp reads a strip of 32 words at once), and three masks a row
+// say which blocks have a bit in `all` (as of the start of the round), in `delta` and in `fresh`.
 //
-// Warps race for the words of `all`, by atomics and volatile reads alone. The race is monotone: bits
+// Warps race for words of `all`, by atomics and volatile reads alone. The race is monotone: bits
 // are only ever set, and each is set by exactly one atomicOr, the one whose old value lacks it. So
 // `all` and `fresh` end a round the same under every schedule, but for flows out of rows that other
 // warps extend meanwhile; what such a flow misses is in `fresh`, and flows next round.
@@ -71,4 +71,38 @@ __device__ __forceinline__ int flow(const Rows& r, int from, int to) {
       add_strip(r, to, w, block, FULL ? full_word(r, from, w) : new_word(r, from, w)), n_strips++;
   }
   return n_strips;
+}
+
+// A warp gives the objects of a row to `fire`, one a lane (-1: none), up to 32 at a time: those that
+// `word(w)` has bits for, in the blocks of `mask` that are this part's. `buffer` is the warp's own.
+#define BUFFER_OBJECTS 96  // 31 that wait, and a word
+template <class Word, class Fire>
+__device__ __forceinline__ void for_objects(const Rows& r, word_t mask, int part, int parts,
+                                            int* buffer, Word word, Fire fire) {
+  int n = 0;
+  for (; mask; mask &= mask - 1) {
+    const int start = first_bit(mask) * r.block_words, end = min(start + r.block_words, r.n_words);
+    if (first_bit(mask) % parts != part) continue;
+    for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
+      const word_t held = w < end ? word(w) : 0;
+      for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
+        const int lane = __ffs(lanes) - 1, first = (w - lane_id() + lane) * 64;
+        const word_t bits = __shfl_sync(EVERY_LANE, held, lane);
+        for (int bit = lane_id(); bit < 64; bit += 32)
+          if (bits >> bit & 1) buffer[n + __popcll(bits & ((1ull << bit) - 1))] = first + bit;
+        n += __popcll(bits);
+        for (; n >= 32; n -= 32) {
+          __syncwarp();
+          const int o = buffer[n - 32 + lane_id()];
+          __syncwarp();
+          fire(o);
+        }
+      }
+    }
+  }
+  if (!n) return;
+  __syncwarp();
+  const int o = lane_id() < n ? buffer[lane_id()] : -1;
+  __syncwarp();
+  fire(o);
 }

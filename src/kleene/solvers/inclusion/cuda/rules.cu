@@ -2,11 +2,11 @@
 //
 // A rule fires through the sets themselves; no edge is ever stored. With t(o) the node that stands
 // for object o in a map (its contents, its formal at some place, its result):
-//   copy (from, to):              to gains delta(from)
-//   push (pointer p, from, map):  t(o) gains all of `from` for each o new in p, delta(from) for others
-//   pull (to, pointer p, map):    `to` gains all of t(o) for each o new in p, delta(t(o)) for others
-//   offset (from, to, amount):    to gains o + amount, or o's allocation, for each o new in `from`
-// So each pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
+//   copy (from, to):            to gains delta(from)
+//   push (pointer, from, map):  t(o) gains all of `from` for a new o of the pointer, delta(from) else
+//   pull (pointer, to, map):    `to` gains all of t(o) for a new o of the pointer, delta(t(o)) else
+//   offset (from, to, amount):  `to` gains o + amount, or o's allocation, for each new o of `from`
+// So a pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
 // Kernels: `activate` lists the rules with something to do, a warp fires one (or a part of one),
 // `mark_targets` says which objects have a t(o) with news, `turn` ends the round.
 #include "rows.cuh"
@@ -98,29 +98,6 @@ __device__ __forceinline__ int add_batch(const Rows& r, const Batch& batch, int 
   return n_rows;
 }
 
-// A warp adds its batch to t(o) for every o that is new in p, or for every other o; how many rows.
-__device__ __forceinline__ int add_to_targets(const Rows& r, const Targets& t, int p, int s,
-                                              int map, bool to_new, const Batch& batch) {
-  int n_rows = 0;
-  for (word_t m = to_new ? r.delta_mask[p] : r.all_mask[p]; m; m &= m - 1) {
-    const int start = first_bit(m) * r.block_words, end = min(start + r.block_words, r.n_words);
-    for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
-      const word_t recent = new_word(r, p, w);
-      const word_t held = to_new ? recent : full_word(r, p, w) & ~recent;
-      for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
-        const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64 + lane_id();
-        const word_t bits = __shfl_sync(EVERY_LANE, held, lane) >> lane_id();
-        for (int half = 0; half < 64; half += 32) {
-          int to = bits >> half & 1 ? target(t, map, base + half, true) : -1;
-          if (to == s) to = -1;
-          n_rows += add_batch(r, batch, to);
-        }
-      }
-    }
-  }
-  return n_rows;
-}
-
 // The strips of row s in every parts-th block, as far as they have been taken.
 struct Cursor {
   int block, strip;
@@ -164,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
     int unknown_row, int escaped_row) {
-  __shared__ int kept_at[BLOCK];
+  __shared__ int kept_at[BLOCK], buffers[BLOCK / 32][BUFFER_OBJECTS];
   __shared__ word_t kept[BLOCK];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
@@ -179,16 +156,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
       Cursor c = {part, 0};
       Batch batch;
       while (next_batch(r, s, to_new, mask, parts, kept_at + first, kept + first, c, batch))
-        n_strips += add_to_targets(r, t, p, s, map[rule], to_new, batch);
+        for_objects(
+            r, to_new ? delta_mask[p] : all_mask[p], 0, 1, buffers[first / 32],
+            [&](int w) {
+              const word_t recent = new_word(r, p, w);
+              return to_new ? recent : full_word(r, p, w) & ~recent;
+            },
+            [&](int o) {
+              const int to = o < 0 ? -1 : target(t, map[rule], o, true);
+              n_strips += add_batch(r, batch, to == s ? -1 : to);
+            });
     }
   }
   count_strips(n_strips);
 }
 
-// Row d gains the rows of lanes whose `source` is one (-1: none), each all of it or its news; how
+// Row d gains the rows of lanes whose `source` is one (-1: none), all of them or their news; how
 // many strips. The strips of up to four sources are under way together, and d is touched once.
 __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full, int d) {
-  word_t mask = source < 0 ? 0 : full ? r.all_mask[source] : r.delta_mask[source], blocks = mask;
+  const word_t mask = source < 0 ? 0 : full ? r.all_mask[source] : r.delta_mask[source];
+  const word_t* from = full ? r.all : r.delta;
+  word_t blocks = mask;
   for (int step = 16; step; step /= 2) blocks |= __shfl_xor_sync(EVERY_LANE, blocks, step);
   int n_strips = 0;
   for (; blocks; blocks &= blocks - 1) {
@@ -203,8 +191,6 @@ __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full,
         for (int k = 0; k < 4; k++) {
           const int lane = lanes ? __ffs(lanes) - 1 : 0;
           const int row = __shfl_sync(EVERY_LANE, source, lane);
-          const bool is_full = __shfl_sync(EVERY_LANE, full, lane);
-          const word_t* from = is_full ? r.all : r.delta;
           found[k] = lanes && w < end ? peek(from + (size_t)row * r.n_words + w) : 0;
           lanes &= lanes - 1;
         }
@@ -227,6 +213,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
     int unknown_row, int escaped_row) {
+  __shared__ int buffers[BLOCK / 32][BUFFER_OBJECTS];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
@@ -236,25 +223,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int rule = active[i % n], part = i / n;
     const int p = pointer[rule], d = to[rule], m = map[rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
-    for (word_t blocks = all_mask[p]; blocks; blocks &= blocks - 1) {
-      const int block = first_bit(blocks), start = block * block_words;
-      if (block % parts != part) continue;
-      const int end = min(start + block_words, n_words);
-      for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
-        const word_t recent = new_word(r, p, w);
-        const word_t held = recent | (w < end ? full_word(r, p, w) & dirty_words[w] : 0);
-        for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
-          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64 + lane_id();
-          const word_t bits = __shfl_sync(EVERY_LANE, held, lane) >> lane_id();
-          const word_t news = __shfl_sync(EVERY_LANE, recent, lane) >> lane_id();
-          for (int half = 0; half < 64; half += 32) {
-            int source = bits >> half & 1 ? target(t, m, base + half, false) : -1;
-            if (source == d) source = -1;
-            n_strips += add_sources(r, source, news >> half & 1, d);
-          }
-        }
-      }
-    }
+    for (int is_new = 0; is_new < 2; is_new++)
+      for_objects(
+          r, is_new ? delta_mask[p] : all_mask[p] & dirty[2 * n_words + (m == RESULT)], part, parts,
+          buffers[threadIdx.x / 32],
+          [&](int w) {
+            const word_t recent = new_word(r, p, w);
+            return is_new ? recent : full_word(r, p, w) & ~recent & dirty_words[w];
+          },
+          [&](int o) {
+            const int source = o < 0 ? -1 : target(t, m, o, false);
+            n_strips += add_sources(r, source == d ? -1 : source, is_new, d);
+          });
   }
   count_strips(n_strips);
 }
@@ -289,6 +269,7 @@ extern "C" __global__ void fire_offset(
 }
 
 // Bit o of dirty: the contents of o gained something; of dirty + n_words: the result of function o.
+// Behind both come the masks of their blocks, dirty_mask.
 // A warp takes a word; grid ceil(n_words * 32 / block)
 extern "C" __global__ void mark_targets(
     const word_t* __restrict__ delta_mask, word_t* __restrict__ dirty, word_t* dirty_mask,

@@ -3,10 +3,13 @@
 #include "rows.cuh"
 #include "targets.cuh"
 
+#ifndef BLOCK
+#define BLOCK 256  // threads
+#endif
 #define SLICE 4  // words, one sector of memory; a block owns a slice of every row
 
-// counts[i]: how many flows rule i asks for; then, with `offsets`, ends[2 j], ends[2 j + 1] = from, to.
-// A warp takes a rule; `into` tells a push from a pull.
+// counts[i]: how many flows rule i asks for; then, with `offsets`, ends[2 j] and ends[2 j + 1] are
+// from where and to where. A warp takes a rule; `into` tells a push from a pull.
 extern "C" __global__ void list_flows(
     const int* __restrict__ pointer, const int* __restrict__ other, const int* __restrict__ map,
     int n_rules, int into, const word_t* __restrict__ all, const word_t* __restrict__ all_mask,
@@ -16,33 +19,27 @@ extern "C" __global__ void list_flows(
     const int* __restrict__ formals, int outside, int unknown_row, int escaped_row, int is_counting,
     long long* __restrict__ counts, const long long* __restrict__ offsets,
     int* __restrict__ ends) {
+  __shared__ int buffers[BLOCK / 32][BUFFER_OBJECTS];
+  const Rows r = {nullptr, nullptr, nullptr, nullptr, nullptr, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   for (long long rule = warp_id(); rule < n_rules; rule += n_warps()) {
     const int p = pointer[rule], node = other[rule];
-    const word_t* row = all + (size_t)p * n_words;
     long long n_found = is_counting ? 0 : offsets[rule];
-    for (word_t blocks = all_mask[p]; blocks; blocks &= blocks - 1) {
-      const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
-      for (int w = start + lane_id(); w - lane_id() < end; w += 32) {
-        const word_t held = w < end ? row[w] : 0;
-        for (unsigned lanes = __ballot_sync(EVERY_LANE, held != 0); lanes; lanes &= lanes - 1) {
-          const int lane = __ffs(lanes) - 1, base = (w - lane_id() + lane) * 64 + lane_id();
-          const word_t bits = __shfl_sync(EVERY_LANE, held, lane) >> lane_id();
-          for (int half = 0; half < 64; half += 32) {
-            const int at = bits >> half & 1 ? target(t, map[rule], base + half, into) : -1;
-            const bool flows = at >= 0 && at != node;
-            const unsigned found = __ballot_sync(EVERY_LANE, flows);
-            if (flows && !is_counting) {
-              const long long j = 2 * (n_found + __popc(found & ((1u << lane_id()) - 1)));
-              ends[j] = into ? node : at;
-              ends[j + 1] = into ? at : node;
-            }
-            n_found += __popc(found);
+    for_objects(
+        r, all_mask[p], 0, 1, buffers[threadIdx.x / 32],
+        [&](int w) { return all[(size_t)p * n_words + w]; },
+        [&](int o) {
+          const int at = o < 0 ? -1 : target(t, map[rule], o, into);
+          const bool flows = at >= 0 && at != node;
+          const unsigned found = __ballot_sync(EVERY_LANE, flows);
+          if (flows && !is_counting) {
+            const long long j = 2 * (n_found + __popc(found & ((1u << lane_id()) - 1)));
+            ends[j] = into ? node : at;
+            ends[j + 1] = into ? at : node;
           }
-        }
-      }
-    }
+          n_found += __popc(found);
+        });
     if (is_counting && lane_id() == 0) counts[rule] = n_found;
   }
 }

@@ -13,6 +13,7 @@ from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import I32, Problem
 
 _SLICE_WORDS = 4  # what a block of the kernel owns of each row
+_NARROW = 16  # groups a level, what 64 threads do at once: more would only wait at barriers
 
 
 class Sweeps(Rounds):
@@ -55,7 +56,9 @@ class Sweeps(Rounds):
         groups = (plan.source_offsets, plan.sources, plan.member_offsets, plan.members)
         rows = (self.all, self.fresh, self.fresh_mask, *self._widths())
         args = (*levels, *map(self._send, groups), *rows)
-        self.module.launch("sweep", (self.n_words // _SLICE_WORDS,), (BLOCK,), args)
+        is_narrow = plan.n_groups < _NARROW * plan.n_levels
+        block = (64 if is_narrow else BLOCK,)
+        self.module.launch("sweep", (self.n_words // _SLICE_WORDS,), block, args)
         return True
 
     def _flows(self, most: int) -> tuple[I32, I32] | None:
