@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
+
 import pytest
 
-from tests.solvers.inclusion.registry import SOLVERS, Solver
+from kleene.kernels import launch
+from kleene.kernels.launch import host
+from tests.solvers.inclusion.registry import ON_DEVICE, SOLVERS, Solver
 from tests.solvers.inclusion.registry import solver as solver_of
 
 
-@pytest.fixture(params=list(SOLVERS), scope="session")
-def solver(request: pytest.FixtureRequest) -> Solver:
-    """Each solver in turn; skips with the reason where one is not there."""
-    found = solver_of(request.param)
-    if isinstance(found, str):
-        pytest.skip(found)
-    return found
+@pytest.fixture(params=list(SOLVERS), scope="module")
+def solver(request: pytest.FixtureRequest) -> Iterator[Solver]:
+    """Each solver in turn; kernels run on the GPU if one answers, else in the host runner."""
+    no_gpu = launch.gpu_problem()
+    on_host = request.param in ON_DEVICE and no_gpu is not None
+    if on_host and (reason := host.problem()):
+        pytest.skip(f"no GPU ({no_gpu}) and no host runner ({reason})")
+    with launch.on_host() if on_host else nullcontext():
+        yield solver_of(request.param)

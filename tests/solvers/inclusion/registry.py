@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -42,33 +42,25 @@ class Solver:
 EVERYTHING = Language(problems(), random_problem)
 CLOSED = Language(problems(flags=False), partial(random_problem, flags=False))
 CLOSURES = Language(closures(), random_closures)
-SOLVERS: dict[str, tuple[str, Language]] = {
-    "reference": ("reference", EVERYTHING),
-    "paper-andersen": ("paper.andersen", CLOSED),
-    "paper-eigencfa": ("paper.eigencfa", CLOSURES),
-    "cpu": ("cpu", EVERYTHING),
-    "cuda": ("cuda", EVERYTHING),
+SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
+    "reference": ("reference", EVERYTHING, {}),
+    "paper-andersen": ("paper.andersen", CLOSED, {}),
+    "paper-eigencfa": ("paper.eigencfa", CLOSURES, {}),
+    "cpu": ("cpu", EVERYTHING, {}),
+    "cpu-threads": ("cpu", EVERYTHING, {"threads": 3}),
+    "cuda": ("cuda", EVERYTHING, {}),
+    "hybrid": ("hybrid", EVERYTHING, {"threads": 1, "share_from_s": 0.0}),
 }
+ON_DEVICE = ("cuda", "hybrid")
 
 
-def solver(name: str) -> Solver | str:
-    """Return the solver of that name, or why it cannot be had."""
-    place, language = SOLVERS[name]
-    module = _module(place)
-    if isinstance(module, str):
-        return module
-    return Solver(name, module.solve, getattr(module, "refuses", _takes_all), language)
+def solver(name: str) -> Solver:
+    """Return the solver of that name."""
+    place, language, options = SOLVERS[name]
+    module = importlib.import_module(f"{ROOM}.{place}")
+    refuses = getattr(module, "refuses", _takes_all)
+    return Solver(name, partial(module.solve, **options), refuses, language)
 
 
 def _takes_all(_problem: Problem) -> None:
     return None
-
-
-def _module(name: str) -> ModuleType | str:
-    """Return the module, or why there is none; one that exists and fails to import is a fault."""
-    try:
-        return importlib.import_module(f"{ROOM}.{name}")
-    except ModuleNotFoundError as error:
-        if error.name not in (f"{ROOM}.{name}", f"{ROOM}.{name.split('.')[0]}"):
-            raise
-        return f"there is no {ROOM}.{name} yet"

@@ -16,7 +16,7 @@ from tests.solvers.inclusion.strategies import problem_of
 
 DEEP = bool(os.environ.get("CI"))
 # (in the quick profile, in the deep one); a kernel on the host runner takes milliseconds a launch.
-N_PROBLEMS = {"cuda": (20, 200)}
+N_PROBLEMS = {"cuda": (10, 200), "hybrid": (10, 200)}
 N_OTHERWISE = (300, 10_000)
 
 

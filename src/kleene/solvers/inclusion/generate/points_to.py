@@ -22,11 +22,24 @@ _FUNCTION_NODES = 40  # on average; sizes are spread like those of real function
 _MODULE_FUNCTIONS = 25
 _OBJECT_SHARE = 0.07  # of all nodes are contents of objects
 _FORMALS = 4
-_ACROSS = 0.16  # of copies pass a parameter or a result
+_ACROSS = 0.22  # of copies pass a parameter or a result
 _FAR = (
     0.1  # of callees are any function's, in programs of up to 1,000 functions; fewer in larger ones
 )
+_UTILITIES = 0.02  # of functions are leaves that the whole program calls: free, strlen, malloc
+_POPULAR = 0.3  # of the parameters and results are theirs
 _BACK = 0.02  # of copies go against the order of a function's nodes, and close a cycle
+
+# Programs of the points-to paper: nodes and rows of their graphs.
+TABLE_IV = {
+    "perl": (53_362, 55_977),
+    "python": (92_599, 92_827),
+    "svn": (107_708, 122_558),
+    "gcc": (120_870, 127_171),
+    "gdb": (232_814, 198_933),
+    "vim": (246_944, 89_226),
+    "gimp": (558_867, 565_655),
+}
 
 
 def points_to_like(n_variables: int, n_constraints: int, seed: int) -> Problem:
@@ -34,6 +47,10 @@ def points_to_like(n_variables: int, n_constraints: int, seed: int) -> Problem:
 
     Nodes beyond the number of rows stay idle, as integers do in graphs of real programs. Rows
     beyond the number of nodes make functions denser, but not more of their rows leave them.
+
+    With seed 1 and the sizes of `TABLE_IV` nodes hold 2.5 to 117 objects on average (26 to 388 if
+    those that hold none are left out), at most 6,075, and a node has up to 3,838 copies into it.
+    With 1 M nodes and 10 M rows they hold 23 (27), at most 14,683.
     """
     rng = np.random.default_rng(seed)
     program = _Program.random(n_variables, n_constraints, rng)
@@ -61,6 +78,7 @@ class _Program:
     n_nodes: int
     reach: float  # 1, or less where many rows a node carry sets through functions anyway
     start: I64  # n_functions + 1: the locals of each function
+    n_utilities: int  # each has a formal and a result, behind the locals
     allocation_offsets: I64
     owner: I64  # per allocation: the function that takes its address most
 
@@ -68,15 +86,16 @@ class _Program:
     def random(cls, n_nodes: int, n_rows: int, rng: np.random.Generator) -> _Program:
         n_active = min(n_nodes, n_rows)
         n_objects = int(_OBJECT_SHARE * n_active)
-        n_locals = n_active - n_objects
-        n_functions = max(n_locals // _FUNCTION_NODES, 1)
+        n_functions = max((n_active - n_objects) // _FUNCTION_NODES, 1)
+        n_utilities = 1 + int(_UTILITIES * n_functions)
+        n_locals = n_active - n_objects - 2 * n_utilities
         weight = rng.lognormal(0.0, 1.0, n_functions)
         start = np.append(0, np.cumsum(weight) / weight.sum() * n_locals).astype(np.int64)
         sizes = np.where(rng.random(n_objects) < 0.75, 1, np.minimum(rng.zipf(1.6, n_objects), 40))
         ends = np.cumsum(sizes)
         offsets = np.unique(np.concatenate([[0], ends[ends < n_objects], [n_objects]]))
         owner = rng.integers(0, n_functions, len(offsets) - 1)
-        return cls(rng, n_nodes, (n_active / n_rows) ** 1.8, start, offsets, owner)
+        return cls(rng, n_nodes, (n_active / n_rows) ** 1.8, start, n_utilities, offsets, owner)
 
     @property
     def n_functions(self) -> int:
@@ -95,8 +114,11 @@ class _Program:
         offsets = np.append(0, np.cumsum(n_formals))
         formals = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.start[:-1], n_formals)
         none = np.full(self.n_functions, NONE)
+        contents = self.n_nodes - n_plain + np.arange(n_plain)
+        n_texts = self.allocation_offsets[min(self.n_utilities, len(self.owner))]
+        contents[:n_texts] = NONE  # what utilities return are texts, in which no pointers meet
         return {
-            "contents": np.append(self.n_nodes - n_plain + np.arange(n_plain), none),
+            "contents": np.append(contents, none),
             "allocation_offsets": np.append(self.allocation_offsets, n_plain + 1 + functions),
             "function_object": n_plain + functions,
             "function_result": np.where(size > 0, self.start[1:] - 1, NONE),
@@ -133,7 +155,10 @@ class _Program:
         return np.where(far, popular, near % self.n_functions)
 
     def copy_rows(self, n: int) -> dict[str, I64]:
-        """Return flows within functions, most in the order of locals, and to and from callees."""
+        """Return flows within functions, most in the order of locals, and to and from callees.
+
+        A utility's formal flows nowhere and its result comes from nowhere: no sets meet in it.
+        """
         first, second = self.pairs(n)
         source, destination = np.minimum(first, second), np.maximum(first, second)
         back = self.rng.random(n) < _BACK * self.reach
@@ -146,10 +171,18 @@ class _Program:
         formal = self.start[callee] + self.rng.integers(0, _FORMALS, len(across)) % size
         formal = np.minimum(formal, self.n_locals - 1)
         result = np.maximum(self.start[callee + 1] - 1, 0)
+        popular = self.rng.random(len(across)) < _POPULAR
+        utility = self.n_locals + 2 * self.utilities(len(across))
+        formal = np.where(popular, utility, formal)
+        result = np.where(popular, utility + 1, result)
         into = self.rng.random(len(across)) < 0.7
         source[across] = np.where(into, local, result)
         destination[across] = np.where(into, formal, local)
         return {"copy_destination": destination, "copy_source": source}
+
+    def utilities(self, n: int) -> I64:
+        """Return n utilities, by Zipf's law."""
+        return np.minimum(self.rng.zipf(1.5, n), self.n_utilities) - 1
 
     def address_rows(self, n: int) -> dict[str, I64]:
         """Return addresses of objects: in the function that owns them, or in one near it."""
@@ -164,8 +197,11 @@ class _Program:
         user = self.owner[allocation]
         elsewhere = self.rng.random(n) < 0.2 * self.reach
         user[elsewhere] = self.callees(user[elsewhere])
+        user_node = self.locals_of(user)
+        n_heaps = min(self.n_utilities, n)  # the result of a utility is an object of its own
+        user_node[:n_heaps] = self.n_locals + 2 * np.arange(n_heaps) + 1
         return {
-            "address_node": np.append(self.locals_of(user), node),
+            "address_node": np.append(user_node, node),
             "address_object": np.append(self.allocation_offsets[allocation], function),
         }
 
