@@ -173,10 +173,13 @@ def test_a_row_has_at_most_64_blocks():
 @needs_a_place
 def test_the_trace_has_a_line_a_round():
     lines = []
-    answer = cuda.solve(random_closures(3), trace=lines.append)
+    problem = random_closures(3)
+    answer = cuda.solve(problem, trace=lines.append)
+    assert difference(answer, cuda.solve(problem)) is None
     assert [line["round"] for line in lines] == list(range(len(lines)))
     assert len(lines) == answer.statistics["rounds"] > 0
     assert all(line["changed_rows"] > 0 for line in lines)
+    assert all(set(line) == {"round", "changed_rows", "push_s"} for line in lines)
 
 
 @needs_no_gpu

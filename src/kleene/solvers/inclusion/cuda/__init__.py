@@ -24,7 +24,8 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
 
     Args:
         problem: what to solve; ask `problem_with` first.
-        trace: is given a row of numbers for each round.
+        trace: is given a row of numbers for each round, with the time of each kind of rules;
+            the device waits after each, which takes longer.
     """
     start_s = time.perf_counter()
     row_of, n_rows = rows_of(problem)

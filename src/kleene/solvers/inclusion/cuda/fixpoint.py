@@ -24,10 +24,11 @@ def close(rounds: Sweeps, trace: Trace | None = None) -> dict[str, float]:
     n_rounds = n_sweeps = 0
     start_s = time.perf_counter()
     while True:
+        rounds.times = [] if trace else None
         changed = rounds.some_rounds()
-        if trace:
-            for number, n_changed in enumerate(changed):
-                trace({"round": n_rounds + number, "changed_rows": n_changed})
+        if trace and rounds.times:
+            for number, (n_changed, times) in enumerate(zip(changed, rounds.times, strict=False)):
+                trace({"round": n_rounds + number, "changed_rows": n_changed, **times})
         n_rounds += len(changed)
         history += changed
         if len(changed) < ROUNDS_PER_LOOK:

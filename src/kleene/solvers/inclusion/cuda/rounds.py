@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class Rounds:
         self.result, self.rest = send(problem.function_result), send(problem.function_rest)
         self.formal_offsets, self.formals = send(problem.formal_offsets), send(problem.formals)
         self.allocation = (send(tables.allocation_start), send(tables.allocation_end))
+        self.times: list[dict[str, float]] | None = None  # by round: kinds of rules, if timed
         self._make_rows()
 
     def _make_rows(self) -> None:
@@ -72,6 +74,9 @@ class Rounds:
     def some_rounds(self) -> list[int]:
         """Run some rounds; return how many rows had news in each that had any."""
         for slot in range(ROUNDS_PER_LOOK):
+            if self.times is not None:
+                self.wait()
+                self.times.append({})
             self._turn(slot)
             self._fire()
         changed = np.zeros(ROUNDS_PER_LOOK, np.int32)
@@ -102,15 +107,27 @@ class Rounds:
 
     def _fire(self) -> None:
         targets = self._targets()
+        start_s = time.perf_counter()
         if len(self.tables.copy):
             self._fire_kind("fire_copy", _COPY, self.copy, (), ())
+            start_s = self._clock("copy_s", start_s)
         if len(self.tables.push):
             self._fire_kind("fire_push", _PUSH, self.push, (), targets)
+            start_s = self._clock("push_s", start_s)
         if len(self.tables.pull):
             self._mark_targets()
             self._fire_kind("fire_pull", _PULL, self.pull, (self.dirty,), targets)
+            start_s = self._clock("pull_s", start_s)
         if len(self.tables.offset):
             self._fire_kind("fire_offset", _OFFSET, self.offset, (), self.allocation)
+            self._clock("offset_s", start_s)
+
+    def _clock(self, name: str, start_s: float) -> float:
+        """Return the time; if each kind of rules is timed, wait for this one and write it down."""
+        if self.times is not None:
+            self.wait()
+            self.times[-1][name] = time.perf_counter() - start_s
+        return time.perf_counter()
 
     def _fire_kind(
         self, name: str, kind: int, columns: list[Any], before: tuple[Any, ...], after: Any
