@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from harness import Measurement, Table, measure, seconds
+from harness import RESULTS, Measurement, Table, measure, seconds
 
 from kleene.kernels import launch
 from kleene.solvers.inclusion import Problem, cuda, difference
@@ -108,6 +109,33 @@ def row(table: Table, cpu: Any | None, input: str, size: str, problem: Problem) 
     )
 
 
+def draw_rounds(name: str, problem: Problem) -> None:
+    """Write inclusion_cuda_rounds.json and .png: where the time of one solve goes, by round."""
+    rounds: list[dict[str, float]] = []
+    cuda.solve(problem, trace=rounds.append)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / "inclusion_cuda_rounds"
+    path.with_suffix(".json").write_text(json.dumps({"input": name, "rounds": rounds}) + "\n")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
+    below = [0.0] * len(rounds)
+    for kind in ("copy_s", "push_s", "pull_s", "offset_s"):
+        values = [1e3 * row.get(kind, 0.0) for row in rounds]
+        axes.bar(range(len(rounds)), values, bottom=below, label=kind.removesuffix("_s"))
+        below = [low + value for low, value in zip(below, values, strict=True)]
+    axes.set(xlabel="round", ylabel="milliseconds on the GPU", title=name)
+    changed = axes.twinx()
+    changed.plot([row["changed_rows"] for row in rounds], "k.-", label="rows with news")
+    changed.set(yscale="log", ylabel="rows with news")
+    axes.legend(title="rules")
+    figure.savefig(path.with_suffix(".png"), dpi=110)
+    pyplot.close(figure)
+
+
 def main() -> None:
     if reason := launch.gpu_problem():
         sys.exit(f"this benchmark needs a GPU: {reason}")
@@ -117,6 +145,7 @@ def main() -> None:
     for input, size, make in cases():
         row(table, cpu, input, size, make())
     table.save()
+    draw_rounds(f"{input}, {size}", make())  # the last and largest
 
 
 if __name__ == "__main__":
