@@ -437,6 +437,7 @@ def _fire(g: Graph, rules: Rules, s: Shard) -> int:
     while s.n[AT] < s.n[CHANGED]:
         node = s.changed[s.n[AT]]
         row = s.node_row[node]
+        s.row_owned[row] = 0  # triggers remember what they have fired for
         trigger = s.n[TRIGGER]
         if trigger < 0:
             trigger = g.trigger_head[node]
