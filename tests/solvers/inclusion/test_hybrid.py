@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import difference, hybrid, reference
-from kleene.solvers.inclusion.hybrid import worklist
+from kleene.solvers.inclusion.cuda import fixpoint, rounds
+from kleene.solvers.inclusion.hybrid import Costs, shared, worklist
 from tests.solvers.inclusion.strategies import random_problem
 
 N_PROBLEMS = 25
@@ -29,42 +31,58 @@ def cuda_place() -> Iterator[None]:
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make sharing go on whatever it costs, in small bites: the problems here are tiny."""
-    monkeypatch.setattr(hybrid, "EXCHANGE_SHARE", float("inf"))
-    monkeypatch.setattr(hybrid, "ROUNDS_TO_LOSE", 1 << 30)
+def small_bites(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make both sides take few rules at a time: the problems here are tiny."""
     monkeypatch.setattr(worklist, "DEVICE_TAKES", 3)
     monkeypatch.setattr(worklist, "HOST_TAKES", 2)
+    monkeypatch.setattr(shared, "ROUNDS_PER_LOOK", 1)
+    monkeypatch.setattr(rounds, "ROUNDS_PER_LOOK", 1)
+    monkeypatch.setattr(fixpoint, "ROUNDS_PER_LOOK", 1)
 
 
-@pytest.mark.usefixtures("patient")
-def test_both_sides_find_the_reference_answer_together(cuda_place: None) -> None:
+@pytest.mark.usefixtures("cuda_place", "small_bites")
+def test_both_sides_find_the_reference_answer_together() -> None:
     rows: list[dict[str, float]] = []
     for seed in range(N_PROBLEMS):
         problem = random_problem(seed)
-        found = hybrid.solve(problem, threads=1 + seed % 3, share_from_s=0.0, trace=rows.append)
+        found = hybrid.solve(problem, threads=1 + seed % 3, costs=Costs.none(), trace=rows.append)
         assert difference(reference.solve(problem), found) is None, f"seed {seed}"
-    shared = [row for row in rows if row["shared"]]
-    assert any(row["exchanged_bytes"] > 0 for row in shared)
-    for kind in ("copy", "push"):
-        assert any(row[f"cpu_{kind}_s"] > 0 for row in shared), f"the CPU never fired a {kind}"
-        assert any(row[f"gpu_{kind}_s"] > 0 for row in shared), f"the GPU never fired a {kind}"
+    both = [row for row in rows if row["shared"]]
+    assert any(row["exchanged_bytes"] > 0 for row in both)
+    for kind in ("copy", "push", "pull"):
+        assert any(row[f"cpu_{kind}_s"] > 0 for row in both), f"the CPU never fired a {kind}"
+        assert any(row[f"gpu_{kind}_s"] > 0 for row in both), f"the GPU never fired a {kind}"
+    columns = hybrid.paper_columns(rows)
+    assert columns["R_copy"] > 0
+    assert 0 < columns["stores_on_gpu_share"] < 1
+    assert 0 < columns["rounds_on_gpu_share"] < 1
 
 
-def test_sharing_ends_when_the_exchange_outweighs_the_work(
-    cuda_place: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hybrid, "EXCHANGE_SHARE", 0.0)
+@pytest.mark.usefixtures("cuda_place", "small_bites")
+def test_sharing_ends_when_the_exchange_outweighs_the_work() -> None:
+    costs = replace(Costs.none(), exchange_share=0.0)
+    n_shared = []
     for seed in range(N_PROBLEMS):
-        rows: list[dict[str, float]] = []
-        found = hybrid.solve(random_problem(seed), share_from_s=0.0, trace=rows.append)
-        assert sum(row["shared"] for row in rows) == found.statistics["shared_rounds"] <= 1
+        problem = random_problem(seed)
+        found = hybrid.solve(problem, costs=costs)
+        assert difference(reference.solve(problem), found) is None, f"seed {seed}"
+        n_shared.append(found.statistics["shared_rounds"])
+    assert max(n_shared) == 1
 
 
-def test_short_rounds_stay_on_the_gpu(cuda_place: None) -> None:
-    found = hybrid.solve(random_problem(1), share_from_s=1e9)
+@pytest.mark.usefixtures("cuda_place")
+def test_short_rounds_stay_on_the_gpu() -> None:
+    found = hybrid.solve(random_problem(1))
     assert found.statistics["shared_rounds"] == 0
     assert found.statistics["gpu_only_share"] == 1
+
+
+def test_sharing_pays_only_for_long_rounds_and_an_even_match() -> None:
+    costs = Costs(speed_ratio=1.0, bus_bytes_per_s=1e10)
+    assert costs.pays(round_s=1.0, n_rounds=10, row_bytes=1 << 30)
+    assert not costs.pays(round_s=1e-3, n_rounds=10, row_bytes=1 << 30)
+    assert not costs.pays(round_s=1.0, n_rounds=1, row_bytes=1 << 34)
+    assert not replace(costs, speed_ratio=1e3).pays(1.0, 10, 1 << 30)
 
 
 @given(counts=st.lists(st.integers(0, 500), min_size=4, max_size=4), ends=st.data())

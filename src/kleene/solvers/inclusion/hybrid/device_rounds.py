@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds
+from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE
+from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.hybrid.exchange import Words
-from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.problem import I32, Problem
 
 _FIRE = ("fire_copy", "fire_push", "fire_pull", "fire_offset")
 _COPY, _PUSH, _PULL, _OFFSET = range(4)
 
 
-class DeviceRounds(Rounds):
+class OnHost(NamedTuple):
+    """The rules and maps of a problem as the device has them, fetched."""
+
+    tables: Tables
+    kinds: list[tuple[I32, I32, I32]]
+    maps: tuple[I32, ...]
+
+
+class DeviceRounds(Sweeps):
     """Rounds that can also be run in parts, with rules chosen by the host."""
 
-    def __init__(self, problem: Problem, tables: Tables) -> None:
-        super().__init__(problem, tables)
+    def __init__(self, problem: Problem, tables: Tables, names: I32) -> None:
+        super().__init__(problem, tables, names)
         self._words = launch.load(HERE / "exchange.cu")
         self._answer = launch.load(HERE / "answer.cu")
         self._columns = (self.copy, self.push, self.pull, self.offset)
@@ -31,22 +40,15 @@ class DeviceRounds(Rounds):
         self.seconds = [0.0, 0.0, 0.0, 0.0]
         self._turns = 0
 
-    def seed(self) -> None:
-        """Put the facts to start from into the rows."""
-        self._seed()
-
-    def begin_round(self) -> bool:
-        """Make what was fresh the delta; return whether there is any."""
-        self._turn(0)
-        changed = self._fetch(self.n_changed)
-        self.n_changed.fill(0)
-        return bool(changed[0])
-
-    def fire(self) -> None:
-        """Fire every rule that has something to do, and wait."""
-        self._fire()
-        if self._on_gpu:
-            self.xp.cuda.get_current_stream().synchronize()
+    def on_host(self) -> OnHost:
+        """Return what the host needs to fire the same rules."""
+        kinds = []
+        for columns, rules in zip(self._columns, self._kinds(), strict=True):
+            first, second, third = (self.fetch(column)[: len(rules)] for column in columns)
+            kinds.append((first, second, third))
+        by_object = (self.contents, self.function_of)
+        by_function = (self.result, self.rest, self.formal_offsets, self.formals)
+        return OnHost(self.tables, kinds, tuple(map(self.fetch, (*by_object, *by_function))))
 
     def begin(self, active: list[NDArray[np.int64]]) -> None:
         """Take the rules that have something to do this round, by kind."""
@@ -81,7 +83,7 @@ class DeviceRounds(Rounds):
         self._turns += 1
         return self._turns % 2 == 0
 
-    def wait(self) -> None:
+    def wait_for_parts(self) -> None:
         """Wait for everything queued, and add up its seconds by kind."""
         for kind, start, end in self._pending:
             self.seconds[kind] += self._between(start, end)
@@ -101,7 +103,7 @@ class DeviceRounds(Rounds):
         index, word = xp.zeros(max(1, n_found), np.int32), xp.zeros(max(1, n_found), np.uint64)
         ends = (np.int32(-1), offsets, index, word)
         self._answer.launch("write_words", grid, (BLOCK,), (*args, *ends))
-        return Words(*(self._fetch(array) for array in (offsets, index[:n_found], word[:n_found])))
+        return Words(*(self.fetch(array) for array in (offsets, index[:n_found], word[:n_found])))
 
     def merge(self, words: Words) -> None:
         """Add what the host found to the rows, as fresh words."""
@@ -112,19 +114,6 @@ class DeviceRounds(Rounds):
         grid = (min(-(-n_rows * 32 // BLOCK), 132 * 16),)
         rows = (self.all, self.fresh, self.fresh_mask, *self._widths())
         self._words.launch("merge_words", grid, (BLOCK,), (*sent, np.int32(n_rows), *rows))
-
-    def rows_on_host(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return all rows and their masks."""
-        return self._fetch(self.all), self._fetch(self.all_mask)
-
-    def fresh_on_host(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return what every row gained this round, and the masks of that."""
-        return self._fetch(self.fresh), self._fetch(self.fresh_mask)
-
-    def _fetch(self, array: Any) -> Any:
-        out = np.empty(array.shape, array.dtype)
-        self.to_host(array, out)
-        return out
 
     @property
     def _on_gpu(self) -> bool:

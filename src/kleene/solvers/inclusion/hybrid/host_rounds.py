@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.cuda.tables import Rules, Tables
 from kleene.solvers.inclusion.hybrid import host_rules
-from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.hybrid.device_rounds import OnHost
 
 Words = NDArray[np.uint64]
 
@@ -17,24 +14,17 @@ Words = NDArray[np.uint64]
 class HostRounds:
     """Rows in host memory that grow in rounds, as those of `cuda.rounds` do on the device."""
 
-    def __init__(self, problem: Problem, tables: Tables, block_words: int, threads: int) -> None:
+    def __init__(self, given: OnHost, block_words: int, threads: int) -> None:
+        tables = given.tables
         shape = (tables.n_rows, tables.n_words)
-        self.tables, self.block_words = tables, block_words
+        self.block_words = block_words
         self.every, self.delta, self.fresh = (np.zeros(shape, np.uint64) for _ in range(3))
         self.every_mask, self.delta_mask = (np.zeros(tables.n_rows, np.uint64) for _ in range(2))
         self.owned = _shares(-(-tables.n_words // block_words), threads)
         self.gained = np.zeros((len(self.owned), tables.n_rows), np.uint64)
-        self._maps = (
-            tables.contents,
-            tables.function_of,
-            problem.function_result,
-            problem.function_rest,
-            problem.formal_offsets,
-            problem.formals,
-        )
+        self._kinds, self._maps = given.kinds, given.maps
         self._special = (tables.outside, tables.unknown_row, tables.escaped_row)
         self._ends = (tables.allocation_start, tables.allocation_end)
-        self._kinds = [_columns(k) for k in (tables.copy, tables.push, tables.pull, tables.offset)]
         self._dirty = np.zeros(2, np.uint64)
         self._active = [np.empty(len(columns[0]), np.int64) for columns in self._kinds]
 
@@ -78,16 +68,14 @@ class HostRounds:
         self.gained[:] = 0
         return int(np.count_nonzero(mask))
 
-    def adopt(self, every: Words, every_mask: Words, fresh: Words, fresh_mask: Words) -> None:
-        """Take over rows as they are at the end of a round."""
+    def adopt(self, every: Words, every_mask: Words) -> None:
+        """Take over rows as they were at the beginning of a round."""
         self.every, self.every_mask = every, every_mask
-        self.fresh[:] = fresh
-        self.gained[:] = 0
-        self.gained[0] = fresh_mask
 
-
-def _columns(rules: Rules) -> tuple[Any, ...]:
-    return (rules.first, rules.second, rules.third)
+    def add_fresh(self, fresh: Words, mask: Words) -> None:
+        """Take over what the round found; `adopt` has it already, but not as fresh."""
+        self.fresh, self.gained[:] = fresh, 0
+        self.gained[0] = mask
 
 
 def _shares(n_blocks: int, threads: int) -> Words:

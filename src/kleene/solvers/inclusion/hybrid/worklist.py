@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+KINDS = ("copy", "push", "pull", "offset")
 ORDER = (3, 2, 1, 0)  # offset, pull, push, copy: from even work per rule to uneven
 DEVICE_TAKES = 8192
 HOST_TAKES = 128
