@@ -1,7 +1,7 @@
 // Bit rows that grow in rounds, and how a warp adds to them.
 //
-// Row r of `all` is the set of node r. `delta` has what it gained last round and is only read during
-// a round; `fresh` gets what it gains now. A row is cut into at most 64 blocks of `block_words`
+// Row r of `all` is the set of node r. `delta` has what it gained last round and is only read in a
+// round; `fresh` gets what it gains now. A row is cut into at most 64 blocks of `block_words`
 // words (a multiple of 32, so that a warp reads a strip of 32 words at once), and three masks a row
 // say which blocks have a bit in `all` (as of the start of the round), in `delta` and in `fresh`.
 //
@@ -73,7 +73,7 @@ __device__ __forceinline__ int flow(const Rows& r, int from, int to) {
   return n_strips;
 }
 
-// A warp gives the objects of a row to `fire`, one a lane (-1: none), up to 32 at a time: those that
+// A warp gives the objects of a row to `fire`, one a lane (-1: none), up to 32 at a time: those
 // `word(w)` has bits for, in the blocks of `mask` that are this part's. `buffer` is the warp's own.
 #define BUFFER_OBJECTS 96  // 31 that wait, and a word
 template <class Word, class Fire>

@@ -3,8 +3,8 @@
 // A rule fires through the sets themselves; no edge is ever stored. With t(o) the node that stands
 // for object o in a map (its contents, its formal at some place, its result):
 //   copy (from, to):            to gains delta(from)
-//   push (pointer, from, map):  t(o) gains all of `from` for a new o of the pointer, delta(from) else
-//   pull (pointer, to, map):    `to` gains all of t(o) for a new o of the pointer, delta(t(o)) else
+//   push (pointer, from, map):  t(o) gains all of `from` if o is new in the pointer, else its delta
+//   pull (pointer, to, map):    `to` gains all of t(o) if o is new in the pointer, else its delta
 //   offset (from, to, amount):  `to` gains o + amount, or o's allocation, for each new o of `from`
 // So a pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
 // Kernels: `activate` lists the rules with something to do, a warp fires one (or a part of one),
@@ -15,13 +15,15 @@
 #ifndef BLOCK
 #define BLOCK 256  // threads, where a kernel has shared memory
 #endif
-#define MOST_PARTS 16  // into which a rule's blocks are divided among warps
-#define RULES_PER_WARP 16  // from here on rules keep every warp busy without being divided
+// Warps share a rule: each takes a part of the pointer's blocks, in a push also of the source's. A
+// few rules have very large pointers (what escaped, above all), and one warp would be late.
+#define POINTER_PARTS 8
+#define SOURCE_PARTS 16
 enum Kind { COPY, PUSH, PULL, OFFSET };
 
-__device__ __forceinline__ int n_parts(int n_active, int n_words, int block_words) {
-  if (n_active >= RULES_PER_WARP * n_warps()) return 1;
-  return min((n_words + block_words - 1) / block_words, MOST_PARTS);
+__device__ __forceinline__ unsigned n_parts(const Rows& r, int n_rules, int most) {
+  if (n_rules >= 1 << 24) return 1;  // parts are counted in 32 bits, whose division is quick
+  return min((r.n_words + r.block_words - 1) / r.block_words, most);
 }
 
 // A strip is up to 32 words of a row that a warp looks at at once: the unit of work.
@@ -130,8 +132,8 @@ __device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word
   return n_kept > 0;
 }
 
-// A warp takes one active rule and one part of the source's blocks. Parts come slowest: warps that
-// run together write the same blocks of many rows, which then fit the L2 cache.
+// The part of the source comes slowest: warps that run together write the same blocks of many rows,
+// which then fit the L2 cache.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
     const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
@@ -146,18 +148,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
-  const int first = threadIdx.x - lane_id(), n = *n_active;
-  const int parts = n_parts(n, n_words, block_words);
+  const int first = threadIdx.x - lane_id();
+  const unsigned n = *n_active;
+  const unsigned parts = n_parts(r, n, SOURCE_PARTS), p_parts = n_parts(r, n, POINTER_PARTS);
   int n_strips = 0;
-  for (long long i = warp_id(); i < (long long)n * parts; i += n_warps()) {
-    const int rule = active[i % n], p = pointer[rule], s = from[rule], part = i / n;
+  for (unsigned i = warp_id(); i < n * p_parts * parts; i += n_warps()) {
+    const int rule = active[i % n], p = pointer[rule], s = from[rule];
+    const int p_part = i / n % p_parts, part = i / n / p_parts;
     for (int to_new = 0; to_new < 2; to_new++) {
       const word_t mask = !to_new ? delta_mask[s] : delta_mask[p] ? all_mask[s] : 0;
       Cursor c = {part, 0};
       Batch batch;
       while (next_batch(r, s, to_new, mask, parts, kept_at + first, kept + first, c, batch))
         for_objects(
-            r, to_new ? delta_mask[p] : all_mask[p], 0, 1, buffers[first / 32],
+            r, to_new ? delta_mask[p] : all_mask[p], p_part, p_parts, buffers[first / 32],
             [&](int w) {
               const word_t recent = new_word(r, p, w);
               return to_new ? recent : full_word(r, p, w) & ~recent;
@@ -218,8 +222,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   int n_strips = 0;
-  const int n = *n_active, parts = n_parts(n, n_words, block_words);
-  for (long long i = warp_id(); i < (long long)n * parts; i += n_warps()) {
+  const unsigned n = *n_active, parts = n_parts(r, n, POINTER_PARTS);
+  for (unsigned i = warp_id(); i < n * parts; i += n_warps()) {
     const int rule = active[i % n], part = i / n;
     const int p = pointer[rule], d = to[rule], m = map[rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
