@@ -31,7 +31,7 @@ class Sweeps(Rounds):
 
     def _distinct(self, columns: list[Any]) -> list[Any]:
         """Return the rules without repetitions, sorted, if a rule fits a number of 63 bits."""
-        xp, n_rows = self.xp, self.tables.n_rows
+        xp, n_rows = self.xp, max(1, self.tables.n_rows)
         first, second, third = (column.astype(np.int64) for column in columns)
         low = int(third.min())
         n_thirds = int(third.max()) - low + 1
