@@ -50,7 +50,6 @@ from kleene.solvers.inclusion.cpu.state import (
 from kleene.solvers.inclusion.offline.compiled import entry, piece
 
 LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
-DIRECT = 2  # sets up to this size get direct edges
 MAX_DEPTH = 12  # of parents: each level is one more node on the way
 
 
@@ -407,7 +406,13 @@ def _lacks(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> int:
     n_uses += rules.store_offsets[trigger + 1] - rules.store_offsets[trigger]
     n_kinds = np.int64(rules.n_kinds[trigger])
     n_uses += (calls[1] - calls[0]) * n_kinds
-    n_edges = n_uses + size(s, row) * (n_kinds + n_ports) + DIRECT * n_uses + 2 * depth * n_kinds
+    n_objects = size(s, row)
+    n_edges = (
+        n_uses
+        + n_objects * (n_kinds + n_ports)
+        + min(n_objects, rules.n_direct) * n_uses
+        + 2 * depth * n_kinds
+    )
     if rules.outside >= 0:
         n_edges += rules.n_entries  # entries: each function once
     n_facts = (rules.offset_offsets[trigger + 1] - rules.offset_offsets[trigger]) * g.n[SET_WORDS]
@@ -449,7 +454,7 @@ def _fire(g: Graph, rules: Rules, s: Shard) -> int:
                     s.n[TRIGGER] = trigger
                     return lack
                 _shift(g, rules, s, trigger, row, before)
-                if s.trigger_class[trigger] < 0 and size(s, row) <= DIRECT:
+                if s.trigger_class[trigger] < 0 and size(s, row) <= rules.n_direct:
                     _fire_directly(g, rules, s, trigger, row, before)
                 else:
                     _reclassify(g, rules, s, trigger, row)

@@ -21,6 +21,7 @@ from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Words = NDArray[np.uint64]
+N_DIRECT = 32  # a class costs a node more on the way, which pays for larger sets only: measured
 
 
 class Rules(NamedTuple):
@@ -59,9 +60,10 @@ class Rules(NamedTuple):
     fact_node: I32  # what is held from the start, sorted by node and object
     fact_object: I32
     n_entries: int  # formals and rests in all
+    n_direct: int  # sets up to this size get direct edges
 
 
-def rules_of(problem: Problem) -> Rules:
+def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     """Return the rules of a problem, grouped by trigger."""
     p = problem
     is_open = len(p.flagged_node) > 0
@@ -127,6 +129,7 @@ def rules_of(problem: Problem) -> Rules:
         fact_node=(facts >> 32).astype(np.int32),
         fact_object=(facts & 0xFFFFFFFF).astype(np.int32),
         n_entries=len(p.formals) + p.n_functions + 1,
+        n_direct=n_direct,
     )
 
 
