@@ -75,25 +75,26 @@ def once(fn: Any) -> Measurement:
     return Measurement(seconds, seconds, seconds, seconds, result)
 
 
-def installed(cache: str) -> dict[str, str]:
+def installed(folder: str, cache: str) -> dict[str, str]:
     """Return an environment with this cache, where Python keeps what it compiles, as for a user."""
-    folders = {"KLEENE_CACHE_DIR": f"{cache}/kleene", "PYTHONPYCACHEPREFIX": f"{cache}/python"}
+    folders = {"KLEENE_CACHE_DIR": f"{folder}/{cache}", "PYTHONPYCACHEPREFIX": f"{folder}/python"}
     kept = {key: v for key, v in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     return kept | folders
 
 
-def load_apart(path: Path, cache: str) -> dict[str, Any]:
+def load_apart(path: Path, folder: str, cache: str) -> dict[str, Any]:
     """Return what a fresh process says of loading `path` with this cache."""
     command = [sys.executable, "-c", LOAD, str(path)]
-    answer = subprocess.run(command, capture_output=True, check=True, env=installed(cache))
+    answer = subprocess.run(command, capture_output=True, check=True, env=installed(folder, cache))
     return dict(json.loads(answer.stdout))
 
 
 def loads(path: Path) -> dict[str, float]:
     """Return the figures of a first load and of later ones, each in a process of its own."""
-    with tempfile.TemporaryDirectory() as cache:
-        first = load_apart(path, cache)
-        again = [load_apart(path, cache) for _ in range(N_PROCESSES)]
+    with tempfile.TemporaryDirectory() as folder:
+        load_apart(path, folder, "forgotten")  # Python compiles the modules
+        first = load_apart(path, folder, "cache")
+        again = [load_apart(path, folder, "cache") for _ in range(N_PROCESSES)]
     if any(later["heavy"] for later in again):
         raise ValueError(f"{path.name}: a load from the cache imports {again[0]['heavy']}")
     return {
@@ -130,7 +131,7 @@ def add_command(table: Table) -> None:
         source = Path(folder) / "square.c"
         source.write_text(SMALL)
         command = [str(Path(sys.executable).with_name("kleene")), "ir", str(source)]
-        environment = installed(folder)
+        environment = installed(folder, "cache")
 
         def run() -> bytes:
             return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
