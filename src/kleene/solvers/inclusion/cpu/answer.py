@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,16 @@ from kleene.solvers.inclusion.solution import Rows, Solution
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Words = NDArray[np.uint64]
+InParts = Callable[[int, Callable[[slice], None]], None]  # does so many items, slice by slice
 
 
 def answer(
-    problem: Problem, rules: Rules, g: Graph, shards: list[Shard], statistics: Mapping[str, float]
+    problem: Problem,
+    rules: Rules,
+    g: Graph,
+    shards: list[Shard],
+    in_parts: InParts,
+    statistics: Mapping[str, float],
 ) -> Solution:
     """Return what the shards hold as a solution to the (reduced) problem."""
     row_of, names = _distinct([s.node_row[g.root[: rules.n_nodes]] for s in shards])
@@ -33,7 +39,7 @@ def answer(
     is_unknown = np.zeros(len(names), bool)
     if unknown_object >= 0:
         is_unknown = _holding(shards[-1], names[:, -1], unknown_object)
-    rows = _rows(shards, names, is_unknown, escaped, unknown_object)
+    rows = _rows(shards, in_parts, names, is_unknown, escaped, unknown_object)
     row_of = row_of[: problem.n_nodes]
     callee_row = row_of[problem.call_callee]
     return Solution(
@@ -43,7 +49,7 @@ def answer(
         escaped=np.unpackbits(escaped.astype("<u8").view(np.uint8), bitorder="little")[
             : problem.n_objects
         ].astype(bool),
-        call_edges=_call_edges(problem, rules, shards, names[callee_row]),
+        call_edges=_call_edges(problem, rules, shards, in_parts, names[callee_row]),
         calls_outside=is_unknown[callee_row],
         statistics=statistics,
     )
@@ -59,15 +65,25 @@ def _distinct(columns: list[I32]) -> tuple[I32, I32]:
 
 
 def _rows(
-    shards: list[Shard], names: I32, is_unknown: NDArray[np.bool_], escaped: Words, unknown: int
+    shards: list[Shard],
+    in_parts: InParts,
+    names: I32,
+    is_unknown: NDArray[np.bool_],
+    escaped: Words,
+    unknown: int,
 ) -> Rows:
     lengths = sum(s.row_length[names[:, i]].astype(np.int64) for i, s in enumerate(shards))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     index = np.empty(offsets[-1], np.int32)
     word = np.empty(offsets[-1], np.uint64)
     place = offsets[:-1].copy()
-    for i, s in enumerate(shards):
-        _fill(s, names[:, i].copy(), is_unknown, escaped, place, index, word)
+
+    def fill(part: slice) -> None:
+        for i, s in enumerate(shards):
+            rows = names[part, i].copy()
+            _fill(s, rows, is_unknown[part], escaped, place[part], index, word)
+
+    in_parts(len(names), fill)
     if unknown >= 0:
         n_words = _squeeze(offsets, place, index, word, unknown)
         return Rows(offsets, index[:n_words], word[:n_words])
@@ -142,7 +158,9 @@ def _squeeze(offsets: I64, end: I64, index: I32, word: Words, unknown: int) -> i
     return at
 
 
-def _call_edges(problem: Problem, rules: Rules, shards: list[Shard], rows: I32) -> I32:
+def _call_edges(
+    problem: Problem, rules: Rules, shards: list[Shard], in_parts: InParts, rows: I32
+) -> I32:
     """Return (call, function) for every function that a callee holds, sorted."""
     n_words = (rules.n_objects + 63) // 64
     functions = np.zeros(n_words * 64, np.uint8)
@@ -153,8 +171,13 @@ def _call_edges(problem: Problem, rules: Rules, shards: list[Shard], rows: I32) 
         _count_functions(s, rows[:, i].copy(), mask, count)
     place = np.cumsum(count)
     edges = np.empty((int(place[-1]), 2), np.int32)
-    for i, s in enumerate(shards):
-        _list_functions(s, rows[:, i].copy(), mask, rules.function_of, place, edges)
+
+    def fill(part: slice) -> None:
+        for i, s in enumerate(shards):
+            called = rows[part, i].copy()
+            _list_functions(s, called, part.start, mask, rules.function_of, place[part], edges)
+
+    in_parts(len(rows), fill)
     if (np.diff(problem.function_object) < 0).any():
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
     return edges
@@ -170,15 +193,16 @@ def _count_functions(s: Shard, rows: I32, mask: Words, count: I64) -> None:
 
 @entry
 def _list_functions(
-    s: Shard, rows: I32, mask: Words, function_of: I32, place: I64, edges: I32
+    s: Shard, rows: I32, first: int, mask: Words, function_of: I32, place: I64, edges: I32
 ) -> None:
+    """Write (call, function) for the calls from `first` on, each from its place on."""
     for call in range(len(rows)):
         start = s.row_start[rows[call]]
         at = place[call]
         for i in range(start, start + s.row_length[rows[call]]):
             found = s.words[i] & mask[s.indices[i]]
             while found != 0:
-                edges[at, 0] = call
+                edges[at, 0] = first + call
                 edges[at, 1] = function_of[(np.int64(s.indices[i]) << 6) + lowest(found)]
                 found &= found - np.uint64(1)
                 at += 1

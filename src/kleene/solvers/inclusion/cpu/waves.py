@@ -7,7 +7,7 @@ heard within a fraction of a second.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
@@ -148,9 +148,17 @@ class Waves:
     def _answer(self) -> Solution:
         statistics = self._statistics()
         with self._timed("answer"):
-            found = answer(self.problem, self.rules, self.graph, self.shards, statistics)
+            state = self.problem, self.rules, self.graph, self.shards
+            found = answer(*state, self._in_parts, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
+
+    def _in_parts(self, n: int, work: Callable[[slice], None]) -> None:
+        """Do n items of work, by all threads."""
+        n_parts = 4 * len(self.shards) if self.pool else 1  # more than threads: parts differ
+        ends = np.linspace(0, n, n_parts + 1).astype(int).tolist()
+        parts = [slice(first, end) for first, end in pairwise(ends)]
+        list((self.pool.map if self.pool else map)(work, parts))
 
     def _statistics(self) -> dict[str, float]:
         """Return the counts so far."""
