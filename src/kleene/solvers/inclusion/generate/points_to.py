@@ -1,6 +1,6 @@
 """Constraint graphs with the shape of C programs: functions in modules, popular callees, structs.
 
-Rows are mixed as in the constraints that a published solver prints for a small C program: of 100
+Rows are mixed about as in the constraints that the solver SVF prints for the program dc: of 100
 rows 14 take addresses, 39 copy, 24 load, 8 store, 13 offset by a number and 1 by an unknown one;
 one more calls through a pointer. What makes real graphs hard is kept: a few functions with very
 many callers, through which unrelated sets meet; cycles of copies, most of two or three nodes, some
