@@ -3,8 +3,9 @@
 Rows are mixed about as in the constraints that the solver SVF prints for the program dc: of 100
 rows 14 take addresses, 39 copy, 24 load, 8 store, 13 offset by a number and 1 by an unknown one;
 one more calls through a pointer. What makes real graphs hard is kept: a few functions with very
-many callers, through which unrelated sets meet; cycles of copies, most of two or three nodes, some
-of hundreds; tables of functions; structs whose address goes round.
+many callers, through which unrelated sets meet; tables of functions; structs whose address goes
+round; cycles, of which the copies as stated hold few (182 for gimp's size, of up to 7 nodes), and
+those that loads and stores add many (1,177, half of them of up to 3 nodes, the largest of 1,146).
 """
 
 from __future__ import annotations
