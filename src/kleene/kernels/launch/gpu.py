@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from kleene.base.cache import key_of
 from kleene.kernels.launch.api import Dim, Module, Source
 
 _STATIC_LIMIT_BYTES = 48 << 10  # a kernel must ask before it may use more shared memory
@@ -29,10 +30,10 @@ def problem() -> str | None:
 
 
 def free_bytes() -> int:
-    """Return the device memory nobody holds now."""
+    """Return the device memory that nobody holds now, or CuPy's pool for no one."""
     import cupy
 
-    return int(cupy.cuda.Device().mem_info[0])
+    return int(cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ class Gpu:
 
     def load(self, source: Source) -> Module:
         """Return the source compiled for this device; CuPy caches it by content."""
-        options = (*source.options(), f"-I{source.path.parent}")
+        # CuPy's cache knows a kernel by its text and options, not by the headers it includes.
+        headers = key_of(*(header.read_bytes() for header in source.headers()))
+        options = (*source.options(), f"-I{source.path.parent}", f"-DHEADERS=0x{headers[:16]}")
         return _GpuModule(self.xp.RawModule(code=source.text(), options=options))
 
     def to_host(self, array: Any, out: Any) -> None:

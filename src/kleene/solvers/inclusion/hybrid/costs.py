@@ -26,7 +26,7 @@ class Costs:
     @classmethod
     def measured(cls, threads: int) -> Costs:
         """Return the costs on this machine, measured once."""
-        gpu_rate, cpu_rate, bus_rate = _rates()
+        gpu_rate, cpu_rate, bus_rate = _rates(launch.current())
         return cls(gpu_rate / (cpu_rate * threads), bus_rate)
 
     @classmethod
@@ -45,13 +45,12 @@ class Costs:
 
 
 @cache
-def _rates() -> tuple[float, float, float]:
+def _rates(place: launch.Backend) -> tuple[float, float, float]:
     """Return bytes a second that the GPU and a CPU thread OR, and that cross the bus."""
-    host = np.ones(_PROBE_BYTES // 8, np.uint64)
+    host, xp = np.ones(_PROBE_BYTES // 8, np.uint64), place.xp
     cpu_rate = _rate(lambda: np.bitwise_or(host, host, out=host))
-    if launch.gpu_problem() is not None:
+    if xp is np:
         return cpu_rate, cpu_rate, cpu_rate  # the host runner: no side is faster
-    xp = launch.current().xp
     device = xp.asarray(host)
     wait = xp.cuda.get_current_stream().synchronize
     gpu_rate = _rate(lambda: (xp.bitwise_or(device, device, out=device), wait()))
