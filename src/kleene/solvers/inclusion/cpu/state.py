@@ -31,8 +31,8 @@ ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, RANGE = range(12, 1
 N_SHARD_COUNTS = 18
 # Why a compiled loop came back
 DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_NODES, MORE_CLASSES, MORE_TIME = range(7)
-# How much a shard begins with; all of it grows
-FIRST_WORDS, FIRST_ROWS, FIRST_CLASSES = 1 << 16, 1 << 14, 64
+# How much a shard begins with; all of it grows. Pages that are never touched cost nothing
+FIRST_WORDS, FIRST_ROWS, FIRST_CLASSES = 1 << 20, 1 << 18, 64
 
 
 class Graph(NamedTuple):
@@ -142,7 +142,7 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
         low=low,
         node_row=ids(capacity),
         row_start=np.zeros(FIRST_ROWS, np.int64),
-        row_length=ids(FIRST_ROWS),
+        row_length=np.zeros(FIRST_ROWS, np.int32),
         row_owned=np.zeros(FIRST_ROWS, np.uint8),
         indices=np.empty(n_start, np.int32),
         words=np.empty(n_start, np.uint64),
