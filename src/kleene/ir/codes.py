@@ -64,7 +64,7 @@ class ConstantKind(IntEnum):
     BLOCK_ADDRESS = 11  # operands = [function, block]
     ASSEMBLY = 12  # payload = symbol of the text, about = symbol of the constraints
     METADATA = 13  # payload = symbol of its text
-    WRAPPED = 14  # operands = [global]; payload = symbol of the wrapper's word
+    WRAPPED = 14  # operands = [global …]; payload = symbol of the wrapper's word
     UNKNOWN = 15  # payload = symbol of its text; operands = the values named in it
 
 

@@ -23,8 +23,9 @@ def test_auto_solves(seed: int) -> None:
     assert found.plan.startswith("cpu: ")
 
 
-def test_small_problems_stay_on_the_cpu_and_say_so() -> None:
-    chosen = plan(random_problem(0))
+@pytest.mark.parametrize("device", ["auto", "hybrid"])
+def test_small_problems_stay_on_the_cpu_and_say_so(device: str) -> None:
+    chosen = plan(random_problem(0), device)
     assert chosen.device is Device.CPU
     assert f"a GPU pays from {engine.AUTO_FROM_NODES}" in str(chosen)
     assert "GiB are free" in str(chosen)
@@ -32,7 +33,10 @@ def test_small_problems_stay_on_the_cpu_and_say_so() -> None:
 
 @pytest.mark.skipif(NO_GPU is None, reason="a GPU answers here")
 @pytest.mark.parametrize("device", ["cuda", "hybrid"])
-def test_a_gpu_asked_for_by_name_and_absent_is_an_error(device: str) -> None:
+def test_a_gpu_asked_for_by_name_and_absent_is_an_error(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
     with pytest.raises(SourceError) as caught:
         solve(random_problem(0), device=device)
     assert caught.value.id == "inclusion/no-gpu"

@@ -49,7 +49,7 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
         return _on_cpu(problem, "as asked")
     from kleene.solvers.inclusion import cuda
 
-    if wanted is Device.AUTO and problem.n_nodes < AUTO_FROM_NODES:
+    if wanted in (Device.AUTO, Device.HYBRID) and problem.n_nodes < AUTO_FROM_NODES:
         few = f"{problem.n_nodes} nodes; a GPU pays from {AUTO_FROM_NODES}"
         return _on_cpu(problem, few)
     if refused := cuda.problem_with(problem):
@@ -74,8 +74,8 @@ def solve(
 
     Args:
         problem: what to solve; it is checked first.
-        device: "cpu", "cuda", "hybrid" (both at once), or "auto" to let `plan` choose.
-        threads: of the CPU; all of them by default.
+        device: "cpu", "cuda", "hybrid" (both at once, where that can pay), or "auto".
+        threads: of the CPU; one by default, for several pay only where sets are large and dense.
         trace: is given a row of numbers for each wave or round.
 
     Raises:
@@ -83,11 +83,10 @@ def solve(
     """
     check(problem)
     chosen = plan(problem, device)
-    n_threads = threads or os.cpu_count() or 1
     if chosen.device is Device.CPU:
         from kleene.solvers.inclusion import cpu
 
-        found = cpu.solve(problem, threads=n_threads, trace=trace)
+        found = cpu.solve(problem, threads=threads or 1, trace=trace)
     elif chosen.device is Device.CUDA:
         from kleene.solvers.inclusion import cuda
 
@@ -95,7 +94,7 @@ def solve(
     else:
         from kleene.solvers.inclusion import hybrid
 
-        found = hybrid.solve(problem, threads=n_threads, trace=trace)
+        found = hybrid.solve(problem, threads=threads, trace=trace)
     return replace(found, plan=str(chosen))
 
 

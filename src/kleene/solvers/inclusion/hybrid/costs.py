@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.kernels import launch
 
-_PROBE_BYTES = 1 << 25
+_PROBE_BYTES = 1 << 28  # beyond every cache, and long enough that a launch does not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Costs:
     def measured(cls, threads: int) -> Costs:
         """Return the costs on this machine, measured once."""
         gpu_rate, cpu_rate, bus_rate = _rates(launch.current())
-        return cls(gpu_rate / (cpu_rate * threads), bus_rate)
+        n_useful = 1 + (threads - 1) / 2  # 16 threads OR rows 8 times as fast as one: bit_rows
+        return cls(gpu_rate / (cpu_rate * n_useful), bus_rate)
 
     @classmethod
     def none(cls) -> Costs:
