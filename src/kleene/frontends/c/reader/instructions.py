@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.calls import call_like
 from kleene.frontends.c.reader.compiled import Cells, apart, step
-from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
 from kleene.frontends.c.reader.constants import NODE_KIND as METADATA_CONSTANT
 from kleene.frontends.c.reader.constants import (
-    index_constant,
     parse_value,
     plain_constant,
-    typed_value,
 )
+from kleene.frontends.c.reader.control import branches, exceptions, label_list
 from kleene.frontends.c.reader.cursor import (
     accept,
-    accept_word,
     advance,
-    at_word,
     excerpt,
     expect,
     expect_word,
     go_to,
-    integer,
     skip_group,
     skip_instruction,
-    skip_newlines,
 )
-from kleene.frontends.c.reader.operands import add_operand, alignment, label, words_flags
+from kleene.frontends.c.reader.memory import address, memory, vectors_and_aggregates
+from kleene.frontends.c.reader.operands import (
+    add_operand,
+    second_operand,
+    typed_operand,
+    words_flags,
+)
 from kleene.frontends.c.reader.state import (
     AT,
     ERROR,
@@ -49,7 +49,6 @@ from kleene.frontends.c.reader.state import (
     I_WIDTH,
     INSTRUCTIONS,
     KIND,
-    LAST_TYPE,
     MAX_NOTICES,
     MAYBE,
     N_BLOCKS,
@@ -67,21 +66,16 @@ from kleene.frontends.c.reader.state import (
     NOTHING,
     NOTICES,
     NUMBERED_LOCALS,
-    T_KIND,
-    T_WIDTH,
     TAG_GLOBAL,
     TAG_INSTRUCTION,
     TAG_NAMED,
     TAG_NUMBERED,
     TOP,
-    TYPES,
     VALUE,
 )
 from kleene.frontends.c.reader.tokens import (
     FINISH,
     GLOBAL,
-    INT_TYPE,
-    INTEGER,
     NAMED,
     NEWLINE,
     NODE,
@@ -92,320 +86,35 @@ from kleene.frontends.c.reader.tokens import (
 )
 from kleene.frontends.c.reader.types import (
     I1,
-    I32,
     METADATA,
-    POINTER,
-    STRUCT,
     TOKEN,
-    VECTOR,
     VOID,
-    address_space,
-    element_type,
-    intern_type,
     parse_type,
-    plain_type,
-    push,
     vector_like,
 )
 from kleene.frontends.c.reader.words import (
     FLAG_OF,
     OPCODE_OF,
-    OPERATION_OF,
-    ORDERING_OF,
     PREDICATE_OF,
     WORDS,
 )
-from kleene.ir.codes import ORDERING_SHIFT, ConstantKind, Flag, Opcode
+from kleene.ir.codes import ConstantKind, Opcode
 
-RET, BR, SWITCH, INDIRECTBR = (
-    int(o) for o in (Opcode.RET, Opcode.BR, Opcode.SWITCH, Opcode.INDIRECTBR)
-)
+INDIRECTBR = int(Opcode.INDIRECTBR)
 RESUME, UNREACHABLE, FNEG = int(Opcode.RESUME), int(Opcode.UNREACHABLE), int(Opcode.FNEG)
-ADD, FREM, ALLOCA, LOAD = int(Opcode.ADD), int(Opcode.FREM), int(Opcode.ALLOCA), int(Opcode.LOAD)
-STORE, FENCE, CMPXCHG = int(Opcode.STORE), int(Opcode.FENCE), int(Opcode.CMPXCHG)
+ADD, FREM, ALLOCA = int(Opcode.ADD), int(Opcode.FREM), int(Opcode.ALLOCA)
 ATOMICRMW, GEP, TRUNC = int(Opcode.ATOMICRMW), int(Opcode.GETELEMENTPTR), int(Opcode.TRUNC)
 ADDRSPACECAST, ICMP, FCMP = int(Opcode.ADDRSPACECAST), int(Opcode.ICMP), int(Opcode.FCMP)
 PHI, SELECT, CALL = int(Opcode.PHI), int(Opcode.SELECT), int(Opcode.CALL)
 INVOKE, CALLBR, VA_ARG = int(Opcode.INVOKE), int(Opcode.CALLBR), int(Opcode.VA_ARG)
 LANDINGPAD, FREEZE = int(Opcode.LANDINGPAD), int(Opcode.FREEZE)
-EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
-EXTRACTELEMENT, INSERTELEMENT = int(Opcode.EXTRACTELEMENT), int(Opcode.INSERTELEMENT)
+EXTRACTVALUE = int(Opcode.EXTRACTVALUE)
 SHUFFLEVECTOR, OPAQUE = int(Opcode.SHUFFLEVECTOR), int(Opcode.OPAQUE)
 NONE_CONSTANT = int(ConstantKind.NONE)
-CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
+CLEANUPRET = int(Opcode.CLEANUPRET)
 CATCHSWITCH, CLEANUPPAD = int(Opcode.CATCHSWITCH), int(Opcode.CLEANUPPAD)
-CATCHPAD = int(Opcode.CATCHPAD)
-CLEANUP, UNWINDS, ATOMIC = int(Flag.CLEANUP), int(Flag.UNWINDS), int(Flag.ATOMIC)
-SCOPED = int(Flag.SCOPED)
-W_TO, W_WITHIN, W_UNWIND = WORDS["to"], WORDS["within"], WORDS["unwind"]
-W_CALLER, W_FROM, W_LABEL = WORDS["caller"], WORDS["from"], WORDS["label"]
-W_VOID, W_ALIGN, W_ADDRSPACE = WORDS["void"], WORDS["align"], WORDS["addrspace"]
-W_I32 = WORDS["i32"]
-W_SYNCSCOPE, W_INRANGE = WORDS["syncscope"], WORDS["inrange"]
-W_CATCH, W_FILTER, W_CLEANUP = WORDS["catch"], WORDS["filter"], WORDS["cleanup"]
-W_INALLOCA, W_SWIFTERROR, W_DBG = WORDS["inalloca"], WORDS["swifterror"], WORDS["dbg"]
-
-
-@step
-def ordering(t: Cells, m: Cells, row: int) -> None:
-    """Read `syncscope("…")` and an ordering, if they stand here."""
-    apart()
-    if accept_word(t, m, W_SYNCSCOPE):
-        skip_group(t, m)
-        m[row + I_FLAGS] |= SCOPED
-    if m[KIND] == WORD and ORDERING_OF[m[VALUE]] != 0:
-        m[row + I_FLAGS] |= ORDERING_OF[m[VALUE]]
-        advance(t, m)
-
-
-@step
-def typed_operand(t: Cells, m: Cells) -> int:
-    """Read a typed value as the next operand; return its type."""
-    apart()
-    value = typed_value(t, m)
-    add_operand(t, m, value)
-    return m[LAST_TYPE]
-
-
-@step
-def second_operand(t: Cells, m: Cells, type_id: int) -> None:
-    """Read `, value` of a known type as the next operand."""
-    apart()
-    expect(t, m, 44)
-    add_operand(t, m, parse_value(t, m, type_id))
-
-
-@step
-def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read alloca, load, store, fence, cmpxchg, atomicrmw."""
-    apart()
-    if opcode == ALLOCA:
-        while at_word(m, W_INALLOCA) or at_word(m, W_SWIFTERROR):
-            advance(t, m)
-        m[row + I_ABOUT] = parse_type(t, m)
-        space = 0
-        counted = False
-        while m[KIND] == 44 and not m[ERROR]:
-            before = m[AT]
-            advance(t, m)
-            if at_word(m, W_ADDRSPACE):
-                space = address_space(t, m)
-            elif m[KIND] == INT_TYPE or at_word(m, W_I32):
-                typed_operand(t, m)
-                counted = True
-            else:
-                go_to(t, m, before)
-                break
-            if at_word(m, W_ALIGN):
-                break
-        if not counted:
-            add_operand(t, m, plain_constant(m, CONSTANT_INT, I32, 1))
-        m[row + I_ALIGN] = alignment(t, m)
-        if m[KIND] == 44:  # the address space comes after the alignment
-            before = m[AT]
-            advance(t, m)
-            if at_word(m, W_ADDRSPACE):
-                space = address_space(t, m)
-            else:
-                go_to(t, m, before)
-        m[row + I_TYPE] = plain_type(m, POINTER, space)
-        return
-    m[row + I_FLAGS] |= words_flags(t, m)
-    if opcode == LOAD:
-        m[row + I_TYPE] = parse_type(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-    elif opcode == STORE:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-    elif opcode == CMPXCHG:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        held = typed_operand(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-        base = m[TOP]
-        push(m, held)
-        push(m, I1)
-        m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
-    elif opcode == ATOMICRMW:
-        m[row + I_SUB] = OPERATION_OF[m[VALUE]] if m[KIND] == WORD else -1
-        if m[row + I_SUB] < 0:
-            m[ERROR] = 1
-        advance(t, m)
-        typed_operand(t, m)
-        expect(t, m, 44)
-        m[row + I_TYPE] = typed_operand(t, m)
-    if opcode >= FENCE or m[row + I_FLAGS] & ATOMIC:
-        ordering(t, m, row)
-        if opcode == CMPXCHG:
-            if m[KIND] != WORD or ORDERING_OF[m[VALUE]] == 0:
-                m[ERROR] = 1
-                return
-            m[row + I_SUB] = ORDERING_OF[m[VALUE]] >> ORDERING_SHIFT
-            advance(t, m)
-    m[row + I_ALIGN] = alignment(t, m)
-
-
-@step
-def vectors_and_aggregates(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read extractvalue, insertvalue, and the element and shuffle instructions."""
-    apart()
-    whole = typed_operand(t, m)
-    m[row + I_TYPE] = whole
-    if opcode == EXTRACTVALUE or opcode == INSERTVALUE:
-        if opcode == INSERTVALUE:
-            expect(t, m, 44)
-            typed_operand(t, m)
-        inner = whole
-        while m[KIND] == 44 and not m[ERROR]:
-            before = m[AT]
-            advance(t, m)
-            if m[KIND] != INTEGER:
-                go_to(t, m, before)
-                break
-            inner = element_type(m, inner, integer(m))
-            add_operand(t, m, index_constant(t, m))
-        if opcode == EXTRACTVALUE:
-            m[row + I_TYPE] = inner
-        return
-    expect(t, m, 44)
-    typed_operand(t, m)
-    if opcode == EXTRACTELEMENT:
-        m[row + I_TYPE] = element_type(m, whole, 0)
-        return
-    expect(t, m, 44)
-    last = typed_operand(t, m)
-    if opcode == SHUFFLEVECTOR:
-        m[row + I_TYPE] = vector_like(m, last, element_type(m, whole, 0))
-
-
-@step
-def label_list(t: Cells, m: Cells) -> None:
-    """Read `[label %a, label %b]`."""
-    apart()
-    expect(t, m, 91)
-    while m[KIND] != 93 and not m[ERROR]:
-        label(t, m)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 93)
-
-
-@step
-def branches(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read ret, br, switch, indirectbr, resume."""
-    apart()
-    if opcode == RET:
-        if not accept_word(t, m, W_VOID):
-            typed_operand(t, m)
-    elif opcode == RESUME:
-        typed_operand(t, m)
-    elif opcode == BR:
-        if at_word(m, W_LABEL):
-            label(t, m)
-            return
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label(t, m)
-        expect(t, m, 44)
-        label(t, m)
-    elif opcode == SWITCH:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label(t, m)
-        expect(t, m, 91)
-        skip_newlines(t, m)
-        while m[KIND] != 93 and not m[ERROR]:
-            typed_operand(t, m)
-            expect(t, m, 44)
-            label(t, m)
-            skip_newlines(t, m)
-        expect(t, m, 93)
-    else:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label_list(t, m)
-
-
-@step
-def unwind(t: Cells, m: Cells) -> bool:
-    """Read `unwind to caller` or `unwind label %x`; return whether it was a label."""
-    apart()
-    expect_word(t, m, W_UNWIND)
-    if accept_word(t, m, W_TO):
-        expect_word(t, m, W_CALLER)
-        return False
-    label(t, m)
-    return True
-
-
-@step
-def exceptions(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read landingpad and the funclet instructions."""
-    apart()
-    if opcode == LANDINGPAD:
-        m[row + I_TYPE] = parse_type(t, m)
-        while not m[ERROR]:
-            before = m[AT]
-            skip_newlines(t, m)
-            if accept_word(t, m, W_CLEANUP):
-                m[row + I_FLAGS] |= CLEANUP
-            elif accept_word(t, m, W_CATCH) or accept_word(t, m, W_FILTER):
-                typed_operand(t, m)
-            else:
-                go_to(t, m, before)
-                return
-        return
-    if opcode == CATCHRET or opcode == CLEANUPRET:
-        expect_word(t, m, W_FROM)
-        add_operand(t, m, parse_value(t, m, TOKEN))
-        if opcode == CATCHRET:
-            expect_word(t, m, W_TO)
-            label(t, m)
-        else:
-            unwind(t, m)
-        return
-    m[row + I_TYPE] = TOKEN
-    expect_word(t, m, W_WITHIN)
-    add_operand(t, m, parse_value(t, m, TOKEN))
-    if opcode == CATCHSWITCH:
-        label_list(t, m)
-        if unwind(t, m):
-            m[row + I_FLAGS] |= UNWINDS
-        return
-    expect(t, m, 91)
-    while m[KIND] != 93 and not m[ERROR]:
-        typed_operand(t, m)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 93)
-
-
-@step
-def address(t: Cells, m: Cells, row: int) -> None:
-    """Read getelementptr after its opcode."""
-    apart()
-    while m[KIND] == WORD and (FLAG_OF[m[VALUE]] != 0 or at_word(m, W_INRANGE)):
-        m[row + I_FLAGS] |= FLAG_OF[m[VALUE]]
-        ranged = at_word(m, W_INRANGE)
-        advance(t, m)
-        if ranged:
-            skip_group(t, m)
-    m[row + I_ABOUT] = parse_type(t, m)
-    expect(t, m, 44)
-    result = typed_operand(t, m)
-    while m[KIND] == 44 and not m[ERROR]:
-        before = m[AT]
-        advance(t, m)
-        if m[KIND] == TAG:
-            go_to(t, m, before)
-            break
-        index_type = typed_operand(t, m)
-        if m[m[TYPES] + result * T_WIDTH + T_KIND] != VECTOR:
-            result = vector_like(m, index_type, result)
-    m[row + I_TYPE] = result
+W_TO = WORDS["to"]
+W_DBG = WORDS["dbg"]
 
 
 @step

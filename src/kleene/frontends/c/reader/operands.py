@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.constants import parse_value, typed_value
 from kleene.frontends.c.reader.cursor import (
     advance,
     at_word,
@@ -15,6 +16,7 @@ from kleene.frontends.c.reader.state import (
     AT,
     ERROR,
     KIND,
+    LAST_TYPE,
     N_OPERANDS,
     OPERANDS,
     TAG_NAMED,
@@ -89,3 +91,20 @@ def alignment(t: Cells, m: Cells) -> int:
     result = log_alignment(integer(m))
     expect(t, m, INTEGER)
     return result
+
+
+@step
+def typed_operand(t: Cells, m: Cells) -> int:
+    """Read a typed value as the next operand; return its type."""
+    apart()
+    value = typed_value(t, m)
+    add_operand(t, m, value)
+    return m[LAST_TYPE]
+
+
+@step
+def second_operand(t: Cells, m: Cells, type_id: int) -> None:
+    """Read `, value` of a known type as the next operand."""
+    apart()
+    expect(t, m, 44)
+    add_operand(t, m, parse_value(t, m, type_id))
