@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import ANY, NONE, Problem
+from kleene.solvers.inclusion import MOVE, NONE, Problem
 from kleene.solvers.inclusion.check import check
 
 
@@ -54,7 +54,10 @@ def problems(draw: st.DrawFn, calls: bool = True, flags: bool = True) -> Problem
     table(6, copy_destination=node, copy_source=node)
     table(5, load_destination=node, load_pointer=node)
     table(5, store_pointer=node, store_source=node)
-    table(4, offset_destination=node, offset_source=node, offset_amount=st.integers(ANY, 4))
+    n_moves = draw(st.integers(0, 2))
+    columns |= moves(lambda low, high: draw(st.integers(low, high)), sizes, n_moves)
+    amount = st.integers(MOVE + 1 - (n_moves if n_objects else 0), 4)
+    table(4, offset_destination=node, offset_source=node, offset_amount=amount)
     if calls:
         places = st.lists(st.integers(0, max(n_objects - 1, 0)), max_size=4, unique=True)
         functions = draw(places) if n_objects else []
@@ -108,7 +111,9 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
     columns |= {"store_pointer": nodes(n), "store_source": nodes(n)}
     n = count(4)
     columns |= {"offset_destination": nodes(n), "offset_source": nodes(n)}
-    columns |= {"offset_amount": rng.integers(ANY, 4, n)}
+    n_moves = int(rng.integers(0, 3)) if n_objects else 0
+    columns |= moves(lambda low, high: int(rng.integers(low, high + 1)), sizes.tolist(), n_moves)
+    columns |= {"offset_amount": rng.integers(MOVE + 1 - n_moves, 4, n)}
     if calls:
         functions = rng.permutation(n_objects)[: count(6)]
         n = len(functions)
@@ -122,6 +127,31 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
         n = 1 + count(2)
         columns |= {"flagged_node": nodes(n), "flags": rng.integers(0, 4, n)}
     return problem_of(n_nodes, **columns)
+
+
+def moves(pick: Callable[[int, int], int], sizes: list[int], n_moves: int) -> dict[str, object]:
+    """Return columns with some moves: each shape is one size, some sizes have two shapes."""
+    if not n_moves or not sizes:
+        return {}
+    shapes = sorted({(size, pick(0, 1)) for size in sizes})
+    by_size = {size: [i for i, shape in enumerate(shapes) if shape[0] == size] for size in sizes}
+    shape_of = [by_size[size][pick(0, len(by_size[size]) - 1)] for size in sizes]
+    used = sorted(set(shape_of))
+    size_of = dict(zip(shape_of, sizes, strict=True))
+    rows: list[int] = []
+    landings: list[list[int]] = []
+    for _ in range(n_moves):
+        for shape in used:
+            rows.append(NONE if pick(0, 5) == 0 else len(landings))
+            if rows[-1] != NONE:
+                places = range(size_of[shape])
+                landings += [[i for i in places if pick(0, 2) == 0] for _ in places]
+    return {
+        "allocation_shape": [used.index(shape) for shape in shape_of],
+        "move_rows": rows,
+        "move_offsets": [0, *accumulate(map(len, landings))],
+        "move_landings": [place for row in landings for place in row],
+    }
 
 
 def random_closures(seed: int) -> Problem:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import NONE, Problem, Rows, Solution, difference, reference
+from kleene.solvers.inclusion import MOVE, NONE, Problem, Rows, Solution, difference, reference
 from kleene.solvers.inclusion.builder import Builder
 from tests.solvers.inclusion.registry import Solver
 from tests.solvers.inclusion.strategies import problem_of
@@ -85,6 +85,9 @@ def thinned(problem: Problem, data: st.DataObject) -> Problem:
     return replace(problem, **changes)
 
 
+_NO_NODES = ("offset_amount", "flags", "allocation_shape", "move_rows", "move_landings")
+
+
 def renumbered(problem: Problem, nodes: np.ndarray, order: list[int]) -> tuple[Problem, np.ndarray]:
     """Return the problem with node n called nodes[n] and allocations in that order; and objects."""
     bounds = problem.allocation_offsets
@@ -96,9 +99,11 @@ def renumbered(problem: Problem, nodes: np.ndarray, order: list[int]) -> tuple[P
     for name, column in problem.columns().items():
         if name in ("address_object", "function_object"):
             changes[name] = objects[column]
-        elif not name.endswith("offsets") and name not in ("offset_amount", "flags"):
+        elif name not in _NO_NODES and not name.endswith("offsets"):
             changes[name] = np.append(nodes, np.int32(NONE))[column]
     changes["contents"] = changes["contents"][old]
+    if len(problem.allocation_shape):
+        changes["allocation_shape"] = problem.allocation_shape[order]
     sizes = np.diff(bounds)[np.array(order, np.int64)]
     changes["allocation_offsets"] = np.append(0, np.cumsum(sizes)).astype(np.int32)
     return replace(problem, **changes), objects
@@ -115,6 +120,27 @@ def permuted(plain: Solution, nodes: np.ndarray, objects: np.ndarray) -> Solutio
         unknown=plain.unknown[inverse],
         escaped=plain.escaped[np.argsort(objects)],
     )
+
+
+def test_moves_depend_on_the_shape(solver: Solver) -> None:
+    """Move 0 steps on in shape 0, forks in shape 1 and drops what is in shape 2; move 1 is ANY."""
+    problem = problem_of(
+        3,
+        contents=[NONE] * 6,
+        allocation_offsets=[0, 2, 5, 6],
+        address_node=[0, 0, 0],
+        address_object=[0, 3, 5],
+        offset_destination=[1, 2],
+        offset_source=[0, 0],
+        offset_amount=[MOVE, MOVE - 1],
+        allocation_shape=[0, 1, 2],
+        move_rows=[0, 2, 5, NONE, NONE, NONE],
+        move_offsets=[0, 1, 2, 2, 4, 4, 4],
+        move_landings=[1, 1, 0, 2],
+    )
+    answer = taken(solver, problem)
+    sets = [answer.rows.objects(int(row)).tolist() for row in answer.row_of]
+    assert sets == [[0, 3, 5], [1, 2, 4], [0, 1, 2, 3, 4, 5]]
 
 
 @pytest.mark.parametrize("amount", [None, 0, 1])

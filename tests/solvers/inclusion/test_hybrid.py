@@ -72,7 +72,8 @@ def test_sharing_ends_when_the_exchange_outweighs_the_work() -> None:
 
 @pytest.mark.usefixtures("cuda_place")
 def test_short_rounds_stay_on_the_gpu() -> None:
-    found = hybrid.solve(random_problem(1))
+    costs = Costs(speed_ratio=16.0, bus_bytes_per_s=1e10, exchange_s=60.0)
+    found = hybrid.solve(random_problem(1), costs=costs)
     assert found.statistics["shared_rounds"] == 0
     assert found.statistics["gpu_only_share"] == 1
 

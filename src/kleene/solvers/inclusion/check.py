@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.errors import SourceError, raise_all
-from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, I32, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import FROM_OUTSIDE, I32, MOVE, NONE, TO_OUTSIDE, Problem
 
 _TABLES = (
     ("address_node", "address_object"),
@@ -71,12 +71,14 @@ def _shapes(problem: Problem) -> Iterator[SourceError]:
             rows = ", ".join(f"{n} has {length}" for n, length in zip(names, lengths, strict=True))
             yield SourceError(None, "inclusion/bad-length", f"rows of one table differ: {rows}")
     n_allocations = max(len(problem.allocation_offsets) - 1, 0)
-    for name, owners, n_owners, what, n_rows in (
+    n_rows = max(len(problem.move_offsets) - 1, 0)
+    for name, owners, n_owners, what, length in (
         ("allocation_offsets", "allocations", n_allocations, "objects", problem.n_objects),
+        ("move_offsets", "rows", n_rows, "landings", len(problem.move_landings)),
         ("formal_offsets", "functions", problem.n_functions, "formals", len(problem.formals)),
         ("actual_offsets", "calls", problem.n_calls, "actuals", len(problem.actuals)),
     ):
-        if wrong := _cut(columns[name], owners, n_owners, what, n_rows):
+        if wrong := _cut(columns[name], owners, n_owners, what, length):
             yield SourceError(None, "inclusion/bad-offsets", f"{name}: {wrong}")
 
 
@@ -104,11 +106,56 @@ def _values(problem: Problem) -> Iterator[SourceError]:
     for name in _OBJECTS:
         meaning = f"which is none of {n_objects} objects"
         yield from _range(columns, "inclusion/no-such-object", name, 0, n_objects - 1, meaning)
-    meaning, most = "which is neither ANY nor at least 0", np.iinfo(np.int32).max
-    yield from _range(columns, "inclusion/bad-amount", "offset_amount", ANY, most, meaning)
+    yield from _moves(problem, columns)
+    meaning, most = "which is no amount, ANY or move", np.iinfo(np.int32).max
+    least = MOVE + 1 - problem.n_moves
+    yield from _range(columns, "inclusion/bad-amount", "offset_amount", least, most, meaning)
     meaning, most = "which is no sum of known flags", FROM_OUTSIDE | TO_OUTSIDE
     yield from _range(columns, "inclusion/bad-flags", "flags", 0, most, meaning)
     yield from _twice(problem.function_object)
+
+
+def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
+    """Refuse moves that lead out of an allocation, or shapes of more than one size."""
+    shape, sizes = problem.allocation_shape, np.diff(problem.allocation_offsets)
+    if not len(shape) and not len(problem.move_rows):
+        return
+    if len(shape) != len(sizes) or len(problem.move_rows) % max(problem.n_shapes, 1):
+        message = (
+            f"{len(sizes)} allocations have {len(shape)} shapes, and {problem.n_shapes} shapes"
+            f" {len(problem.move_rows)} rows: a shape for each allocation, a row for each shape"
+        )
+        yield SourceError(None, "inclusion/bad-length", message)
+        return
+    meaning = "which is no shape"
+    if found := list(
+        _range(columns, "inclusion/bad-move", "allocation_shape", 0, len(shape), meaning)
+    ):
+        yield from found
+        return
+    size = np.zeros(problem.n_shapes, np.int64)
+    size[shape] = sizes
+    if (size[shape] != sizes).any():
+        meaning = "but allocations of that shape differ in size"
+        yield _bad(shape, "inclusion/bad-move", "allocation_shape", size[shape] != sizes, meaning)
+    sizes_of_rows = np.tile(size, problem.n_moves)
+    ends = problem.move_rows + sizes_of_rows
+    bad = (problem.move_rows < NONE) | (problem.move_rows >= 0) & (
+        ends >= len(problem.move_offsets)
+    )
+    if bad.any():
+        meaning = f"but there are {len(problem.move_offsets) - 1} rows of landings"
+        yield _bad(problem.move_rows, "inclusion/bad-move", "move_rows", bad, meaning)
+        return
+    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int64)
+    used = problem.move_rows >= 0
+    for row, n_places in zip(problem.move_rows[used], sizes_of_rows[used], strict=True):
+        largest[row : row + n_places] = np.minimum(largest[row : row + n_places], n_places)
+    most = np.repeat(largest, np.diff(problem.move_offsets))
+    bad = (problem.move_landings < 0) | (problem.move_landings >= most)
+    if bad.any():
+        meaning = "which is outside the allocation"
+        yield _bad(problem.move_landings, "inclusion/bad-move", "move_landings", bad, meaning)
 
 
 def _range(

@@ -9,12 +9,18 @@ node n holds, `c(o)` for the contents node of object o, `A(o)` for the objects o
 - load (destination d, pointer p): pts(c(o)) ⊆ pts(d) for each o ∈ pts(p).
 - store (pointer p, source s): pts(s) ⊆ pts(c(o)) for each o ∈ pts(p).
 - offset (destination d, source s, amount k): for each o ∈ pts(s), o + k ∈ pts(d) if o + k ∈ A(o),
-  else A(o) ⊆ pts(d). An amount of `ANY` always gives A(o).
+  else A(o) ⊆ pts(d). An amount of `ANY` always gives A(o). An amount of `MOVE - m` is the move m
+  of the tables below: what lies behind o then depends on the shape of its allocation.
 - call (callee f, actuals, result r): for each function object g ∈ pts(f), the sets of the actuals
   are included in those of g's formals (beyond the formals: in that of g's rest), and the set of
   g's result in that of r.
 
 An object without contents, a callee that is no function and a missing node ask for nothing.
+
+**Moves** are for objects that are no evenly spaced places (a struct's fields, with the elements of
+an inner array as one). Allocations of one shape have equally many objects. Move m takes the i-th
+object of an allocation of shape s to its objects `move_landings[move_offsets[r]:move_offsets[r+1]]`
+with r = `move_rows[m * n_shapes + s]` + i, which may be none; to all of them if that row is `NONE`.
 
 **The outside world** (what the program does not show) is never a set. Two flags on nodes stand for
 it: a node with `FROM_OUTSIDE` may hold whatever the outside holds; what a node with `TO_OUTSIDE`
@@ -41,6 +47,7 @@ from numpy.typing import NDArray
 
 I32 = NDArray[np.int32]
 ANY = -1  # an offset that is not known: any object of the allocation
+MOVE = -2  # an offset by move m has the amount MOVE - m
 NONE = -1  # no node in this place
 FROM_OUTSIDE = 1
 TO_OUTSIDE = 2
@@ -71,7 +78,11 @@ class Problem:
     store_source: I32 = field(default_factory=_empty)
     offset_destination: I32 = field(default_factory=_empty)
     offset_source: I32 = field(default_factory=_empty)
-    offset_amount: I32 = field(default_factory=_empty)  # at least 0, or ANY
+    offset_amount: I32 = field(default_factory=_empty)  # at least 0, ANY, or MOVE - m
+    allocation_shape: I32 = field(default_factory=_empty)  # per allocation; empty without moves
+    move_rows: I32 = field(default_factory=_empty)  # per move and shape, or NONE
+    move_offsets: I32 = field(default_factory=_zero)  # n_rows + 1
+    move_landings: I32 = field(default_factory=_empty)  # places in the allocation, from 0
     function_object: I32 = field(default_factory=_empty)  # each at most once
     function_result: I32 = field(default_factory=_empty)  # node or NONE
     function_rest: I32 = field(default_factory=_empty)  # node or NONE
@@ -98,6 +109,16 @@ class Problem:
     def n_calls(self) -> int:
         """How many calls there are."""
         return len(self.call_callee)
+
+    @property
+    def n_shapes(self) -> int:
+        """How many shapes of allocations there are."""
+        return int(self.allocation_shape.max(initial=-1)) + 1
+
+    @property
+    def n_moves(self) -> int:
+        """How many moves there are."""
+        return len(self.move_rows) // max(self.n_shapes, 1)
 
     @property
     def n_constraints(self) -> int:

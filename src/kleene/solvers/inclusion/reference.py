@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, MOVE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 
@@ -77,8 +77,15 @@ class _State:
             self.unknown.add(destination)
 
     def moved(self, o: int, amount: int) -> list[int]:
-        """Return the objects `amount` behind o: any of its allocation if that is not known."""
-        inside = self.allocation[o]
+        """Return the objects `amount` behind o: all of its allocation if that is not known."""
+        p, inside = self.problem, self.allocation[o]
+        if amount <= MOVE:
+            shape = p.allocation_shape[np.searchsorted(p.allocation_offsets, o, "right") - 1]
+            row = p.move_rows[(MOVE - amount) * p.n_shapes + shape]
+            if row == NONE:
+                return list(inside)
+            first, end = p.move_offsets[row + o - inside.start :][:2]
+            return [inside.start + place for place in p.move_landings[first:end].tolist()]
         if amount != ANY and o + amount in inside:
             return [o + amount]
         return list(inside)

@@ -38,7 +38,9 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
+from kleene.solvers.inclusion.moves import Moves
 from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.problem import MOVE
 
 
 @piece
@@ -66,7 +68,7 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
     source = g.root[rules.trigger_node[trigger]]
     for i in range(rules.offset_offsets[trigger], rules.offset_offsets[trigger + 1]):
         target = g.root[rules.offset_to[i]]
-        amount = rules.offset_amount[i]
+        amount, moves = rules.offset_amount[i], rules.moves
         j = s.row_start[before]
         j_end = j + s.row_length[before]
         start = s.row_start[row]
@@ -76,19 +78,33 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
                 j += 1
             if j < j_end and s.indices[j] == index:
                 word &= ~s.words[j]
-            alone = word & rules.alone[index]
-            word &= ~alone
-            if target != source and alone != 0:
-                _state(g, index, alone)
+            if amount > MOVE:
+                alone = word & rules.alone[index]
+                word &= ~alone
+                if target != source and alone != 0:
+                    _state(g, index, alone)
             while word != 0:
                 o = (index << 6) + lowest(word)
                 word &= word - np.uint64(1)
-                first, end = np.int64(rules.allocation_first[o]), rules.allocation_end[o]
+                first, end = np.int64(moves.first[o]), moves.end[o]
+                if amount <= MOVE and moves.shape[o] >= 0:
+                    table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
+                    if table >= 0:
+                        _land(g, moves, first, table + o - first)
+                        continue
                 if amount >= 0 and o + amount < end:
                     first, end = o + amount, o + amount + 1
                 for moved in range(first, end):
                     _state(g, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
         _flush(g, target)
+
+
+@piece
+def _land(g: Graph, moves: Moves, first: np.int64, row: np.int64) -> None:
+    """State where a move leads from the object of a row, in the allocation from `first` on."""
+    for i in range(moves.offsets[row], moves.offsets[row + 1]):
+        moved = np.int64(first + moves.landings[i])
+        _state(g, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
 
 
 @piece

@@ -16,22 +16,33 @@ _intrinsic: Any = intrinsic  # Numba publishes no types
 _types: Any = types
 
 
+def _pointer(kind: Any) -> Any:
+    """Return the type that stands for `kind` where nothing is counted."""
+    if isinstance(kind, types.Array):
+        return _types.CPointer(kind.dtype)
+    if isinstance(kind, types.NamedTuple):
+        return _types.NamedTuple([_pointer(k) for k in kind.types], kind.instance_class)
+    return kind
+
+
+def _value(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return the value of type `_pointer(kind)` for one of type `kind`."""
+    if isinstance(kind, types.Array):
+        return context.make_array(kind)(context, builder, value).data
+    if isinstance(kind, types.NamedTuple):
+        parts = [
+            _value(context, builder, part, builder.extract_value(value, i))
+            for i, part in enumerate(kind.types)
+        ]
+        return context.make_tuple(builder, _pointer(kind), parts)
+    return value
+
+
 def _pointers(_context: Any, arrays: Any) -> Any:
-    def pointer(kind: Any) -> Any:
-        return _types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind
-
-    result = _types.NamedTuple([pointer(kind) for kind in arrays.types], arrays.instance_class)
-
     def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        values = []
-        for i, kind in enumerate(arrays.types):
-            value = builder.extract_value(arguments[0], i)
-            if isinstance(kind, types.Array):
-                value = context.make_array(kind)(context, builder, value).data
-            values.append(value)
-        return context.make_tuple(builder, result, values)
+        return _value(context, builder, arrays, arguments[0])
 
-    return result(arrays), build
+    return _pointer(arrays)(arrays), build
 
 
-pointers = _intrinsic(_pointers)  # of a named tuple's arrays: the same tuple, each as its pointer
+pointers = _intrinsic(_pointers)  # of a named tuple: the same, with each array as its pointer

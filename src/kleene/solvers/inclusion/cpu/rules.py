@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.solvers.inclusion.moves import Moves, moves_of
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 
 I32 = NDArray[np.int32]
@@ -37,8 +38,7 @@ class Rules(NamedTuple):
     function_rest: I32
     formal_offsets: I32
     formals: I32
-    allocation_first: I32  # per object
-    allocation_end: I32
+    moves: Moves
     alone: Words  # bits: objects that are alone in their allocation
     trigger_node: I32
     load_offsets: I64  # T + 1
@@ -70,9 +70,7 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     n, n_objects = p.n_nodes, p.n_objects
     inside, outside = (n, n + 1) if is_open else (NONE, NONE)
     extra = [n_objects] if is_open else []
-    ends = np.append(p.allocation_offsets, np.int32(n_objects + 1))[: None if is_open else -1]
-    allocation = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    first, end = ends[allocation], ends[allocation + 1]
+    moves = moves_of(p, len(extra))
     function_of = np.full(n_objects + len(extra), NONE, np.int32)
     function_of[p.function_object] = np.arange(p.n_functions)
     function_of[extra] = p.n_functions
@@ -106,9 +104,8 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         function_rest=_more(p.function_rest, outside),
         formal_offsets=_more(p.formal_offsets, int(p.formal_offsets[-1]) if is_open else NONE),
         formals=p.formals,
-        allocation_first=first.astype(np.int32),
-        allocation_end=end.astype(np.int32),
-        alone=_words(np.flatnonzero(end - first == 1), n_objects + len(extra)),
+        moves=moves,
+        alone=_words(np.flatnonzero(moves.end - moves.first == 1), n_objects + len(extra)),
         trigger_node=triggers,
         load_offsets=load_offsets,
         load_to=load[1][load_order],

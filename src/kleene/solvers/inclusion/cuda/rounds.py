@@ -40,7 +40,10 @@ class Rounds:
         self.contents, self.function_of = send(tables.contents), send(tables.function_of)
         self.result, self.rest = send(problem.function_result), send(problem.function_rest)
         self.formal_offsets, self.formals = send(problem.formal_offsets), send(problem.formals)
-        self.allocation = (send(tables.allocation_start), send(tables.allocation_end))
+        moves = tables.moves
+        places = (send(moves.first), send(moves.end), send(moves.shape))
+        landings = (send(moves.rows), send(moves.offsets), send(moves.landings))
+        self.moves = (*places, np.int32(moves.n_shapes), *landings)
         self.times: list[dict[str, float]] | None = None  # by round: kinds of rules, if timed
         self._make_rows()
 
@@ -119,7 +122,7 @@ class Rounds:
             self._fire_kind("fire_pull", _PULL, self.pull, (self.dirty,), targets)
             start_s = self._clock("pull_s", start_s)
         if len(self.tables.offset):
-            self._fire_kind("fire_offset", _OFFSET, self.offset, (), self.allocation)
+            self._fire_kind("fire_offset", _OFFSET, self.offset, (), self.moves)
             self._clock("offset_s", start_s)
 
     def _clock(self, name: str, start_s: float) -> float:

@@ -243,31 +243,61 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
   count_strips(n_strips);
 }
 
-// A lane takes a word of `from`; allocation_start and allocation_end are by object.
+// Columns by object, then the tables of moves: see moves.py.
+struct Moves {
+  const int *first, *end, *shape;
+  int n_shapes;
+  const int *rows, *offsets, *landings;
+};
+
+constexpr int MOVE = -2;  // amount MOVE - m is move m
+
+// Row d gains object o.
+__device__ void add_object(const Rows& r, int d, int o) {
+  if (add_word(r, d, o / 64, 1ull << o % 64)) note_block(r, d, o / 64 / r.block_words);
+}
+
+// Row d gains what lies `amount` behind object o.
+__device__ void add_moved(const Rows& r, const Moves& m, int d, int o, int amount) {
+  const int start = m.first[o], end = m.end[o];
+  if (amount <= MOVE && m.shape[o] >= 0) {
+    const int row = m.rows[(MOVE - amount) * m.n_shapes + m.shape[o]];
+    if (row >= 0) {
+      const int at = row + o - start;
+      for (int i = m.offsets[at]; i < m.offsets[at + 1]; i++)
+        add_object(r, d, start + m.landings[i]);
+      return;
+    }
+  }
+  const bool inside = amount >= 0 && amount < end - o;
+  int low = inside ? o + amount : start;
+  const int high = inside ? low + 1 : end;
+  while (low < high) {  // the objects low .. high - 1, a word at a time
+    const int word = low / 64, stop = min(high, word * 64 + 64);
+    const word_t ones = ~0ull >> (64 - (stop - low));
+    if (add_word(r, d, word, ones << low % 64)) note_block(r, d, word / r.block_words);
+    low = stop;
+  }
+}
+
+// A lane takes a word of `from`.
 extern "C" __global__ void fire_offset(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
     const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
     word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words,
-    const int* __restrict__ allocation_start, const int* __restrict__ allocation_end) {
+    const int* __restrict__ first, const int* __restrict__ past, const int* __restrict__ shape,
+    int n_shapes, const int* __restrict__ move_rows, const int* __restrict__ move_offsets,
+    const int* __restrict__ move_landings) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
+  const Moves m = {first, past, shape, n_shapes, move_rows, move_offsets, move_landings};
   for (long long i = warp_id(); i < *n_active; i += n_warps()) {
     const int s = from[active[i]], d = to[active[i]], k = amount[active[i]];
     for (word_t blocks = delta_mask[s]; blocks; blocks &= blocks - 1) {
       const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w < end; w += 32)
-        for (word_t bits = new_word(r, s, w); bits; bits &= bits - 1) {
-          const int o = w * 64 + first_bit(bits), past = allocation_end[o];
-          const bool inside = k >= 0 && k < past - o;
-          int low = inside ? o + k : allocation_start[o];
-          const int high = inside ? low + 1 : past;
-          while (low < high) {  // the objects low .. high - 1, a word at a time
-            const int word = low / 64, stop = min(high, word * 64 + 64);
-            const word_t ones = ~0ull >> (64 - (stop - low));
-            if (add_word(r, d, word, ones << low % 64)) note_block(r, d, word / block_words);
-            low = stop;
-          }
-        }
+        for (word_t bits = new_word(r, s, w); bits; bits &= bits - 1)
+          add_moved(r, m, d, w * 64 + first_bit(bits), k);
     }
   }
 }

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.solvers.inclusion.moves import Moves, moves_of
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, I32, TO_OUTSIDE, Problem
 
 CONTENTS = -1  # maps from an object to a node, as in rules.cu; m >= 0 is the formal at place m
@@ -57,8 +58,7 @@ class Tables:
     offset: Rules  # from, to, amount
     contents: I32
     function_of: I32
-    allocation_start: I32
-    allocation_end: I32
+    moves: Moves
 
     @property
     def n_words(self) -> int:
@@ -89,7 +89,6 @@ def tables(problem: Problem) -> Tables:
         push.append((_same(escaped, maps), _same(unknown, maps), maps))
         pull += [(_column(escaped), _column(escaped), map_) for map_ in (CONTENTS, RESULT)]
         offset.append((_column(escaped), _column(escaped), ANY))
-    start, end = _allocations(p)
     return Tables(
         n_rows=p.n_nodes + 2 * has_outside,
         n_objects=p.n_objects + has_outside,
@@ -104,8 +103,7 @@ def tables(problem: Problem) -> Tables:
         offset=_rules(offset),
         contents=np.append(p.contents, [-1] * has_outside).astype(np.int32),
         function_of=_function_of(p, p.n_objects + has_outside),
-        allocation_start=np.append(start, [outside] * has_outside).astype(np.int32),
-        allocation_end=np.append(end, [outside + 1] * has_outside).astype(np.int32),
+        moves=moves_of(p, int(has_outside)),
     )
 
 
@@ -133,12 +131,6 @@ def _function_of(p: Problem, n_objects: int) -> I32:
     function_of = np.full(n_objects, -1, np.int32)
     function_of[p.function_object] = np.arange(p.n_functions, dtype=np.int32)
     return function_of
-
-
-def _allocations(p: Problem) -> tuple[I32, I32]:
-    """Return where each object's allocation starts and ends."""
-    sizes = np.diff(p.allocation_offsets)
-    return np.repeat(p.allocation_offsets[:-1], sizes), np.repeat(p.allocation_offsets[1:], sizes)
 
 
 def _column(value: int) -> I32:

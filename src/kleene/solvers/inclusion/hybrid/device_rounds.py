@@ -66,7 +66,7 @@ class DeviceRounds(Sweeps):
         before = (self.dirty,) if kind == _PULL else ()
         after: tuple[Any, ...] = ()
         if kind == _OFFSET:
-            after = self.allocation
+            after = self.moves
         elif kind != _COPY:
             after = self._targets()
         rows = (self.all, self.fresh, self.fresh_mask, self.delta, self.delta_mask, self.all_mask)

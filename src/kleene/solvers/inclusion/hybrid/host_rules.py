@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit, prange
 
 from kleene.solvers.inclusion.cuda.tables import CONTENTS, RESULT
+from kleene.solvers.inclusion.problem import MOVE
 
 COPY, PUSH, PULL, OFFSET = range(4)
 _ONE = np.uint64(1)
@@ -99,9 +100,21 @@ def through(
 
 
 @njit(cache=True)
-def move(rows: Any, masks: Any, ends: Any, rule: Any, mine: Any, gained: Any) -> None:
+def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
+    """Add object o to a row, if it lies in the blocks `mine`."""
+    every, _, fresh, block_words = rows
+    place, bit = o // 64, _ONE << np.uint64(o % 64)
+    block = _ONE << np.uint64(place // block_words)
+    if mine & block and not every[to, place] & bit:
+        every[to, place] |= bit
+        fresh[to, place] |= bit
+        gained[to] |= block
+
+
+@njit(cache=True)
+def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -> None:
     """Fire one offset (source, to, amount) for the objects that land in the blocks `mine`."""
-    every, delta, fresh, block_words = rows
+    every, delta, _, block_words = rows
     source, to, amount = rule
     blocks = masks[1][source]
     while blocks:
@@ -114,16 +127,19 @@ def move(rows: Any, masks: Any, ends: Any, rule: Any, mine: Any, gained: Any) ->
             while recent:
                 o = w * 64 + lowest(recent)
                 recent &= recent - _ONE
-                inside = 0 <= amount < ends[1][o] - o
-                low = o + amount if inside else ends[0][o]
-                high = low + 1 if inside else ends[1][o]
-                for moved in range(low, high):
-                    place, bit = moved // 64, _ONE << np.uint64(moved % 64)
-                    block = _ONE << np.uint64(place // block_words)
-                    if mine & block and not every[to, place] & bit:
-                        every[to, place] |= bit
-                        fresh[to, place] |= bit
-                        gained[to] |= block
+                start, end = moves.first[o], moves.end[o]
+                table = -1
+                if amount <= MOVE and moves.shape[o] >= 0:
+                    table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
+                if table >= 0:
+                    at = table + o - start
+                    for i in range(moves.offsets[at], moves.offsets[at + 1]):
+                        gain(rows, to, start + moves.landings[i], mine, gained)
+                elif 0 <= amount < end - o:
+                    gain(rows, to, o + amount, mine, gained)
+                else:
+                    for moved in range(start, end):
+                        gain(rows, to, moved, mine, gained)
 
 
 @njit(cache=True, parallel=True)
@@ -135,7 +151,7 @@ def fire(
     masks: Any,
     maps: Any,
     special: Any,
-    ends: Any,
+    moves: Any,
     owned: Any,
     gained: Any,
 ) -> None:
@@ -148,7 +164,7 @@ def fire(
             if kind == COPY:
                 flow(rows, masks, rule[0], rule[1], False, mine, mask)
             elif kind == OFFSET:
-                move(rows, masks, ends, rule, mine, mask)
+                move(rows, masks, moves, rule, mine, mask)
             else:
                 through(rows, masks, maps, special, rule, kind == PUSH, mine, mask)
 

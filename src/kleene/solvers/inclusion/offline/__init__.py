@@ -112,7 +112,8 @@ def _numbered(problem: Problem, component: I32, before: I64) -> I64:
 
 def _offset_tokens(problem: Problem, pointer_label: I64) -> I64:
     """Return an id below the number of offsets per offset: equal for equal label and amount."""
-    key = pointer_label[problem.offset_source] << 32 | (problem.offset_amount.astype(np.int64) + 1)
+    amount = problem.offset_amount.astype(np.int64) + (1 << 31)
+    key = pointer_label[problem.offset_source] << 32 | amount
     token: I64 = np.unique(key, return_inverse=True)[1].astype(np.int64)
     return token
 
@@ -150,7 +151,8 @@ def _rewritten(problem: Problem, representative: I32) -> Problem:
     load = _pairs(at(problem.load_destination), load_pointer, load_pointer != NOTHING)
     pointer, source = at(problem.store_pointer), at(problem.store_source)
     store = _pairs(pointer, source, (pointer != NOTHING) & (source != NOTHING))
-    moves = at(problem.offset_source) != NOTHING
+    move = at(problem.offset_destination), at(problem.offset_source), problem.offset_amount
+    move = _triples(*move, move[1] != NOTHING)
     node, flags = at(problem.flagged_node), problem.flags
     shown = ((flags & FROM_OUTSIDE) | (flags & TO_OUTSIDE) * (node != NOTHING)) != 0
     return replace(
@@ -165,9 +167,9 @@ def _rewritten(problem: Problem, representative: I32) -> Problem:
         load_pointer=load[1],
         store_pointer=store[0],
         store_source=store[1],
-        offset_destination=at(problem.offset_destination)[moves],
-        offset_source=at(problem.offset_source)[moves],
-        offset_amount=problem.offset_amount[moves],
+        offset_destination=move[0],
+        offset_source=move[1],
+        offset_amount=move[2],
         function_result=place(problem.function_result),
         function_rest=place(problem.function_rest),
         formals=place(problem.formals),
@@ -177,6 +179,16 @@ def _rewritten(problem: Problem, representative: I32) -> Problem:
         flagged_node=node[shown],
         flags=flags[shown],
     )
+
+
+def _triples(first: I32, second: I32, third: I32, keep: NDArray[np.bool_]) -> tuple[I32, I32, I32]:
+    """Return the distinct triples to keep, sorted."""
+    rows = first[keep], second[keep], third[keep]
+    order = np.lexsort(rows[::-1])
+    rows = rows[0][order], rows[1][order], rows[2][order]
+    new = np.ones(len(order), bool)
+    new[1:] = np.any([row[1:] != row[:-1] for row in rows], axis=0)
+    return rows[0][new], rows[1][new], rows[2][new]
 
 
 def _pairs(first: I32, second: I32, keep: NDArray[np.bool_] | None = None) -> tuple[I32, I32]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
+from kleene.solvers.inclusion.moves import moves_of
 from kleene.solvers.inclusion.paper import rules
 from kleene.solvers.inclusion.paper.elements import Heads, Pool
 from kleene.solvers.inclusion.problem import I32, NONE, Problem
@@ -80,7 +81,6 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
         np.concatenate([place(p.copy_source), leader[len(leader) - len(extra) :]]),
     )
     apart = copies[0] != copies[1]
-    first, end = (np.repeat(b, np.diff(p.allocation_offsets)) for b in _bounds(p))
     function_of = np.full(p.n_objects, -1, np.int32)
     function_of[p.function_object] = np.arange(p.n_functions)
 
@@ -89,7 +89,7 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
 
     graph = rules.Graph(
         *(leader, heads(), heads(), heads(), heads(), heads(), heads(), heads(), heads()),
-        *(*offset, first, end, p.contents >= 0, function_of),
+        *(*offset, moves_of(p), p.contents >= 0, function_of),
         *(place(p.function_result), place(p.function_rest), p.formal_offsets, place(p.formals)),
         *(place(p.call_callee), place(p.call_result), p.actual_offsets, place(p.actuals)),
         used=np.array([1, 0], np.int64),  # element 0 stands for none
@@ -101,10 +101,6 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
     pool = _fill(pool, graph, graph.l, place(p.load_destination), place(p.load_pointer))
     pool = _fill(pool, graph, graph.s, place(p.store_pointer), place(p.store_source))
     return graph, pool
-
-
-def _bounds(problem: Problem) -> tuple[I32, I32]:
-    return problem.allocation_offsets[:-1], problem.allocation_offsets[1:]
 
 
 def _fill(pool: Pool, graph: rules.Graph, heads: Heads, node: I32, bit: I32) -> Pool:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kleene.solvers.inclusion.moves import Moves
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
     I64,
@@ -27,6 +28,7 @@ from kleene.solvers.inclusion.paper.elements import (
     members,
     with_room,
 )
+from kleene.solvers.inclusion.problem import MOVE
 
 
 class Graph(NamedTuple):
@@ -43,8 +45,7 @@ class Graph(NamedTuple):
     s: Heads
     offset_source: Heads  # -1 for none
     offset_amount: Heads
-    first_object: Heads  # per object: its allocation is first_object .. end_object - 1
-    end_object: Heads
+    moves: Moves
     has_contents: NDArray[np.bool_]
     function_of: Heads  # per object, -1 for none
     function_result: Heads
@@ -91,6 +92,7 @@ def _load(pool: Pool, g: Graph) -> Pool:
 def _offset(pool: Pool, g: Graph) -> Pool:
     """δP(x) gains z + o for every z in ΔP(y), where x has an offset edge to y."""
     n_most = len(g.leader) // N_BITS + 1
+    m = g.moves
     for x in range(len(g.offset_source)):
         y = g.offset_source[x]
         if y < 0 or not g.new_p[y]:
@@ -98,11 +100,17 @@ def _offset(pool: Pool, g: Graph) -> Pool:
         pool = with_room(pool, g.used, n_most)
         for k in range(members(pool, g.new_p[y], g.buffer)):
             z = g.buffer[k]
-            moved = z + g.offset_amount[x]
-            if z <= moved < g.end_object[z]:
-                add(pool, g.used, g.found_p, x, moved)
+            first, amount, table = m.first[z], g.offset_amount[x], -1
+            if amount <= MOVE and m.shape[z] >= 0:
+                table = m.rows[(MOVE - amount) * m.n_shapes + m.shape[z]]
+            if table >= 0:
+                at = table + z - first
+                for i in range(m.offsets[at], m.offsets[at + 1]):
+                    add(pool, g.used, g.found_p, x, first + m.landings[i])
+            elif 0 <= amount < m.end[z] - z:
+                add(pool, g.used, g.found_p, x, z + amount)
             else:
-                for each in range(g.first_object[z], g.end_object[z]):
+                for each in range(first, m.end[z]):
                     add(pool, g.used, g.found_p, x, each)
     return pool
 
