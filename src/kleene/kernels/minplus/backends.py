@@ -1,0 +1,20 @@
+"""Which module computes for a device.
+
+A back end is a package of this room with the operations of `kleene.kernels.minplus` on one octagon,
+every argument by its place as in `reference`, and its module `batch` with those on many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kleene.base.device import Device
+from kleene.kernels.minplus import reference
+from kleene.kernels.minplus.reference import batch as _batch  # noqa: F401 - found as reference.batch
+
+
+def of(device: Device) -> Any:
+    """Return the back end for `device`."""
+    if device is Device.CPU or device is Device.AUTO:
+        return reference
+    raise ValueError(f"octagons cannot be computed on {device!r}: ask for 'cpu' or 'auto'")
