@@ -1,0 +1,1 @@
+"""Which objects may each pointer hold? Andersen's analysis of a whole program."""

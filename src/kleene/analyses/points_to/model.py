@@ -1,0 +1,107 @@
+"""The memory of a program as objects, and what its code says about them: before any solving.
+
+**Memory.** An *allocation* is a piece of storage that the program makes at one place of its text: a
+global, a function, a local variable, all storage that one call of an allocator returns. Its *shape*
+cuts it into *places*, and each place is one object of the inclusion problem:
+
+- An exact place stands for one address: a byte offset from the start. Fields of structs are exact,
+  nested ones too; a union has a place every few bytes.
+- An array has its first element's places, exact, and once more the same places for all its other
+  elements. What they contain is one: a place of the first element and that of the others share
+  their contents node. So an array is one element, while a pointer to its start is not a pointer
+  somewhere into it (structs that start with an array would lose their fields otherwise).
+- A *blur* is somewhere, at no byte in particular. It contains nothing itself; whoever may point to
+  it may point to every place of the allocation.
+
+Invariant: at a run, a pointer that holds the address of byte b of the allocation is covered by the
+place of b, or by the blur. A pointer in memory is kept at the place of its first byte.
+
+**Nodes** of the problem: a value of the program is the node of the same number; then come the
+contents of places, the results of functions, and helpers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.ir.tables import I32, I64, U8, Table
+from kleene.solvers.inclusion import Problem
+
+BLUR = -1  # in `Places.byte`
+
+
+class AllocationKind(IntEnum):
+    """Who made a piece of storage; `Allocations.site` says where."""
+
+    GLOBAL = 0  # site: the global's value
+    FUNCTION = 1  # site: the function's value
+    STACK = 2  # site: the alloca
+    HEAP = 3  # site: the call of the allocator, or of the wrapper that was cloned
+    STATIC = 4  # storage that a library keeps for itself; site: the declared function's value
+    COPY = 5  # of an argument passed by value; site: the argument
+    VARIADIC = 6  # arguments beyond the named ones; site: the function's value
+    COMMAND_LINE = 7  # argv and the strings in it; site: the argument of main
+    EXCEPTION = 8  # site: the call that allocates it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocations(Table):
+    """Every piece of storage; its objects are consecutive, as `Problem.allocation_offsets` says."""
+
+    kind: U8
+    site: I32  # value of the program, -1 where there is none
+    callee: I32  # for HEAP: the allocator's value; else -1
+    type: I32  # what it holds, as far as known; -1
+    n_bytes: I64  # -1 where unknown
+    part: I32  # 0, or which one where a site makes several
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places(Table):
+    """Every object of the problem: a place of an allocation."""
+
+    allocation: I32
+    byte: I64  # of an exact place its offset; of one that repeats, that of its second; or BLUR
+    n_bytes: I32  # how far the place reaches
+    stride: I32  # 0 for an exact place: it stands for one address
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origins:
+    """The instruction behind each row of a table of the problem; -1 for globals and models."""
+
+    address: I32
+    copy: I32
+    load: I32
+    store: I32
+    offset: I32
+    call: I32
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A function that the program calls and does not contain."""
+
+    name: str
+    is_modelled: bool
+    n_calls: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """What a program says about its pointers."""
+
+    problem: Problem
+    allocations: Allocations
+    places: Places
+    origins: Origins
+    result_node: I32  # per function: what it returns, -1 for a declaration
+    direct_calls: I32  # (n, 2): instruction, function; the calls that need no solving
+    callbacks: I32  # (n, 2): instruction, call rule: an external calls what it was given
+    is_tracked: NDArray[np.bool_]  # per value: its node means something
+    externals: tuple[External, ...]
+    assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
