@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
-from kleene.solvers.inclusion.cuda import fixpoint, rounds
+from kleene.solvers.inclusion.cuda import classes, fixpoint, layout, rounds
 from kleene.solvers.inclusion.cuda.order import order
-from kleene.solvers.inclusion.generate import van_horn_mairson
+from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
 from tests.solvers.inclusion.strategies import (
     problem_of,
     problems,
@@ -56,6 +56,23 @@ def test_random_problems_with_no_node_merged(monkeypatch):
     monkeypatch.setattr(cuda, "rows_of", one_each)
     for number in range(100):
         assert wrong(random_problem(number)) is None, f"problem {number}"
+
+
+@needs_a_place
+@pytest.mark.parametrize("make", [random_problem, random_closures])
+def test_random_problems_with_a_slot_for_every_class(monkeypatch, make):
+    monkeypatch.setattr(classes, "DETOUR", 0)
+    for number in range(60):
+        assert wrong(make(number)) is None, f"problem {number}"
+
+
+@needs_a_place
+@pytest.mark.parametrize("n_lambdas", [40, 90])
+def test_dense_closures_pass_through_slots(n_lambdas):
+    problem = random_cps(n_lambdas, 1)
+    answer = cuda.solve(problem)
+    assert difference(answer, reference.solve(problem)) is None
+    assert answer.statistics["strips"] < answer.call_edges.shape[0] * 2
 
 
 @needs_a_place
@@ -166,8 +183,8 @@ def test_rows_of_several_blocks(n_objects):
 
 
 def test_a_row_has_at_most_64_blocks():
-    assert rounds._block_words(1) == rounds._block_words(2048) == 32
-    assert rounds._block_words(2049) == 64
+    assert layout.block_words(1) == layout.block_words(2048) == 32
+    assert layout.block_words(2049) == 64
 
 
 @needs_a_place
@@ -203,5 +220,5 @@ def test_a_problem_too_large_says_what_it_needs(monkeypatch):
     monkeypatch.setattr(launch, "current", Card)
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 24 << 30)
     large = problem_of(10_000_000, contents=[NONE] * 100_000)
-    assert cuda.problem_with(large) == "needs 349.8 GiB, a small card has 24.0 GiB free"
+    assert cuda.problem_with(large) == "needs 349.9 GiB, a small card has 24.0 GiB free"
     assert cuda.problem_with(Problem(1)) is None

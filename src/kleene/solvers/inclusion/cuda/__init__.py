@@ -10,6 +10,7 @@ from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
+from kleene.solvers.inclusion.cuda.layout import slots
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import tables
 from kleene.solvers.inclusion.offline import Reduced
@@ -57,8 +58,9 @@ def forecast(problem: Problem, n_rows: int | None = None) -> int:
     n_words = -(-(p.n_objects + 1) // 256) * 4
     pushes, pulls = len(p.store_source) + len(p.actuals), len(p.load_pointer) + p.n_calls
     n_rules = len(p.copy_source) + pushes + pulls + len(p.offset_source)
-    # A rule has three columns, and a place among the active; sorting them takes as much again.
-    return 3 * (n_rows + 2) * (8 * n_words + 8) + 2 * 16 * n_rules + 20 * p.n_objects
+    n_all = n_rows + 2 + 2 * slots(n_rows + 2, max(pushes, pulls))
+    # A rule has three columns, a pair and places in lists and a table; sorting takes a part again.
+    return 3 * n_all * (8 * n_words + 12) + 2 * 40 * n_rules + 20 * p.n_objects
 
 
 def problem_with(problem: Problem) -> str | None:

@@ -18,13 +18,48 @@ struct Answer {
   }
 };
 
-// counts[r]: how many words of row r are not zero. A warp takes a row.
+// Rows meet under their sums in a table; first[place] is the first to come, + 1. grid ceil(n / block)
+extern "C" __global__ void enter_rows(const word_t* __restrict__ sums, int n_rows, int n_places,
+                                      word_t* keys, int* first, int* __restrict__ place_of) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= n_rows) return;
+  const word_t key = mix(sums[row]) | 1;  // 0 is a free place
+  int place = key >> 32 & (n_places - 1);
+  for (;; place = (place + 1) & (n_places - 1)) {
+    const word_t old = atomicCAS(keys + place, 0ull, key);
+    if (!old || old == key) break;
+  }
+  atomicCAS(first + place, 0, row + 1);
+  place_of[row] = place;
+}
+
+// like[r]: the first to come if row r is equal to it, else r. A warp takes a row.
+extern "C" __global__ void compare_rows(
+    const word_t* __restrict__ all, const word_t* __restrict__ all_mask, int n_words,
+    int block_words, int n_rows, const int* __restrict__ first, const int* __restrict__ place_of,
+    int* __restrict__ like) {
+  for (long long row = warp_id(); row < n_rows; row += n_warps()) {
+    const int other = first[place_of[row]] - 1;
+    word_t differ = all_mask[row] ^ all_mask[other];
+    for (word_t blocks = differ || other == row ? 0 : all_mask[row]; blocks; blocks &= blocks - 1) {
+      const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w < end; w += 32)
+        differ |= all[(size_t)row * n_words + w] ^ all[(size_t)other * n_words + w];
+    }
+    const bool equal = !__any_sync(EVERY_LANE, differ != 0);
+    if (lane_id() == 0) like[row] = equal ? other : row;
+  }
+}
+
+// counts[i]: how many words of row chosen[i] are not zero. A warp takes a row.
 extern "C" __global__ void count_words(
     const word_t* __restrict__ all, const word_t* __restrict__ all_mask,
-    const word_t* __restrict__ escaped, int n_rows, int n_words, int block_words, int outside,
-    long long* __restrict__ counts, unsigned char* __restrict__ unknown) {
+    const word_t* __restrict__ escaped, const int* __restrict__ chosen, int n_rows, int n_words,
+    int block_words, int outside, long long* __restrict__ counts,
+    unsigned char* __restrict__ unknown) {
   const Answer a = {all, all_mask, escaped, n_words, block_words, outside};
-  for (long long row = warp_id(); row < n_rows; row += n_warps()) {
+  for (long long i = warp_id(); i < n_rows; i += n_warps()) {
+    const int row = chosen[i];
     const bool is_unknown = a.is_unknown(row);
     int count = 0;
     for (word_t blocks = all_mask[row]; blocks; blocks &= blocks - 1) {
@@ -32,19 +67,21 @@ extern "C" __global__ void count_words(
       for (int w = start + lane_id(); w < end; w += 32) count += a.word(row, w, is_unknown) != 0;
     }
     for (int step = 16; step; step /= 2) count += __shfl_xor_sync(EVERY_LANE, count, step);
-    if (lane_id() == 0) counts[row] = count, unknown[row] = is_unknown;
+    if (lane_id() == 0) counts[i] = count, unknown[i] = is_unknown;
   }
 }
 
-// index/word[offsets[r] ..) = the words of row r that are not zero, ascending.
+// index/word[offsets[i] ..) = the words of row chosen[i] that are not zero, ascending.
 extern "C" __global__ void write_words(
     const word_t* __restrict__ all, const word_t* __restrict__ all_mask,
-    const word_t* __restrict__ escaped, int n_rows, int n_words, int block_words, int outside,
-    const long long* __restrict__ offsets, int* __restrict__ index, word_t* __restrict__ word) {
+    const word_t* __restrict__ escaped, const int* __restrict__ chosen, int n_rows, int n_words,
+    int block_words, int outside, const long long* __restrict__ offsets, int* __restrict__ index,
+    word_t* __restrict__ word) {
   const Answer a = {all, all_mask, escaped, n_words, block_words, outside};
-  for (long long row = warp_id(); row < n_rows; row += n_warps()) {
+  for (long long i = warp_id(); i < n_rows; i += n_warps()) {
+    const int row = chosen[i];
     const bool is_unknown = a.is_unknown(row);
-    long long place = offsets[row];
+    long long place = offsets[i];
     for (word_t blocks = all_mask[row]; blocks; blocks &= blocks - 1) {
       const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w - lane_id() < end; w += 32) {

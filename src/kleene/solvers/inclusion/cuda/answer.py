@@ -1,4 +1,4 @@
-"""The device's rows as a `Solution`: only words that are not zero travel."""
+"""The device's rows as a `Solution`: only distinct rows travel, and of them words with a bit."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds
+from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads, warps
+from kleene.solvers.inclusion.cuda.rounds import Rounds
 from kleene.solvers.inclusion.problem import I32, Problem
 from kleene.solvers.inclusion.solution import Bits, Rows, Solution
 
 
 def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> Solution:
-    """Return what the closed rows say of the problem."""
+    """Return what the closed rows say of the problem; equal rows are one."""
     module = launch.load(HERE / "answer.cu")
     escaped_words = _escaped_words(rounds)
-    rows, unknown = _rows(module, rounds, problem.n_nodes, escaped_words)
+    row_of, distinct = _distinct(module, rounds, problem.n_nodes)
+    rows, is_unknown = _rows(module, rounds, distinct, escaped_words)
     escaped = np.zeros(problem.n_objects, bool)
     if rounds.tables.outside >= 0:
         bits = np.unpackbits(rounds.fetch(escaped_words).view(np.uint8), bitorder="little")
         escaped = bits[: problem.n_objects].astype(bool)
+    unknown = is_unknown[row_of]
     return Solution(
-        row_of=np.arange(problem.n_nodes, dtype=np.int32),
+        row_of=row_of,
         rows=rows,
         unknown=unknown,
         escaped=escaped,
@@ -34,22 +37,40 @@ def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> 
 
 def _escaped_words(rounds: Rounds) -> Any:
     if rounds.tables.outside < 0:
-        return rounds.xp.zeros(rounds.n_words, np.uint64)
-    return rounds.all[rounds.tables.escaped_row]
+        return rounds.xp.zeros(rounds.matrix.n_words, np.uint64)
+    return rounds.matrix.all[rounds.tables.escaped_row]
 
 
-def _rows(module: launch.Module, rounds: Rounds, n_rows: int, escaped: Any) -> tuple[Rows, Bits]:
-    xp = rounds.xp
+def _distinct(module: launch.Module, rounds: Rounds, n_rows: int) -> tuple[I32, Any]:
+    """Return each row's place among the distinct ones, and those, on the device."""
+    xp, m, n = rounds.xp, rounds.matrix, np.int32(n_rows)
+    if not n_rows:
+        return np.empty(0, np.int32), xp.zeros(0, np.int32)
+    n_places = 1 << (2 * n_rows).bit_length()
+    keys, first = xp.zeros(n_places, np.uint64), xp.zeros(n_places, np.int32)
+    place_of, like = xp.zeros(n_rows, np.int32), xp.zeros(n_rows, np.int32)
+    table = (np.int32(n_places), keys, first, place_of)
+    module.launch("enter_rows", threads(n_rows), (BLOCK,), (m.sums, n, *table))
+    rows = (m.all, m.all_mask, *m.widths)
+    module.launch("compare_rows", warps(n_rows), (BLOCK,), (*rows, n, first, place_of, like))
+    is_first = like == xp.arange(n_rows, dtype=np.int32)
+    number = (xp.cumsum(is_first) - 1).astype(np.int32)
+    return rounds.fetch(number[like]), xp.flatnonzero(is_first).astype(np.int32)
+
+
+def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> tuple[Rows, Bits]:
+    """Return the chosen rows, and which of them hold what is unknown."""
+    xp, m, n_rows = rounds.xp, rounds.matrix, len(chosen)
     unknown = xp.zeros(max(1, n_rows), np.uint8)
     counts = xp.zeros(n_rows + 1, np.int64)
-    widths = (np.int32(rounds.n_words), np.int32(rounds.block_words))
-    outside = np.int32(rounds.tables.outside)
-    args = (rounds.all, rounds.all_mask, escaped, np.int32(n_rows), *widths, outside)
-    module.launch("count_words", _warps(n_rows), (BLOCK,), (*args, counts[1:], unknown))
+    rows = (m.all, m.all_mask, escaped, chosen, np.int32(n_rows), *m.widths)
+    args = (*rows, np.int32(rounds.tables.outside))
+    grid = warps(n_rows) if n_rows else (0,)
+    module.launch("count_words", grid, (BLOCK,), (*args, counts[1:], unknown))
     offsets = xp.cumsum(counts)
     n_words = int(offsets[-1])
     index, word = xp.zeros(max(1, n_words), np.int32), xp.zeros(max(1, n_words), np.uint64)
-    module.launch("write_words", _warps(n_rows), (BLOCK,), (*args, offsets, index, word))
+    module.launch("write_words", grid, (BLOCK,), (*args, offsets, index, word))
     there = (offsets, index[:n_words], word[:n_words], unknown[:n_rows])
     offsets, index, word, unknown = (rounds.fetch(array) for array in there)
     return Rows(offsets, index, word), unknown.astype(bool)
@@ -57,26 +78,22 @@ def _rows(module: launch.Module, rounds: Rounds, n_rows: int, escaped: Any) -> t
 
 def _call_edges(module: launch.Module, rounds: Rounds, problem: Problem) -> I32:
     """Return the pairs of call and function, sorted."""
-    xp, n_calls = rounds.xp, problem.n_calls
+    xp, m, n_calls = rounds.xp, rounds.matrix, problem.n_calls
     if not n_calls or not problem.n_functions:
         return np.empty((0, 2), np.int32)
-    is_function = np.zeros(64 * rounds.n_words, bool)
+    is_function = np.zeros(64 * m.n_words, bool)
     is_function[problem.function_object] = True
     functions = xp.asarray(np.packbits(is_function, bitorder="little").view(np.uint64))
     counts = xp.zeros(n_calls + 1, np.int64)
-    widths = (np.int32(rounds.n_words), np.int32(rounds.block_words))
     callee = xp.asarray(np.ascontiguousarray(problem.call_callee))
-    args = (rounds.all, rounds.all_mask, functions, callee, np.int32(n_calls), *widths)
-    module.launch("count_edges", _warps(n_calls), (BLOCK,), (*args, counts[1:]))
+    args = (m.all, m.all_mask, functions, callee, np.int32(n_calls), *m.widths)
+    module.launch("count_edges", warps(n_calls), (BLOCK,), (*args, counts[1:]))
     offsets = xp.cumsum(counts)
-    edges = xp.zeros((max(1, int(offsets[-1])), 2), np.int32)
-    ends = (offsets, rounds.function_of, edges)
-    module.launch("write_edges", _warps(n_calls), (BLOCK,), (*args, *ends))
-    found: I32 = rounds.fetch(edges[: int(offsets[-1])])
+    n_edges = int(offsets[-1])
+    edges = xp.empty((max(1, n_edges), 2), np.int32)
+    ends = (offsets, rounds.maps[1], edges)
+    module.launch("write_edges", warps(n_calls), (BLOCK,), (*args, *ends))
+    found: I32 = rounds.fetch(edges[:n_edges])
     if (np.diff(problem.function_object) < 0).any():  # the device wrote them by object
         found = found[np.lexsort((found[:, 1], found[:, 0]))]
     return found
-
-
-def _warps(n: int) -> tuple[int]:
-    return (min(-(-n * 32 // BLOCK), 132 * 16),)

@@ -25,14 +25,18 @@ def rows_of(problem: Problem) -> tuple[I32, int]:
     if not len(copies[0]) and not len(moves[0]):
         return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
     found = strong_components(Graph(*_successors(problem.n_nodes, *copies, *moves)))
+    if found.n_components == problem.n_nodes:
+        return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
     return found.component, found.n_components
 
 
-def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32]:
+def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | None]:
     """Return the tables with as many rows, and the row of each of the old; -1 is -1.
 
-    The rules still name the old rows.
+    The rules still name the old rows; if each is its own row, there are no names.
     """
+    if n_rows == len(row_of):
+        return tables, None
     n_special = tables.n_rows - len(row_of)
     special = np.arange(n_rows, n_rows + n_special, dtype=np.int32)
     names = np.concatenate([row_of, special, np.array([-1], np.int32)])

@@ -3,182 +3,236 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from kleene.kernels import launch
+from kleene.solvers.inclusion.cuda.classes import N_COUNTS, Classes, Triples
+from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
 from kleene.solvers.inclusion.cuda.tables import Rules, Tables
-from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.problem import I32, Problem
 
-HERE = Path(__file__).parent
-BLOCK = 256
-_MOST_BLOCKS = 132 * 16  # an H200 has 132 multiprocessors; more blocks than run even out the load
-_STRIP_WORDS = 32  # what a warp reads at once
-_N_BLOCKS = 64  # bits of a mask
-_COPY, _PUSH, _PULL, _OFFSET = range(4)
+COPY, PUSH, PULL, OFFSET = range(4)
+FIRE = ("fire_copy", "fire_push", "fire_pull", "fire_offset")
 ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
+_PARTS = 64  # warps that may share a rule
+_PINNED_UP_TO_BYTES = 1 << 30  # of an answer's column: memory that cannot be swapped out
+_PACKED_UP_TO_BYTES = 1 << 16  # of a column: what is sent together with others
 
 
 class Rounds:
-    """The rows of a problem on the device, and what can be done to them."""
+    """The rows of a problem on the device, and what can be done to them.
 
-    def __init__(self, problem: Problem, tables: Tables) -> None:
+    `names` has the row of each that the tables' rules name, or is None if those are the rows.
+    """
+
+    def __init__(self, problem: Problem, tables: Tables, names: I32 | None) -> None:
         place = launch.current()
-        self.xp = place.xp
-        self.to_host = place.to_host
-        self.rules = launch.load(HERE / "rules.cu")
+        self.xp, self.to_host = place.xp, place.to_host
+        self.module = launch.load(HERE / "rules.cu")
         self.tables = tables
-        self.n_words = tables.n_words
-        self.block_words = _block_words(self.n_words)
-        send = self._send
-        self.copy, self.push, self.pull, self.offset = (
-            [send(column) for column in (kind.first, kind.second, kind.third)]
-            for kind in self._kinds()
-        )
-        self.contents, self.function_of = send(tables.contents), send(tables.function_of)
-        self.result, self.rest = send(problem.function_result), send(problem.function_rest)
-        self.formal_offsets, self.formals = send(problem.formal_offsets), send(problem.formals)
-        moves = tables.moves
-        places = (send(moves.first), send(moves.end), send(moves.shape))
-        landings = (send(moves.rows), send(moves.offsets), send(moves.landings))
-        self.moves = (*places, np.int32(moves.n_shapes), *landings)
+        self._send_all(problem, names)
+        n_rules = max(len(tables.push), len(tables.pull))
+        self.matrix = Matrix(self.xp, tables.n_rows, tables.n_words, n_rules)
+        self.dirty = self.xp.zeros(2 * tables.n_words + 2, np.uint64)
+        self.dirty_mask = self.dirty[2 * tables.n_words :]
+        self._counts = self.xp.zeros(2 + 2 * N_COUNTS, np.int32)
+        n_few = max(1, len(tables.copy), len(tables.offset))
+        self._few = Triples(*(self.xp.zeros(n_few, np.int32) for _ in range(3)))
+        self._classes = {
+            kind: Classes(kind, self.kinds[kind], self.matrix, self._counts[first:])
+            for kind, first in ((PUSH, 2), (PULL, 2 + N_COUNTS))
+            if len(self.of_kind(kind))
+        }
+        self._changed = self.xp.zeros(max(1, tables.n_rows), np.int32)
+        self._n_changed = self.xp.zeros(ROUNDS_PER_LOOK, np.int32)
         self.times: list[dict[str, float]] | None = None  # by round: kinds of rules, if timed
-        self._make_rows()
+        self._graphs: dict[int, Any] = {}
 
-    def _make_rows(self) -> None:
-        xp, n_rows, shape = self.xp, self.tables.n_rows, (self.tables.n_rows, self.n_words)
-        self.all, self.delta, self.fresh = (xp.zeros(shape, np.uint64) for _ in range(3))
-        masks = (xp.zeros(max(1, n_rows), np.uint64) for _ in range(3))
-        self.all_mask, self.delta_mask, self.fresh_mask = masks
-        self.dirty = xp.zeros(2 * self.n_words + 2, np.uint64)
-        self.dirty_mask = self.dirty[2 * self.n_words :]
-        largest = max(len(kind) for kind in self._kinds())
-        self.active = xp.zeros(max(1, largest), np.int32)
-        self.n_active = xp.zeros(4, np.int32)
-        self.n_changed = xp.zeros(ROUNDS_PER_LOOK, np.int32)
+    def _send_all(self, problem: Problem, names: I32 | None) -> None:
+        """Send rules and maps; name rows anew there, and drop rules that repeat others."""
+        t, p = self.tables, problem
+        rules = [c for k in range(4) for c in self.of_kind(k).columns()]
+        maps = [t.contents, t.function_of, p.function_result, p.function_rest]
+        maps += [p.formal_offsets, p.formals]
+        moves = [t.moves.first, t.moves.end, t.moves.shape]
+        moves += [t.moves.rows, t.moves.offsets, t.moves.landings]
+        sent = iter(self._sent([*rules, *maps, *moves, t.seed_row, t.seed_object]))
+        self.kinds = [Triples(next(sent), next(sent), next(sent)) for _ in range(4)]
+        contents, function_of, result, rest, formal_offsets, formals = (
+            next(sent) for _ in range(6)
+        )
+        if names is not None:
+            row_of = self.xp.asarray(names)
+            self.kinds = [
+                self._distinct(Triples(row_of[k.first], row_of[k.second], k.third))
+                for k in self.kinds
+            ]
+            contents, result, rest, formals = (row_of[c] for c in (contents, result, rest, formals))
+        self.maps = (contents, function_of, result, rest, formal_offsets, formals)
+        specials = (np.int32(t.outside), np.int32(t.unknown_row), np.int32(t.escaped_row))
+        self.targets = (*self.maps, *specials)
+        places, landings = [next(sent) for _ in range(3)], [next(sent) for _ in range(3)]
+        self._moves = (*places, np.int32(t.moves.n_shapes), *landings)
+        self._seeds = (next(sent), next(sent))
 
-    def _kinds(self) -> tuple[Rules, ...]:
+    def _distinct(self, rules: Triples) -> Triples:
+        """Return the rules without repetitions, by pair, if a rule fits a number of 63 bits."""
+        first, second, third = (column.astype(np.int64) for column in rules)
+        low = int(third.min())
+        n_rows, n_thirds = max(1, self.tables.n_rows), int(third.max()) - low + 1
+        if n_rows * n_rows * n_thirds >= 1 << 63:
+            return rules
+        key = self.xp.unique((first * n_thirds + (third - low)) * n_rows + second)
+        pair = key // n_rows
+        columns = (pair // n_thirds, key - pair * n_rows, pair % n_thirds + low)
+        return Triples(*(column.astype(np.int32) for column in columns))
+
+    def _sent(self, columns: list[I32]) -> Iterable[Any]:
+        """Return the columns on the device; kernels are never given an empty one."""
+        full = [np.ascontiguousarray(c if len(c) else [0], np.int32) for c in columns]
+        small = [c for c in full if c.nbytes <= _PACKED_UP_TO_BYTES]
+        packed = self.xp.asarray(np.concatenate(small))
+        start = 0
+        for column in full:
+            if column.nbytes > _PACKED_UP_TO_BYTES:
+                yield self.xp.asarray(column)
+                continue
+            yield packed[start : start + len(column)]
+            start += len(column)
+
+    def of_kind(self, kind: int) -> Rules:
+        """Return the tables' rules of a kind; the device may have fewer, where some are equal."""
         t = self.tables
-        return (t.copy, t.push, t.pull, t.offset)
+        return (t.copy, t.push, t.pull, t.offset)[kind]
 
     def wait(self) -> None:
         """Wait until the device has done all it was asked for."""
-        if self.xp is not np:
+        if self.on_gpu:
             self.xp.cuda.get_current_stream().synchronize()
 
-    def n_visited(self) -> int:
-        """Return how many strips of rows were visited since this was last asked."""
-        count = self.xp.zeros(1, np.uint64)
-        self.rules.launch("take_count", (1,), (1,), (count,))
-        return int(self.fetch(count)[0])
+    @property
+    def on_gpu(self) -> bool:
+        """Whether this is a GPU, which goes on while the host does."""
+        return self.xp is not np
 
     def some_rounds(self) -> list[int]:
         """Run some rounds; return how many rows had news in each that had any."""
-        for slot in range(ROUNDS_PER_LOOK):
+        if self.times is None and self.on_gpu:
+            self._replay()
+        else:
+            self._queue()
+        changed = np.zeros(ROUNDS_PER_LOOK, np.int32)
+        self.to_host(self._n_changed, changed)
+        return [n_changed for n_changed in changed.tolist() if n_changed]
+
+    def _replay(self) -> None:
+        """Queue some rounds as one graph: some fifty launches by name take the host longer."""
+        key = self.matrix.delta.data.ptr  # which of the two it is
+        if key not in self._graphs:
+            with self.xp.cuda.Stream(non_blocking=True) as stream:
+                stream.begin_capture()
+                self._queue()
+                self._graphs[key] = stream.end_capture()
+        elif ROUNDS_PER_LOOK % 2:
+            self.matrix.turn()
+        self._graphs[key].launch(self.xp.cuda.get_current_stream())
+
+    def _queue(self) -> None:
+        self._n_changed.fill(0)
+        for number in range(ROUNDS_PER_LOOK):
             if self.times is not None:
                 self.wait()
                 self.times.append({})
-            self._turn(slot)
+            self._turn(number)
             self._fire()
-        changed = np.zeros(ROUNDS_PER_LOOK, np.int32)
-        self.to_host(self.n_changed, changed)
-        self.n_changed.fill(0)
-        return [n_changed for n_changed in changed.tolist() if n_changed]
 
-    def _seed(self) -> None:
-        rows, objects = self._send(self.tables.seed_row), self._send(self.tables.seed_object)
-        n_seeds = len(self.tables.seed_row)
-        args = (rows, objects, np.int32(n_seeds), self.all, self.fresh, self.fresh_mask)
-        self.rules.launch("seed", _threads(n_seeds), (BLOCK,), (*args, *self._widths()))
+    def start(self) -> None:
+        """Put the facts to start from into the rows."""
+        m, n_seeds = self.matrix, len(self.tables.seed_row)
+        args = (*self._seeds, np.int32(n_seeds), m.all, m.fresh, m.fresh_mask, *m.widths)
+        self.module.launch("seed", threads(n_seeds), (BLOCK,), args)
 
-    def _turn(self, slot: int) -> None:
-        """Start a round: what was fresh is the delta now."""
-        n_rows = self.tables.n_rows
-        args = (self.delta, self.delta_mask, self.all_mask, self.fresh_mask, np.int32(n_rows))
-        ends = (self.dirty_mask, self.n_active, self.n_changed, np.int32(slot))
-        self.rules.launch("turn", _threads(n_rows), (BLOCK,), (*args, *self._widths(), *ends))
-        self.delta, self.fresh = self.fresh, self.delta
-        self.delta_mask, self.fresh_mask = self.fresh_mask, self.delta_mask
+    def _turn(self, number: int) -> None:
+        """Start a round of a look: what was fresh is the delta now."""
+        m, n_rows = self.matrix, np.int32(self.tables.n_rows)
+        changed = (self._changed, self._n_changed[number : number + 1])
+        counts = (self.dirty_mask, self._counts, np.int32(len(self._counts)))
+        args = (m.delta, m.delta_mask, m.all_mask, m.fresh_mask, n_rows, *m.widths)
+        self.module.launch("turn", threads(int(n_rows)), (BLOCK,), (*args, *counts, *changed))
+        m.turn()
+        if self._classes:
+            rows = (m.all, m.delta, m.delta_mask, *m.widths, m.sums, m.sizes)
+            self.module.launch("digest", warps(int(n_rows)), (BLOCK,), (*changed, *rows))
+
+    def one_turn(self) -> int:
+        """Start a round by itself; return how many rows have news."""
+        self._n_changed.fill(0)
+        self._turn(0)
+        return int(self.fetch(self._n_changed)[0])
 
     def fetch(self, array: Any) -> Any:
-        """Return the array on the host."""
-        out = np.empty(array.shape, array.dtype)
+        """Return the array on the host, in memory that the device can write to itself."""
+        if not self.on_gpu or not 0 < array.nbytes <= _PINNED_UP_TO_BYTES:
+            out = np.empty(array.shape, array.dtype)
+        else:
+            memory = self.xp.cuda.alloc_pinned_memory(array.nbytes)
+            out = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
         self.to_host(array, out)
         return out
 
+    def n_visited(self) -> int:
+        """Return how many strips of rows were visited."""
+        return int(self.fetch(self.matrix.n_visited)[0])
+
     def _fire(self) -> None:
-        targets = self._targets()
-        start_s = time.perf_counter()
-        if len(self.tables.copy):
-            self._fire_kind("fire_copy", _COPY, self.copy, (), ())
-            start_s = self._clock("copy_s", start_s)
-        if len(self.tables.push):
-            self._fire_kind("fire_push", _PUSH, self.push, (), targets)
-            start_s = self._clock("push_s", start_s)
-        if len(self.tables.pull):
-            self._mark_targets()
-            self._fire_kind("fire_pull", _PULL, self.pull, (self.dirty,), targets)
-            start_s = self._clock("pull_s", start_s)
-        if len(self.tables.offset):
-            self._fire_kind("fire_offset", _OFFSET, self.offset, (), self.moves)
-            self._clock("offset_s", start_s)
+        for kind, name in enumerate(("copy_s", "push_s", "pull_s", "offset_s")):
+            if not len(self.of_kind(kind)):
+                continue
+            start_s = time.perf_counter()
+            if kind in self._classes:
+                self._fire_together(kind, self._classes[kind])
+            else:
+                self._fire_few(kind)
+            if self.times is not None:
+                self.wait()
+                self.times[-1][name] = time.perf_counter() - start_s
 
-    def _clock(self, name: str, start_s: float) -> float:
-        """Return the time; if each kind of rules is timed, wait for this one and write it down."""
-        if self.times is not None:
-            self.wait()
-            self.times[-1][name] = time.perf_counter() - start_s
-        return time.perf_counter()
+    def _fire_few(self, kind: int) -> None:
+        """Fire the copies or offsets from rows with news."""
+        rules, at = self.kinds[kind], 0 if kind == COPY else 1
+        n_rules, n_active = len(rules.first), self._counts[at : at + 1]
+        args = (*rules, np.int32(n_rules), self.matrix.delta_mask, *self._few, n_active)
+        self.module.launch("activate", threads(n_rules), (BLOCK,), args)
+        self.fire(kind, self._few, n_active, n_rules)
 
-    def _fire_kind(
-        self, name: str, kind: int, columns: list[Any], before: tuple[Any, ...], after: Any
-    ) -> None:
-        n_rules, n_active = len(columns[0]), self.n_active[kind : kind + 1]
-        masks = (self.delta_mask, self.all_mask, self.dirty_mask)
-        args = (*columns, np.int32(n_rules), np.int32(kind), *masks, self.active, n_active)
-        self.rules.launch("activate", _threads(n_rules), (BLOCK,), args)
-        used = columns[:2] if kind == _COPY else columns
-        rows = (self.all, self.fresh, self.fresh_mask, self.delta, self.delta_mask, self.all_mask)
-        args = (*used, self.active, n_active, *before, *rows, *self._widths(), *after)
-        self.rules.launch(name, self._warps(n_rules), (BLOCK,), args)
+    def _fire_together(self, kind: int, classes: Classes) -> None:
+        """Fire the pushes or pulls with something to do, those with equal pointers as one."""
+        if kind == PULL:
+            self.mark_targets()
+        classes.bring_together(self.dirty_mask)
+        self.fire(kind, classes.wanted, classes.n_wanted, len(classes.wanted.first))
+        if kind == PULL:
+            classes.spread()
+        classes.forget()
 
-    def _mark_targets(self) -> None:
-        t = self.tables
-        args = (self.delta_mask, self.dirty, self.dirty_mask, np.int32(t.n_objects))
-        maps = (self.contents, self.function_of, self.result)
-        ends = (np.int32(t.outside), np.int32(t.unknown_row))
-        grid = _threads(32 * self.n_words)
-        self.rules.launch("mark_targets", grid, (BLOCK,), (*args, *self._widths(), *maps, *ends))
+    def fire(self, kind: int, rules: Triples, n_rules: Any, n_most: int) -> None:
+        """Queue rules of one kind: as many as the device's `n_rules` says then."""
+        after: tuple[Any, ...] = ()
+        if kind == OFFSET:
+            after = self._moves
+        elif kind != COPY:
+            after = (*self.targets, self.dirty) if kind == PULL else self.targets
+        args = (*rules, n_rules, *self.matrix.to_fire(), *after)
+        grid = warps(n_most, _PARTS if self.on_gpu else 1)
+        self.module.launch(FIRE[kind], grid, (BLOCK,), args)
 
-    def _targets(self) -> tuple[Any, ...]:
-        t = self.tables
-        places = (self.contents, self.function_of, self.result, self.rest)
-        specials = (np.int32(t.outside), np.int32(t.unknown_row), np.int32(t.escaped_row))
-        return (*places, self.formal_offsets, self.formals, *specials)
-
-    def _widths(self) -> tuple[np.int32, np.int32]:
-        return np.int32(self.n_words), np.int32(self.block_words)
-
-    def _warps(self, n_rules: int) -> tuple[int]:
-        """Return a grid of a warp for each rule and part, but no more than fill the device."""
-        on_gpu = self.xp is not np
-        return (min(-(-n_rules // (BLOCK // 32)) * (64 if on_gpu else 1), _MOST_BLOCKS),)
-
-    def _send(self, column: Any) -> Any:
-        """Return the column on the device; kernels are never given an empty one."""
-        full = column if len(column) else np.zeros(1, np.int32)
-        return self.xp.asarray(np.ascontiguousarray(full, np.int32))
-
-
-def _block_words(n_words: int) -> int:
-    """Return how many words a mask's bit covers: whole strips, doubled until 64 bits suffice."""
-    words = _STRIP_WORDS
-    while words * _N_BLOCKS < n_words:
-        words *= 2
-    return words
-
-
-def _threads(n: int) -> tuple[int]:
-    return (-(-max(1, n) // BLOCK),)
+    def mark_targets(self) -> None:
+        """Say which objects have contents or a result with news."""
+        t, m = self.tables, self.matrix
+        contents, function_of, result = self.maps[:3]
+        args = (m.delta_mask, self.dirty, self.dirty_mask, np.int32(t.n_objects), *m.widths)
+        ends = (contents, function_of, result, np.int32(t.outside), np.int32(t.unknown_row))
+        self.module.launch("mark_targets", threads(32 * m.n_words), (BLOCK,), (*args, *ends))

@@ -73,6 +73,28 @@ __device__ __forceinline__ int flow(const Rows& r, int from, int to) {
   return n_strips;
 }
 
+// A strip is up to 32 words of a row that a warp looks at at once: the unit of work.
+__device__ __forceinline__ void count_strips(word_t* n_visited, int n_strips) {
+  if (n_strips && lane_id() == 0) atomicAdd(n_visited, (word_t)n_strips);
+}
+
+// Every lane of a warp asks: the places of those that are wanted in a list of *n_listed so far.
+__device__ __forceinline__ int place_in_list(bool wanted, int* n_listed) {
+  const unsigned votes = __ballot_sync(EVERY_LANE, wanted);
+  int place = 0;
+  if (lane_id() == 0 && votes) place = atomicAdd(n_listed, __popc(votes));
+  return __shfl_sync(EVERY_LANE, place, 0) + __popc(votes & ((1u << lane_id()) - 1));
+}
+
+__device__ __forceinline__ word_t mix(word_t x) {
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+  x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+  return x ^ x >> 32;
+}
+__device__ __forceinline__ word_t word_hash(int w, word_t bits) {
+  return bits ? mix(bits + (w + 1) * 0x9e3779b97f4a7c15ull) : 0;
+}
+
 // A warp gives the objects of a row to `fire`, one a lane (-1: none), up to 32 at a time: those
 // `word(w)` has bits for, in the blocks of `mask` that are this part's. `buffer` is the warp's own.
 #define BUFFER_OBJECTS 96  // 31 that wait, and a word

@@ -7,8 +7,9 @@
 //   pull (pointer, to, map):    `to` gains all of t(o) if o is new in the pointer, else its delta
 //   offset (from, to, amount):  `to` gains o + amount, or o's allocation, for each new o of `from`
 // So a pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
-// Kernels: `activate` lists the rules with something to do, a warp fires one (or a part of one),
-// `mark_targets` says which objects have a t(o) with news, `turn` ends the round.
+// Kernels: `activate` lists the copies and offsets with something to do (classes.cu does so for the
+// others), a warp fires one rule (or a part of one), `mark_targets` says which objects have a t(o)
+// with news, `turn` ends the round, `digest` sums up the rows that changed.
 #include "rows.cuh"
 #include "targets.cuh"
 
@@ -19,54 +20,38 @@
 // few rules have very large pointers (what escaped, above all), and one warp would be late.
 #define POINTER_PARTS 8
 #define SOURCE_PARTS 16
-enum Kind { COPY, PUSH, PULL, OFFSET };
+#define WORD_PARTS 4  // of a pointer's words, on top of its blocks: a few rules may be all there is
+#define MANY_RULES (1 << 16)
 
 __device__ __forceinline__ unsigned n_parts(const Rows& r, int n_rules, int most) {
   if (n_rules >= 1 << 24) return 1;  // parts are counted in 32 bits, whose division is quick
   return min((r.n_words + r.block_words - 1) / r.block_words, most);
 }
 
-// A strip is up to 32 words of a row that a warp looks at at once: the unit of work.
-__device__ word_t n_visited;
-__device__ __forceinline__ void count_strips(int n_strips) {
-  if (n_strips && lane_id() == 0) atomicAdd(&n_visited, (word_t)n_strips);
-}
-
-// The strips visited since it was last asked. grid 1, block 1
-extern "C" __global__ void take_count(word_t* __restrict__ count) {
-  *count = n_visited;
-  n_visited = 0;
-}
-
-// active[0 .. *n_active) = the rules of one kind that have work. grid ceil(n / block)
+// The rules of one kind that have work, as *n_active triples. grid ceil(n / block)
 extern "C" __global__ void activate(
-    const int* __restrict__ first, const int* __restrict__ second, const int* __restrict__ map,
-    int n, int kind, const word_t* __restrict__ delta_mask, const word_t* __restrict__ all_mask,
-    const word_t* __restrict__ dirty_mask, int* __restrict__ active, int* n_active) {
+    const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
+    int n, const word_t* __restrict__ delta_mask, int* __restrict__ active_from,
+    int* __restrict__ active_to, int* __restrict__ active_amount, int* n_active) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  bool wanted = false;
-  if (i < n) {
-    wanted = delta_mask[first[i]] != 0;
-    if (kind == PUSH) wanted |= delta_mask[second[i]] != 0;
-    if (kind == PULL) wanted |= (all_mask[first[i]] & dirty_mask[map[i] == RESULT]) != 0;
-  }
-  const unsigned votes = __ballot_sync(EVERY_LANE, wanted);
-  int place = 0;
-  if (lane_id() == 0 && votes) place = atomicAdd(n_active, __popc(votes));
-  place = __shfl_sync(EVERY_LANE, place, 0) + __popc(votes & ((1u << lane_id()) - 1));
-  if (wanted) active[place] = i;
+  const bool wanted = i < n && delta_mask[from[i]] != 0;
+  const int place = place_in_list(wanted, n_active);
+  if (!wanted) return;
+  active_from[place] = from[i];
+  active_to[place] = to[i];
+  active_amount[place] = amount[i];
 }
 
 extern "C" __global__ void fire_copy(
-    const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ active,
+    const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
     const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words) {
+    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   int n_strips = 0;
   for (long long i = warp_id(); i < *n_active; i += n_warps())
-    n_strips += flow<false>(r, from[active[i]], to[active[i]]);
-  count_strips(n_strips);
+    n_strips += flow<false>(r, from[i], to[i]);
+  count_strips(n_visited, n_strips);
 }
 
 // Up to 32 words of a source that are not zero, one a lane: `bits` at word w of the row.
@@ -136,9 +121,9 @@ __device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word
 // which then fit the L2 cache.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
-    const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
-    word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
@@ -151,10 +136,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
   const int first = threadIdx.x - lane_id();
   const unsigned n = *n_active;
   const unsigned parts = n_parts(r, n, SOURCE_PARTS), p_parts = n_parts(r, n, POINTER_PARTS);
+  const unsigned w_parts = n < MANY_RULES ? WORD_PARTS : 1;
   int n_strips = 0;
-  for (unsigned i = warp_id(); i < n * p_parts * parts; i += n_warps()) {
-    const int rule = active[i % n], p = pointer[rule], s = from[rule];
-    const int p_part = i / n % p_parts, part = i / n / p_parts;
+  for (unsigned i = warp_id(); i < n * p_parts * w_parts * parts; i += n_warps()) {
+    const int rule = i % n, p = pointer[rule], s = from[rule];
+    const int p_part = i / n % p_parts, w_part = i / n / p_parts % w_parts;
+    const int part = i / n / p_parts / w_parts;
     for (int to_new = 0; to_new < 2; to_new++) {
       const word_t mask = !to_new ? delta_mask[s] : delta_mask[p] ? all_mask[s] : 0;
       Cursor c = {part, 0};
@@ -163,6 +150,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
         for_objects(
             r, to_new ? delta_mask[p] : all_mask[p], p_part, p_parts, buffers[first / 32],
             [&](int w) {
+              if (w % w_parts != w_part) return (word_t)0;
               const word_t recent = new_word(r, p, w);
               return to_new ? recent : full_word(r, p, w) & ~recent;
             },
@@ -172,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
             });
     }
   }
-  count_strips(n_strips);
+  count_strips(n_visited, n_strips);
 }
 
 // Row d gains the rows of lanes whose `source` is one (-1: none), all of them or their news; how
@@ -209,22 +197,22 @@ __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full,
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
-    const int* __restrict__ active, const int* __restrict__ n_active,
-    const word_t* __restrict__ dirty, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ contents, const int* __restrict__ function_of,
     const int* __restrict__ result, const int* __restrict__ rest,
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
-    int unknown_row, int escaped_row) {
+    int unknown_row, int escaped_row, const word_t* __restrict__ dirty) {
   __shared__ int buffers[BLOCK / 32][BUFFER_OBJECTS];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   int n_strips = 0;
   const unsigned n = *n_active, parts = n_parts(r, n, POINTER_PARTS);
-  for (unsigned i = warp_id(); i < n * parts; i += n_warps()) {
-    const int rule = active[i % n], part = i / n;
+  const unsigned w_parts = n < MANY_RULES ? WORD_PARTS : 1;
+  for (unsigned i = warp_id(); i < n * parts * w_parts; i += n_warps()) {
+    const int rule = i % n, part = i / n % parts, w_part = i / n / parts;
     const int p = pointer[rule], d = to[rule], m = map[rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
     for (int is_new = 0; is_new < 2; is_new++)
@@ -232,6 +220,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
           r, is_new ? delta_mask[p] : all_mask[p] & dirty[2 * n_words + (m == RESULT)], part, parts,
           buffers[threadIdx.x / 32],
           [&](int w) {
+            if (w % w_parts != w_part) return (word_t)0;
             const word_t recent = new_word(r, p, w);
             return is_new ? recent : full_word(r, p, w) & ~recent & dirty_words[w];
           },
@@ -240,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
             n_strips += add_sources(r, source == d ? -1 : source, is_new, d);
           });
   }
-  count_strips(n_strips);
+  count_strips(n_visited, n_strips);
 }
 
 // Columns by object, then the tables of moves: see moves.py.
@@ -283,16 +272,16 @@ __device__ void add_moved(const Rows& r, const Moves& m, int d, int o, int amoun
 // A lane takes a word of `from`.
 extern "C" __global__ void fire_offset(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
-    const int* __restrict__ active, const int* __restrict__ n_active, word_t* all, word_t* fresh,
-    word_t* fresh_mask, const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
-    const word_t* __restrict__ all_mask, int n_words, int block_words,
+    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
+    const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ first, const int* __restrict__ past, const int* __restrict__ shape,
     int n_shapes, const int* __restrict__ move_rows, const int* __restrict__ move_offsets,
     const int* __restrict__ move_landings) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Moves m = {first, past, shape, n_shapes, move_rows, move_offsets, move_landings};
   for (long long i = warp_id(); i < *n_active; i += n_warps()) {
-    const int s = from[active[i]], d = to[active[i]], k = amount[active[i]];
+    const int s = from[i], d = to[i], k = amount[i];
     for (word_t blocks = delta_mask[s]; blocks; blocks &= blocks - 1) {
       const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w < end; w += 32)
@@ -333,12 +322,13 @@ extern "C" __global__ void mark_targets(
   }
 }
 
-// End a round: forget the old delta (its rows serve as `fresh` next), count the rows with news.
+// End a round: forget the old delta (its rows serve as `fresh` next), list the rows with news.
 // A warp takes 32 rows; grid ceil(n_rows / block)
 extern "C" __global__ void turn(
     word_t* __restrict__ delta, word_t* __restrict__ delta_mask, word_t* __restrict__ all_mask,
     const word_t* __restrict__ fresh_mask, int n_rows, int n_words, int block_words,
-    word_t* __restrict__ dirty_mask, int* __restrict__ n_active, int* n_changed, int slot) {
+    word_t* __restrict__ dirty_mask, int* __restrict__ counts, int n_counts,
+    int* __restrict__ changed, int* n_changed) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   word_t old = 0, fresh = 0;
   if (row < n_rows) {
@@ -355,10 +345,37 @@ extern "C" __global__ void turn(
       for (int w = start + lane_id(); w < end; w += 32) words[w] = 0;
     }
   }
-  const unsigned changed = __ballot_sync(EVERY_LANE, fresh != 0);
-  if (changed && lane_id() == 0) atomicAdd(n_changed + slot, __popc(changed));
-  if (row < 4) n_active[row] = 0;
+  const int place = place_in_list(fresh != 0, n_changed);
+  if (fresh) changed[place] = row;
+  if (row < n_counts) counts[row] = 0;
   if (row < 2) dirty_mask[row] = 0;
+}
+
+// Bring sums (of a hash of each word) and sizes (in objects) up to date: a warp takes a row that
+// changed. Between `turn` and the first rule, so nobody writes.
+extern "C" __global__ void digest(
+    const int* __restrict__ changed, const int* __restrict__ n_changed,
+    const word_t* __restrict__ all, const word_t* __restrict__ delta,
+    const word_t* __restrict__ delta_mask, int n_words, int block_words,
+    word_t* __restrict__ sums, int* __restrict__ sizes) {
+  for (long long i = warp_id(); i < *n_changed; i += n_warps()) {
+    const int row = changed[i];
+    word_t sum = 0;
+    int size = 0;
+    for (word_t blocks = delta_mask[row]; blocks; blocks &= blocks - 1) {
+      const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
+      for (int w = start + lane_id(); w < end; w += 32) {
+        const word_t now = all[(size_t)row * n_words + w], news = delta[(size_t)row * n_words + w];
+        if (news) sum += word_hash(w, now) - word_hash(w, now & ~news);
+        size += __popcll(news);
+      }
+    }
+    for (int step = 16; step; step /= 2) {
+      sum += __shfl_xor_sync(EVERY_LANE, sum, step);
+      size += __shfl_xor_sync(EVERY_LANE, size, step);
+    }
+    if (lane_id() == 0) sums[row] += sum, sizes[row] += size;
+  }
 }
 
 // The facts to start from: object objects[i] is in row rows[i]. grid ceil(n / block)

@@ -40,6 +40,10 @@ class Rules:
     def __len__(self) -> int:
         return len(self.first)
 
+    def columns(self) -> tuple[I32, I32, I32]:
+        """Return the three columns."""
+        return self.first, self.second, self.third
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:

@@ -25,7 +25,7 @@ class SharedRounds(DeviceRounds):
         self,
         problem: Problem,
         tables: Tables,
-        names: I32,
+        names: I32 | None,
         threads: int,
         costs: Costs,
         trace: Trace | None,
@@ -51,11 +51,12 @@ class SharedRounds(DeviceRounds):
         self.n_alone += len(changed)
         self._tell({"shared": 0.0, "rounds": len(changed), "gpu_s": seconds})
         going_on = len(changed) == ROUNDS_PER_LOOK and self.may_share
-        row_bytes = self.tables.n_rows * self.n_words * 8
+        m = self.matrix
+        row_bytes = self.tables.n_rows * m.n_words * 8
         if going_on and self.costs.pays(seconds / ROUNDS_PER_LOOK, self.n_alone, row_bytes):
-            self.host = HostRounds(self.on_host(), self.block_words, self.threads)
-            self.host.adopt(*map(self.fetch, (self.all, self.all_mask)))
-            self.host.add_fresh(*map(self.fetch, (self.fresh, self.fresh_mask)))
+            self.host = HostRounds(self.on_host(), m.block_words, self.threads)
+            self.host.adopt(*self.rows(m.all, m.all_mask))
+            self.host.add_fresh(*self.rows(m.fresh, m.fresh_mask))
         return changed
 
     def sweep(self, most_flows: int) -> bool:
@@ -65,9 +66,7 @@ class SharedRounds(DeviceRounds):
     def _shared_rounds(self) -> list[int]:
         changed: list[int] = []
         while self.host is not None and len(changed) < ROUNDS_PER_LOOK:
-            self._turn(0)
-            n_changed = int(self.fetch(self.n_changed)[0])
-            self.n_changed.fill(0)
+            n_changed = self.one_turn()
             if not n_changed:
                 break
             changed.append(n_changed)
