@@ -1,0 +1,1 @@
+"""What runs beside observed code: tracers."""

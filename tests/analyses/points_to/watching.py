@@ -1,0 +1,104 @@
+"""What the trace is to observe of a program, in the numbers of its tables and of the model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.model import AllocationKind
+from kleene.ir import Program
+from kleene.ir.codes import CALLS, GlobalFlag, GlobalKind, Linkage, Opcode, Passing, TypeKind
+from kleene.ir.codes import ValueKind as Kind
+from kleene.runtime.pointer_trace import Body, Event, Places, Symbol, Watch
+
+I32 = NDArray[np.int32]
+
+
+def watch_of(program: Program, made: I32, made_kind: I32) -> Watch:
+    """Return what to watch: every pointer, all storage, and what the calls `made` (values) make."""
+    return Watch(
+        _instructions(program, made, made_kind),
+        _arguments(program),
+        list(_symbols(program)),
+        list(_bodies(program)),
+    )
+
+
+def callee_names(program: Program) -> dict[int, str]:
+    """Return the name of the function that each direct call (a row) names."""
+    table = program.instructions
+    calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+    callees = table.operands[table.offsets[calls]]
+    named = callees < len(program.globals)
+    names = program.globals.name[callees[named]]
+    return {
+        int(row): program.strings[int(name)]
+        for row, name in zip(calls[named], names, strict=True)
+    }
+
+
+def _places(program: Program, kind: Kind, types: I32) -> Places:
+    """Return places where every pointer is a value."""
+    is_pointer = program.types.kind[types] == TypeKind.POINTER
+    event = np.where(is_pointer, Event.VALUE, Event.NONE).astype(np.int32)
+    nothing = np.full(len(types), -1, np.int32)
+    return Places(
+        program.bases[kind], event, nothing, nothing.copy(), np.zeros(len(types), np.int64)
+    )
+
+
+def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
+    table = program.instructions
+    places = _places(program, Kind.INSTRUCTION, table.type)
+    local = np.flatnonzero(table.opcode == Opcode.ALLOCA)
+    places.event[local] = Event.LOCAL
+    places.kind[local] = AllocationKind.STACK
+    places.site[local] = places.first_value + local
+    places.n_bytes[local] = program.types.size[table.about[local]]
+    rows = made - places.first_value
+    places.event[rows] = Event.MADE
+    places.kind[rows] = made_kind
+    places.site[rows] = made
+    for row, name in callee_names(program).items():
+        if name.startswith("llvm.stacksave"):  # where the frame ends now: no storage begins there
+            places.event[row] = Event.NONE
+        elif name.startswith("llvm.threadlocal.address"):
+            variable = int(table.operands_of(row)[1])
+            places.event[row] = Event.STORAGE
+            places.kind[row] = AllocationKind.GLOBAL
+            places.site[row] = variable
+            places.n_bytes[row] = program.types.size[program.globals.type[variable]]
+    return places
+
+
+def _arguments(program: Program) -> Places:
+    table = program.arguments
+    places = _places(program, Kind.ARGUMENT, table.type)
+    copied = np.flatnonzero(table.passing == Passing.BYVAL)
+    places.event[copied] = Event.LOCAL
+    places.kind[copied] = AllocationKind.COPY
+    places.site[copied] = places.first_value + copied
+    places.n_bytes[copied] = program.types.size[table.passed_type[copied]]
+    return places
+
+
+def _symbols(program: Program):
+    table = program.globals
+    has_body = np.diff(program.function_table.block_offsets) > 0
+    absent = (Linkage.APPENDING, Linkage.AVAILABLE_EXTERNALLY)
+    for value, name in enumerate(program.names.globals):
+        flags = int(table.flags[value])
+        if name.lstrip('"').startswith("llvm.") or table.linkage[value] in absent:
+            continue
+        if table.kind[value] == GlobalKind.FUNCTION:
+            if has_body[table.function[value]] or flags & GlobalFlag.ADDRESS_TAKEN:
+                yield Symbol(name, 1, AllocationKind.FUNCTION, value)
+        elif table.kind[value] == GlobalKind.VARIABLE and not flags & GlobalFlag.THREAD_LOCAL:
+            n_bytes = max(int(program.types.size[table.type[value]]), 0)
+            yield Symbol(name, n_bytes, AllocationKind.GLOBAL, value)
+
+
+def _bodies(program: Program):
+    table = program.function_table
+    for row in np.flatnonzero(np.diff(table.block_offsets) > 0).tolist():
+        yield Body(int(table.value[row]), int(table.argument_offsets[row]))
