@@ -1,0 +1,48 @@
+"""The expander: data to the core. Macros are hygienic, and no depth of nesting is too deep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kleene.frontends.scheme import reader
+from kleene.frontends.scheme.core import Core
+from kleene.frontends.scheme.expander.expand import Expander
+from kleene.frontends.scheme.expander.keywords import TOP_LEVEL, all_names, standard_libraries
+from kleene.frontends.scheme.expander.libraries import Libraries
+from kleene.frontends.scheme.expander.scopes import Top
+from kleene.frontends.scheme.pause import paused_collector
+from kleene.frontends.scheme.sources import Source, Sources
+
+__all__ = ["Expansion"]
+
+
+class Expansion:
+    """A program that grows: forms are expanded one source after the other.
+
+    `core()` may be asked for at any time. Rows and variables keep their numbers when more forms
+    follow, which is what `eval` needs.
+    """
+
+    def __init__(self, folder: Path | None = None, *, is_internal: bool = False) -> None:
+        standard = standard_libraries()
+        self.sources = Sources()
+        builtins = all_names(with_internal=True)
+        self.expander = Expander(self.sources, builtins, Libraries(standard, folder))
+        self.top = self.new_top()
+        self.top.imports = builtins if is_internal else all_names()
+
+    def new_top(self) -> Top:
+        """Return a top level that imports nothing yet."""
+        top = Top(self.expander.builder, {})
+        top.names.update({special.name: special for special in TOP_LEVEL})
+        return top
+
+    def add(self, source: Source) -> None:
+        """Expand the forms of one more source."""
+        data = reader.read(self.sources, source)
+        with paused_collector():
+            self.expander.program(data, self.top)
+
+    def core(self) -> Core:
+        """Return the program as it is now."""
+        return self.expander.builder.finish(self.sources)

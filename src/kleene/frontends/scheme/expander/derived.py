@@ -1,0 +1,143 @@
+"""Derived forms that turn into calls of internal primitives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kleene.frontends.scheme.data import Datum, Form, Identifier, Name
+from kleene.frontends.scheme.expander.expand import Expander
+from kleene.frontends.scheme.expander.forms import cond_clauses, items_of, list_items, literal_text
+from kleene.frontends.scheme.expander.scopes import Scope
+
+
+def _thunk(x: Expander, body: list[Datum], scope: Scope, slot: int, form: Any) -> None:
+    """Put (lambda () body ...) into a slot."""
+    _, inside = x.lambda_row([], form, slot)
+    x.body(body, Scope(scope, {}), inside, form)
+
+
+def delay(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(delay expression)."""
+    parts = items_of(x, form, 1, 1, "(delay expression)")
+    _thunk(x, parts, scope, x.primitive_call("%delay", form, slot, 1), form)
+
+
+def delay_force(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(delay-force expression)."""
+    parts = items_of(x, form, 1, 1, "(delay-force expression)")
+    _thunk(x, parts, scope, x.primitive_call("%delay-force", form, slot, 1), form)
+
+
+def case_lambda(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(case-lambda (formals body ...) ...)."""
+    first = x.primitive_call("%case-lambda", form, slot, len(form.items) - 1)
+    for i, clause in enumerate(form.items[1:]):
+        items = list_items(x, clause, "(formals body ...)")
+        if len(items) < 2:
+            raise x.error(clause, "scheme/bad-syntax", "expected (formals body ...)")
+        x.procedure(items[0], items[1:], scope, first + i, clause)
+
+
+def parameterize(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(parameterize ((parameter value) ...) body ...)."""
+    parts = items_of(x, form, 2, None, "(parameterize ((parameter value) ...) body ...)")
+    pairs = [
+        list_items(x, each, "(parameter value)")
+        for each in list_items(x, parts[0], "((parameter value) ...)")
+    ]
+    first = x.primitive_call("%parameterize", form, slot, 1 + 2 * len(pairs))
+    _thunk(x, parts[1:], scope, first, form)
+    for i, pair in enumerate(pairs):
+        if len(pair) != 2:
+            raise x.error(parts[0], "scheme/bad-syntax", "expected ((parameter value) ...)")
+        x.push(pair[0], scope, first + 1 + 2 * i)
+        x.push(pair[1], scope, first + 2 + 2 * i)
+
+
+def guard(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(guard (name clause ...) body ...).
+
+    The handler is given the condition and a procedure that raises it again where it was raised.
+    """
+    parts = items_of(x, form, 2, None, "(guard (name clause ...) body ...)")
+    clauses = list_items(x, parts[0], "(name clause ...)")
+    if not clauses or type(clauses[0]) is not Identifier:
+        raise x.error(parts[0], "scheme/bad-syntax", "expected (name clause ...)")
+    name = clauses[0]
+    first = x.primitive_call("%guard", form, slot, 2)
+    _thunk(x, parts[1:], scope, first, form)
+    hidden = x.builtin("reraise", form)
+    bindings, inside = x.lambda_row([(name.name, name), (hidden.name, form)], form, first + 1)
+    again = x.builder.reference[-1] + 1
+
+    def raise_again(x: Expander, slot: int) -> None:
+        x.variable_row(again, form, x.call_row(form, slot, 0))
+
+    cond_clauses(x, clauses[1:], Scope(scope, bindings), inside, form, raise_again)
+
+
+def let_values(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(let-values ((formals expression) ...) body ...)."""
+    _let_values(x, form, scope, slot, is_sequential=False)
+
+
+def let_star_values(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(let*-values ((formals expression) ...) body ...)."""
+    _let_values(x, form, scope, slot, is_sequential=True)
+
+
+def _let_values(x: Expander, form: Form, scope: Scope, slot: int, is_sequential: bool) -> None:
+    parts = items_of(x, form, 2, None, "(let-values ((formals expression) ...) body ...)")
+    inner = scope
+    seen: set[Name] = set()
+    for binding in list_items(x, parts[0], "((formals expression) ...)"):
+        items = list_items(x, binding, "(formals expression)")
+        if len(items) != 2:
+            raise x.error(binding, "scheme/bad-syntax", "expected (formals expression)")
+        names, has_rest = x.formals(items[0])
+        # Rows name variables by number: expanding in the outer scope is all that let-values needs.
+        where = inner if is_sequential else scope
+        slot, bindings = _receive_values(x, items[1], names, has_rest, where, slot, form)
+        if not is_sequential and not seen.isdisjoint(bindings):
+            raise x.error(binding, "scheme/bound-twice", "a name is bound twice")
+        seen.update(bindings)
+        inner = Scope(inner, bindings)
+    x.body(parts[1:], Scope(inner, {}), slot, form)
+
+
+def _receive_values(
+    x: Expander,
+    expression: Datum,
+    names: list[Any],
+    has_rest: bool,
+    scope: Scope,
+    slot: int,
+    form: Any,
+) -> tuple[int, Any]:
+    """Put (call-with-values (lambda () expression) (lambda formals ...)) into a slot.
+
+    Return the slot of the inner body, and what the formals bind.
+    """
+    first = x.primitive_call("call-with-values", form, slot, 2)
+    _thunk(x, [expression], scope, first, form)
+    bindings, inside = x.lambda_row(names, form, first + 1, has_rest)
+    return inside, bindings
+
+
+def receive(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(receive formals expression body ...), of SRFI 8."""
+    parts = items_of(x, form, 3, None, "(receive formals expression body ...)")
+    names, has_rest = x.formals(parts[0])
+    inside, bindings = _receive_values(x, parts[1], names, has_rest, scope, slot, form)
+    x.body(parts[2:], Scope(scope, bindings), inside, form)
+
+
+def syntax_error(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(syntax-error message datum ...): what a macro says of a wrong use."""
+    parts = items_of(x, form, 1, None, "(syntax-error message datum ...)")
+    raise x.error(form, "scheme/syntax-error", literal_text(x, parts[0], "the message"))
+
+
+def word(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """Refuse an auxiliary keyword at the head of an expression."""
+    raise x.error(form, "scheme/misplaced", "this keyword has a meaning inside other forms only")

@@ -1,0 +1,332 @@
+"""The expander's engine: one stack of data still to be expanded, each with its scope and its slot.
+
+Rows are made from the top down, so expanding a datum only pushes the data inside it: there is no
+recursion, whatever the depth of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kleene.base.errors import SourceError
+from kleene.frontends.scheme import core
+from kleene.frontends.scheme.builder import Builder
+from kleene.frontends.scheme.data import (
+    Datum,
+    Dotted,
+    Form,
+    Identifier,
+    Labelled,
+    LabelUse,
+    Literal,
+    Name,
+    Vector,
+    plain_name,
+)
+from kleene.frontends.scheme.expander.quoting import literal_value, value_of
+from kleene.frontends.scheme.expander.rules import Filler, RuleFault
+from kleene.frontends.scheme.expander.scopes import (
+    Alias,
+    Binding,
+    Macro,
+    Scope,
+    Special,
+    Top,
+    Variable,
+)
+from kleene.frontends.scheme.sources import Sources
+from kleene.frontends.scheme.values import UNSPECIFIED
+
+if TYPE_CHECKING:
+    from kleene.frontends.scheme.expander.libraries import Libraries
+
+_MOST_MADE = 1_000_000  # data that macros may make: a macro without end must stop
+
+
+class Procedure:
+    """A lambda expression that was written as a definition."""
+
+    __slots__ = ("at", "body", "end", "formals")
+
+    def __init__(self, formals: Datum, body: list[Datum], at: int, end: int) -> None:
+        self.formals = formals
+        self.body = body
+        self.at = at
+        self.end = end
+
+
+class Expander:
+    """The state of one expansion. The special forms are functions that are given it."""
+
+    def __init__(
+        self, sources: Sources, builtins: dict[str, Binding], libraries: Libraries
+    ) -> None:
+        self.sources = sources
+        self.libraries = libraries
+        self.builder = Builder()
+        self.stack: list[tuple[Any, Scope, int]] = []
+        self.builtins = Top(self.builder, builtins)  # what the symbols of derived forms mean
+        self.n_made = 0
+
+    # --- what special forms use -----------------------------------------------------------------
+
+    def error(self, datum: Any, id: str, message: str, *notes: str) -> SourceError:
+        """Return an error about a datum."""
+        return SourceError(self.sources.span(datum.at, datum.end), id, message, *notes)
+
+    def push(self, datum: Any, scope: Scope, slot: int) -> None:
+        """Have a datum expanded into a slot."""
+        self.stack.append((datum, scope, slot))
+
+    def unspecified(self, form: Any, slot: int) -> None:
+        """Put the value of what has none into a slot."""
+        self.builder.constant(UNSPECIFIED, form.at, form.end, slot)
+
+    def builtin(self, name: str, place: Datum) -> Identifier:
+        """Return an identifier that means the standard `name`, whatever the program does."""
+        return Identifier(Alias(name, self.builtins), place.at, place.end)
+
+    def is_word(self, datum: Datum, scope: Scope, word: str) -> bool:
+        """Return whether the datum is an auxiliary keyword such as `else`."""
+        if type(datum) is not Identifier:
+            return False
+        binding = scope.lookup(datum)
+        if type(binding) is not Variable:
+            return type(binding) is Special and binding.name == word
+        # Not imported, yet meant, if nothing binds it.
+        number = binding.number
+        is_free = self.builder.owner[number] == core.NONE and number not in self.builder.defined
+        return is_free and plain_name(datum.name) == word
+
+    def lambda_row(
+        self, names: list[tuple[Name, Any]], form: Any, slot: int, has_rest: bool = False
+    ) -> tuple[dict[Name, Binding], int]:
+        """Put a lambda with these formals into a slot; return their bindings and the body's slot.
+
+        Each formal comes with the datum whose place it has.
+        """
+        builder = self.builder
+        body = builder.row(core.LAMBDA, form.at, form.end, slot, n_operands=1)
+        return self._bind(names, has_rest), body
+
+    def letrec_row(
+        self, names: list[tuple[Name, Any]], form: Any, slot: int
+    ) -> tuple[dict[Name, Binding], int]:
+        """Put a letrec of these variables into a slot; return their bindings and the first slot."""
+        n = len(names) + 1
+        first = self.builder.row(core.LETREC, form.at, form.end, slot, n_operands=n)
+        return self._bind(names, False), first
+
+    def _bind(self, names: list[tuple[Name, Any]], has_rest: bool) -> dict[Name, Binding]:
+        builder = self.builder
+        bindings: dict[Name, Binding] = {}
+        numbers = []
+        for name, place in names:
+            number = builder.variable(plain_name(name), place.at, place.end)
+            if name in bindings:
+                raise self.error(place, "scheme/bound-twice", "this name is bound twice")
+            bindings[name] = Variable(number)
+            numbers.append(number)
+        builder.binder(numbers, has_rest)
+        return bindings
+
+    def call_row(self, form: Any, slot: int, n_arguments: int) -> int:
+        """Put a call into a slot; return the slot of its operator, which the arguments follow."""
+        return self.builder.row(core.CALL, form.at, form.end, slot, n_operands=n_arguments + 1)
+
+    def primitive_call(self, name: str, form: Any, slot: int, n_arguments: int) -> int:
+        """Put the call of a primitive into a slot; return the first argument's slot."""
+        first = self.call_row(form, slot, n_arguments)
+        self.builder.primitive(name, form.at, form.end, first)
+        return first + 1
+
+    def variable_row(self, variable: int, place: Any, slot: int) -> None:
+        """Put a reference to a variable into a slot."""
+        self.builder.row(core.VARIABLE, place.at, place.end, slot, variable)
+
+    def procedure(self, formals: Datum, body: list[Datum], scope: Scope, slot: int, f: Any) -> None:
+        """Put a lambda expression, written at `f`, into a slot."""
+        names, has_rest = self.formals(formals)
+        bindings, inside = self.lambda_row(names, f, slot, has_rest)
+        self.body(body, Scope(scope, bindings), inside, f)
+
+    def formals(self, datum: Datum) -> tuple[list[tuple[Name, Any]], bool]:
+        """Return the names that a list of formals binds, and whether the last is a rest."""
+        if type(datum) is Identifier:
+            return [(datum.name, datum)], True
+        if type(datum) is not Form and type(datum) is not Dotted:
+            raise self.error(datum, "scheme/bad-formals", "a list of names is expected here")
+        items = [*datum.items, datum.tail] if type(datum) is Dotted else datum.items
+        for item in items:
+            if type(item) is not Identifier:
+                raise self.error(item, "scheme/bad-formals", "a formal is a name")
+        return [(item.name, item) for item in items], type(datum) is Dotted  # type: ignore[union-attr]
+
+    def sequence(self, forms: list[Datum], scope: Scope, slot: int, form: Any) -> None:
+        """Put expressions, evaluated in order, into a slot."""
+        if len(forms) == 1:
+            self.stack.append((forms[0], scope, slot))
+            return
+        if not forms:
+            return self.unspecified(form, slot)
+        first = self.builder.row(core.SEQUENCE, form.at, form.end, slot, n_operands=len(forms))
+        self.stack.extend((inner, scope, first + i) for i, inner in enumerate(forms))
+
+    # --- bodies and the top level ---------------------------------------------------------------
+
+    def items(self, forms: list[Datum], scope: Scope) -> Iterator[tuple[Identifier | None, Any]]:
+        """Yield the definitions and expressions of a body: a name or None, and a datum."""
+        waiting = forms[::-1]
+        while waiting:
+            form = waiting.pop()
+            if type(form) is not Form or not form.items or type(form.items[0]) is not Identifier:
+                yield None, form
+                continue
+            binding = scope.lookup(form.items[0])
+            if type(binding) is Macro:
+                waiting.append(self.expanded(binding, form, scope))
+            elif type(binding) is not Special or binding.splice is None:
+                yield None, form
+            elif binding.name == "define":
+                yield binding.splice(self, form, scope)  # type: ignore[misc]
+            else:
+                waiting.extend(reversed(binding.splice(self, form, scope)))
+
+    def body(self, forms: list[Datum], scope: Scope, slot: int, form: Any) -> None:
+        """Put a body into a slot; its definitions are bound in `scope`, which is its own."""
+        defined: list[tuple[Name, Any, Any]] = []
+        expressions: list[Any] = []
+        for identifier, datum in self.items(forms, scope):
+            if identifier is None:
+                expressions.append(datum)
+                continue
+            for early in expressions:  # R7RS has definitions first; common practice does not
+                defined.append((Alias("_", scope), early, early))
+            expressions = []
+            defined.append((identifier.name, identifier, datum))
+            scope.names[identifier.name] = Variable(core.NONE)
+        if not expressions:
+            raise self.error(form, "scheme/empty-body", "a body ends with an expression")
+        if not defined:
+            return self.sequence(expressions, scope, slot, form)
+        names = [(name, place) for name, place, _ in defined]
+        bindings, first = self.letrec_row(names, form, slot)
+        scope.names.update(bindings)
+        for i, (_, _, datum) in enumerate(defined):
+            self.push(datum, scope, first + i)
+        self.sequence(expressions, scope, first + len(defined), form)
+
+    def program(self, forms: list[Datum], top: Top) -> None:
+        """Expand the forms of a top level, each before the next is looked at."""
+        for identifier, datum in self.items(forms, top):
+            slot = self.builder.top_slot()
+            if identifier is not None:
+                number = self.define_global(identifier, top)
+                slot = self.builder.row(
+                    core.DEFINE, identifier.at, datum.end, slot, number, n_operands=1
+                )
+            self.push(datum, top, slot)
+            self.drain()
+
+    def define_global(self, identifier: Identifier, top: Top) -> int:
+        """Return the variable that a top-level definition of `identifier` defines."""
+        builder, name = self.builder, identifier.name
+        binding = top.names.get(name)
+        if binding is None and type(name) is str and name in top.imports:
+            binding = top.free(name, identifier)
+        if type(binding) is not Variable or builder.owner[binding.number] != core.NONE:
+            binding = Variable(builder.variable(plain_name(name), identifier.at, identifier.end))
+            top.names[name] = binding
+        number = binding.number
+        if number in builder.defined:
+            builder.assigned.append(number)
+        builder.defined.add(number)
+        builder.variable_at[number], builder.variable_end[number] = identifier.at, identifier.end
+        return number
+
+    # --- the engine -----------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Expand all that is waiting."""
+        stack, constant = self.stack, self.builder.constant
+        while stack:
+            datum, scope, slot = stack.pop()
+            kind = type(datum)
+            if kind is Form:
+                self._form(datum, scope, slot)
+            elif kind is Identifier:
+                self._reference(scope.lookup(datum), datum, slot)
+            elif kind is Literal:
+                constant(literal_value(datum.value), datum.at, datum.end, slot)
+            elif kind is Procedure:
+                self.procedure(datum.formals, datum.body, scope, slot, datum)
+            elif kind is Vector:
+                constant(value_of(datum, self.sources), datum.at, datum.end, slot)
+            elif kind in (Dotted, Labelled, LabelUse):
+                raise self.error(datum, "scheme/bad-syntax", "this is no expression")
+            else:
+                datum.expand(self, scope, slot)
+
+    def _form(self, form: Form, scope: Scope, slot: int) -> None:
+        items = form.items
+        if not items:
+            raise self.error(
+                form, "scheme/bad-syntax", "an empty list is no expression", "quote it"
+            )
+        head = items[0]
+        if type(head) is Identifier:
+            binding = scope.lookup(head)
+            what = type(binding)
+            if what is Special:
+                binding.expand(self, form, scope, slot)  # type: ignore[union-attr]
+                return
+            if what is Macro:
+                expanded = self.expanded(binding, form, scope)  # type: ignore[arg-type]
+                return self.stack.append((expanded, scope, slot))
+            first = self.call_row(form, slot, len(items) - 1)
+            self.builder.row(core.VARIABLE, head.at, head.end, first, binding.number)  # type: ignore[union-attr]
+        else:
+            first = self.call_row(form, slot, len(items) - 1)
+            self.stack.append((head, scope, first))
+        for item in items[1:]:
+            first += 1
+            if type(item) is Identifier:
+                self._reference(scope.lookup(item), item, first)
+            else:
+                self.stack.append((item, scope, first))
+
+    def _reference(self, binding: Binding, datum: Identifier, slot: int) -> None:
+        if type(binding) is not Variable:
+            name = plain_name(datum.name)
+            raise self.error(datum, "scheme/keyword", f"the keyword '{name}' has no value")
+        self.builder.row(core.VARIABLE, datum.at, datum.end, slot, binding.number)
+
+    def expanded(self, macro: Macro, form: Form, scope: Scope) -> Datum:
+        """Return what a use of a macro stands for."""
+
+        def is_literal(identifier: Identifier, literal: Name) -> bool:
+            there = macro.scope.lookup(Identifier(literal, form.at, form.end))
+            return scope.lookup(identifier) is there
+
+        aliases: dict[Name, Name] = {}
+
+        def renamed(name: Name) -> Name:
+            if name not in aliases:
+                aliases[name] = Alias(name, macro.scope)
+            return aliases[name]
+
+        found = macro.rules.find(Form(form.items[1:], form.at, form.end), is_literal)
+        if found is None:
+            raise self.error(form, "scheme/no-rule", "no rule of the macro matches this use")
+        template, matches = found
+        filler = Filler(matches, renamed, form, _MOST_MADE - self.n_made)
+        try:
+            result = filler.fill(template)
+        except RuleFault as fault:
+            raise self.error(fault.datum, "scheme/bad-ellipsis", fault.message) from None
+        self.n_made = _MOST_MADE - filler.budget
+        if filler.budget < 0:
+            problem = f"macros make more than {_MOST_MADE} data here"
+            raise self.error(form, "scheme/endless-macro", problem)
+        return result

@@ -1,0 +1,243 @@
+"""Libraries: what `import` brings in, `define-library`, `cond-expand` and `include`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kleene.frontends.scheme import reader
+from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, plain_name
+from kleene.frontends.scheme.expander.expand import Expander
+from kleene.frontends.scheme.expander.forms import items_of, list_items, literal_text
+from kleene.frontends.scheme.expander.scopes import Binding, Scope, Top
+from kleene.frontends.scheme.primitives import LibraryName
+
+FEATURES = ("r7rs", "exact-closed", "ratios", "full-unicode", "kleene")
+_MOST_INCLUDES = 1000  # files: one that includes itself must stop
+_MAX_DEPTH = 100  # of a requirement in cond-expand
+
+Exports = dict[str, Binding]
+
+
+class Libraries:
+    """The libraries that a program can import, by name."""
+
+    def __init__(self, standard: dict[LibraryName, Exports], folder: Path | None) -> None:
+        self.known = dict(standard)
+        self.folder = folder  # where libraries in files of their own are looked for
+        self.loading: set[LibraryName] = set()
+        self.n_includes = 0
+
+    def find(self, x: Expander, name: LibraryName, place: Datum) -> Exports | None:
+        """Return what a library exports, after reading its file if it has one; None if unknown."""
+        if name in self.known:
+            return self.known[name]
+        if name and name[0] == "rnrs":
+            return self.known[("rnrs",)]
+        if name in self.loading:
+            raise x.error(place, "scheme/library-cycle", "this library imports itself")
+        path = self._file(name)
+        if path is None:
+            return None
+        self.loading.add(name)
+        source = x.sources.load(path)
+        for form in reader.read(x.sources, source):
+            if type(form) is Form and form.items and _is(form.items[0], "define-library"):
+                define_library(x, form, Top(x.builder, {}))
+        self.loading.discard(name)
+        return self.known.get(name)
+
+    def _file(self, name: LibraryName) -> Path | None:
+        if self.folder is None or not all(part and "/" not in part for part in name):
+            return None
+        stem = self.folder.joinpath(*name)
+        paths = [stem.with_name(stem.name + suffix) for suffix in (".sld", ".scm")]
+        return next((path for path in paths if path.is_file()), None)
+
+
+def _is(datum: Datum, word: str) -> bool:
+    return type(datum) is Identifier and plain_name(datum.name) == word
+
+
+def library_name(x: Expander, datum: Datum) -> LibraryName:
+    """Return a library's name as words."""
+    parts = []
+    for item in list_items(x, datum, "a library's name, such as (scheme base)"):
+        if type(item) is Identifier:
+            parts.append(plain_name(item.name))
+        elif type(item) is Literal and type(item.value) is int:
+            parts.append(str(item.value))
+        else:
+            raise x.error(item, "scheme/bad-import", "a library's name has words and numbers")
+    return tuple(parts)
+
+
+def import_(x: Expander, form: Form, scope: Scope) -> list[Datum]:
+    """Bring what the import sets name into the top level; return nothing to expand."""
+    if not isinstance(scope, Top):
+        raise x.error(form, "scheme/misplaced", "import stands at the top level")
+    if scope.imports is x.builtins.imports:  # from now on, only what is imported
+        scope.imports = {}
+    scope.imports = dict(scope.imports)
+    for item in form.items[1:]:
+        for name, binding in import_set(x, item).items():
+            scope.imports[name] = binding
+            scope.names.pop(name, None)
+    return []
+
+
+def import_set(x: Expander, datum: Datum) -> Exports:
+    """Return the names and bindings that an import set stands for."""
+    changes: list[tuple[str, Form, list[Datum]]] = []
+    while True:
+        items = list_items(x, datum, "an import set")
+        word = plain_name(items[0].name) if items and type(items[0]) is Identifier else ""
+        if word not in ("only", "except", "prefix", "rename") or len(items) < 2:
+            break
+        if type(items[1]) is not Form:
+            break  # a library may be called (only ...)
+        assert type(datum) is Form
+        changes.append((word, datum, items[2:]))
+        datum = items[1]
+    name = library_name(x, datum)
+    exports = x.libraries.find(x, name, datum)
+    if exports is None:
+        shown = "(" + " ".join(name) + ")"
+        raise x.error(datum, "scheme/no-library", f"there is no library {shown}")
+    for word, form, arguments in reversed(changes):
+        exports = _changed(x, word, form, arguments, exports)
+    return exports
+
+
+def _changed(
+    x: Expander, word: str, form: Form, arguments: list[Datum], exports: Exports
+) -> Exports:
+    def known(datum: Datum) -> str:
+        name = plain_name(datum.name) if type(datum) is Identifier else ""
+        if name not in exports:
+            raise x.error(datum, "scheme/bad-import", "the library does not export this name")
+        return name
+
+    if word == "prefix":
+        if len(arguments) != 1 or type(arguments[0]) is not Identifier:
+            raise x.error(form, "scheme/bad-import", "expected (prefix set name)")
+        prefix = plain_name(arguments[0].name)
+        return {prefix + name: binding for name, binding in exports.items()}
+    if word == "only":
+        return {name: exports[name] for name in map(known, arguments)}
+    if word == "except":
+        dropped = set(map(known, arguments))
+        return {name: binding for name, binding in exports.items() if name not in dropped}
+    changes = {}
+    for pair in arguments:
+        names = list_items(x, pair, "(old new)")
+        if len(names) != 2 or type(names[1]) is not Identifier:
+            raise x.error(pair, "scheme/bad-import", "expected (old new)")
+        changes[known(names[0])] = plain_name(names[1].name)
+    return {changes.get(name, name): binding for name, binding in exports.items()}
+
+
+def define_library(x: Expander, form: Form, scope: Scope) -> list[Datum]:
+    """Make a library known; return nothing to expand."""
+    if not isinstance(scope, Top):
+        raise x.error(form, "scheme/misplaced", "define-library stands at the top level")
+    parts = items_of(x, form, 1, None, "(define-library name declaration ...)")
+    name = library_name(x, parts[0])
+    top = Top(x.builder, {})
+    exported: list[tuple[Identifier, Identifier]] = []
+    bodies: list[Datum] = []
+    waiting = parts[:0:-1]
+    while waiting:
+        declaration = waiting.pop()
+        items = list_items(x, declaration, "a library declaration")
+        word = plain_name(items[0].name) if items and type(items[0]) is Identifier else ""
+        assert type(declaration) is Form
+        if word == "export":
+            exported += [_export(x, item) for item in items[1:]]
+        elif word == "import":
+            import_(x, declaration, top)
+        elif word == "begin":
+            bodies += items[1:]
+        elif word in ("include", "include-ci"):
+            bodies += include(x, declaration, scope)
+        elif word == "include-library-declarations":
+            waiting += reversed(include(x, declaration, scope))
+        elif word == "cond-expand":
+            waiting += reversed(cond_expand(x, declaration, scope))
+        else:
+            raise x.error(declaration, "scheme/bad-library", "this is no library declaration")
+    before = x.stack
+    x.stack = []  # a library met while a program is expanded comes first
+    x.program(bodies, top)
+    x.stack = before
+    x.libraries.known[name] = {
+        plain_name(outer.name): top.lookup(inner) for inner, outer in exported
+    }
+    return []
+
+
+def _export(x: Expander, datum: Datum) -> tuple[Identifier, Identifier]:
+    """Return an exported name inside and outside the library."""
+    if type(datum) is Identifier:
+        return datum, datum
+    items = list_items(x, datum, "a name or (rename inside outside)")
+    if len(items) == 3 and _is(items[0], "rename"):
+        inner, outer = items[1:]
+        if type(inner) is Identifier and type(outer) is Identifier:
+            return inner, outer
+    raise x.error(datum, "scheme/bad-library", "expected a name or (rename inside outside)")
+
+
+def include(x: Expander, form: Form, scope: Scope) -> list[Datum]:
+    """Return the data of the files that (include "file" ...) names, beside the including file."""
+    folds = _is(form.items[0], "include-ci")
+    data: list[Datum] = []
+    for part in items_of(x, form, 1, None, "(include file ...)"):
+        x.libraries.n_includes += 1
+        if x.libraries.n_includes > _MOST_INCLUDES:
+            raise x.error(form, "scheme/endless-include", f"more than {_MOST_INCLUDES} includes")
+        path = Path(x.sources.source_of(form.at).file).parent / literal_text(x, part, "a file")
+        try:
+            text = path.read_bytes()
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or "no such file"
+            raise x.error(part, "scheme/no-include", f"{path.name}: {problem}") from None
+        data += reader.read(x.sources, x.sources.add(str(path), text), fold_case=folds)
+    return data
+
+
+def include_expression(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(include file ...) as an expression."""
+    x.sequence(include(x, form, scope), scope, slot, form)
+
+
+def cond_expand(x: Expander, form: Form, scope: Scope) -> list[Datum]:
+    """Return the forms of the first clause whose requirement holds, if any."""
+    for clause in form.items[1:]:
+        items = list_items(x, clause, "(requirement form ...)")
+        if not items:
+            raise x.error(clause, "scheme/bad-syntax", "expected (requirement form ...)")
+        if _holds(x, items[0], 0):
+            return items[1:]
+    return []
+
+
+def cond_expand_expression(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(cond-expand (requirement expression ...) ...) as an expression."""
+    x.sequence(cond_expand(x, form, scope), scope, slot, form)
+
+
+def _holds(x: Expander, datum: Datum, depth: int) -> bool:
+    if type(datum) is Identifier:
+        return plain_name(datum.name) in (*FEATURES, "else")
+    items = list_items(x, datum, "a requirement")
+    word = plain_name(items[0].name) if items and type(items[0]) is Identifier else ""
+    if depth < _MAX_DEPTH:
+        if word == "and":
+            return all(_holds(x, item, depth + 1) for item in items[1:])
+        if word == "or":
+            return any(_holds(x, item, depth + 1) for item in items[1:])
+        if word == "not" and len(items) == 2:
+            return not _holds(x, items[1], depth + 1)
+        if word == "library" and len(items) == 2:
+            return x.libraries.find(x, library_name(x, items[1]), datum) is not None
+    raise x.error(datum, "scheme/bad-syntax", "this is no requirement of cond-expand")
