@@ -22,6 +22,23 @@
 #endif
 enum Kind { COPY, PUSH, PULL, OFFSET };
 
+// Rules to fire: light ones from the front, heavy ones, which many warps share, from the back.
+struct RuleList {
+  int *pointer, *other, *map, *counts;
+  int n_most;
+
+  __device__ void put(int place, bool is_heavy, int p, int o, int m) const {
+    const int at = is_heavy ? n_most - 1 - place : place;
+    pointer[at] = p;
+    other[at] = o;
+    map[at] = m;
+  }
+};
+// Strips that a warp looks at in some 100 us, at a guess of a few for each object of a pull.
+#define HEAVY_PUSH_STRIPS 512
+#define HEAVY_PULL_OBJECTS 128
+#define HEAVY_SLOT_OBJECTS 64
+
 struct Wanted {
   const int *pointer, *other, *map;
   const word_t *delta_mask, *all_mask, *dirty_mask;
@@ -101,7 +118,8 @@ extern "C" __global__ void compare(
     const int* __restrict__ sizes, const int* __restrict__ class_rules,
     const int* __restrict__ class_first, int* __restrict__ class_of, int* __restrict__ class_slot,
     int first_slot_row, int n_slots, int* n_taken, int* __restrict__ rule_pointer,
-    int* __restrict__ rule_other, int* __restrict__ rule_map, int* n_rules) {
+    int* __restrict__ rule_other, int* __restrict__ rule_map, int* counts, int n_most) {
+  const RuleList list = {rule_pointer, rule_other, rule_map, counts, n_most};
   const Start start = {all, fresh, fresh_mask, n_words, block_words};
   for (long long i = warp_id(); i < *n_active; i += n_warps()) {
     const int pair = active[i], rule = pair_start[pair], p = pointer[rule];
@@ -129,10 +147,8 @@ extern "C" __global__ void compare(
     if (lane_id() != 0) continue;
     all_mask[held] = all_mask[p];
     class_slot[place] = slot + 1;
-    const int at = atomicAdd(n_rules, 1);
-    rule_pointer[at] = held;
-    rule_other[at] = held + 1;
-    rule_map[at] = map[rule];
+    const bool is_heavy = size >= HEAVY_SLOT_OBJECTS;
+    list.put(atomicAdd(counts + is_heavy, 1), is_heavy, held, held + 1, map[rule]);
   }
 }
 
@@ -143,22 +159,28 @@ extern "C" __global__ void assign(
     int n, int kind, const word_t* __restrict__ delta_mask, const word_t* __restrict__ all_mask,
     const word_t* __restrict__ dirty_mask, const int* __restrict__ pair_of,
     const int* __restrict__ class_of, const int* __restrict__ class_slot,
-    int* __restrict__ rule_pointer, int* __restrict__ rule_other, int* __restrict__ rule_map,
-    int* n_rules, int* __restrict__ joined, int* __restrict__ joined_slot, int* n_joined) {
+    const int* __restrict__ sizes, int strips_of_block, int* __restrict__ rule_pointer,
+    int* __restrict__ rule_other, int* __restrict__ rule_map, int* counts, int n_most,
+    int* __restrict__ joined, int* __restrict__ joined_slot, int* n_joined) {
   const Wanted wanted = {pointer, other, map, delta_mask, all_mask, dirty_mask, n, kind};
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const bool is_wanted = wanted(i);
   const int place = is_wanted ? class_of[pair_of[i]] : -1;
   const int slot = place < 0 ? -1 : class_slot[place] - 1;
-  const int alone = place_in_list(is_wanted && slot < 0, n_rules);
-  const int at = place_in_list(slot >= 0, n_joined);
+  bool is_heavy = false;
+  if (is_wanted && slot < 0) {
+    const word_t blocks = delta_mask[pointer[i]] ? all_mask[other[i]] : delta_mask[other[i]];
+    const long long size = sizes[pointer[i]], n_strips = size * __popcll(blocks) * strips_of_block;
+    is_heavy = kind == PUSH ? n_strips >= HEAVY_PUSH_STRIPS : size >= HEAVY_PULL_OBJECTS;
+  }
+  const int light = place_in_list(is_wanted && slot < 0 && !is_heavy, counts);
+  const int heavy = place_in_list(is_heavy, counts + 1), at = place_in_list(slot >= 0, n_joined);
+  const RuleList list = {rule_pointer, rule_other, rule_map, counts, n_most};
   if (slot >= 0) {
     joined[at] = i;
     joined_slot[at] = slot;
   } else if (is_wanted) {
-    rule_pointer[alone] = pointer[i];
-    rule_other[alone] = other[i];
-    rule_map[alone] = map[i];
+    list.put(is_heavy ? heavy : light, is_heavy, pointer[i], other[i], map[i]);
   }
 }
 

@@ -10,7 +10,7 @@ from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
 
 DETOUR = 2  # a flow through a slot costs about as much as this many without: bits are added twice
-N_COUNTS = 4  # of a kind: pairs with something to do, slots taken, rules to fire, rules joined
+N_COUNTS = 5  # of a kind: light and heavy rules to fire; pairs with work, slots taken, rules joined
 
 
 class Triples(NamedTuple):
@@ -45,9 +45,9 @@ class Classes:
         n_most = n_rules + matrix.n_slots
         self.wanted = Triples(*(xp.zeros(n_most, np.int32) for _ in range(3)))
         self._joined = [xp.zeros(n_rules, np.int32) for _ in range(2)]  # rule, slot
-        self._n_active, self._n_taken, self.n_wanted, self._n_joined = (
-            counts[i : i + 1] for i in range(N_COUNTS)
-        )
+        self.n_wanted = counts[:2]
+        self._n_active, self._n_taken, self._n_joined = (counts[i : i + 1] for i in (2, 3, 4))
+        self._strips_of_block = np.int32(-(-matrix.block_words // 32))
 
     def bring_together(self, dirty_mask: Any) -> None:
         """Leave in `wanted` the rules to fire this round, those of the slots among them."""
@@ -64,9 +64,9 @@ class Classes:
         )
         rows = (m.all, m.fresh, m.fresh_mask, m.all_mask, *m.widths, m.sizes)
         classes = (class_rules, class_first, self._class_of, class_slot)
-        to_fire = (*self.wanted, self.n_wanted)
+        to_fire = (*self.wanted, self.n_wanted, np.int32(len(self.wanted.first)))
         self._warps("compare", n_pairs, *by_pointer, *listed, *rows, *classes, *slots, *to_fire)
-        found = (self._pair_of, self._class_of, class_slot)
+        found = (self._pair_of, self._class_of, class_slot, m.sizes, self._strips_of_block)
         joined = (*self._joined, self._n_joined)
         self._threads("assign", self._n_rules, *asked, *found, *to_fire, *joined)
         pairs = (self._pair_of, self._pair_start, m.first_slot_row)

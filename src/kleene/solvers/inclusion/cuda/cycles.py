@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from kleene.graphs import Graph, strong_components
+from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import I32, Problem
 
@@ -20,14 +20,28 @@ from kleene.solvers.inclusion.problem import I32, Problem
 def rows_of(problem: Problem) -> tuple[I32, int]:
     """Return each node's row and the number of rows: nodes in a cycle of copies share one."""
     still = problem.offset_amount == 0  # an offset of 0 is a copy
-    copies = (problem.copy_source, problem.copy_destination)
-    moves = (problem.offset_source[still], problem.offset_destination[still])
-    if not len(copies[0]) and not len(moves[0]):
-        return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
-    found = strong_components(Graph(*_successors(problem.n_nodes, *copies, *moves)))
-    if found.n_components == problem.n_nodes:
-        return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
-    return found.component, found.n_components
+    source = np.append(problem.copy_source, problem.offset_source[still])
+    destination = np.append(problem.copy_destination, problem.offset_destination[still])
+    n_nodes = problem.n_nodes
+    if len(source):
+        found = strong_components(_successors(n_nodes, source, destination))
+        if found.n_components < n_nodes:
+            return found.component, found.n_components
+    return np.arange(n_nodes, dtype=np.int32), n_nodes
+
+
+def _successors(n_nodes: int, source: I32, destination: I32) -> Graph:
+    """Return the copies as a graph, sorted on the device: that is where they will be wanted."""
+    place = launch.current()
+    xp = place.xp
+    edges = xp.asarray(source).astype(np.int64) << 32 | xp.asarray(destination)
+    edges.sort()
+    offsets = xp.searchsorted(edges, xp.arange(n_nodes + 1, dtype=np.int64) << 32)
+    columns = (offsets.astype(np.int64), (edges & 0xFFFFFFFF).astype(np.int32))
+    fetched = [np.empty(column.shape, column.dtype) for column in columns]
+    for column, out in zip(columns, fetched, strict=True):
+        place.to_host(column, out)
+    return Graph(*fetched)
 
 
 def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | None]:
@@ -48,24 +62,3 @@ def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | Non
         seed_row=names[tables.seed_row],
     )
     return few, names
-
-
-@njit(cache=True)
-def _successors(n_nodes, source, destination, other_source, other_destination):  # type: ignore[no-untyped-def]
-    """Return the offsets and targets of each node's copies, of both lists, by counting."""
-    offsets = np.zeros(n_nodes + 1, np.int64)
-    for node in source:
-        offsets[node + 1] += 1
-    for node in other_source:
-        offsets[node + 1] += 1
-    for node in range(n_nodes):
-        offsets[node + 1] += offsets[node]
-    place = offsets[:-1].copy()
-    targets = np.empty(len(source) + len(other_source), np.int32)
-    for edge in range(len(source)):
-        targets[place[source[edge]]] = destination[edge]
-        place[source[edge]] += 1
-    for edge in range(len(other_source)):
-        targets[place[other_source[edge]]] = other_destination[edge]
-        place[other_source[edge]] += 1
-    return offsets, targets

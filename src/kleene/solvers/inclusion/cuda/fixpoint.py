@@ -14,7 +14,7 @@ Trace = Callable[[dict[str, float]], None]
 # not halve in half of this many rounds, the flows are listed, ordered and swept along at once,
 # provided that the rounds have taken as long already as the ordering will.
 PATIENCE = 16
-SECONDS_PER_FLOW = 1e-7  # to order, by row and flow: a few take 3e-8, millions 3e-7
+SECONDS_PER_FLOW = 5e-8  # to order, by row and flow: a few take 3e-8, millions 3e-7
 
 
 def close(rounds: Sweeps, trace: Trace | None = None) -> dict[str, float]:

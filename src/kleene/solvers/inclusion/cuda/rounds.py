@@ -38,12 +38,12 @@ class Rounds:
         self.matrix = Matrix(self.xp, tables.n_rows, tables.n_words, n_rules)
         self.dirty = self.xp.zeros(2 * tables.n_words + 2, np.uint64)
         self.dirty_mask = self.dirty[2 * tables.n_words :]
-        self._counts = self.xp.zeros(2 + 2 * N_COUNTS, np.int32)
+        self._counts = self.xp.zeros(4 + 2 * N_COUNTS, np.int32)
         n_few = max(1, len(tables.copy), len(tables.offset))
         self._few = Triples(*(self.xp.zeros(n_few, np.int32) for _ in range(3)))
         self._classes = {
             kind: Classes(kind, self.kinds[kind], self.matrix, self._counts[first:])
-            for kind, first in ((PUSH, 2), (PULL, 2 + N_COUNTS))
+            for kind, first in ((PUSH, 4), (PULL, 4 + N_COUNTS))
             if len(self.of_kind(kind))
         }
         self._changed = self.xp.zeros(max(1, tables.n_rows), np.int32)
@@ -202,8 +202,8 @@ class Rounds:
 
     def _fire_few(self, kind: int) -> None:
         """Fire the copies or offsets from rows with news."""
-        rules, at = self.kinds[kind], 0 if kind == COPY else 1
-        n_rules, n_active = len(rules.first), self._counts[at : at + 1]
+        rules, at = self.kinds[kind], 0 if kind == COPY else 2
+        n_rules, n_active = len(rules.first), self._counts[at : at + 2]
         args = (*rules, np.int32(n_rules), self.matrix.delta_mask, *self._few, n_active)
         self.module.launch("activate", threads(n_rules), (BLOCK,), args)
         self.fire(kind, self._few, n_active, n_rules)
@@ -218,14 +218,14 @@ class Rounds:
             classes.spread()
         classes.forget()
 
-    def fire(self, kind: int, rules: Triples, n_rules: Any, n_most: int) -> None:
-        """Queue rules of one kind: as many as the device's `n_rules` says then."""
+    def fire(self, kind: int, rules: Triples, counts: Any, n_most: int) -> None:
+        """Queue rules of one kind: as many light and heavy ones as the device says then."""
         after: tuple[Any, ...] = ()
         if kind == OFFSET:
             after = self._moves
         elif kind != COPY:
             after = (*self.targets, self.dirty) if kind == PULL else self.targets
-        args = (*rules, n_rules, *self.matrix.to_fire(), *after)
+        args = (*rules, counts, np.int32(n_most), *self.matrix.to_fire(), *after)
         grid = warps(n_most, _PARTS if self.on_gpu else 1)
         self.module.launch(FIRE[kind], grid, (BLOCK,), args)
 

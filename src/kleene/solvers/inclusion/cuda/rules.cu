@@ -16,17 +16,44 @@
 #ifndef BLOCK
 #define BLOCK 256  // threads, where a kernel has shared memory
 #endif
-// Warps share a rule: each takes a part of the pointer's blocks, in a push also of the source's. A
-// few rules have very large pointers (what escaped, above all), and one warp would be late.
+// Warps share a heavy rule: each takes a part of the pointer's blocks, of their words, and in a push
+// of the source's blocks. A few rules have very large pointers, and one warp would be late; of the
+// many light ones a warp takes one whole. Light rules are listed from the front, heavy ones from the
+// back of the list's n_most places: see `list_rule`.
 #define POINTER_PARTS 8
 #define SOURCE_PARTS 16
-#define WORD_PARTS 4  // of a pointer's words, on top of its blocks: a few rules may be all there is
-#define MANY_RULES (1 << 16)
+#define WORD_PARTS 4
+#define MOST_IN_PARTS (1u << 22)  // parts are counted in 32 bits, whose division is quick
 
-__device__ __forceinline__ unsigned n_parts(const Rows& r, int n_rules, int most) {
-  if (n_rules >= 1 << 24) return 1;  // parts are counted in 32 bits, whose division is quick
-  return min((r.n_words + r.block_words - 1) / r.block_words, most);
-}
+struct Share {  // of a rule
+  unsigned rule, pointer_part, pointer_parts, word_part, word_parts, part, parts;
+};
+
+struct Shares {
+  unsigned n_light, n_heavy, n_most, pointer_parts, word_parts, source_parts;
+
+  __device__ Shares(const Rows& r, const int* counts, int n_most, int most_of_source)
+      : n_light(counts[0]), n_heavy(counts[1]), n_most(n_most) {
+    const int n_blocks = (r.n_words + r.block_words - 1) / r.block_words;
+    const bool in_parts = n_heavy < MOST_IN_PARTS;
+    pointer_parts = in_parts ? min(n_blocks, POINTER_PARTS) : 1;
+    source_parts = in_parts ? min(n_blocks, most_of_source) : 1;
+    word_parts = in_parts ? WORD_PARTS : 1;
+  }
+  __device__ unsigned n_of_heavy() const {
+    return n_heavy * pointer_parts * word_parts * source_parts;
+  }
+  __device__ unsigned size() const { return n_of_heavy() + n_light; }
+
+  // The part of the source comes slowest: warps that run together write the same blocks of many
+  // rows, which then fit the L2 cache.
+  __device__ Share operator[](unsigned i) const {
+    if (i >= n_of_heavy()) return {i - n_of_heavy(), 0, 1, 0, 1, 0, 1};
+    const unsigned j = i / n_heavy, k = j / pointer_parts;
+    return {n_most - 1 - i % n_heavy, j % pointer_parts, pointer_parts,
+            k % word_parts,           word_parts,        k / word_parts, source_parts};
+  }
+};
 
 // The rules of one kind that have work, as *n_active triples. grid ceil(n / block)
 extern "C" __global__ void activate(
@@ -44,12 +71,12 @@ extern "C" __global__ void activate(
 
 extern "C" __global__ void fire_copy(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
-    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   int n_strips = 0;
-  for (long long i = warp_id(); i < *n_active; i += n_warps())
+  for (long long i = warp_id(); i < counts[0]; i += n_warps())
     n_strips += flow<false>(r, from[i], to[i]);
   count_strips(n_visited, n_strips);
 }
@@ -117,11 +144,9 @@ __device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word
   return n_kept > 0;
 }
 
-// The part of the source comes slowest: warps that run together write the same blocks of many rows,
-// which then fit the L2 cache.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
-    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ contents, const int* __restrict__ function_of,
@@ -134,28 +159,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   const int first = threadIdx.x - lane_id();
-  const unsigned n = *n_active;
-  const unsigned parts = n_parts(r, n, SOURCE_PARTS), p_parts = n_parts(r, n, POINTER_PARTS);
-  const unsigned w_parts = n < MANY_RULES ? WORD_PARTS : 1;
+  const Shares shares(r, counts, n_most, SOURCE_PARTS);
   int n_strips = 0;
-  for (unsigned i = warp_id(); i < n * p_parts * w_parts * parts; i += n_warps()) {
-    const int rule = i % n, p = pointer[rule], s = from[rule];
-    const int p_part = i / n % p_parts, w_part = i / n / p_parts % w_parts;
-    const int part = i / n / p_parts / w_parts;
+  for (unsigned i = warp_id(); i < shares.size(); i += n_warps()) {
+    const Share share = shares[i];
+    const int p = pointer[share.rule], s = from[share.rule];
     for (int to_new = 0; to_new < 2; to_new++) {
       const word_t mask = !to_new ? delta_mask[s] : delta_mask[p] ? all_mask[s] : 0;
-      Cursor c = {part, 0};
+      Cursor c = {(int)share.part, 0};
       Batch batch;
-      while (next_batch(r, s, to_new, mask, parts, kept_at + first, kept + first, c, batch))
+      while (next_batch(r, s, to_new, mask, share.parts, kept_at + first, kept + first, c, batch))
         for_objects(
-            r, to_new ? delta_mask[p] : all_mask[p], p_part, p_parts, buffers[first / 32],
+            r, to_new ? delta_mask[p] : all_mask[p], share.pointer_part, share.pointer_parts,
+            buffers[first / 32],
             [&](int w) {
-              if (w % w_parts != w_part) return (word_t)0;
+              if (w % share.word_parts != share.word_part) return (word_t)0;
               const word_t recent = new_word(r, p, w);
               return to_new ? recent : full_word(r, p, w) & ~recent;
             },
             [&](int o) {
-              const int to = o < 0 ? -1 : target(t, map[rule], o, true);
+              const int to = o < 0 ? -1 : target(t, map[share.rule], o, true);
               n_strips += add_batch(r, batch, to == s ? -1 : to);
             });
     }
@@ -197,7 +220,7 @@ __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full,
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
-    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ contents, const int* __restrict__ function_of,
@@ -209,18 +232,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   int n_strips = 0;
-  const unsigned n = *n_active, parts = n_parts(r, n, POINTER_PARTS);
-  const unsigned w_parts = n < MANY_RULES ? WORD_PARTS : 1;
-  for (unsigned i = warp_id(); i < n * parts * w_parts; i += n_warps()) {
-    const int rule = i % n, part = i / n % parts, w_part = i / n / parts;
-    const int p = pointer[rule], d = to[rule], m = map[rule];
+  const Shares shares(r, counts, n_most, 1);
+  for (unsigned i = warp_id(); i < shares.size(); i += n_warps()) {
+    const Share share = shares[i];
+    const int p = pointer[share.rule], d = to[share.rule], m = map[share.rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
     for (int is_new = 0; is_new < 2; is_new++)
       for_objects(
-          r, is_new ? delta_mask[p] : all_mask[p] & dirty[2 * n_words + (m == RESULT)], part, parts,
-          buffers[threadIdx.x / 32],
+          r, is_new ? delta_mask[p] : all_mask[p] & dirty[2 * n_words + (m == RESULT)],
+          share.pointer_part, share.pointer_parts, buffers[threadIdx.x / 32],
           [&](int w) {
-            if (w % w_parts != w_part) return (word_t)0;
+            if (w % share.word_parts != share.word_part) return (word_t)0;
             const word_t recent = new_word(r, p, w);
             return is_new ? recent : full_word(r, p, w) & ~recent & dirty_words[w];
           },
@@ -272,7 +294,7 @@ __device__ void add_moved(const Rows& r, const Moves& m, int d, int o, int amoun
 // A lane takes a word of `from`.
 extern "C" __global__ void fire_offset(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
-    const int* __restrict__ n_active, word_t* all, word_t* fresh, word_t* fresh_mask,
+    const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
     const int* __restrict__ first, const int* __restrict__ past, const int* __restrict__ shape,
@@ -280,7 +302,7 @@ extern "C" __global__ void fire_offset(
     const int* __restrict__ move_landings) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Moves m = {first, past, shape, n_shapes, move_rows, move_offsets, move_landings};
-  for (long long i = warp_id(); i < *n_active; i += n_warps()) {
+  for (long long i = warp_id(); i < counts[0]; i += n_warps()) {
     const int s = from[i], d = to[i], k = amount[i];
     for (word_t blocks = delta_mask[s]; blocks; blocks &= blocks - 1) {
       const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.classes import Triples
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, warps
-from kleene.solvers.inclusion.cuda.rounds import PULL
+from kleene.solvers.inclusion.cuda.rounds import PULL, PUSH
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.hybrid.exchange import Words
@@ -65,8 +65,8 @@ class DeviceRounds(Sweeps):
         """Queue the active rules first..end of one kind; they may run while the host goes on."""
         start = self._stamp()
         rules = Triples(*(column[first:end] for column in self._lists[kind]))
-        n_rules = self.xp.asarray(np.array([end - first], np.int32))
-        self.fire(kind, rules, n_rules, end - first)
+        counts = [0, end - first] if kind in (PUSH, PULL) else [end - first, 0]
+        self.fire(kind, rules, self.xp.asarray(np.array(counts, np.int32)), end - first)
         self._pending.append((kind, start, self._stamp()))
 
     def is_idle(self) -> bool:
