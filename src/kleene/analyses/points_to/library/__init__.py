@@ -1,0 +1,85 @@
+"""Models of functions that a program calls and does not contain, and of its allocators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from kleene.analyses.points_to.library.effects import Model, heap_of
+from kleene.analyses.points_to.library.parser import parse_models
+from kleene.base.errors import SourceError, Span
+
+__all__ = ["Library", "Model", "builtin", "heap_of", "read_models"]
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """Models by name; those of the user come first, and win over a program's own definition."""
+
+    by_name: dict[str, Model] = field(default_factory=dict)
+    patterns: tuple[tuple[re.Pattern[str], Model], ...] = ()
+    user: Library | None = None
+
+    def find(self, name: str) -> Model | None:
+        """Return the model of a function or variable, if there is one."""
+        name = name.removeprefix("\x01")  # what LLVM puts before a name that is not to be mangled
+        if (found := self.override(name)) is not None:
+            return found
+        if (found := self.by_name.get(name)) is not None:
+            return found
+        return next((model for pattern, model in self.patterns if pattern.match(name)), None)
+
+    def override(self, name: str) -> Model | None:
+        """Return the user's model of a name, which holds even where the program defines it."""
+        return self.user.find(name) if self.user else None
+
+    def with_user(self, user: Library) -> Library:
+        """Return this library behind models of the user's own."""
+        return Library(self.by_name, self.patterns, user)
+
+
+def of_lines(lines: Iterable[tuple[list[str], Model]]) -> Library:
+    """Return the library of parsed lines; a later line wins over an earlier one."""
+    by_name: dict[str, Model] = {}
+    patterns: list[tuple[re.Pattern[str], Model]] = []
+    for names, model in lines:
+        for name in names:
+            if "*" in name:
+                patterns.insert(0, (re.compile(translate(name)), model))
+            else:
+                by_name[name] = model
+    return Library(by_name, tuple(patterns))
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Library:
+    """Return the models that come with Kleene: the C and C++ libraries, POSIX, LLVM's own."""
+    folder = files(__package__) / "models"
+    lines = [
+        line
+        for file in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        for line in parse_models(file.read_text("utf-8"), file.name)
+    ]
+    return of_lines(lines)
+
+
+def read_models(paths: Iterable[Path]) -> Library:
+    """Return the built-in models behind those of the files.
+
+    Raises:
+        SourceError: a file cannot be read (`points-to/no-models`), or is not understood.
+    """
+    lines: list[tuple[list[str], Model]] = []
+    for path in paths:
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"the models cannot be read: {error}"
+            raise SourceError(Span(str(path)), "points-to/no-models", message) from error
+        lines += parse_models(text, str(path))
+    return builtin().with_user(of_lines(lines))

@@ -1,0 +1,189 @@
+"""Reads model files: `names: effect; effect`, one line each, `#` begins a comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from kleene.analyses.points_to.library.effects import (
+    Anywhere,
+    Argument,
+    Calls,
+    Contents,
+    Copies,
+    Effect,
+    Escapes,
+    Heap,
+    Holds,
+    Model,
+    Named,
+    Returns,
+    Shares,
+    Stores,
+    Term,
+)
+from kleene.base.errors import SourceError, Span
+
+_TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|@?\w+|\S)")
+_NAMES = ("static", "variadic", "unknown", "_")
+
+
+def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Model]]:
+    """Yield the names and the model of each line.
+
+    Raises:
+        SourceError: `points-to/bad-model`, at the word that is not understood.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.split("#")[0].rstrip()
+        if not content.strip():
+            continue
+        names, colon, effects = content.partition(":")
+        if not colon or not names.split():
+            raise _error(file, number, 1, "a line is 'names: effects'")
+        yield names.split(), tuple(_effects(effects, file, number, len(names) + 1))
+
+
+def _effects(text: str, file: str, line: int, column: int) -> Iterator[Effect]:
+    for part in text.split(";"):
+        if part.strip() != "nothing":
+            yield from _Line(part, file, line, column).effects()
+        column += len(part) + 1
+
+
+class _Line:
+    """One effect, word by word."""
+
+    def __init__(self, text: str, file: str, line: int, column: int) -> None:
+        self._words = [(m[1], column + m.start(1) + 1) for m in _TOKEN.finditer(text)]
+        self._words.append(("", column + len(text) + 1))
+        self._at, self._file, self._line = 0, file, line
+
+    def effects(self) -> Iterator[Effect]:
+        """Yield the effects: one, or one for each term of a list."""
+        word = self._peek()
+        if word in ("returns", "holds", "escapes"):
+            self._at += 1
+            make = {"returns": Returns, "holds": Holds, "escapes": Escapes}[word]
+            yield from (make(term) for term in self._terms())
+        elif word == "copy":
+            self._at += 1
+            yield self._copy()
+        elif word == "calls":
+            self._at += 1
+            yield self._call()
+        else:
+            yield from self._assignments()
+        if self._peek():
+            self._fail("';' or the end of the line")
+
+    def _copy(self) -> Effect:
+        to = self._term()
+        self._expect("<-")
+        source = self._term()
+        size = None
+        if self._peek() == "[":
+            self._at += 1
+            size = self._number()
+            self._expect("]")
+        return Copies(to, source, size)
+
+    def _call(self) -> Effect:
+        callee = self._term()
+        self._expect("(")
+        arguments = [] if self._peek() == ")" else list(self._terms())
+        self._expect(")")
+        result = None
+        if self._peek() == "->":
+            self._at += 1
+            result = self._shared()
+        return Calls(callee, tuple(arguments), result)
+
+    def _assignments(self) -> Iterator[Effect]:
+        if self._peek().startswith("@"):
+            name = self._shared()
+            self._expect("<-")
+            yield from (Shares(name, term) for term in self._terms())
+            return
+        if self._peek() != "*":
+            self._fail("an effect")
+        self._at += 1
+        pointer = self._term()
+        self._expect("<-")
+        yield from (Stores(pointer, term) for term in self._terms())
+
+    def _terms(self) -> Iterator[Term]:
+        yield self._term()
+        while self._peek() == ",":
+            self._at += 1
+            yield self._term()
+
+    def _term(self) -> Term:
+        if self._peek() == "*":
+            self._at += 1
+            return Contents(self._term())
+        term = self._simple()
+        while self._peek() == "..":
+            self._at += 1
+            term = Anywhere(term)
+        return term
+
+    def _simple(self) -> Term:
+        word = self._peek()
+        if word == "(":
+            self._at += 1
+            inner = self._term()
+            self._expect(")")
+            return inner
+        if word.isdigit():
+            return Argument(self._number())
+        if word in ("heap", "exception"):
+            self._at += 1
+            return Heap(self._size(), word == "exception")
+        if word in _NAMES or word.startswith("@"):
+            self._at += 1
+            return Named(word)
+        self._fail("a term")
+
+    def _size(self) -> tuple[int, ...]:
+        if self._peek() != "[":
+            return ()
+        self._at += 1
+        factors = [self._number()]
+        while self._peek() == "*":
+            self._at += 1
+            factors.append(self._number())
+        self._expect("]")
+        return tuple(factors)
+
+    def _shared(self) -> str:
+        word = self._peek()
+        if not word.startswith("@"):
+            self._fail("a name such as '@handlers'")
+        self._at += 1
+        return word
+
+    def _number(self) -> int:
+        word = self._peek()
+        if not word.isdigit():
+            self._fail("the number of an argument")
+        self._at += 1
+        return int(word)
+
+    def _expect(self, word: str) -> None:
+        if self._peek() != word:
+            self._fail(f"'{word}'")
+        self._at += 1
+
+    def _peek(self) -> str:
+        return self._words[self._at][0]
+
+    def _fail(self, wanted: str) -> NoReturn:
+        word, column = self._words[self._at]
+        found = f"'{word}'" if word else "the end"
+        raise _error(self._file, self._line, column, f"{found} stands where {wanted} should")
+
+
+def _error(file: str, line: int, column: int, message: str) -> SourceError:
+    return SourceError(Span(file, line, column), "points-to/bad-model", message)

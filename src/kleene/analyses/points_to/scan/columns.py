@@ -1,0 +1,166 @@
+"""What several parts ask of a program's tables, found once, a whole column at a time.
+
+**Tracked** are values that can hold an address: pointers, integers at least as wide, aggregates and
+vectors that contain these. **Carried** are narrower ones on a way from a load to a store, through
+phi and select: bytes of memory that is copied piece by piece. Nothing else has a set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, TypeKind, ValueKind
+from kleene.ir.program import Program
+from kleene.ir.tables import I32, I64, Types
+
+Bits = NDArray[np.bool_]
+_HOLDERS = (
+    *(ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.EXPRESSION),
+    *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
+)
+_JOINS = (Opcode.PHI, Opcode.SELECT, Opcode.FREEZE)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A program, seen by its operands, opcodes and types."""
+
+    program: Program
+
+    @cached_property
+    def word_bytes(self) -> int:
+        """The size of a pointer."""
+        types = self.program.types
+        pointers = np.flatnonzero(types.kind == TypeKind.POINTER)
+        return int(types.size[pointers[0]]) if len(pointers) else 8
+
+    @cached_property
+    def tracked_type(self) -> Bits:
+        """Per type, and once more for -1: its values can hold an address."""
+        return np.append(_with_part(self.program.types, self._is_wide()), False)
+
+    def _is_wide(self) -> Bits:
+        types = self.program.types
+        is_wide = (types.kind == TypeKind.INT) & (types.bits >= 8 * self.word_bytes)
+        return is_wide | (types.kind == TypeKind.POINTER)
+
+    @cached_property
+    def tracked(self) -> Bits:
+        """Per value: its type can hold an address."""
+        return self.tracked_type[self.program.value_types]
+
+    @cached_property
+    def flows(self) -> Bits:
+        """Per value: it is tracked or carried, and no constant that holds nothing."""
+        found = self.tracked | self.carried
+        first, end = self.program.bases[1:3]
+        found[first:end] &= np.isin(self.program.constants.kind, _HOLDERS)
+        return found
+
+    @cached_property
+    def carried(self) -> Bits:
+        """Per value: it is narrower than a pointer, and on a way from a load to a store."""
+        program, base = self.program, self.program.bases[ValueKind.INSTRUCTION]
+        narrow = _is_narrow(program.types)[program.value_types] & ~self.tracked
+        rows, operand = self.all_operands(self.rows(*_JOINS))
+        inside = narrow[base + rows] & narrow[operand]
+        destination, source = base + rows[inside], operand[inside]
+        loaded, stored = np.zeros(len(narrow), bool), np.zeros(len(narrow), bool)
+        loads = base + self.rows(Opcode.LOAD)
+        loaded[loads] = narrow[loads]
+        stored[self.operand(self.rows(Opcode.STORE), 0)] = True
+        _spread(loaded, destination, source)
+        _spread(stored, source, destination)
+        return loaded & stored
+
+    @cached_property
+    def _by_opcode(self) -> tuple[I64, I64]:
+        opcode = self.program.instructions.opcode
+        starts = np.concatenate([[0], np.cumsum(np.bincount(opcode, minlength=256))])
+        return np.argsort(opcode, kind="stable"), starts
+
+    def rows(self, *opcodes: Opcode) -> I64:
+        """Return the instructions with one of the opcodes, by opcode and then in their order."""
+        order, starts = self._by_opcode
+        return np.concatenate([order[starts[o] : starts[o + 1]] for o in opcodes])
+
+    def operand(self, rows: I64, place: int) -> I32:
+        """Return the operand at `place` of each instruction."""
+        table = self.program.instructions
+        return table.operands[table.offsets[rows] + place]
+
+    def all_operands(self, rows: I64) -> tuple[I64, I32]:
+        """Return every operand of the instructions, without blocks, beside its instruction."""
+        table = self.program.instructions
+        owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
+        operand = table.operands[place]
+        low, high = self.program.bases[3:5]
+        is_value = (operand < low) | (operand >= high)
+        return rows[owner[is_value]], operand[is_value]
+
+    def results(self, rows: I64) -> I64:
+        """Return the values of instructions."""
+        return self.program.bases[ValueKind.INSTRUCTION] + rows
+
+    @cached_property
+    def calls(self) -> I64:
+        """The instructions that call."""
+        return np.sort(self.rows(*(Opcode(o) for o in CALLS)))
+
+    def constant(self, values: I32 | I64) -> tuple[Bits, I64]:
+        """Return which values are plain integer constants, and the integers (0 elsewhere)."""
+        table = self.program.constants
+        first, end = self.program.bases[1:3]
+        is_constant = (values >= first) & (values < end)
+        if not len(table):
+            return is_constant, np.zeros(len(values), np.int64)
+        row = np.where(is_constant, values - first, 0)
+        plain = (table.kind[row] == ConstantKind.INT) & (table.flags[row] & Flag.WIDE == 0)
+        is_constant &= plain
+        return is_constant, np.where(is_constant, table.payload[row], 0)
+
+    def opcode_of(self, values: I32 | I64) -> I32:
+        """Return the opcode behind each value, -1 where it is no instruction."""
+        row = values.astype(np.int64) - self.program.bases[ValueKind.INSTRUCTION]
+        if not len(self.program.instructions):
+            return np.full(len(values), -1, np.int32)
+        found = self.program.instructions.opcode[np.maximum(row, 0)].astype(np.int32)
+        return np.where(row >= 0, found, np.int32(-1))
+
+
+def ragged(starts: I32 | I64, ends: I32 | I64) -> tuple[I64, I64]:
+    """Return all places of all ranges, each beside the number of its range."""
+    lengths = (ends - starts).astype(np.int64)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return owner, np.arange(len(owner)) + (starts - before)[owner]
+
+
+def _with_part(types: Types, found: Bits) -> Bits:
+    """Return the types that are found or, aggregates and vectors, contain one that is."""
+    has_parts = np.isin(types.kind, (TypeKind.ARRAY, TypeKind.VECTOR, TypeKind.STRUCT))
+    owner = np.repeat(np.arange(len(types.kind)), np.diff(types.offsets))
+    inside = has_parts[owner]
+    owner, element = owner[inside], types.elements[inside]
+    found = found.copy()
+    _spread(found, owner, element)
+    return found
+
+
+def _is_narrow(types: Types) -> Bits:
+    """Return which types have bytes that memory is copied by; conditions have not."""
+    kinds = (TypeKind.INT, TypeKind.FLOAT, TypeKind.VECTOR)
+    return np.isin(types.kind, kinds) & (types.size > 0) & (types.bits > 1)
+
+
+def _spread(marked: Bits, destination: I32 | I64, source: I32 | I64) -> None:
+    """Mark every destination of a marked source, over and over."""
+    while True:
+        new = destination[marked[source] & ~marked[destination]]
+        if not len(new):
+            return
+        marked[new] = True

@@ -1,0 +1,174 @@
+"""Functions and calls between them: what is passed, returned, and caught."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.analyses.points_to.model import AllocationKind
+from kleene.analyses.points_to.scan.calls import CallTable, forwards_rest, variadic_actuals
+from kleene.analyses.points_to.scan.columns import Bits, Columns, ragged
+from kleene.analyses.points_to.scan.memory import Memory
+from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.shapes import Shapes
+from kleene.ir.codes import Opcode, Passing, TypeFlag, ValueKind
+from kleene.ir.tables import I64
+from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionTable:
+    """The nodes and storage of functions; rows are those of the program's function table."""
+
+    name: list[str]
+    is_defined: Bits
+    is_intrinsic: Bits
+    allocation: I64  # -1 for intrinsics
+    formal: I64  # per argument: the node that receives what is passed, NONE where untracked
+    result: I64  # what it returns; NONE where untracked, or there is nobody to ask
+    rest: I64  # the arguments beyond the named ones, NONE where there are none
+    variadic: I64  # allocation of these, -1
+
+
+def declare(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> FunctionTable:
+    """Write every function as an object, and return the nodes of all."""
+    program = columns.program
+    table, types = program.function_table, program.types
+    names = [program.strings[s] for s in program.globals.name[table.value].tolist()]
+    is_defined = np.diff(table.block_offsets) > 0
+    is_intrinsic = np.array([name.startswith("llvm.") for name in names], bool)
+    signature = program.globals.type[table.value]
+    is_variadic = types.flags[signature] & TypeFlag.VARARG != 0
+    allocation = np.full(len(names), -1)
+    real = np.flatnonzero(~is_intrinsic)
+    allocation[real] = sheet.allocate(AllocationKind.FUNCTION, table.value[real], shapes.function())
+    sheet.address(table.value[real], allocation[real])
+    result = np.full(len(names), NONE)
+    returns = ~is_intrinsic & columns.tracked_type[types.elements[types.offsets[signature]]]
+    result[returns] = sheet.nodes(int(returns.sum()))
+    rest = np.full(len(names), NONE)
+    has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
+    rest[has_rest] = sheet.nodes(len(has_rest))
+    formal = _formals(columns, sheet, shapes, memory)
+    owner, place = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
+    n_formals = np.bincount(owner, minlength=len(real))
+    sheet.functions(allocation[real], result[real], rest[real], n_formals, formal[place])
+    variadic = _variadic(sheet, shapes, table.value, rest, is_defined & is_variadic)
+    return FunctionTable(
+        names, is_defined, is_intrinsic, allocation, formal, result, rest, variadic
+    )
+
+
+def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> I64:
+    """Return the node of each argument that receives the actuals.
+
+    An argument passed by value points to a copy of its own, filled from what the actuals point to.
+    """
+    arguments, types = columns.program.arguments, columns.program.types
+    value = columns.program.bases[ValueKind.ARGUMENT] + np.arange(len(arguments))
+    formal = np.where(columns.tracked[value], value, NONE)
+    for row in np.flatnonzero(arguments.passing == Passing.BYVAL).tolist():
+        type_id = int(arguments.passed_type[row])
+        n_bytes = int(types.size[type_id])
+        shape = shapes.plain(type_id)
+        copy = sheet.allocate(AllocationKind.COPY, value[row], shape, type=type_id, n_bytes=n_bytes)
+        sheet.address(value[row], copy)
+        formal[row] = sheet.node()
+        memory.copy(value[row], formal[row], n_bytes, 0, -1)
+    return formal
+
+
+def _variadic(sheet: Sheet, shapes: Shapes, value: I64, rest: I64, chosen: Bits) -> I64:
+    """Return the storage of the arguments beyond the named ones, of each function."""
+    allocation = np.full(len(rest), -1)
+    found = np.flatnonzero(chosen)
+    if len(found):
+        shape = shapes.cells()
+        allocation[found] = sheet.allocate(AllocationKind.VARIADIC, value[found], shape)
+        sheet.contain(allocation[found], 0, rest[found])
+    return allocation
+
+
+def state_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+    """Write what functions return."""
+    table = columns.program.instructions
+    rows = columns.rows(Opcode.RET)
+    rows = rows[table.offsets[rows + 1] > table.offsets[rows]]
+    value = columns.operand(rows, 0)
+    rows, value = rows[columns.flows[value]], value[columns.flows[value]]
+    result = functions.result[columns.program.instruction_function[rows]]
+    known = result >= 0
+    sheet.copy(result[known], value[known], rows[known])
+
+
+def state_direct(
+    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable, returns: Bits
+) -> None:
+    """Write calls of functions that the program contains; `returns` says which give a result."""
+    offsets = columns.program.function_table.argument_offsets
+    owner, place = calls.flat()
+    function = calls.function[owner]
+    first, end = offsets[function], offsets[function + 1]
+    named = first + place < end
+    formal = np.full(len(place), NONE)
+    formal[named] = functions.formal[(first + place)[named]]
+    formal[~named] = functions.rest[function[~named]]
+    actual = _actuals(columns, sheet, calls)
+    keep = (formal >= 0) & (actual >= 0)
+    sheet.copy(formal[keep], actual[keep], calls.row[owner[keep]])
+    result = functions.result[calls.function]
+    keep = returns & (result >= 0) & columns.tracked[columns.results(calls.row)]
+    sheet.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
+    _forward(columns, sheet, functions, calls.only(forwards_rest(columns, calls)))
+
+
+def _forward(columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable) -> None:
+    """Write what thunks pass on: all arguments of their caller."""
+    source = functions.rest[columns.program.instruction_function[calls.row]]
+    to = functions.rest[calls.function]
+    keep = (source >= 0) & (to >= 0)
+    sheet.copy(to[keep], source[keep], calls.row[keep])
+
+
+def state_indirect(
+    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable
+) -> None:
+    """Write calls through pointers."""
+    result = columns.results(calls.row)
+    result = np.where(columns.tracked[result], result, NONE)
+    sheet.call(calls.callee, calls.offsets, _actuals(columns, sheet, calls), result, calls.row)
+    passes_all = forwards_rest(columns, calls)
+    rest = functions.rest[columns.program.instruction_function[calls.row[passes_all]]]
+    sheet.flag(rest[rest >= 0], TO_OUTSIDE)  # nobody knows who gets them
+
+
+def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:
+    """Return the node of each actual, NONE where it holds nothing.
+
+    A struct that travels among the arguments beyond the named ones is what it contains.
+    """
+    found = np.where(
+        columns.flows[calls.actuals] & columns.tracked[calls.actuals], calls.actuals, NONE
+    )
+    whole = variadic_actuals(columns, calls)
+    if whole.any():
+        origin = calls.row[calls.flat()[0][whole]]
+        found[whole] = sheet.loaded(sheet.somewhere(calls.actuals[whole], origin), origin)
+    return found
+
+
+def state_outside(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
+    """Write calls of what nobody knows: actuals escape, the result is unknown."""
+    actuals = calls.actuals[columns.flows[calls.actuals] & columns.tracked[calls.actuals]]
+    sheet.flag(actuals, TO_OUTSIDE)
+    result = columns.results(calls.row)
+    sheet.flag(result[columns.tracked[result]], FROM_OUTSIDE)
+
+
+def state_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
+    """Write how exceptions travel: all through one node."""
+    pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
+    sheet.copy(columns.results(pads), node, pads)
+    resumes = columns.rows(Opcode.RESUME)
+    sheet.copy(node, columns.operand(resumes, 0), resumes)

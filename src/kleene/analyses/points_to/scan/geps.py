@@ -1,0 +1,70 @@
+"""How far getelementptr leads: a constant, and the stride of what varies."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kleene.ir.codes import ConstantKind, Flag, TypeKind
+from kleene.ir.program import Program
+from kleene.ir.tables import I32, I64
+
+_STRUCT = int(TypeKind.STRUCT)
+_INT, _ZERO = int(ConstantKind.INT), int(ConstantKind.ZERO)
+_WIDE = int(Flag.WIDE)
+
+
+MOST_STRIDES = 4
+
+
+def reach_of(
+    program: Program, first: I32 | I64, end: I32 | I64, operands: I32, about: I32
+) -> tuple[I64, I64]:
+    """Return for each getelementptr (constant, strides): how far it leads from its base.
+
+    That is the constant, plus any multiples of the strides of its varying indices: a row of
+    `MOST_STRIDES`, 0 where there are fewer; -1 in the first: anywhere. Operands are those from
+    `first` to before `end`.
+    """
+    types, constants = program.types, program.constants
+    found: tuple[I64, I64] = _reach(
+        *(first.astype(np.int64), end.astype(np.int64), operands, about),
+        *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
+        *(program.bases[1], constants.kind, constants.flags, constants.payload),
+    )
+    return found
+
+
+@njit(cache=True)
+def _reach(first, end, operands, about, kind, offsets, elements, field_offset, size, base, constant_kind, flags, payload):  # type: ignore[no-untyped-def]  # fmt: skip
+    constant = np.zeros(len(first), np.int64)
+    strides = np.zeros((len(first), MOST_STRIDES), np.int64)
+    for i in range(len(first)):
+        inside, n_strides = np.int64(about[i]), 0
+        for place in range(first[i] + 1, end[i]):
+            row = operands[place] - base
+            known, index = False, np.int64(0)
+            if 0 <= row < len(payload):
+                if constant_kind[row] == _INT and not flags[row] & _WIDE:
+                    known, index = True, payload[row]
+                elif constant_kind[row] == _ZERO:
+                    known = True
+            if place > first[i] + 1:
+                if kind[inside] == _STRUCT and known:
+                    constant[i] += field_offset[offsets[inside] + index]
+                    inside = elements[offsets[inside] + index]
+                    continue
+                if kind[inside] == _STRUCT:  # one index of a vector each: a splat, or unlike ones
+                    strides[i, 0] = -1
+                    break
+                inside = elements[offsets[inside]]
+            n_bytes = size[inside]
+            if known and n_bytes >= 0:
+                constant[i] += index * n_bytes
+            elif n_bytes and not (strides[i, :n_strides] == n_bytes).any():
+                if n_bytes < 0 or n_strides == MOST_STRIDES:
+                    strides[i, 0] = -1
+                    break
+                strides[i, n_strides] = n_bytes
+                n_strides += 1
+    return constant, strides

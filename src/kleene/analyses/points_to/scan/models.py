@@ -1,0 +1,221 @@
+"""Models of library functions, written out for all calls of a function at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.library.effects import (
+    Anywhere,
+    Argument,
+    Calls,
+    Contents,
+    Copies,
+    Effect,
+    Escapes,
+    Heap,
+    Holds,
+    Model,
+    Named,
+    Returns,
+    Shares,
+    Stores,
+    Term,
+)
+from kleene.analyses.points_to.model import AllocationKind
+from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.scan.memory import Memory
+from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.shapes import Shapes
+from kleene.ir.codes import Opcode
+from kleene.ir.tables import I64
+from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+EXCEPTION = "@exception"
+
+
+@dataclass(eq=False)
+class Sites:
+    """Calls of one function: what they pass, where the result goes, the storage they make."""
+
+    callee: int  # value
+    origin: I64
+    site: I64  # value of the call
+    result: I64  # node, or NONE
+    offsets: I64
+    actuals: I64
+    variadic: I64  # allocation of the caller's arguments beyond the named ones, -1
+    shape: I64  # of new storage
+    n_bytes: I64  # of new storage
+    made: dict[Heap, I64] = field(default_factory=dict)
+
+    def argument(self, place: int, nothing: int) -> I64:
+        """Return the node of an argument at each call; `nothing` where the call has too few."""
+        there = self.offsets[:-1] + place < self.offsets[1:]
+        found = np.full(len(there), nothing)
+        found[there] = self.actuals[(self.offsets[:-1] + place)[there]]
+        return found
+
+
+class Models:
+    """Writes the effects of models."""
+
+    def __init__(self, columns: Columns, sheet: Sheet, memory: Memory, shapes: Shapes) -> None:
+        self._columns, self._sheet, self._memory, self._shapes = columns, sheet, memory, shapes
+        self._nothing = sheet.node()
+        self._unknown = -1
+        self._shared: dict[str, int] = {}
+        self._static: dict[int, int] = {}
+        self.callbacks: list[NDArray[np.int64]] = []  # (instruction, call rule)
+
+    def shared(self, name: str) -> int:
+        """Return the node of a shared name."""
+        if name not in self._shared:
+            self._shared[name] = self._sheet.node()
+        return self._shared[name]
+
+    def has(self, name: str) -> bool:
+        """Return whether anybody asked for a shared name."""
+        return name in self._shared
+
+    def apply(self, model: Model, sites: Sites) -> None:
+        """Write the effects of a model at every site."""
+        for effect in model:
+            self._apply(effect, sites)
+
+    def hold(self, model: Model, variable: int, allocation: int) -> None:
+        """Write what a declared variable contains."""
+        one, none = np.array([variable]), np.array([NONE])
+        sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
+        for effect in model:
+            if isinstance(effect, Holds):
+                self._sheet.contain(allocation, 0, self._node(effect.term, sites))
+            else:
+                self._apply(effect, sites)
+
+    def _apply(self, effect: Effect, sites: Sites) -> None:
+        sheet, origin = self._sheet, sites.origin
+        match effect:
+            case Returns(term):
+                there = sites.result >= 0
+                node = self._node(term, sites)
+                sheet.copy(sites.result[there], node[there], origin[there])
+            case Stores(pointer, term):
+                sheet.store(self._node(pointer, sites), self._node(term, sites), origin)
+            case Shares(name, term):
+                sheet.copy(self.shared(name), self._node(term, sites), origin)
+            case Copies():
+                self._copy(effect, sites)
+            case Calls():
+                self._call(effect, sites)
+            case Escapes(term):
+                sheet.flag(self._node(term, sites), TO_OUTSIDE)
+            case Holds():
+                raise AssertionError("only a variable holds")
+
+    def _node(self, term: Term, sites: Sites) -> I64:
+        """Return the node of a term at each site."""
+        count = len(sites.origin)
+        match term:
+            case Argument(place):
+                return sites.argument(place, self._nothing)
+            case Anywhere(inner):
+                return self._sheet.somewhere(self._node(inner, sites), sites.origin)
+            case Contents(inner):
+                return self._sheet.loaded(self._node(inner, sites), sites.origin)
+            case Heap():
+                return self._heap(term, sites)
+            case Named("variadic"):
+                return self._variadic(sites)
+            case Named(name):
+                return np.full(count, self._named(name, sites.callee))
+
+    def _named(self, name: str, callee: int) -> int:
+        if name == "_":
+            return self._nothing
+        if name == "static":
+            return self._static_of(callee)
+        if name == "unknown":
+            if self._unknown < 0:
+                self._unknown = self._sheet.node()
+                self._sheet.flag(self._unknown, FROM_OUTSIDE)
+            return self._unknown
+        return self.shared(name)
+
+    def _static_of(self, callee: int) -> int:
+        """Return a node that points to what a function keeps for itself."""
+        if callee not in self._static:
+            self._static[callee] = self._sheet.node()
+            shape = self._shapes.raw(-1)
+            kept = self._sheet.allocate(AllocationKind.STATIC, callee, shape)
+            self._sheet.address(self._static[callee], kept)
+        return self._static[callee]
+
+    def _heap(self, term: Heap, sites: Sites) -> I64:
+        """Return nodes that point to new storage; the same one wherever a model names it."""
+        if term not in sites.made:
+            kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
+            new = self._sheet.allocate(
+                *(kind, sites.site, sites.shape), callee=sites.callee, n_bytes=sites.n_bytes
+            )
+            sites.made[term] = self._sheet.nodes(len(new))
+            self._sheet.address(sites.made[term], new, 0, sites.origin)
+        return sites.made[term]
+
+    def _variadic(self, sites: Sites) -> I64:
+        found = np.full(len(sites.origin), self._nothing)
+        there = sites.variadic >= 0
+        found[there] = self._sheet.nodes(int(there.sum()))
+        self._sheet.address(found[there], sites.variadic[there], 0, sites.origin[there])
+        return found
+
+    def _call(self, effect: Calls, sites: Sites) -> None:
+        """Write that the library calls what it was given."""
+        count, n_actuals = len(sites.origin), len(effect.arguments)
+        actuals = np.empty((count, n_actuals), np.int64)
+        for place, term in enumerate(effect.arguments):
+            actuals[:, place] = self._node(term, sites)
+        result = NONE if effect.result is None else self.shared(effect.result)
+        callee = self._node(effect.callee, sites)
+        offsets = np.arange(count + 1) * n_actuals
+        rules = self._sheet.call(callee, offsets, actuals.ravel(), result, sites.origin)
+        self.callbacks.append(np.stack([sites.origin, rules], axis=1))
+
+    def _copy(self, effect: Copies, sites: Sites) -> None:
+        """Write a copy of memory, exactly where its size is a constant or so many elements."""
+        to, source = self._node(effect.to, sites), self._node(effect.source, sites)
+        if effect.size is None:
+            self._memory.copy(to, source, -1, 0, sites.origin)
+            return
+        n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
+        for size, step in np.unique(np.stack([n_bytes, stride], axis=1), axis=0).tolist():
+            there = (n_bytes == size) & (stride == step)
+            self._memory.copy(to[there], source[there], size, step, sites.origin[there])
+
+    def _sizes(self, size: I64) -> tuple[I64, I64]:
+        """Return (bytes of one element, stride) behind each size in bytes; -1 where not known."""
+        columns = self._columns
+        is_constant, n_bytes = columns.constant(size)
+        n_bytes = np.where(is_constant, n_bytes, -1)
+        stride = np.zeros(len(size), np.int64)
+        opcode = columns.opcode_of(size)
+        table, base = columns.program.instructions, columns.program.bases[4]
+        for place in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
+            factor = table.operands_of(int(size[place]) - base)[1:]
+            known, amount = columns.constant(factor)
+            element = (
+                int(amount[0]) if opcode[place] == Opcode.MUL else 1 << min(int(amount[0]), 62)
+            )
+            if known[0] and 1 < element:
+                n_bytes[place], stride[place] = _element(element, columns.word_bytes)
+        return n_bytes, stride
+
+
+def _element(n_bytes: int, word: int) -> tuple[int, int]:
+    """Return (bytes, stride) of elements; those of odd size are cut so that no word is missed."""
+    if n_bytes % word == 0:
+        return n_bytes, n_bytes
+    step = int(np.gcd(n_bytes, word))
+    return (step, step) if step > 1 else (-1, 0)

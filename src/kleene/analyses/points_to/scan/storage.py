@@ -1,0 +1,131 @@
+"""The storage that a program's text names: globals with their first contents, and locals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kleene.analyses.points_to.library import Library
+from kleene.analyses.points_to.library.effects import Holds
+from kleene.analyses.points_to.model import AllocationKind
+from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.scan.functions import FunctionTable
+from kleene.analyses.points_to.scan.initialisers import leaves_of
+from kleene.analyses.points_to.scan.models import Models
+from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.shapes import Shapes
+from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
+from kleene.ir.tables import I32, I64
+from kleene.solvers.inclusion import TO_OUTSIDE
+
+_VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
+_SEEN_BY_OTHERS = (
+    *(Linkage.EXTERNAL, Linkage.LINKONCE, Linkage.LINKONCE_ODR, Linkage.WEAK, Linkage.WEAK_ODR),
+    Linkage.COMMON,
+)
+
+
+def state_globals(
+    columns: Columns, sheet: Sheet, shapes: Shapes, models: Models, library: Library
+) -> None:
+    """Write the storage of global variables, and what it contains at the start."""
+    program = columns.program
+    table = program.globals
+    rows = np.flatnonzero(table.kind == GlobalKind.VARIABLE)
+    types = table.type[rows]
+    shape = _by_type(types, shapes.plain)
+    for place in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
+        shape[place] = shapes.unrolled(int(types[place]))
+    allocation = sheet.allocate(
+        *(AllocationKind.GLOBAL, rows, shape), type=types, n_bytes=program.types.size[types]
+    )
+    sheet.address(rows, allocation)
+    is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
+    starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
+    owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
+    sheet.contain(allocation[starts[owner]], byte, value)
+    outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
+    for place in np.flatnonzero(outside).tolist():
+        variable = int(rows[place])
+        model = library.find(program.strings[int(table.name[variable])])
+        if model is None or not any(isinstance(effect, Holds) for effect in model):
+            sheet.flag(variable, TO_OUTSIDE)
+        else:
+            models.hold(model, variable, int(allocation[place]))
+
+
+def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
+    program = columns.program
+    names = (program.strings.raw(s)[:4] for s in program.globals.name[rows].tolist())
+    return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
+
+
+def state_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+    """Write aliases as what they stand for, and ifuncs as what their resolver returns."""
+    table = columns.program.globals
+    aliases = np.flatnonzero(table.kind == GlobalKind.ALIAS)
+    sheet.copy(aliases, table.initializer[aliases])
+    for row in np.flatnonzero(table.kind == GlobalKind.IFUNC).tolist():
+        resolver = int(table.initializer[row])
+        is_function = resolver < len(table) and table.function[resolver] >= 0
+        if is_function and functions.result[table.function[resolver]] >= 0:
+            sheet.copy(row, functions.result[table.function[resolver]])
+        else:
+            sheet.call(resolver, np.zeros(2, np.int64), np.empty(0, np.int64), row)
+
+
+def state_locals(
+    columns: Columns, sheet: Sheet, shapes: Shapes, heap_shape: Callable[[I64, I64], I64]
+) -> None:
+    """Write the storage of local variables; arrays of variable length are shaped by their use."""
+    program = columns.program
+    rows = columns.rows(Opcode.ALLOCA)
+    types = program.instructions.about[rows]
+    is_constant, count = columns.constant(columns.operand(rows, 0))
+    one = is_constant & (count == 1)
+    size = program.types.size[types]
+    n_bytes = np.where(is_constant & (size >= 0), size * count, -1)
+    shape = np.empty(len(rows), np.int64)
+    shape[one] = _by_type(types[one], shapes.plain)
+    shape[~one] = heap_shape(columns.results(rows[~one]), n_bytes[~one])
+    allocation = sheet.allocate(
+        *(AllocationKind.STACK, columns.results(rows), shape), type=types, n_bytes=n_bytes
+    )
+    sheet.address(columns.results(rows), allocation, 0, rows)
+
+
+def _by_type(types: I32, shape_of: Callable[[int], int]) -> I64:
+    """Return the shape of each type."""
+    distinct, index = np.unique(types, return_inverse=True)
+    found = np.array([shape_of(t) for t in distinct.tolist()], np.int64)
+    return found[index.reshape(-1)] if len(found) else found
+
+
+def state_exports(columns: Columns, sheet: Sheet) -> None:
+    """Let every symbol that others can see escape."""
+    table = columns.program.globals
+    seen = np.isin(table.linkage, _SEEN_BY_OTHERS)
+    seen &= table.flags & (GlobalFlag.DECLARATION | GlobalFlag.HIDDEN) == 0
+    sheet.flag(np.flatnonzero(seen), TO_OUTSIDE)
+
+
+def state_command_line(columns: Columns, sheet: Sheet, shapes: Shapes, main: int) -> None:
+    """Write what main is given: arrays of strings, for its arguments and for the environment."""
+    table = columns.program.function_table
+    first, end = table.argument_offsets[main : main + 2].tolist()
+    base = columns.program.bases[2]
+    types = columns.program.types
+    bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
+    text = shapes.repeated(int(bytes_[0])) if len(bytes_) else shapes.raw(-1)
+    for place, argument in enumerate(range(first + 1, min(end, first + 3))):
+        array = sheet.allocate(
+            AllocationKind.COMMAND_LINE, base + argument, shapes.cells(), part=2 * place
+        )
+        strings = sheet.allocate(
+            AllocationKind.COMMAND_LINE, base + argument, text, part=2 * place + 1
+        )
+        sheet.address(base + argument, array)
+        node = sheet.node()
+        sheet.address(node, strings)
+        sheet.contain(array, 0, node)

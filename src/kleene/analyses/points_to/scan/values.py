@@ -1,0 +1,212 @@
+"""What one value takes from others: copies, moves, arithmetic; instructions and constants alike.
+
+- A cast, phi, select or freeze is a copy; an aggregate or vector is one node for all its parts.
+- A getelementptr, and an integer plus or minus a constant, is a move.
+- Bits set or cleared by a constant (tags) are a move by each number that they can add or take away;
+  what is masked to less than a page is no address. Other bit operations lead anywhere in the
+  allocations at hand.
+- The difference of two addresses, products, quotients and remainders hold none: an assumption,
+  said where the program has such arithmetic on a pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.analyses.points_to.scan.columns import Columns, ragged
+from kleene.analyses.points_to.scan.geps import reach_of
+from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.ir.codes import ConstantKind, Opcode, ValueKind
+from kleene.ir.tables import I32, I64
+from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
+
+_FIRST = (  # copies of the first operand
+    *(Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT, Opcode.PTRTOINT, Opcode.PTRTOADDR, Opcode.INTTOPTR),
+    *(Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.EXTRACTVALUE),
+    Opcode.EXTRACTELEMENT,
+)
+_FIRST_TWO = (Opcode.INSERTVALUE, Opcode.INSERTELEMENT, Opcode.SHUFFLEVECTOR)
+_BITS = (Opcode.AND, Opcode.OR, Opcode.XOR)
+_SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+_PRODUCTS = (Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
+_PAGE = 4096  # no object lies below
+_MOST_TAG_BITS = 3
+
+
+class Code(NamedTuple):
+    """Instructions, or constant expressions, as columns."""
+
+    value: I64
+    opcode: I32
+    about: I32
+    first: I64  # operand
+    end: I64
+    operands: I32
+    origin: I64
+
+    def only(self, *opcodes: Opcode) -> Code:
+        """Return the part with one of the opcodes."""
+        found = np.isin(self.opcode, opcodes)
+        return self._replace(
+            value=self.value[found],
+            opcode=self.opcode[found],
+            about=self.about[found],
+            first=self.first[found],
+            end=self.end[found],
+            origin=self.origin[found],
+        )
+
+    def operand(self, place: int) -> I32:
+        """Return the operand at `place` of each."""
+        return self.operands[self.first + place]
+
+
+def state_values(columns: Columns, sheet: Sheet) -> list[str]:
+    """Write what values take from others; return the assumptions this rests on."""
+    _constants(columns, sheet)
+    assumptions: list[str] = []
+    for code in (_expressions(columns), _instructions(columns)):
+        _copies(columns, sheet, code)
+        _moves(columns, sheet, code.only(Opcode.GETELEMENTPTR))
+        _sums(columns, sheet, code)
+        _masks(columns, sheet, code.only(*_BITS))
+        _anywhere(columns, sheet, code.only(*_SHIFTS), 0)
+        assumptions += _losses(columns, code)
+    return list(dict.fromkeys(assumptions))
+
+
+def _instructions(columns: Columns) -> Code:
+    """Return the instructions that compute a tracked or carried value."""
+    table = columns.program.instructions
+    value = columns.program.bases[ValueKind.INSTRUCTION] + np.arange(len(table))
+    rows = np.flatnonzero(columns.flows[value])
+    return Code(
+        *(value[rows], table.opcode[rows], table.about[rows]),
+        *(table.offsets[rows], table.offsets[rows + 1], table.operands, rows),
+    )
+
+
+def _expressions(columns: Columns) -> Code:
+    table = columns.program.constants
+    rows = np.flatnonzero(table.kind == ConstantKind.EXPRESSION)
+    return Code(
+        *(columns.program.bases[ValueKind.CONSTANT] + rows, table.opcode[rows], table.about[rows]),
+        *(table.offsets[rows], table.offsets[rows + 1], table.operands),
+        np.full(len(rows), -1),
+    )
+
+
+def _constants(columns: Columns, sheet: Sheet) -> None:
+    """Write what constants are made of; one that the reader did not understand is outside."""
+    table = columns.program.constants
+    base = columns.program.bases[ValueKind.CONSTANT]
+    made = (ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.WRAPPED)
+    rows = np.flatnonzero(np.isin(table.kind, made) & columns.tracked_type[table.type])
+    owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
+    _copy(columns, sheet, base + rows[owner], table.operands[place], -1)
+    rows = np.flatnonzero(table.kind == ConstantKind.UNKNOWN)
+    _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
+    sheet.flag(base + rows, FROM_OUTSIDE)
+    sheet.flag(table.operands[place], TO_OUTSIDE)
+
+
+def _copies(columns: Columns, sheet: Sheet, code: Code) -> None:
+    for part, places in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
+        found = code.only(*part)
+        for place in places:
+            _copy(columns, sheet, found.value, found.operand(place), found.origin)
+    phis = code.only(Opcode.PHI)
+    owner, place = ragged(phis.first, phis.end)
+    _copy(columns, sheet, phis.value[owner], phis.operands[place], phis.origin[owner])
+
+
+def _copy(columns: Columns, sheet: Sheet, to: I64, source: I32, origin: I64 | int) -> None:
+    keep = columns.flows[source]
+    sheet.copy(to[keep], source[keep], origin[keep] if isinstance(origin, np.ndarray) else origin)
+
+
+def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
+    base = geps.operand(0)
+    keep = columns.flows[base]
+    constant, strides = reach_of(columns.program, geps.first, geps.end, geps.operands, geps.about)
+    sheet.reach(*(c[keep] for c in (geps.value, base, constant, strides, geps.origin)))
+
+
+def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
+    """Write sums and differences: of a constant exact, of two variables anywhere."""
+    for opcode, sign in ((Opcode.ADD, 1), (Opcode.SUB, -1)):
+        part = code.only(opcode)
+        left, right = part.operand(0), part.operand(1)
+        is_right, amount = columns.constant(right)
+        exact = is_right & columns.flows[left]
+        sheet.move(part.value[exact], left[exact], sign * amount[exact], 0, part.origin[exact])
+        loose = columns.flows[left] & ~is_right
+        if opcode == Opcode.SUB:  # less an address: a distance
+            loose &= columns.opcode_of(right) != Opcode.PTRTOINT
+        else:
+            other = columns.flows[right]
+            sheet.anywhere(part.value[other], right[other], part.origin[other])
+        sheet.anywhere(part.value[loose], left[loose], part.origin[loose])
+
+
+def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
+    """Write bit operations, grouped by what they do to an address."""
+    right = code.operand(1)
+    is_constant, mask = columns.constant(right)
+    for opcode, bits in _groups(code.opcode[is_constant], mask[is_constant]):
+        chosen = is_constant & (code.opcode == opcode) & (mask == bits)
+        chosen &= columns.flows[code.operand(0)]
+        value, source, origin = (c[chosen] for c in (code.value, code.operand(0), code.origin))
+        distances = _distances(opcode, bits)
+        if distances is None:
+            sheet.anywhere(value, source, origin)
+        for distance in distances or ():
+            sheet.move(value, source, distance, 0, origin)
+    _anywhere(columns, sheet, code._replace(**_chosen(code, ~is_constant)), 0, 1)
+
+
+def _chosen(code: Code, keep: np.ndarray) -> dict[str, np.ndarray]:
+    names = ("value", "opcode", "about", "first", "end", "origin")
+    return {name: getattr(code, name)[keep] for name in names}
+
+
+def _groups(opcode: I32, mask: I64) -> Iterator[tuple[int, int]]:
+    pairs = np.unique(np.stack([opcode.astype(np.int64), mask], axis=1), axis=0)
+    yield from ((int(o), int(m)) for o, m in pairs.tolist())
+
+
+def _distances(opcode: int, mask: int) -> list[int] | None:
+    """Return by how many bytes the operation can move an address; None if by any number."""
+    if opcode == Opcode.AND and 0 <= mask < _PAGE:
+        return []
+    bits = ~mask if opcode == Opcode.AND else mask
+    if bits < 0 or bits.bit_count() > _MOST_TAG_BITS:
+        return None
+    parts = [0]
+    for bit in (1 << k for k in range(bits.bit_length()) if bits >> k & 1):
+        parts += [part + bit for part in parts]
+    if opcode == Opcode.OR:
+        return parts
+    down = [-part for part in parts]
+    return down if opcode == Opcode.AND else sorted({*parts, *down})
+
+
+def _anywhere(columns: Columns, sheet: Sheet, code: Code, *places: int) -> None:
+    for place in places:
+        source = code.operand(place)
+        keep = columns.flows[source]
+        sheet.anywhere(code.value[keep], source[keep], code.origin[keep])
+
+
+def _losses(columns: Columns, code: Code) -> Iterator[str]:
+    """Yield an assumption if arithmetic on a pointer is taken to hold no address."""
+    lossy = code.only(Opcode.SUB, *_PRODUCTS)
+    operands = np.concatenate([lossy.operand(0), lossy.operand(1)])
+    if (columns.opcode_of(operands) == Opcode.PTRTOINT).any():
+        yield (
+            "differences of two addresses, and products, quotients and remainders of addresses,"
+            " are not turned back into pointers"
+        )
