@@ -67,14 +67,19 @@ def _unary(square: Array) -> Array:
 
 
 def _tighten(square: Array) -> None:
-    """Round bounds down to what integers can reach: all to integers, unary ones to even."""
+    """Round unary bounds down to even integers, as twice an integer is."""
     i = np.arange(len(square))
+    unary = square[i, i ^ 1]
     if square.dtype.kind == "f":
-        square[:] = np.floor(square)
-        square[i, i ^ 1] = 2 * np.floor(square[i, i ^ 1] / 2)
+        square[i, i ^ 1] = 2 * np.floor(unary / 2)
     else:
-        unary = square[i, i ^ 1]
         square[i, i ^ 1] = np.where(unary == infinity(unary.dtype), unary, unary & ~1)
+
+
+def _square(m: Array, tighten: bool) -> Array:
+    """Return the octagon as a square matrix; bounds between integers are integers."""
+    square = whole(m)
+    return np.floor(square) if tighten and square.dtype.kind == "f" else square
 
 
 def _finish(square: Array, m: Array, tighten: bool) -> bool:
@@ -95,7 +100,7 @@ def close(m: Array, tighten: bool) -> bool:
     """Close strongly; see `kleene.kernels.minplus.close`."""
     if _is_empty(m):
         return False
-    square = whole(m)
+    square = _square(m, tighten)
     for k in range(len(square)):
         np.minimum(square, add_up(square[:, k, None], square[None, k]), out=square)
         if (square.diagonal() < 0).any():
@@ -106,7 +111,7 @@ def close(m: Array, tighten: bool) -> bool:
 
 def strengthen(m: Array, tighten: bool) -> bool:
     """Combine unary bounds; see `kleene.kernels.minplus.strengthen`."""
-    return not _is_empty(m) and _finish(whole(m), m, tighten)
+    return not _is_empty(m) and _finish(_square(m, tighten), m, tighten)
 
 
 def close_after(m: Array, rows: Array, columns: Array, bounds: Array, tighten: bool) -> bool:

@@ -32,7 +32,7 @@ def close_after(
 ) -> Any:
     """Add constraints starts[t] to starts[t + 1] to closed octagon t, and close it again."""
     lists = zip(_each(offsets, m), _each(starts, rows, columns, bounds), strict=True)
-    found = [reference.close_after(o, *added, tighten=tighten) for (o,), added in lists]
+    found = [reference.close_after(o, i, j, bound, tighten) for (o,), (i, j, bound) in lists]
     return np.array(found, np.bool_)
 
 
@@ -56,8 +56,8 @@ def meet(out: Any, a: Any, b: Any, offsets: Any) -> None:
 
 def widen(out: Any, a: Any, b: Any, offsets: Any, thresholds: Any) -> None:
     """Widen each pair, all with the same thresholds (none: of no elements)."""
-    for three in _each(offsets, out, a, b):
-        reference.widen(*three, thresholds=thresholds)
+    for written, x, y in _each(offsets, out, a, b):
+        reference.widen(written, x, y, thresholds)
 
 
 def narrow(out: Any, a: Any, b: Any, offsets: Any) -> None:

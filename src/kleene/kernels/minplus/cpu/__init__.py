@@ -1,0 +1,118 @@
+"""The operations on one octagon on CPUs; see `kleene.kernels.minplus`.
+
+Each is a batch of one: that costs a microsecond or two a call, and halves what is compiled.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels.minplus.cpu import batch
+
+_NEGATE = (np.array([False]), np.array([True]))
+
+
+@cache
+def _whole(n_elements: int) -> Any:
+    """Return the offsets of a batch with one octagon."""
+    return np.array([0, n_elements])
+
+
+def close(m: Any, tighten: bool) -> bool:
+    """Close strongly."""
+    return bool(batch.close(m, _whole(len(m)), tighten)[0])
+
+
+def strengthen(m: Any, tighten: bool) -> bool:
+    """Combine unary bounds."""
+    return bool(batch.strengthen(m, _whole(len(m)), tighten)[0])
+
+
+def close_after(m: Any, rows: Any, columns: Any, bounds: Any, tighten: bool) -> bool:
+    """Add constraints to a closed octagon and close it again."""
+    starts = _whole(len(rows))
+    return bool(batch.close_after(m, _whole(len(m)), starts, rows, columns, bounds, tighten)[0])
+
+
+def add(m: Any, rows: Any, columns: Any, bounds: Any) -> None:
+    """Add constraints."""
+    batch.add(m, _whole(len(m)), _whole(len(rows)), rows, columns, bounds)
+
+
+def join(out: Any, a: Any, b: Any) -> None:
+    """Write the pointwise maximum."""
+    np.maximum(a, b, out=out)
+
+
+def meet(out: Any, a: Any, b: Any) -> None:
+    """Write the pointwise minimum."""
+    np.minimum(a, b, out=out)
+
+
+def widen(out: Any, a: Any, b: Any, thresholds: Any) -> None:
+    """Keep stable bounds."""
+    batch.widen(out, a, b, _whole(len(a)), thresholds)
+
+
+def narrow(out: Any, a: Any, b: Any) -> None:
+    """Refine missing bounds only."""
+    batch.narrow(out, a, b, _whole(len(a)))
+
+
+def includes(a: Any, b: Any) -> bool:
+    """Return whether every bound of `a` is no tighter than that of `b`."""
+    return bool(batch.includes(a, b, _whole(len(a)))[0])
+
+
+def equals(a: Any, b: Any) -> bool:
+    """Return whether all bounds are the same."""
+    return bool(batch.equals(a, b, _whole(len(a)))[0])
+
+
+def forget(m: Any, variable: int) -> None:
+    """Drop all bounds on a variable."""
+    batch.forget(m, _whole(len(m)), np.array([variable]))
+
+
+def shift(m: Any, variable: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign x := ±x + d."""
+    assign(m, variable, variable, negate, up, down)
+
+
+def assign(m: Any, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign x := ±y + d."""
+    ends = np.array([up, down], m.dtype)
+    both = np.array([target, source])
+    whole, flip = _whole(len(m)), _NEGATE[negate]
+    batch.assign(m, whole, both[:1], both[1:], flip, ends[:1], ends[1:])
+
+
+def assign_interval(m: Any, variable: int, up: Any, down: Any) -> None:
+    """Assign x := d."""
+    ends = np.array([up, down], m.dtype)
+    batch.assign_interval(m, _whole(len(m)), np.array([variable]), ends[:1], ends[1:])
+
+
+def unary(out: Any, m: Any) -> None:
+    """Read twice the bounds."""
+    batch.unary(out, _whole(len(out)), m, _whole(len(m)))
+
+
+def select(out: Any, m: Any, variables: Any) -> None:
+    """Read some variables."""
+    sizes = _whole(len(out)), _whole(len(m)), _whole(len(variables))
+    batch.select(out, sizes[0], m, sizes[1], variables, sizes[2])
+
+
+def place(out: Any, m: Any, variables: Any) -> None:
+    """Write some variables."""
+    sizes = _whole(len(out)), _whole(len(m)), _whole(len(variables))
+    batch.place(out, sizes[0], m, sizes[1], variables, sizes[2])
+
+
+def minimal(out: Any, m: Any) -> None:
+    """Mark the constraints to keep."""
+    batch.minimal(out, m, _whole(len(m)))

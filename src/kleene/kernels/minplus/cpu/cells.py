@@ -1,0 +1,212 @@
+"""Operations on closed octagons that cost O(n) or O(n²), one octagon at a pointer each.
+
+The caller has set the rounding, and has seen that the octagon is not empty where that matters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kleene.kernels.minplus.cpu.compiled import apart, piece
+from kleene.kernels.minplus.cpu.scalar import add_up, beyond, even, half_up, whole
+
+
+@piece
+def index(i: int, j: int) -> int:
+    """Return where cell (i, j) is stored."""
+    if j > (i | 1):
+        i, j = j ^ 1, i ^ 1
+    return j + (i + 1) * (i + 1) // 2
+
+
+@piece
+def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign x := ±y + d, where x and y may be the same."""
+    apart()
+    plus, minus = 2 * y + negate, 2 * y + 1 - negate
+    twice_up = add_up(add_up(m[index(minus, plus)], up), up)
+    twice_down = add_up(add_up(m[index(plus, minus)], down), down)
+    for i in range(2 * n):
+        if i >> 1 != x:
+            a, b = m[index(i, plus)], m[index(i, minus)]
+            m[index(i, 2 * x)] = add_up(a, up)
+            m[index(i, 2 * x + 1)] = add_up(b, down)
+    m[index(2 * x + 1, 2 * x)] = twice_up
+    m[index(2 * x, 2 * x + 1)] = twice_down
+
+
+@piece
+def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
+    """Assign x := d; with infinite bounds, forget x."""
+    apart()
+    for i in range(2 * n):
+        if i >> 1 != x:
+            half = half_up(m[index(i, i ^ 1)])
+            m[index(i, 2 * x)] = add_up(half, up)
+            m[index(i, 2 * x + 1)] = add_up(half, down)
+    m[index(2 * x + 1, 2 * x)] = add_up(up, up)
+    m[index(2 * x, 2 * x + 1)] = add_up(down, down)
+
+
+@piece
+def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> None:
+    """Add constraints, and close nothing."""
+    for t in range(begin, end):
+        at = index(rows[t], columns[t])
+        m[at] = min(m[at], bounds[t])
+
+
+@piece
+def close_after(
+    m: Any, n: int, i: int, j: int, bound: Any, tighten: bool, space: Any, infinity: Any
+) -> bool:
+    """Add one constraint to a closed octagon and close it; return whether it has a point.
+
+    A shortest path takes the new edge i -> j at most once, and so its dual j^1 -> i^1. With
+    u[k] = m[j, k] and v[k] = m[i^1, k], all that the two edges give is p[a] + u[b] and q[a] + v[b].
+    """
+    apart()
+    if tighten:
+        bound = even(whole(bound)) if i == j ^ 1 else whole(bound)
+    if i == j:
+        return not bound < 0
+    if bound >= m[index(i, j)]:
+        return True
+    u, v, p, q, d, e = parts(space, n)
+    for k in range(2 * n):
+        u[k], v[k] = m[index(j, k)], m[index(i ^ 1, k)]
+    again, dual = add_up(u[j ^ 1], bound), add_up(v[i], bound)
+    if add_up(u[i], bound) < 0 or add_up(again, dual) < 0:
+        return False
+    for k in range(2 * n):
+        straight, back = add_up(v[k ^ 1], bound), add_up(u[k ^ 1], bound)
+        p[k] = min(straight, add_up(back, dual))
+        q[k] = min(back, add_up(straight, again))
+    for k in range(2 * n):
+        d[k] = min(m[index(k, k ^ 1)], add_up(p[k], u[k ^ 1]), add_up(q[k], v[k ^ 1]))
+    if not settle(d, e, n, tighten):
+        return False
+    for a in range(2 * n):
+        if p[a] != infinity or q[a] != infinity or d[a] != infinity:
+            row, mine = beyond(m, (a + 1) * (a + 1) // 2), d[a]
+            one, other = p[a], q[a]
+            for b in range((a | 1) + 1):
+                path = min(add_up(one, u[b]), add_up(other, v[b]))
+                row[b] = min(row[b], path, half_up(add_up(mine, e[b])))
+            row[a] = 0
+    return True
+
+
+@piece
+def parts(space: Any, n: int) -> Any:
+    """Return six vectors of 2n elements."""
+    return (
+        space,
+        beyond(space, 2 * n),
+        beyond(space, 4 * n),
+        beyond(space, 6 * n),
+        beyond(space, 8 * n),
+        beyond(space, 10 * n),
+    )
+
+
+@piece
+def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
+    """Tighten the unary bounds d[i] of cells (i, i^1), copy d[i^1] to e[i]; is a point left?"""
+    for i in range(2 * n):
+        if tighten:
+            d[i] = even(whole(d[i]))
+        e[i ^ 1] = d[i]
+    possible = True
+    for i in range(2 * n):
+        possible &= not add_up(d[i], e[i]) < 0
+    return possible
+
+
+@piece
+def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
+    """Combine unary bounds; return whether a point is left."""
+    apart()
+    d, e = space, beyond(space, 2 * n)
+    for i in range(2 * n):
+        d[i] = m[index(i, i ^ 1)]
+        if m[index(i, i)] < 0:
+            return False
+    if not settle(d, e, n, tighten):
+        return False
+    for i in range(2 * n):
+        row, mine = beyond(m, (i + 1) * (i + 1) // 2), d[i]
+        for j in range((i | 1) + 1):
+            bound = whole(row[j]) if tighten else row[j]
+            row[j] = min(bound, half_up(add_up(mine, e[j])))
+        row[i] = 0
+    return True
+
+
+@piece
+def widen(out: Any, a: Any, b: Any, n: int, steps: Any, infinity: Any) -> None:
+    """Keep each bound of `a` that holds in `b`; lift others to the next step."""
+    apart()
+    if a[0] < 0:
+        for at in range(2 * n * (n + 1)):
+            out[at] = b[at]
+    elif len(steps) == 0:
+        for at in range(2 * n * (n + 1)):
+            out[at] = a[at] if b[at] <= a[at] else infinity
+    else:
+        at = 0
+        for i in range(2 * n):
+            for j in range((i | 1) + 1):
+                if b[at] <= a[at]:
+                    out[at] = a[at]
+                else:
+                    out[at] = next_step(steps, b[at], j == i ^ 1, infinity)
+                at += 1
+
+
+@piece
+def next_step(steps: Any, bound: Any, is_unary: bool, infinity: Any) -> Any:
+    """Return the least step that is no less than `bound`; unary cells hold twice a bound."""
+    low, high = 0, len(steps)
+    while low < high:
+        middle = (low + high) >> 1
+        step = add_up(steps[middle], steps[middle]) if is_unary else steps[middle]
+        if step < bound:
+            low = middle + 1
+        else:
+            high = middle
+    if low == len(steps):
+        return infinity
+    return add_up(steps[low], steps[low]) if is_unary else steps[low]
+
+
+@piece
+def narrow(out: Any, a: Any, b: Any, n: int, infinity: Any) -> None:
+    """Take the bounds of `a`, and those of `b` where `a` has none."""
+    is_empty = b[0] < 0
+    for at in range(2 * n * (n + 1)):
+        out[at] = b[at] if is_empty or a[at] == infinity else a[at]
+
+
+@piece
+def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
+    """Read the chosen variables of `m`."""
+    apart()
+    for i in range(2 * n_chosen):
+        x = chosen[i >> 1]
+        row = beyond(out, (i + 1) * (i + 1) // 2)
+        for j in range((i | 1) + 1):
+            y = chosen[j >> 1]
+            known = x >= 0 and y >= 0
+            row[j] = m[index(2 * x + (i & 1), 2 * y + (j & 1))] if known else infinity
+        row[i] = 0
+
+
+@piece
+def place(out: Any, m: Any, n: int, chosen: Any) -> None:
+    """Write `m` over the chosen variables of `out`."""
+    apart()
+    for i in range(2 * n):
+        row = beyond(m, (i + 1) * (i + 1) // 2)
+        for j in range((i | 1) + 1):
+            out[index(2 * chosen[i >> 1] + (i & 1), 2 * chosen[j >> 1] + (j & 1))] = row[j]

@@ -1,0 +1,179 @@
+"""Closing octagons: small ones each in a tile, large ones by a blocked Floyd-Warshall.
+
+For each block of BLOCK pivots of a large one:
+
+1. close the square tile of the block; a negative diagonal ends it all;
+2. P[i, k] := the cells (i, k) of all rows i, read from below the diagonal or, dually, from row
+   k^1; then P := min(P, P + tile);
+3. R[k, j] := P[j^1, k^1], which coherence gives;
+4. C[i, j] := min(C[i, j], P[i, k] + R[k, j]) for every tile of C outside the block.
+
+All that a tile needs in step 4 is in the nearest cache, and step 4 does all but O(n²) of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from threading import Barrier, Thread, local
+from typing import Any
+
+import numba
+import numpy as np
+
+from kleene.kernels.minplus.cpu import panels
+from kleene.kernels.minplus.cpu.compiled import entry
+from kleene.kernels.minplus.cpu.scalar import pointer
+from kleene.kernels.minplus.cpu.tile import CLOSED, EMPTY, WIDER, close_tile, fits, make_empty, n_of
+from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
+from kleene.kernels.minplus.layout import n_variables, size
+
+LARGEST_TILE = BLOCK // 2  # variables
+PARALLEL_FROM_VARIABLES = 128  # below, threads wait for each other longer than they work
+PARALLEL_FROM_ELEMENTS = 1 << 16
+
+
+@entry
+def close_tiles(
+    m: Any,
+    offsets: Any,
+    codes: Any,
+    outer: Any,
+    inner: Any,
+    tighten: bool,
+    t: Any,
+    begin: int,
+    end: int,
+) -> None:
+    """Close octagons `begin` to `end` that still need it, and are small, in the tile T."""
+    upwards()
+    for s in range(begin, end):
+        n = n_of(offsets, s)
+        if codes[s] == WIDER and n <= LARGEST_TILE:
+            at = pointer(m, offsets[s])
+            if n == 0:
+                codes[s] = CLOSED
+            elif at[0] < 0:
+                codes[s] = EMPTY
+            elif fits(at, n, outer, inner):
+                codes[s] = EMPTY
+                if close_tile(at, n, pointer(t, 0), outer, inner, tighten):
+                    codes[s] = CLOSED
+                else:
+                    make_empty(at, n, outer)
+    to_nearest()
+
+
+@entry
+def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
+    """Return `WIDER` or `EMPTY` where that is plain at once, and `CLOSED` where it is not."""
+    if m[0] < 0:
+        return EMPTY
+    return CLOSED if fits(pointer(m, 0), n, outer, inner) else WIDER
+
+
+def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
+    """Close one octagon, on some threads; return its code."""
+    code = can_close(m, n, outer, inner)
+    if code != CLOSED:
+        return code
+    return CLOSED if _Closure(m, n, outer, inner, tighten, n_threads).run() else EMPTY
+
+
+class _Closure:
+    """One closure, whose steps the threads take together."""
+
+    def __init__(
+        self, m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int
+    ) -> None:
+        self.m, self.n, self.outer, self.inner, self.tighten = m, n, outer, inner, tighten
+        self.c, self.p, self.r, self.t = panels.room(n, inner)
+        self.d = np.empty(4 * n, inner.dtype)
+        self.n_threads = n_threads
+        self.barrier = Barrier(n_threads)
+        self.has_point = True
+
+    def run(self) -> bool:
+        """Return whether the octagon has a point, having closed it."""
+        others = [Thread(target=self._work, args=(part,)) for part in range(1, self.n_threads)]
+        for thread in others:
+            thread.start()
+        self._work(0)
+        for thread in others:
+            thread.join()
+        if not self.has_point:
+            self.m.fill(self.outer[2])
+        return self.has_point
+
+    def _work(self, part: int) -> None:
+        m, n, outer, inner, share = self.m, self.n, self.outer, self.inner, (part, self.n_threads)
+        panels.load(self.c, m, n, outer, inner, self.tighten, *share)
+        self._wait()
+        for first in range(0, 2 * n, BLOCK):
+            block = (n, first, min(BLOCK, 2 * n - first))
+            if not self._alone(part, panels.close_block, self.c, self.r, self.t, *block, inner[0]):
+                return
+            panels.read_columns(self.c, self.p, *block, *share)
+            panels.combine(self.p, self.r, *block, *share)
+            self._wait()
+            panels.transpose(self.p, self.r, *block, *share)
+            panels.write_back(self.c, self.p, self.r, *block, *share)
+            self._wait()
+            panels.update(self.c, self.p, self.r, *block, *share)
+            self._wait()
+        if self._alone(part, panels.settle, self.c, self.d, n, self.tighten):
+            panels.store(m, self.c, self.d, n, outer, inner, *share)
+
+    def _alone(self, part: int, step: Callable[..., bool], *arguments: Any) -> bool:
+        """Return, to every thread, whether there is a point after a step that one takes."""
+        if part == 0:
+            self.has_point = step(*arguments)
+        self._wait()
+        return self.has_point
+
+    def _wait(self) -> None:
+        if self.n_threads > 1:
+            self.barrier.wait()
+
+
+_rooms = local()  # a tile for each type in each thread, as making one takes longer than using it
+
+
+def _tile(dtype: Any) -> Any:
+    """Return this thread's room for a tile and its unary bounds."""
+    tiles = _rooms.__dict__
+    if dtype.name not in tiles:
+        tiles[dtype.name] = panels.aligned(BLOCK * (BLOCK + 1), dtype)
+    return tiles[dtype.name]
+
+
+def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool) -> None:
+    """Close all octagons whose code is `WIDER`, and write their codes."""
+    arguments: tuple[Any, ...] = (m, offsets, codes, outer, inner, tighten)
+    if len(codes) == 1 or len(m) < PARALLEL_FROM_ELEMENTS:
+        close_tiles(*arguments, _tile(inner.dtype), 0, len(codes))
+    else:
+        _share_tiles(arguments, numba.get_num_threads())
+    if len(m) > size(LARGEST_TILE):
+        n_elements = np.diff(offsets)
+        for t in np.flatnonzero((codes == WIDER) & (n_elements > size(LARGEST_TILE))):
+            one, n = m[offsets[t] : offsets[t + 1]], n_variables(n_elements[t])
+            n_threads = numba.get_num_threads() if n >= PARALLEL_FROM_VARIABLES else 1
+            codes[t] = close_large(one, n, outer, inner, tighten, n_threads)
+
+
+def _share_tiles(arguments: tuple[Any, ...], n_threads: int) -> None:
+    """Close the small octagons on some threads, each with as much to do."""
+    offsets, codes, inner = arguments[1], arguments[2], arguments[4]
+    work = np.cumsum(np.diff(offsets) ** 1.5)  # n³, but for a factor
+    ends = np.searchsorted(work, work[-1] * np.arange(n_threads + 1) / n_threads)
+    ends[-1] = len(codes)
+
+    def close_share(begin: int, end: int) -> None:
+        close_tiles(*arguments, _tile(inner.dtype), begin, end)
+
+    threads = [Thread(target=close_share, args=share) for share in pairwise(ends.tolist())]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,186 @@
+"""The compiled operations that Python calls, each over a batch; a single octagon is a batch of one.
+
+What is written for a batch is what `cells` says of one octagon, for each that is not empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels.minplus.cpu import cells
+from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.scalar import keep, pointer
+from kleene.kernels.minplus.cpu.tile import n_of
+from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
+
+_CHUNK = 512  # compared without looking up
+
+
+@piece
+def is_live(m: Any, offsets: Any, t: int) -> bool:
+    """Return whether octagon t has variables and is not empty."""
+    return offsets[t + 1] > offsets[t] and not m[offsets[t]] < 0
+
+
+@piece
+def fill(m: Any, offsets: Any, t: int, value: Any) -> None:
+    """Fill octagon t."""
+    for at in range(offsets[t], offsets[t + 1]):
+        m[at] = value
+
+
+@entry
+def move(m: Any, offsets: Any, xs: Any, ys: Any, negate: Any, up: Any, down: Any) -> None:
+    """Assign x := ±y + d in each."""
+    upwards()
+    for t in range(len(offsets) - 1):
+        if is_live(m, offsets, t):
+            n = n_of(offsets, t)
+            cells.move(pointer(m, offsets[t]), n, xs[t], ys[t], negate[t], up[t], down[t])
+    to_nearest()
+
+
+@entry
+def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
+    """Assign x := d in each."""
+    upwards()
+    for t in range(len(offsets) - 1):
+        if is_live(m, offsets, t):
+            cells.set_interval(pointer(m, offsets[t]), n_of(offsets, t), xs[t], up[t], down[t])
+    to_nearest()
+
+
+@entry
+def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any) -> None:
+    """Add constraints to each."""
+    for t in range(len(offsets) - 1):
+        begin, end = starts[t], starts[t + 1]
+        cells.add(pointer(m, offsets[t]), rows, columns, bounds, begin, end)
+
+
+@entry
+def close_after(
+    m: Any,
+    offsets: Any,
+    starts: Any,
+    rows: Any,
+    columns: Any,
+    bounds: Any,
+    tighten: bool,
+    outer: Any,
+    found: Any,
+) -> None:
+    """Add constraints to each closed octagon and close it; find which have a point."""
+    upwards()
+    longest = 0
+    for t in range(len(offsets) - 1):
+        longest = max(longest, n_of(offsets, t))
+    space = np.empty(12 * longest, m.dtype)
+    for t in range(len(offsets) - 1):
+        found[t] = is_live(m, offsets, t) or offsets[t] == offsets[t + 1]
+        at, n = pointer(m, offsets[t]), n_of(offsets, t)
+        for s in range(starts[t], starts[t + 1]):
+            if found[t]:
+                i, j, room = rows[s], columns[s], pointer(space, 0)
+                found[t] = cells.close_after(at, n, i, j, bounds[s], tighten, room, outer[0])
+        if not found[t]:
+            fill(m, offsets, t, outer[2])
+    keep(space)
+    to_nearest()
+
+
+@entry
+def strengthen(m: Any, offsets: Any, tighten: bool, outer: Any, found: Any) -> None:
+    """Combine the unary bounds of each; find which have a point."""
+    upwards()
+    for t in range(len(offsets) - 1):
+        n = n_of(offsets, t)
+        found[t] = n == 0
+        if is_live(m, offsets, t):
+            space = np.empty(4 * n, m.dtype)
+            found[t] = cells.strengthen(pointer(m, offsets[t]), n, tighten, pointer(space, 0))
+            keep(space)
+        if not found[t]:
+            fill(m, offsets, t, outer[2])
+    to_nearest()
+
+
+@entry
+def widen(out: Any, a: Any, b: Any, offsets: Any, steps: Any, outer: Any) -> None:
+    """Widen each pair."""
+    upwards()
+    for t in range(len(offsets) - 1):
+        at, n = offsets[t], n_of(offsets, t)
+        if n:
+            cells.widen(pointer(out, at), pointer(a, at), pointer(b, at), n, steps, outer[0])
+    to_nearest()
+
+
+@entry
+def narrow(out: Any, a: Any, b: Any, offsets: Any, outer: Any) -> None:
+    """Narrow each pair."""
+    for t in range(len(offsets) - 1):
+        at, n = offsets[t], n_of(offsets, t)
+        if n:
+            cells.narrow(pointer(out, at), pointer(a, at), pointer(b, at), n, outer[0])
+
+
+@entry
+def compare(a: Any, b: Any, offsets: Any, for_equality: bool, found: Any) -> None:
+    """Find which octagons of `a` include, or equal, those of `b`."""
+    x, y = pointer(a, 0), pointer(b, 0)
+    for t in range(len(offsets) - 1):
+        begin, end = offsets[t], offsets[t + 1]
+        while begin < end and not differ(x, y, begin, min(begin + _CHUNK, end), for_equality):
+            begin += _CHUNK
+        found[t] = begin >= end
+
+
+@piece
+def differ(x: Any, y: Any, begin: int, end: int, for_equality: bool) -> bool:
+    """Return whether some x is less than its y, or for equality, not the same."""
+    less = more = False
+    for at in range(begin, end):
+        less |= x[at] < y[at]
+        more |= x[at] > y[at]
+    return less or (for_equality and more)
+
+
+@entry
+def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
+    """Read twice the bounds of each V'[i]."""
+    for t in range(len(offsets) - 1):
+        at = pointer(m, offsets[t])
+        for i in range(2 * n_of(offsets, t)):
+            out[starts[t] + i] = at[cells.index(i ^ 1, i)]
+
+
+@entry
+def select(
+    out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
+) -> None:
+    """Read some variables of each."""
+    for t in range(len(offsets) - 1):
+        n_chosen = starts[t + 1] - starts[t]
+        chosen = pointer(variables, starts[t])
+        if is_live(m, offsets, t) or offsets[t] == offsets[t + 1]:
+            into, at = pointer(out, out_offsets[t]), pointer(m, offsets[t])
+            cells.select(into, n_chosen, at, chosen, outer[0])
+        else:
+            fill(out, out_offsets, t, outer[2])
+
+
+@entry
+def place(
+    out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
+) -> None:
+    """Write some variables of each."""
+    for t in range(len(offsets) - 1):
+        n = n_of(offsets, t)
+        if n and not is_live(m, offsets, t):
+            fill(out, out_offsets, t, outer[2])
+        elif n and is_live(out, out_offsets, t):
+            into, chosen = pointer(out, out_offsets[t]), pointer(variables, starts[t])
+            cells.place(into, pointer(m, offsets[t]), n, chosen)

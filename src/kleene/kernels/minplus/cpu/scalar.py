@@ -1,0 +1,135 @@
+"""One element inside compiled code: what differs between floats and integers, and bare pointers.
+
+Pointers, because Numba tests every index of an array for a negative value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_intrinsic: Any = intrinsic  # Numba publishes no types
+_types: Any = types
+
+
+def _pointer(_context: Any, array: Any, at: Any) -> Any:
+    """Return where element `at` of the array is."""
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        return builder.gep(data, [arguments[1]])
+
+    return _types.CPointer(array.dtype)(array, types.int64), build
+
+
+def _keep(_context: Any, array: Any) -> Any:
+    """Hold an array until here: Numba frees it after its last use, and sees no use of pointers."""
+
+    def build(context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.none(array), build
+
+
+def _beyond(_context: Any, pointer: Any, at: Any) -> Any:
+    """Return the pointer `at` elements on."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, types.int64), build
+
+
+def _is_float(_context: Any, pointer: Any) -> Any:
+    """Return whether a pointer's elements are floats; LLVM drops the branch not taken."""
+
+    def build(_context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return ir.Constant(ir.IntType(1), isinstance(pointer.dtype, types.Float))
+
+    return types.boolean(pointer), build
+
+
+def _greatest(kind: Any, value: Any) -> Any:
+    """Return the infinity of an integer type."""
+    return ir.Constant(value.type, 2 ** (kind.bitwidth - 1) - 1)
+
+
+def _half_up(_context: Any, x: Any) -> Any:
+    """Return x / 2 rounded upwards; half of infinity is infinite."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        (value,) = arguments
+        if isinstance(x, types.Float):
+            return builder.fmul(value, ir.Constant(value.type, 0.5))
+        one, greatest = ir.Constant(value.type, 1), _greatest(x, value)
+        half = builder.add(builder.ashr(value, one), builder.and_(value, one))
+        return builder.select(builder.icmp_signed("==", value, greatest), value, half)
+
+    return x(x), build
+
+
+def _whole(_context: Any, x: Any) -> Any:
+    """Return the greatest integer that is no more than x."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _floor(builder, x, arguments[0])
+
+    return x(x), build
+
+
+def _even(_context: Any, x: Any) -> Any:
+    """Return the greatest even integer that is no more than x; infinity is even."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        (value,) = arguments
+        if not isinstance(x, types.Float):
+            rounded = builder.and_(value, ir.Constant(value.type, -2))
+            is_infinite = builder.icmp_signed("==", value, _greatest(x, value))
+            return builder.select(is_infinite, value, rounded)
+        half = builder.fmul(value, ir.Constant(value.type, 0.5))
+        return builder.fmul(_floor(builder, x, half), ir.Constant(value.type, 2.0))
+
+    return x(x), build
+
+
+def _floor(builder: Any, kind: Any, value: Any) -> Any:
+    if not isinstance(kind, types.Float):
+        return value
+    floor = builder.module.declare_intrinsic("llvm.floor", [value.type])
+    return builder.call(floor, [value])
+
+
+def _add_up(_context: Any, a: Any, b: Any) -> Any:
+    """Return a + b: floats in the thread's rounding, integers saturated, infinity kept."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        left, right = arguments
+        if isinstance(a, types.Float):
+            return builder.fadd(left, right)
+        name = f"llvm.sadd.sat.i{a.bitwidth}"
+        kind = ir.FunctionType(left.type, [left.type] * 2)
+        module = builder.module
+        add = module.globals.get(name) or ir.Function(module, kind, name)
+        greatest = _greatest(a, left)
+        least = ir.Constant(left.type, -(2 ** (a.bitwidth - 1)) + 2)
+        total = builder.call(add, [left, right])
+        total = builder.select(builder.icmp_signed("<", total, least), least, total)
+        infinite = builder.or_(
+            builder.icmp_signed("==", left, greatest), builder.icmp_signed("==", right, greatest)
+        )
+        return builder.select(infinite, greatest, total)
+
+    return a(a, a), build
+
+
+pointer: Any = _intrinsic(_pointer)
+keep: Any = _intrinsic(_keep)
+beyond: Any = _intrinsic(_beyond)
+is_float: Any = _intrinsic(_is_float)
+half_up: Any = _intrinsic(_half_up)
+whole: Any = _intrinsic(_whole)
+even: Any = _intrinsic(_even)
+add_up: Any = _intrinsic(_add_up)
