@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.device import Device
 from kleene.ir.codes import TERMINATORS, Binding, GlobalKind, Opcode, TypeKind, ValueKind
 from kleene.ir.names import Names
 from kleene.ir.rows import FunctionRows
@@ -165,11 +168,16 @@ class Program:
         rows = np.flatnonzero(tells & (table.exact != 0) & (table.value >= 0)).astype(np.int32)
         return _grouped(table.value[rows], rows, self.n_values)
 
-    def variables_of(self, value: int) -> list[str]:
-        """Return the names of the source variables that a value is, or is the address of."""
+    def variable_rows_of(self, value: int) -> list[int]:
+        """Return the source variables (rows) that a value is, or is the address of, each once."""
         offsets, rows = self._bindings_by_value
         bound = self.bindings.variable[rows[offsets[value] : offsets[value + 1]]]
-        return list(dict.fromkeys(self.strings[s] for s in self.variables.name[bound].tolist()))
+        return list(dict.fromkeys(bound.tolist()))
+
+    def variables_of(self, value: int) -> list[str]:
+        """Return the names of the source variables that a value is, or is the address of."""
+        symbols = self.variables.name[self.variable_rows_of(value)]
+        return list(dict.fromkeys(self.strings[s] for s in symbols.tolist()))
 
     @cached_property
     def functions(self) -> FunctionRows:
@@ -226,11 +234,35 @@ class Program:
             "bytes": sum(column.nbytes for table in self.tables() for _, column in table.columns()),
         }
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return the analysis called `name`, to be run on this program with its options.
+
+        An analysis is found in the room `kleene.analyses`, as `ANALYSIS` of the module of its name;
+        options beside `device` and `threads` are its fields: `program.points_to(library=True)`.
+        """
+        analysis = None if name.startswith("_") else _analysis(name)
+        if analysis is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+        def run(
+            *, device: Device | str = Device.AUTO, threads: int | None = None, **options: Any
+        ) -> Any:
+            return analysis(**options).run(self, device=device, threads=threads)
+
+        run.__doc__ = analysis.__doc__
+        return run
+
     def tables(self) -> Iterator[Table]:
         """Yield every table."""
         for value in vars(self).values():
             if isinstance(value, Table):
                 yield value
+
+
+def _analysis(name: str) -> Any:
+    """Return the class of an analysis, or None if there is none of that name."""
+    module = f"kleene.analyses.{name}"
+    return getattr(import_module(module), "ANALYSIS", None) if find_spec(module) else None
 
 
 def _first(found: NDArray[np.bool_]) -> int:

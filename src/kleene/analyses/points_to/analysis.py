@@ -1,0 +1,99 @@
+"""`PointsTo`: states the constraints of a program and has them solved."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kleene.analyses.points_to.answers.statistics import Phase
+from kleene.analyses.points_to.result import PointsToResult
+from kleene.base import progress
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.solvers import inclusion
+
+if TYPE_CHECKING:
+    from kleene.analyses.points_to.model import Statement
+    from kleene.ir import Program
+
+_KIBIBYTE = 1024  # the unit of ru_maxrss on Linux
+
+
+@dataclass(frozen=True, slots=True)
+class PointsTo:
+    """Which objects may each pointer of a program hold?
+
+    Inclusion-based (Andersen), field-sensitive, context-insensitive; heap objects by allocation
+    site, and by call site of allocation wrappers.
+
+    Attributes:
+        library: whether the program is a part of others: every symbol they can see may be used by
+            them. Else there must be a `main`, and it alone is entered.
+        wrappers: further functions that return fresh storage, each call its own.
+        models: files with models of external functions, besides those that come with Kleene.
+    """
+
+    library: bool = False
+    wrappers: tuple[str, ...] = ()
+    models: tuple[str | os.PathLike[str], ...] = ()
+
+    def run(
+        self,
+        program: Program,
+        *,
+        device: Device | str = Device.AUTO,
+        threads: int | None = None,
+        announce: Callable[[inclusion.Plan], None] | None = None,
+    ) -> PointsToResult:
+        """Return the answer for a program.
+
+        Args:
+            program: what to analyse.
+            device: "cpu", "cuda", "hybrid" or "auto".
+            threads: of the CPU.
+            announce: is told who will solve it and in how much memory, before that starts.
+
+        Raises:
+            SourceError: there is no `main` and `library` was not asked for (`points-to/no-main`),
+                or the GPU asked for cannot take the problem.
+        """
+        phases: list[Phase] = []
+        with _phase("constraints", phases):
+            statement = self.state(program)
+        if announce is not None:
+            announce(inclusion.plan(statement.problem, device))
+        with _phase("solve", phases):
+            solution = inclusion.solve(statement.problem, device=device, threads=threads)
+        return PointsToResult(program, statement, solution, tuple(phases))
+
+    def state(self, program: Program) -> Statement:
+        """Return what a program says about its pointers, unsolved."""
+        from kleene.analyses.points_to.library import read_models
+        from kleene.analyses.points_to.statement import state
+
+        if not self.library and not _has_main(program):
+            message = "the program has no 'main': nothing says where it starts"
+            note = "analyse it as a library: library=True (--library)"
+            raise SourceError(None, "points-to/no-main", message, note)
+        models = read_models(Path(path) for path in self.models) if self.models else None
+        return state(program, library_mode=self.library, wrappers=self.wrappers, models=models)
+
+
+def _has_main(program: Program) -> bool:
+    return any(f.name == "main" and not f.is_declaration for f in program.functions)
+
+
+@contextmanager
+def _phase(name: str, phases: list[Phase]) -> Iterator[None]:
+    """Note how long a part took and the memory it reached, with progress shown."""
+    start = time.perf_counter()
+    with progress.task(f"points-to: {name}"):
+        yield
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTE
+    phases.append(Phase(name, time.perf_counter() - start, peak))

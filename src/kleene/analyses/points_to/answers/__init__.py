@@ -1,0 +1,1 @@
+"""What a solved points-to problem says: sets, aliases, calls, effects, reasons."""

@@ -1,0 +1,190 @@
+"""Why may a pointer hold an object? The shortest chain of statements that carries it there.
+
+A search backwards, breadth first, over facts of the solution: from (pointer, object) to a row that
+takes the object's address. Steps are flows (see `flows`), so each rests on the solution itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.answers.flows import OUTSIDE, Flow, Flows, Rule
+from kleene.analyses.points_to.answers.naming import Naming
+from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.ir import Program
+from kleene.solvers.inclusion import NONE, Solution
+
+Fact = tuple[int, int]  # node, object
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement on the way: where it stands, what it does to the address."""
+
+    place: str | None  # file:line:column
+    says: str
+    holder: str  # who holds the address after it
+    flow: Flow
+
+    def __str__(self) -> str:
+        return f"{self.place or '-'}: {self.says}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The steps by which an object reaches a pointer, first to last."""
+
+    pointer: str
+    object: str
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        width = max((len(step.place or "-") for step in self.steps), default=0)
+        return "\n".join(f"{step.place or '-':{width}}  {step.says}" for step in self.steps)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the chain as plain data."""
+        steps = [
+            {"place": step.place, "says": step.says, "holder": step.holder, "rule": step.flow.rule}
+            for step in self.steps
+        ]
+        return {"pointer": self.pointer, "object": self.object, "steps": steps}
+
+
+def chain(flows: Flows, nodes: list[int], objects: list[int], n_nodes: int) -> list[Flow] | None:
+    """Return the shortest flows from an address to one of the facts asked for, or None."""
+    frontier: dict[int, set[int]] = {}  # nodes by object
+    for object in objects:
+        holders = flows.holders(object)
+        if start := {node for node in nodes if holders[node]}:
+            frontier[object] = start
+    reached: dict[Fact, Flow | None] = {(n, o): None for o, ns in frontier.items() for n in ns}
+    while frontier:
+        for object, level in frontier.items():
+            for flow in flows.addresses(_bits(level, n_nodes), object):
+                return _path(flow, reached)
+        frontier = _next(flows, frontier, reached, n_nodes)
+    return None
+
+
+def _next(
+    flows: Flows, frontier: dict[int, set[int]], reached: dict[Fact, Flow | None], n_nodes: int
+) -> dict[int, set[int]]:
+    """Return the facts that those of the frontier follow from, and were not met before."""
+    found: dict[int, set[int]] = {}
+    for object, level in frontier.items():
+        for flow in _into(flows, level, object, n_nodes):
+            fact = (flow.source, flow.from_object)
+            if fact not in reached:
+                reached[fact] = flow
+                found.setdefault(flow.from_object, set()).add(flow.source)
+    return found
+
+
+def _into(flows: Flows, level: set[int], object: int, n_nodes: int) -> list[Flow]:
+    nodes, holders = _bits(level - {OUTSIDE}, n_nodes), flows.holders(object)
+    found = [*flows.into(nodes, object, holders), *flows.moved(nodes, object)]
+    if OUTSIDE in level:
+        found += flows.escaping(object)
+    return found
+
+
+def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
+    """Return the flows from an address row up to the fact asked for."""
+    path = [first]
+    while (flow := reached[path[-1].node, path[-1].object]) is not None:
+        path.append(flow)
+    return path
+
+
+def _bits(nodes: set[int], n_nodes: int) -> NDArray[np.bool_]:
+    bits = np.zeros(n_nodes, bool)
+    bits[[node for node in nodes if node >= 0]] = True
+    return bits
+
+
+class Teller:
+    """Puts flows into words."""
+
+    def __init__(self, program: Program, statement: Statement, naming: Naming) -> None:
+        self._program = program
+        self._statement = statement
+        self._naming = naming
+
+    def step(self, flow: Flow) -> Step:
+        """Return a flow as a step with its place and what it says."""
+        return Step(self._place(flow), self._says(flow), self._name(flow.node), flow)
+
+    def _place(self, flow: Flow) -> str | None:
+        instruction = self._instruction(flow)
+        if instruction >= 0:
+            return self._naming.files.place(int(self._program.instructions.span[instruction]))
+        owner = self._owner(flow.node)
+        if owner < 0:
+            made = flow.source if flow.rule == Rule.ESCAPE else flow.node
+            owner = made if 0 <= made < self._program.n_values else -1
+        return self._naming.place_of(owner) if owner >= 0 else None
+
+    def _instruction(self, flow: Flow) -> int:
+        origins, row = self._statement.origins, flow.row
+        if row == NONE or flow.rule in (Rule.ESCAPE, Rule.ENTER):
+            return -1
+        column = {
+            Rule.ADDRESS: origins.address,
+            Rule.COPY: origins.copy,
+            Rule.LOAD: origins.load,
+            Rule.STORE: origins.store,
+            Rule.OFFSET: origins.offset,
+        }.get(flow.rule, origins.call)
+        return int(column[row])
+
+    def _owner(self, node: int) -> int:
+        """Return the value that storage belongs to, for places of initialisers; or -1."""
+        if node == OUTSIDE or (object := int(self._naming.object_of_contents[node])) < 0:
+            return -1
+        allocation = self._statement.places.allocation[object]
+        if self._statement.allocations.kind[allocation] != AllocationKind.GLOBAL:
+            return -1
+        return int(self._statement.allocations.site[allocation])
+
+    def _says(self, flow: Flow) -> str:
+        object = self._naming.object(flow.object)
+        node, source = self._name(flow.node), self._name(flow.source)
+        if flow.rule == Rule.ADDRESS:
+            if self._owner(flow.node) >= 0 and self._instruction(flow) < 0:
+                return f"{node} is initialised with {object}"
+            return f"{node} is the address of {object}"
+        through = f" through {self._name(flow.via)}" if flow.rule in (Rule.LOAD, Rule.STORE) else ""
+        return {
+            Rule.COPY: f"{node} gets {source}",
+            Rule.LOAD: f"{node} is loaded from {source}{through}",
+            Rule.STORE: f"{source} is stored in {node}{through}",
+            Rule.OFFSET: f"{node} is {source}, moved to {object}",
+            Rule.ARGUMENT: f"{source} is passed to {node}",
+            Rule.RESULT: f"{source} is returned to {node}",
+            Rule.ESCAPE: f"{source} escapes to code outside the program",
+            Rule.ENTER: f"{node} comes from code outside the program",
+        }[flow.rule]
+
+    def _name(self, node: int) -> str:
+        return "the outside" if node == OUTSIDE else self._naming.readable(node)
+
+
+def explain(
+    program: Program,
+    statement: Statement,
+    solution: Solution,
+    naming: Naming,
+    nodes: list[int],
+    objects: list[int],
+) -> list[Step] | None:
+    """Return how one of the objects reaches one of the nodes, or None if none does."""
+    found = chain(Flows(statement, solution), nodes, objects, statement.problem.n_nodes)
+    if found is None:
+        return None
+    teller = Teller(program, statement, naming)
+    return [teller.step(flow) for flow in found]

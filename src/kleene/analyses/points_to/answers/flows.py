@@ -1,0 +1,239 @@
+"""The constraints turned round: from which facts, by which row, does a fact follow at once?
+
+A fact is (node, object): the node may hold the object. `OUTSIDE` is a node too: what it holds has
+escaped. A `Flow` says that one fact gives another; every flow is a row of the problem, or a rule of
+the outside world, whose premises hold in the solution. Flows into many nodes are found together,
+with whole columns, so that a step costs a pass over the tables and not a search for each node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.model import Statement
+from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE, Solution
+from kleene.solvers.inclusion.moves import Moves, moves_of
+from kleene.solvers.inclusion.problem import ANY, I32, MOVE
+
+OUTSIDE = -1
+Bits = NDArray[np.bool_]
+
+
+class Rule(StrEnum):
+    """Why a fact follows from another."""
+
+    ADDRESS = "address"
+    COPY = "copy"
+    LOAD = "load"
+    STORE = "store"
+    OFFSET = "offset"
+    ARGUMENT = "argument"
+    RESULT = "result"
+    ESCAPE = "escape"
+    ENTER = "enter"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A fact (node, object) that follows from another (source, from_object) by a row of a table.
+
+    For an address there is no source; `via` is the pointer of a load or store, and the call of an
+    argument or result.
+    """
+
+    node: int
+    object: int
+    source: int
+    from_object: int
+    rule: Rule
+    row: int
+    via: int = NONE
+
+
+class Flows:
+    """Answers which flows lead into nodes, for one solved problem."""
+
+    def __init__(self, statement: Statement, solution: Solution) -> None:
+        self._statement = statement
+        self._problem = statement.problem
+        self._solution = solution
+
+    def holders(self, object: int) -> Bits:
+        """Return for each node whether it may hold an object, the outside's knowledge included."""
+        rows = self._solution.rows
+        has = (rows.word >> np.uint64(object & 63)) & np.uint64(1)
+        hit = (rows.index == object >> 6) & (has != 0)
+        in_row = np.zeros(len(rows), bool)
+        in_row[np.searchsorted(rows.offsets, np.flatnonzero(hit), side="right") - 1] = True
+        found: Bits = in_row[self._solution.row_of]
+        return found | self._solution.unknown if self._solution.escaped[object] else found
+
+    def addresses(self, nodes: Bits, object: int) -> Iterator[Flow]:
+        """Yield the rows that put an object right into nodes."""
+        p = self._problem
+        for row in np.flatnonzero(nodes[p.address_node] & (p.address_object == object)).tolist():
+            yield Flow(int(p.address_node[row]), object, NONE, object, Rule.ADDRESS, row)
+
+    def into(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+        """Yield the flows of an object into nodes, from nodes that hold the same object."""
+        p = self._problem
+        rows = np.flatnonzero(nodes[p.copy_destination] & holders[p.copy_source])
+        for row in rows.tolist():
+            node, source = int(p.copy_destination[row]), int(p.copy_source[row])
+            yield Flow(node, object, source, object, Rule.COPY, row)
+        yield from self._loads(nodes, object, holders)
+        yield from self._stores(nodes, object, holders)
+        yield from self._calls(nodes, object, holders)
+        if self._solution.escaped[object]:
+            yield from self._from_outside(nodes, object)
+
+    def moved(self, nodes: Bits, object: int) -> Iterator[Flow]:
+        """Yield the flows that turn another place of the same storage into an object."""
+        p = self._problem
+        rows = np.flatnonzero(nodes[p.offset_destination])
+        amounts, which = np.unique(p.offset_amount[rows], return_inverse=True)
+        for place in self._storage(object):
+            lands = np.array([self._lands(place, a, object) for a in amounts.tolist()], bool)
+            if not lands.any():
+                continue
+            holders = self.holders(place)
+            for row in rows[lands[which] & holders[p.offset_source[rows]]].tolist():
+                node, source = int(p.offset_destination[row]), int(p.offset_source[row])
+                yield Flow(node, object, source, place, Rule.OFFSET, row)
+
+    def escaping(self, object: int) -> Iterator[Flow]:
+        """Yield the flows by which an object gets outside: a place of its storage does."""
+        for place in self._storage(object):
+            for source, rule, row, via in self._out(self.holders(place)):
+                yield Flow(OUTSIDE, object, source, place, rule, row, via)
+
+    def _out(self, holders: Bits) -> Iterator[tuple[int, Rule, int, int]]:
+        """Yield the holders whose content the outside can read: node, rule, row, via."""
+        p, solution = self._problem, self._solution
+        for row in np.flatnonzero((p.flags & TO_OUTSIDE != 0) & holders[p.flagged_node]).tolist():
+            yield int(p.flagged_node[row]), Rule.ESCAPE, row, NONE
+        through = solution.unknown[p.store_pointer] & holders[p.store_source]
+        for row in np.flatnonzero(through).tolist():
+            yield int(p.store_source[row]), Rule.STORE, row, int(p.store_pointer[row])
+        for call in np.flatnonzero(solution.calls_outside).tolist():
+            for actual in p.actuals[p.actual_offsets[call] : p.actual_offsets[call + 1]].tolist():
+                if actual != NONE and holders[actual]:
+                    yield actual, Rule.ARGUMENT, call, call
+        contents = p.contents[solution.escaped & (p.contents >= 0)]
+        results = p.function_result[solution.escaped[p.function_object]]
+        for group in (contents, results[results >= 0]):
+            for node in np.unique(group[holders[group]]).tolist():
+                yield node, Rule.ESCAPE, NONE, NONE
+
+    def _from_outside(self, nodes: Bits, object: int) -> Iterator[Flow]:
+        """Yield flows of what escaped into nodes that the outside can write."""
+        p, solution = self._problem, self._solution
+        for row in np.flatnonzero((p.flags & FROM_OUTSIDE != 0) & nodes[p.flagged_node]).tolist():
+            node = int(p.flagged_node[row])
+            yield Flow(node, object, OUTSIDE, object, Rule.ENTER, row)
+        entered = np.zeros_like(nodes)
+        entered[p.contents[solution.escaped & (p.contents >= 0)]] = True
+        is_open = solution.escaped[p.function_object]
+        formals = p.formals[np.repeat(is_open, np.diff(p.formal_offsets))]
+        for group in (formals, p.function_rest[is_open]):
+            entered[group[group >= 0]] = True
+        for node in np.flatnonzero(entered & nodes).tolist():
+            yield Flow(node, object, OUTSIDE, object, Rule.ENTER, NONE)
+        for row in np.flatnonzero(
+            nodes[p.load_destination] & solution.unknown[p.load_pointer]
+        ).tolist():
+            node, pointer = int(p.load_destination[row]), int(p.load_pointer[row])
+            yield Flow(node, object, OUTSIDE, object, Rule.LOAD, row, pointer)
+        results = p.call_result
+        for call in np.flatnonzero(solution.calls_outside & (results >= 0)).tolist():
+            if nodes[results[call]]:
+                yield Flow(int(results[call]), object, OUTSIDE, object, Rule.RESULT, call, call)
+
+    def _loads(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+        p = self._problem
+        for row in np.flatnonzero(nodes[p.load_destination]).tolist():
+            pointer = int(p.load_pointer[row])
+            contents = p.contents[self._explicit(pointer)]
+            contents = contents[contents >= 0]
+            for source in np.unique(contents[holders[contents]]).tolist():
+                node = int(p.load_destination[row])
+                yield Flow(node, object, source, object, Rule.LOAD, row, pointer)
+
+    def _stores(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+        p = self._problem
+        owners = np.flatnonzero((p.contents >= 0) & nodes[p.contents])
+        if not len(owners):
+            return
+        rows = np.flatnonzero(holders[p.store_source])
+        rows = rows[self._may_hold(p.store_pointer[rows], owners)]
+        for row in rows.tolist():
+            pointer, source = int(p.store_pointer[row]), int(p.store_source[row])
+            reached = p.contents[np.intersect1d(owners, self._explicit(pointer))]
+            for node in np.unique(reached).tolist():
+                yield Flow(node, object, source, object, Rule.STORE, row, pointer)
+
+    def _may_hold(self, pointers: I32, objects: NDArray[np.integer]) -> Bits:
+        """Return for each pointer whether it may hold one of the objects."""
+        rows, n_words = self._solution.rows, -(-self._problem.n_objects // 64)
+        wanted = np.zeros(n_words, np.uint64)
+        np.bitwise_or.at(wanted, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
+        hits = np.concatenate([[0], np.cumsum((rows.word & wanted[rows.index]) != 0)])
+        by_row = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
+        found: Bits = by_row[self._solution.row_of[pointers]]
+        return found
+
+    def _explicit(self, pointer: int) -> NDArray[np.int64]:
+        """Return what a pointer holds but for the unknown, whose flows lead through the outside."""
+        return self._solution.rows.objects(int(self._solution.row_of[pointer]))
+
+    def _calls(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+        destination, source, call, is_result = self._call_flows
+        chosen = np.flatnonzero(nodes[destination] & holders[source])
+        for i in chosen.tolist():
+            rule = Rule.RESULT if is_result[i] else Rule.ARGUMENT
+            node, origin, row = int(destination[i]), int(source[i]), int(call[i])
+            yield Flow(node, object, origin, object, rule, row, row)
+
+    @cached_property
+    def _call_flows(self) -> tuple[I32, I32, I32, Bits]:
+        """What resolved calls copy: destination, source, call, and whether it is a result."""
+        p = self._problem
+        rows: list[tuple[int, int, int, bool]] = []
+        for call, function in self._solution.call_edges.tolist():
+            actuals = p.actuals[p.actual_offsets[call] : p.actual_offsets[call + 1]].tolist()
+            formals = p.formals[p.formal_offsets[function] : p.formal_offsets[function + 1]]
+            rest = int(p.function_rest[function])
+            targets = formals.tolist() + [rest] * max(0, len(actuals) - len(formals))
+            rows += [(d, s, call, False) for d, s in zip(targets, actuals, strict=False)]
+            rows.append((int(p.call_result[call]), int(p.function_result[function]), call, True))
+        table = np.array([row for row in rows if row[0] >= 0 and row[1] >= 0], np.int32)
+        destination, source, call, is_result = table.reshape(-1, 4).T
+        return destination, source, call, is_result != 0
+
+    def _storage(self, object: int) -> range:
+        """Return the objects of an object's storage."""
+        return range(int(self._moves.first[object]), int(self._moves.end[object]))
+
+    @cached_property
+    def _moves(self) -> Moves:
+        return moves_of(self._problem)
+
+    def _lands(self, place: int, amount: int, object: int) -> bool:
+        """Return whether an offset takes `place` to `object`, of one storage."""
+        moves, storage = self._moves, self._storage(object)
+        if amount > ANY:
+            return place + amount == object or place + amount not in storage
+        if amount == ANY:
+            return True
+        row = int(moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[place]])
+        if row == NONE:
+            return True
+        where = row + place - storage.start
+        landings = moves.landings[moves.offsets[where] : moves.offsets[where + 1]]
+        return bool((landings == object - storage.start).any())

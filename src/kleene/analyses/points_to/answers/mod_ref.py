@@ -1,0 +1,185 @@
+"""Which objects may a function read and write, itself or through what it calls?
+
+Loads, stores and atomics count with the bytes they touch. A call of code that is not here counts
+by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
+it, is read, and written too unless the declaration promises not to; LLVM's own intrinsics touch
+only what they are given directly. An external without a model may also touch all that escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.answers.aliases import access_bytes, explicit, touched
+from kleene.analyses.points_to.answers.call_graph import Calls
+from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.ir import Program
+from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
+from kleene.solvers.inclusion import Solution
+
+_READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
+_WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
+Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touched:
+    """Objects read and written; `unknown` where code outside may touch all that escaped."""
+
+    reads: Bits  # per object
+    writes: Bits
+    unknown: bool
+
+
+class Accesses:
+    """Finds what instructions of a solved program touch."""
+
+    def __init__(
+        self, program: Program, statement: Statement, solution: Solution, calls: Calls
+    ) -> None:
+        self._program = program
+        self._statement = statement
+        self._solution = solution
+        self._calls = calls
+
+    def of(self, function: int) -> Touched:
+        """Return what a function and all it may call touches."""
+        rows = self.reached(function)
+        n_objects = self._statement.problem.n_objects
+        found = Touched(np.zeros(n_objects, bool), np.zeros(n_objects, bool), False)
+        self._accesses(rows, found)
+        return self._externals(rows, found)
+
+    def reached(self, function: int) -> Bits:
+        """Return which functions a function may call, itself included."""
+        reached = np.zeros(len(self._program.function_table), bool)
+        reached[function] = True
+        has_caller = self._calls.caller >= 0
+        caller, callee = self._calls.caller[has_caller], self._calls.callee[has_caller]
+        while (new := callee[reached[caller] & ~reached[callee]]).size:
+            reached[new] = True
+        return reached
+
+    def _accesses(self, functions: Bits, found: Touched) -> None:
+        """Add what loads, stores and atomics touch; equal sets and sizes are looked at once."""
+        program = self._program
+        table = program.instructions
+        here = functions[program.instruction_function]
+        groups: dict[tuple[int, bool], set[int]] = {}  # pointers by bytes and whether they write
+        for row in np.flatnonzero(here & np.isin(table.opcode, [*_READS, Opcode.STORE])).tolist():
+            opcode = int(table.opcode[row])
+            pointer = int(table.operands_of(row)[1 if opcode == Opcode.STORE else 0])
+            n_bytes = access_bytes(program, row, pointer)
+            for is_write in (False, True):
+                if opcode in (_WRITES if is_write else _READS):
+                    groups.setdefault((n_bytes, is_write), set()).add(pointer)
+        for (n_bytes, is_write), pointers in groups.items():
+            chosen = found.writes if is_write else found.reads
+            for object in self._held(list(pointers)).tolist():
+                chosen[touched(self._statement, object, n_bytes)] = True
+
+    def _held(self, nodes: list[int]) -> NDArray[np.int64]:
+        """Return all that some of the nodes may hold."""
+        found = np.zeros(self._statement.problem.n_objects, bool)
+        found[explicit(self._solution, nodes)] = True
+        if self._solution.unknown[nodes].any():
+            found |= self._solution.escaped
+        return np.flatnonzero(found)
+
+    def _externals(self, functions: Bits, found: Touched) -> Touched:
+        """Add what calls of code outside touch."""
+        program = self._program
+        flags = program.globals.flags[program.function_table.value]
+        is_unknown = self._leaves(functions)
+        given: dict[tuple[bool, bool], list[int]] = {}  # by whether it is far, and is a write
+        for row, callee in self._calls_out:
+            is_inside = functions[program.instruction_function[row]]
+            if not is_inside or flags[callee] & GlobalFlag.READ_NONE:
+                continue
+            is_far = not self._symbol(callee).startswith("llvm.")
+            for argument, may_write in self._arguments(row, callee):
+                given.setdefault((is_far, False), []).append(argument)
+                if may_write and not flags[callee] & GlobalFlag.READ_ONLY:
+                    given.setdefault((is_far, True), []).append(argument)
+            self._own_storage(callee, found)
+            is_unknown |= self._symbol(callee) in self._unmodelled
+        for (is_far, is_write), nodes in given.items():
+            chosen = found.writes if is_write else found.reads
+            chosen[self.led_to(nodes, is_far=is_far)] = True
+        if is_unknown:
+            found.reads[self._solution.escaped] = True
+            found.writes[self._solution.escaped] = True
+        return Touched(found.reads, found.writes, is_unknown)
+
+    @cached_property
+    def _calls_out(self) -> list[tuple[int, int]]:
+        """The calls (instruction, function) of functions without a body, intrinsics included."""
+        program, calls = self._program, self._calls
+        table = program.instructions
+        is_body = np.diff(program.function_table.block_offsets) > 0
+        rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+        called = table.operands[table.offsets[rows]]
+        rows = rows[is_named := called < len(program.globals)]
+        by_name = program.globals.function[called[is_named]]
+        through = (calls.rule >= 0) & (calls.instruction >= 0)
+        instruction = np.concatenate([rows, calls.instruction[through]])
+        function = np.concatenate([by_name, calls.callee[through]])
+        chosen = (function >= 0) & ~is_body[function]
+        return list(zip(instruction[chosen].tolist(), function[chosen].tolist(), strict=True))
+
+    def _leaves(self, functions: Bits) -> bool:
+        """Return whether a call through a pointer may leave the program."""
+        origins = self._statement.origins.call[self._solution.calls_outside]
+        origins = origins[origins >= 0]
+        return bool(functions[self._program.instruction_function[origins]].any())
+
+    def _arguments(self, row: int, callee: int) -> Iterator[tuple[int, bool]]:
+        """Yield the pointers that a call passes, and whether they may be written through."""
+        program = self._program
+        if program.instructions.opcode[row] not in CALLS:
+            return
+        first = int(program.function_table.argument_offsets[callee])
+        n_formals = int(program.function_table.argument_offsets[callee + 1]) - first
+        for i, value in enumerate(program.instructions.operands_of(row)[1:].tolist()):
+            is_block = program.locate(value)[0] == ValueKind.BLOCK
+            if not is_block and self._statement.is_tracked[value]:
+                flags = int(program.arguments.flags[first + i]) if i < n_formals else 0
+                yield value, not flags & ArgumentFlag.READ_ONLY
+
+    def _own_storage(self, callee: int, found: Touched) -> None:
+        """Add the storage that an external keeps for itself."""
+        table, value = self._statement.allocations, self._program.function_table.value[callee]
+        own = (table.kind == AllocationKind.STATIC) & (table.site == value)
+        objects = own[self._statement.places.allocation]
+        found.reads[objects] = True
+        found.writes[objects] = True
+
+    def _symbol(self, function: int) -> str:
+        value = self._program.function_table.value[function]
+        return self._program.strings[int(self._program.globals.name[value])]
+
+    @cached_property
+    def _unmodelled(self) -> frozenset[str]:
+        return frozenset(e.name for e in self._statement.externals if not e.is_modelled)
+
+    def led_to(self, nodes: list[int], *, is_far: bool) -> NDArray[np.int64]:
+        """Return all storage that nodes lead to; far: through pointers in it too."""
+        problem = self._statement.problem
+        found = np.zeros(problem.n_objects, bool)
+        is_seen = np.zeros(problem.n_nodes, bool)
+        waiting = np.unique(np.array(nodes, np.int64))
+        while waiting.size:
+            is_seen[waiting] = True
+            chosen = np.zeros(len(self._statement.allocations), bool)
+            chosen[self._statement.places.allocation[self._held(waiting.tolist())]] = True
+            new = chosen[self._statement.places.allocation] & ~found
+            found |= new
+            contents = np.unique(problem.contents[new]).astype(np.int64)
+            contents = contents[contents >= 0]
+            waiting = contents[~is_seen[contents]] if is_far else contents[:0]
+        return np.flatnonzero(found)

@@ -1,0 +1,255 @@
+"""What pointers and objects are called: one text for each, stable, and understood when asked for.
+
+**Storage** (an object) is called by its variable, or by what made it and where:
+
+- `table`, `on_click`: a global variable or function, by its symbol;
+- `main.buffer`: a local variable (`main.buffer~2` where a function has two of that name);
+- `heap@list.c:12:9`: what the allocator called there returned (`~2`: the second call there);
+  `exception@…` likewise; without debug information the register: `heap@push.%3`;
+- `static@getenv`: storage a library keeps; `variadic@log`, `command-line@main`, `local@main.%3`
+  and `copy@draw.%0`: an unnamed local, a copy made for an argument passed by value.
+
+A **place** within it follows: `+8` is byte 8; `+8[]` that of the later elements of an array (with
+two arrays there, `+8[16]`: of the one with elements of 16 bytes); `+?` somewhere; nothing: its
+start.
+
+**Pointers** are called `main.%7` (the register, as `kleene ir` prints it), `main.p` (a variable:
+all registers it ever is), `main.return` (what a function returns), or by storage: what is in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+import numpy as np
+
+from kleene.analyses.points_to.answers.files import Files
+from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+from kleene.ir.tables import I32
+
+KIND_WORDS = {
+    AllocationKind.GLOBAL: "global",
+    AllocationKind.FUNCTION: "function",
+    AllocationKind.STACK: "local",
+    AllocationKind.HEAP: "heap",
+    AllocationKind.STATIC: "static",
+    AllocationKind.COPY: "copy",
+    AllocationKind.VARIADIC: "variadic",
+    AllocationKind.COMMAND_LINE: "command-line",
+    AllocationKind.EXCEPTION: "exception",
+}
+_SYMBOLS = (AllocationKind.GLOBAL, AllocationKind.FUNCTION)
+_LOCALS = (AllocationKind.STACK, AllocationKind.COPY)
+_BY_PLACE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
+
+
+class Naming:
+    """The names of a program's pointers and objects, found when asked for."""
+
+    def __init__(self, program: Program, statement: Statement) -> None:
+        self._program = program
+        self._statement = statement
+        self._suffixes: dict[bytes, list[str]] = {}
+        self._locals: dict[int, dict[int, str]] = {}
+        self.files = Files(program)
+
+    def object(self, object: int) -> str:
+        """Return the name of an object: its storage and the place within it."""
+        allocation = int(self._statement.places.allocation[object])
+        first = int(self._statement.problem.allocation_offsets[allocation])
+        return self.allocation(allocation) + self.suffixes(allocation)[object - first]
+
+    def allocation(self, allocation: int) -> str:
+        """Return the name of a piece of storage."""
+        table = self._statement.allocations
+        kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
+        if kind in _SYMBOLS:
+            return self._numbered(self._program.names.globals[site], int(table.part[allocation]))
+        if kind in _LOCALS:
+            return self._locals_of(self.function_of(site))[allocation]
+        times = int(self._times[allocation])
+        return self._numbered(f"{KIND_WORDS[kind]}@{self._site(kind, site)}", times)
+
+    def suffixes(self, allocation: int) -> list[str]:
+        """Return what each place of an allocation adds to its name."""
+        places, offsets = self._statement.places, self._statement.problem.allocation_offsets
+        span = slice(int(offsets[allocation]), int(offsets[allocation + 1]))
+        byte, stride = places.byte[span], places.stride[span]
+        key = byte.tobytes() + stride.tobytes()
+        if key not in self._suffixes:
+            self._suffixes[key] = _suffixes(byte.tolist(), stride.tolist())
+        return self._suffixes[key]
+
+    def node(self, node: int) -> str | None:
+        """Return the name of a node, a register, storage or result; helpers have none."""
+        if node < self._program.n_values:
+            return self.value(node)
+        if (object := int(self.object_of_contents[node])) >= 0:
+            return self.object(object)
+        if (function := int(self.function_of_result[node])) >= 0:
+            return f"{self.function(function)}.return"
+        return None
+
+    def value(self, value: int) -> str:
+        """Return the name of a value: `@symbol` is the address, a constant is written out."""
+        kind, row = self._program.locate(value)
+        if kind == ValueKind.GLOBAL:
+            return f"&{self._program.names.globals[row]}"
+        if kind in (ValueKind.ARGUMENT, ValueKind.INSTRUCTION):
+            name = getattr(self._program.value_view(value), "name", "")
+            return f"{self.function(self.function_of(value))}.%{name}"
+        return str(self._program.value_view(value))
+
+    def readable(self, node: int) -> str:
+        """Return the name of a node for people: a register's variable, where it is one."""
+        if node < self._program.n_values:
+            kind, _ = self._program.locate(node)
+            is_local = kind in (ValueKind.ARGUMENT, ValueKind.INSTRUCTION)
+            if is_local and (variables := self._program.variables_of(node)):
+                name = f"{self.function(self.function_of(node))}.{variables[0]}"
+                return f"&{name}" if node in self._local_sites else name
+        return self.node(node) or "a value on the way"
+
+    def function(self, function: int) -> str:
+        """Return the name of a function, by its row."""
+        return self._program.names.globals[int(self._program.function_table.value[function])]
+
+    def function_of(self, value: int) -> int:
+        """Return the function (row) that an argument or instruction belongs to."""
+        kind, row = self._program.locate(value)
+        if kind == ValueKind.INSTRUCTION:
+            return int(self._program.instruction_function[row])
+        offsets = self._program.function_table.argument_offsets
+        return int(np.searchsorted(offsets, row, side="right")) - 1
+
+    def span_row(self, value: int) -> int:
+        """Return the row in the spans of where a value is made, or -1."""
+        kind, row = self._program.locate(value)
+        if kind == ValueKind.INSTRUCTION:
+            return int(self._program.instructions.span[row])
+        if kind == ValueKind.GLOBAL:
+            return int(self._program.globals.span[row])
+        if kind == ValueKind.ARGUMENT:
+            function = self._program.function_table.value[self.function_of(value)]
+            return int(self._program.globals.span[function])
+        return -1
+
+    def place_of(self, value: int) -> str | None:
+        """Return where a value is made, as `file:line:column`, or None."""
+        return self.files.place(self.span_row(value))
+
+    @cached_property
+    def object_of_contents(self) -> I32:
+        """Per node: the first object whose contents it is, or -1."""
+        contents = self._statement.problem.contents
+        found = np.full(self._statement.problem.n_nodes, -1, np.int32)
+        owners = np.flatnonzero(contents >= 0)[::-1]
+        found[contents[owners]] = owners
+        return found
+
+    @cached_property
+    def function_of_result(self) -> I32:
+        """Per node: the function (row) whose result it is, or -1."""
+        results = self._statement.result_node
+        found = np.full(self._statement.problem.n_nodes, -1, np.int32)
+        rows = np.flatnonzero(results >= 0)
+        found[results[rows]] = rows
+        return found
+
+    def _site(self, kind: AllocationKind, site: int) -> str:
+        """Return where an allocation was made, as its name says it."""
+        if site < 0:
+            return "nowhere"
+        if kind in _BY_PLACE:
+            return self.place_of(site) or self.value(site)
+        located, row = self._program.locate(site)
+        if located == ValueKind.GLOBAL:
+            return self._program.names.globals[row]
+        return self.function(self.function_of(site))
+
+    @cached_property
+    def _times(self) -> I32:
+        """Per allocation: how many before it are of its kind, at its place."""
+        table = self._statement.allocations
+        times = np.zeros(len(table), np.int32)
+        seen: Counter[tuple[int, str]] = Counter()
+        for row in np.flatnonzero(~np.isin(table.kind, _SYMBOLS + _LOCALS)).tolist():
+            kind = AllocationKind(table.kind[row])
+            key = int(kind), self._site(kind, int(table.site[row]))
+            times[row] = seen[key]
+            seen[key] += 1
+        return times
+
+    def _locals_of(self, function: int) -> dict[int, str]:
+        """Return the names of a function's local storage, by allocation."""
+        if function not in self._locals:
+            seen: Counter[str] = Counter()
+            names = {}
+            for allocation in self._local_allocations[function]:
+                name = self._local_name(function, allocation)
+                names[allocation] = self._numbered(name, seen[name])
+                seen[name] += 1
+            self._locals[function] = names
+        return self._locals[function]
+
+    def _local_name(self, function: int, allocation: int) -> str:
+        table = self._statement.allocations
+        site, kind = int(table.site[allocation]), AllocationKind(table.kind[allocation])
+        if variables := self._program.variable_rows_of(site):
+            return f"{self.function(function)}.{self.variable(function, variables[0])}"
+        return f"{KIND_WORDS[kind]}@{self.value(site)}"
+
+    def variable(self, function: int, row: int) -> str:
+        """Return the name of a variable, by its row; no two of a function share it."""
+        names = self._program.names
+        place = names.variable_rows(function).tolist().index(row)
+        return names.of_function(function).variables[place]
+
+    @cached_property
+    def _local_sites(self) -> frozenset[int]:
+        table = self._statement.allocations
+        return frozenset(table.site[np.isin(table.kind, _LOCALS)].tolist())
+
+    @cached_property
+    def _local_allocations(self) -> dict[int, list[int]]:
+        """The allocations that are local storage of each function."""
+        table = self._statement.allocations
+        found: dict[int, list[int]] = {}
+        for row in np.flatnonzero(np.isin(table.kind, _LOCALS)).tolist():
+            found.setdefault(self.function_of(int(table.site[row])), []).append(row)
+        return found
+
+    def local_allocations(self, function: int) -> dict[int, str]:
+        """Return the local storage of a function by allocation, with the names."""
+        return self._locals_of(function) if function in self._local_allocations else {}
+
+    @staticmethod
+    def _numbered(name: str, times: int) -> str:
+        return f"{name}~{times + 1}" if times else name
+
+
+def _suffixes(byte: list[int], stride: list[int]) -> list[str]:
+    """Return the places of one shape as text, no two alike."""
+    starts = [b - s if s else b for b, s in zip(byte, stride, strict=True)]
+    arrays = Counter(start for start, s in zip(starts, stride, strict=True) if s)
+    names = [
+        _suffix(b, start, s, arrays[start])
+        for b, start, s in zip(byte, starts, stride, strict=True)
+    ]
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(names):
+        seen[name] += 1
+        names[i] = name if seen[name] == 1 else f"{name}#{seen[name]}"
+    return names
+
+
+def _suffix(byte: int, start: int, stride: int, n_arrays: int) -> str:
+    if byte == BLUR:
+        return "+?"
+    offset = f"+{start}" if start else ""
+    if stride:
+        return f"{offset}[]" if n_arrays == 1 else f"{offset}[{stride}]"
+    return offset

@@ -1,0 +1,74 @@
+"""Which storage exists once at a time, so that one place of it is one address?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.analyses.points_to.answers.call_graph import CallKind, calls_of, functions_of
+from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.graphs import Graph, strong_components
+from kleene.graphs.order import depth_first
+from kleene.ir import Program
+from kleene.ir.codes import ConstantKind, GlobalFlag, ValueKind
+from kleene.solvers.inclusion import Solution
+
+
+def is_made_once(
+    program: Program, statement: Statement, solution: Solution, allocation: int
+) -> bool:
+    """Return whether an allocation stands for one piece of storage at a time."""
+    kind = AllocationKind(statement.allocations.kind[allocation])
+    site = int(statement.allocations.site[allocation])
+    if kind == AllocationKind.FUNCTION:
+        return True
+    if kind == AllocationKind.GLOBAL:
+        return not program.globals.flags[site] & GlobalFlag.THREAD_LOCAL
+    if kind != AllocationKind.STACK:
+        return False
+    row = site - program.bases[ValueKind.INSTRUCTION]
+    function = int(program.instruction_function[row])
+    return _is_in_entry(program, row, function) and bool(
+        runs_once_at_a_time(program, statement, solution)[function]
+    )
+
+
+def _is_in_entry(program: Program, row: int, function: int) -> bool:
+    """Return whether an alloca makes one piece each time its function runs."""
+    (count,) = program.instructions.operands_of(row).tolist()
+    kind, constant = program.locate(count)
+    is_one = kind == ValueKind.CONSTANT and (
+        program.constants.kind[constant] == ConstantKind.INT
+        and program.constants.payload[constant] == 1
+    )
+    entry = program.function_table.block_offsets[function]
+    return bool(is_one) and bool(program.instructions.block[row] == entry)
+
+
+def runs_once_at_a_time(
+    program: Program, statement: Statement, solution: Solution
+) -> np.typing.NDArray[np.bool_]:
+    """Return for each function whether no two activations of it can exist at one time.
+
+    That is so where it is on no cycle of calls and is not reached from outside the program or from
+    a callback: both may run it in several threads, or again while it runs.
+    """
+    n_functions = len(program.function_table)
+    outside = n_functions  # a node for all code that the program does not show
+    calls = calls_of(program, statement, solution)
+    is_callback = calls.kind == list(CallKind).index(CallKind.CALLBACK)
+    sources = np.where(is_callback | (calls.caller < 0), outside, calls.caller)
+    escaped = solution.escaped[statement.problem.function_object]
+    called_back = functions_of(program, statement)[escaped]
+    sources = np.concatenate([sources, np.full(len(called_back), outside)])
+    targets = np.concatenate([calls.callee, called_back])
+    graph = Graph.from_edges(n_functions + 1, sources.astype(np.int32), targets.astype(np.int32))
+    components = strong_components(graph)
+    once = ~components.is_cyclic()[components.component[:n_functions]]
+    once[_reached(graph, outside)[:n_functions]] = False
+    return np.asarray(once)
+
+
+def _reached(graph: Graph, start: int) -> np.typing.NDArray[np.bool_]:
+    found = np.zeros(graph.n_nodes, bool)
+    found[depth_first(graph, [start]).preorder] = True
+    return found

@@ -1,0 +1,152 @@
+"""How large the answer is, where it is large, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.answers.aliases import explicit
+from kleene.analyses.points_to.answers.call_graph import CallGraph, Calls, site_json
+from kleene.analyses.points_to.answers.naming import Naming
+from kleene.analyses.points_to.model import Statement
+from kleene.ir import Program
+from kleene.ir.codes import TypeKind, ValueKind
+from kleene.solvers.inclusion import Solution
+
+_N_HOTTEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of the work: how long it took, and the most memory the process had by its end."""
+
+    name: str
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HotSet:
+    """One of the largest sets, and who shares it."""
+
+    n_objects: int
+    n_pointers: int
+    pointer: str  # one of them
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownExternal:
+    """A function without body or model: what it is given escapes."""
+
+    name: str
+    n_calls: int
+    n_objects: int  # that its calls hand over
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Sizes of one analysed program."""
+
+    n_functions: int
+    n_instructions: int
+    n_allocations: int
+    n_objects: int
+    n_nodes: int
+    n_constraints: int
+    n_pointers: int  # registers of pointer type
+    n_pointing: int  # of these, that hold something known
+    n_unknown: int  # of these, that may hold anything that escaped
+    n_escaped: int  # objects
+    average_set: float  # over the pointers that hold something known
+    largest_set: int
+    n_call_sites: int  # through pointers, callbacks included
+    n_targets: int  # of these, all together
+    hottest: tuple[HotSet, ...]
+    unresolved: tuple[dict[str, object], ...]  # calls through pointers that reach nothing known
+    unknown_externals: tuple[UnknownExternal, ...]  # the most expensive first
+    assumptions: tuple[str, ...]
+    phases: tuple[Phase, ...]
+    plan: str  # who solved it, and why
+
+    def as_json(self) -> dict[str, object]:
+        """Return the statistics as plain data."""
+        return asdict(self)
+
+
+def pointers_of(program: Program, statement: Statement) -> NDArray[np.int64]:
+    """Return the registers (values) that are pointers."""
+    first = program.bases[ValueKind.ARGUMENT]
+    kinds = program.types.kind[program.value_types]
+    is_pointer = statement.is_tracked[: program.n_values] & (kinds == TypeKind.POINTER)
+    return first + np.flatnonzero(is_pointer[first:])
+
+
+def statistics_of(
+    program: Program,
+    statement: Statement,
+    solution: Solution,
+    naming: Naming,
+    graph: CallGraph,
+    calls: Calls,
+    phases: tuple[Phase, ...],
+) -> Statistics:
+    """Return the sizes of an analysed program."""
+    pointers = pointers_of(program, statement)
+    sizes = solution.rows.sizes()[solution.row_of[pointers]]
+    held = sizes[sizes > 0]
+    return Statistics(
+        n_functions=int((np.diff(program.function_table.block_offsets) > 0).sum()),
+        n_instructions=len(program.instructions),
+        n_allocations=len(statement.allocations),
+        n_objects=statement.problem.n_objects,
+        n_nodes=statement.problem.n_nodes,
+        n_constraints=statement.problem.n_constraints,
+        n_pointers=len(pointers),
+        n_pointing=len(held),
+        n_unknown=int(solution.unknown[pointers].sum()),
+        n_escaped=int(solution.escaped.sum()),
+        average_set=float(held.mean()) if len(held) else 0.0,
+        largest_set=int(sizes.max(initial=0)),
+        n_call_sites=len(graph.sites),
+        n_targets=sum(len(site.targets) for site in graph.sites),
+        hottest=_hottest(solution, naming, pointers),
+        unresolved=tuple(site_json(s) for s in graph.sites if s.is_unresolved or s.may_leave),
+        unknown_externals=_externals(program, statement, solution, calls),
+        assumptions=statement.assumptions,
+        phases=phases,
+        plan=solution.plan,
+    )
+
+
+def _hottest(solution: Solution, naming: Naming, pointers: NDArray[np.int64]) -> tuple[HotSet, ...]:
+    rows, first, shared = np.unique(
+        solution.row_of[pointers], return_index=True, return_counts=True
+    )
+    sizes = solution.rows.sizes()[rows]
+    order = np.lexsort([first, -shared, -sizes])[:_N_HOTTEST]
+    return tuple(
+        HotSet(int(sizes[i]), int(shared[i]), naming.readable(int(pointers[first[i]])))
+        for i in order.tolist()
+        if sizes[i]
+    )
+
+
+def _externals(
+    program: Program, statement: Statement, solution: Solution, calls: Calls
+) -> tuple[UnknownExternal, ...]:
+    """Return the externals without a model, by how many objects their calls hand over."""
+    unmodelled = {e.name: e for e in statement.externals if not e.is_modelled}
+    given: dict[str, set[int]] = {name: set() for name in unmodelled}
+    symbols = program.globals.name[program.function_table.value]
+    for row, callee in zip(calls.instruction.tolist(), calls.callee.tolist(), strict=True):
+        name = program.strings[int(symbols[callee])]
+        if row >= 0 and name in given:
+            operands = program.instructions.operands_of(row)[1:]
+            given[name].update(operands[statement.is_tracked[operands]].tolist())
+    found = [
+        UnknownExternal(name, unmodelled[name].n_calls, len(explicit(solution, list(nodes))))
+        for name, nodes in given.items()
+    ]
+    return tuple(sorted(found, key=lambda e: (-e.n_objects, -e.n_calls, e.name)))

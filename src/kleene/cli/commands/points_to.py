@@ -1,0 +1,198 @@
+"""`kleene points-to`: what pointers may hold, and whom calls may reach."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kleene.base.device import Device
+from kleene.base.errors import SourceError, Span
+from kleene.cli.drawing import write_svg
+from kleene.cli.output import emit, emit_json, note, rows, write_whole
+from kleene.cli.sources import AsJson, Sources
+from kleene.reports import json
+
+if TYPE_CHECKING:
+    from kleene.analyses.points_to import PointsToResult
+    from kleene.analyses.points_to.answers.statistics import Phase
+    from kleene.ir import Program
+
+_GRAPHS = (".svg", ".dot", ".json")
+_TABLES = (".parquet", ".json")
+
+
+def run(
+    sources: Sources,
+    *,
+    queries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--query", metavar="NAME", help="What may this pointer hold? May be repeated."
+        ),
+    ] = None,
+    explain: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--explain", metavar="POINTER OBJECT", help="How does OBJECT reach POINTER?"),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check calls of MAYALIAS, NOALIAS and the like.")
+    ] = False,
+    stats: Annotated[bool, typer.Option("--stats", help="Print counts only.")] = False,
+    graph_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .json."
+        ),
+    ] = None,
+    export_file: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write every set: .parquet or .json."),
+    ] = None,
+    library: Annotated[
+        bool, typer.Option("--library", help="Others call the program: it need not have a main.")
+    ] = False,
+    wrappers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--wrapper", metavar="NAME", help="A function that allocates for its callers."
+        ),
+    ] = None,
+    models: Annotated[
+        list[Path] | None,
+        typer.Option("--models", metavar="FILE", help="What functions outside the program do."),
+    ] = None,
+    device: Annotated[
+        Device, typer.Option("--device", help="Where to solve: a GPU pays for large programs.")
+    ] = Device.AUTO,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Solve with so many CPU threads.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out what each pointer may hold and whom each call may reach.
+
+    Example: kleene points-to examples/events --query main.handle
+
+    Pointers are called main.p, list.c:42:p (at that line), main.%7 (a register), table (a global);
+    objects table+8, main.buffer, heap@list.c:12:9. Without --query, --explain, --check or --stats a
+    summary is printed.
+    """
+    _check_suffix(graph_file, _GRAPHS)
+    _check_suffix(export_file, _TABLES)
+    start = time.perf_counter()
+    program = sources.load()
+    load_s = time.perf_counter() - start
+    result = _solved(program, library, wrappers, models, device, threads, quiet=as_json)
+    if graph_file is not None:
+        _write_graph(result, graph_file)
+    if export_file is not None:
+        _write_table(result, export_file)
+    phases = _phases(result, load_s)
+    answers = _answers(result, queries or [], explain, check=check)
+    if as_json:
+        emit_json(_plain(result, phases, answers))
+    elif stats:
+        from kleene.reports.points_to import counts
+
+        emit([rows(counts(result.statistics))])
+    else:
+        _print(result, phases, answers)
+    if any(not one.passed for one in answers.get("checks", ())):
+        raise typer.Exit(1)
+
+
+def _solved(
+    program: Program,
+    library: bool,
+    wrappers: list[str] | None,
+    models: list[Path] | None,
+    device: Device,
+    threads: int | None,
+    *,
+    quiet: bool,
+) -> PointsToResult:
+    from kleene.analyses.points_to import PointsTo
+
+    if not quiet and not len(program.variables):
+        note("the program has no debug information: pointers are registers, as in main.%7")
+    analysis = PointsTo(library, tuple(wrappers or ()), tuple(models or ()))
+    announce = None if quiet else lambda plan: note(f"solving on {plan}")
+    return analysis.run(program, device=device, threads=threads, announce=announce)
+
+
+def _answers(
+    result: PointsToResult, queries: list[str], explain: tuple[str, str] | None, *, check: bool
+) -> dict[str, Any]:
+    """Return what was asked for, by the name of the question."""
+    found: dict[str, Any] = {}
+    if queries:
+        found["queries"] = {name: result.of(name) for name in queries}
+    if explain is not None:
+        found["explanation"] = result.explain(*explain)
+    if check:
+        found["checks"] = result.checks()
+    return found
+
+
+def _print(result: PointsToResult, phases: list[Phase], answers: dict[str, Any]) -> None:
+    from kleene.reports import points_to as report
+
+    if not answers:
+        emit(report.summary(result, phases))
+    for name, found in answers.get("queries", {}).items():
+        emit([report.query(name, found)])
+    if "explanation" in answers:
+        emit([f"{answers['explanation']}\n"])
+    if "checks" in answers:
+        emit(f"{one}\n" for one in answers["checks"])
+        n_failed = sum(not one.passed for one in answers["checks"])
+        note(f"{len(answers['checks'])} assertions, {n_failed} failed")
+
+
+def _plain(
+    result: PointsToResult, phases: list[Phase], answers: dict[str, Any]
+) -> dict[str, object]:
+    """Return everything as data."""
+    value: dict[str, object] = {
+        "statistics": result.statistics.as_json()
+        | {"phases": [{"name": p.name, "s": p.seconds, "peak_bytes": p.peak_bytes} for p in phases]}
+    }
+    value["calls"] = result.call_graph().as_json()["sites"]
+    if "queries" in answers:
+        value["queries"] = {name: found.as_json() for name, found in answers["queries"].items()}
+    if "explanation" in answers:
+        value["explanation"] = answers["explanation"].as_json()
+    if "checks" in answers:
+        value["checks"] = [one.as_json() for one in answers["checks"]]
+    return value
+
+
+def _phases(result: PointsToResult, load_s: float) -> list[Phase]:
+    from kleene.analyses.points_to.answers.statistics import Phase
+
+    return [Phase("load", load_s, 0), *result.phases]
+
+
+def _check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
+    if path is not None and path.suffix not in known:
+        message = f"cannot write '{path.suffix}' files"
+        raise SourceError(Span(str(path)), "cli/unknown-format", message, f"use {', '.join(known)}")
+
+
+def _write_graph(result: PointsToResult, path: Path) -> None:
+    if path.suffix == ".json":
+        write_whole(path, json.dumps(result.call_graph().as_json()) + "\n")
+    elif path.suffix == ".dot":
+        write_whole(path, result.to_dot())
+    else:
+        write_svg(result.to_dot(), path)
+
+
+def _write_table(result: PointsToResult, path: Path) -> None:
+    if path.suffix == ".json":
+        write_whole(path, result.to_json() + "\n")
+    else:
+        result.to_parquet(path)

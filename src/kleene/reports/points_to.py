@@ -1,0 +1,143 @@
+"""A points-to analysis for people: what was found, where it is large, what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kleene.analyses.points_to import PointsToResult
+    from kleene.analyses.points_to.answers.call_graph import CallSite
+    from kleene.analyses.points_to.answers.sets import ObjectSet
+    from kleene.analyses.points_to.answers.statistics import Phase, Statistics
+
+_SHOWN_CALLS = 20
+_SHOWN_TARGETS = 12
+_SHOWN_OTHERS = 10
+
+
+def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
+    """Yield the summary of an analysis, a paragraph at a time."""
+    found = result.statistics
+    yield _sizes(found)
+    yield from _calls(result)
+    yield from _listed(
+        "Largest sets",
+        [
+            f"{hot.n_objects:6}  {hot.pointer}{_and_others(hot.n_pointers)}"
+            for hot in found.hottest
+            if hot.n_objects > 1
+        ],
+    )
+    yield from _listed("Calls that reach nothing known", _unresolved(result))
+    yield from _listed(
+        "Functions without body or model: what they are given escapes",
+        [
+            f"{e.name}  {_count(e.n_calls, 'call')}, {_count(e.n_objects, 'object')} handed over"
+            for e in found.unknown_externals
+        ],
+    )
+    yield from _listed("The answer rests on", list(found.assumptions))
+    yield from _listed("Time and peak memory", [_phase(phase) for phase in phases])
+
+
+def _sizes(found: Statistics) -> str:
+    rows = [
+        (
+            "program",
+            f"{_count(found.n_functions, 'function')}, {found.n_instructions} instructions",
+        ),
+        ("storage", f"{_count(found.n_allocations, 'piece')} with {found.n_objects} places"),
+        ("constraints", f"{found.n_constraints} over {found.n_nodes} nodes"),
+        (
+            "pointers",
+            f"{found.n_pointers}, of which {found.n_pointing} hold known objects:"
+            f" {found.average_set:.1f} on average, at most {found.largest_set}",
+        ),
+        ("unknown", f"{_count(found.n_unknown, 'pointer')}; {found.n_escaped} places escape"),
+    ]
+    return "".join(f"{name:12} {text}\n" for name, text in rows)
+
+
+def _calls(result: PointsToResult) -> Iterator[str]:
+    """Yield the calls through pointers with their targets, as far as a screen takes them."""
+    sites = [site for site in result.call_graph().sites if site.targets]
+    if not sites:
+        return
+    found = result.statistics
+    yield f"\n{_count(len(sites), 'call')} through pointers, {found.n_targets} targets\n"
+    for site in sites[:_SHOWN_CALLS]:
+        yield "".join(_site(result, site))
+    yield from _more(len(sites) - _SHOWN_CALLS)
+
+
+def _site(result: PointsToResult, site: CallSite) -> Iterator[str]:
+    way = "has called back" if site.kind == "callback" else "calls"
+    yield f"  {site.place or site.caller}: {site.caller} {way} {site.through}\n"
+    shown = site.targets[:_SHOWN_TARGETS]
+    width = max(len(target) for target in shown)
+    for target in shown:
+        source = site.why(target).steps[0]
+        yield f"    {target:{width}}  {source}\n"
+    if len(site.targets) > len(shown):
+        yield f"    and {len(site.targets) - len(shown)} more\n"
+    if site.may_leave:
+        yield "    and code outside the program\n"
+
+
+def _unresolved(result: PointsToResult) -> list[str]:
+    sites = [s for s in result.call_graph().sites if not s.targets]
+    return [
+        f"{site.place or site.caller}: {site.caller}, through {site.through}"
+        + (": code outside the program" if site.may_leave else ": nothing")
+        for site in sites
+    ]
+
+
+def query(name: str, answer: ObjectSet) -> str:
+    """Return what a pointer may hold, one object a line."""
+    lines = [f"{name} may hold\n"]
+    known = answer.known
+    width = max((len(o.name) for o in known), default=0)
+    for o in known:
+        parts = [f"{o.name:{width}}", o.kind, o.place or "", f"({o.type})" if o.type else ""]
+        lines.append("  " + "  ".join(part for part in parts if part).rstrip() + "\n")
+    if answer.unknown:
+        lines.append("  unknown: anything outside the program, and all that escapes to it\n")
+    if len(lines) == 1:
+        lines.append("  nothing: it is null, or never set\n")
+    return "".join(lines)
+
+
+def counts(found: Statistics) -> list[tuple[str, object]]:
+    """Return the numbers of the statistics, as rows."""
+    plain = ((name, value) for name, value in found.as_json().items())
+    return [(name, _short(value)) for name, value in plain if isinstance(value, int | float)]
+
+
+def _short(value: object) -> object:
+    return f"{value:.2f}" if isinstance(value, float) else value
+
+
+def _listed(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"\n{title}\n"
+        yield "".join(f"  {line}\n" for line in lines[:_SHOWN_OTHERS])
+        yield from _more(len(lines) - _SHOWN_OTHERS)
+
+
+def _more(n_more: int) -> Iterator[str]:
+    if n_more > 0:
+        yield f"  and {n_more} more: see --json\n"
+
+
+def _phase(phase: Phase) -> str:
+    return f"{phase.name:12} {phase.seconds:8.3f} s  {phase.peak_bytes / 1e6:8.1f} MB"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _and_others(n: int) -> str:
+    return f", and {_count(n - 1, 'other')} like it" if n > 1 else ""
