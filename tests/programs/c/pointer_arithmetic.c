@@ -12,7 +12,7 @@ int main(void) {
   int data[6] = {1, 2, 3, 4, 5, 6}, before = 0, sum = 0;
   struct sample samples[3] = {{&data[0], 1}, {&data[2], 2}, {&data[4], 3}};
   struct sample *end = samples + 3;
-  for (struct sample *s = end; s-- != samples;) sum = 10 * sum + *s->where;
+  for (struct sample *s = end; s != samples;) sum = 10 * sum + *(--s)->where;
   int *middle = &data[3], *low = middle - 2, *odd = low + (middle - low);
   MAYALIAS(odd, &data[3]);
   NOALIAS(odd, &before);

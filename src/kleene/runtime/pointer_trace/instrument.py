@@ -18,7 +18,9 @@ _CALL = re.compile(r"  (?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke) "
 _COUNT = re.compile(r" alloca .*, (i\d+) (%\S+|\d+)(?:, align \d+)?(?:, addrspace\(\d+\))?$")
 _NORMAL = re.compile(r"to label (%\S+)")
 _LABEL = re.compile(r'([-\w.$]+|"[^"]*"):')
-_DEBUG = re.compile(r", !dbg !\d+|(?<=\)) !dbg !\d+")
+_DEBUG = re.compile(r",? !dbg !\d+")
+_LABEL_ADDRESS = re.compile(r'blockaddress\(@(?:[-\w.$]+|"[^"]*"), %(?:[-\w.$]+|"[^"]*")\)')
+_NO_STORAGE = -3  # the kind of labels in the trace
 _INCOMING = re.compile(r', (%(?:[-\w.$]+|"[^"]*")) \]')
 
 _DECLARATIONS = """
@@ -36,17 +38,21 @@ def instrument(text: str, watch: Watch) -> str:
     """Return the module `text` as it reports what `watch` asks for."""
     lines = iter(_plain(text))
     bodies = iter(watch.bodies)
+    labels = sorted(set(_LABEL_ADDRESS.findall(text)))
+    own = [_DECLARATIONS, _table(watch.symbols, labels)]
     out: list[str] = []
     row = 0
     for line in lines:
-        out.append(line)
-        if line.startswith("define "):
-            function = _Function(watch, next(bodies), line, row)
-            out += function.rewritten(lines)
-            row = function.row
+        if not line.startswith("define "):
+            out.append(line)
+            continue
+        function = _Function(watch, next(bodies), line, row)
+        out += [*own, line, *function.rewritten(lines)]
+        own = []  # it stood in front of all code: a label's address can be taken only there
+        row = function.row
     assert next(bodies, None) is None, "the text has fewer functions than the tables"
     assert row == len(watch.instructions.event), "the text and the tables are not of one program"
-    return "\n".join([*out, _DECLARATIONS, _table(watch.symbols), ""])
+    return "\n".join([*out, ""])
 
 
 def _plain(text: str) -> Iterator[str]:
@@ -59,14 +65,15 @@ def _plain(text: str) -> Iterator[str]:
         yield _DEBUG.sub("", line) if "!dbg" in line else line
 
 
-def _table(symbols: Sequence[Symbol]) -> str:
+def _table(symbols: Sequence[Symbol], labels: Sequence[str]) -> str:
+    """Return the addresses that are known from the start, for the trace to read."""
     row = "{ ptr, i64, i32, i32 }"
-    rows = ", ".join(
-        f"{row} {{ ptr @{s.name}, i64 {s.n_bytes}, i32 {s.kind}, i32 {s.site} }}" for s in symbols
-    )
+    known = [(f"@{s.name}", s.n_bytes, s.kind, s.site) for s in symbols]
+    known += [(label, 1, _NO_STORAGE, -1) for label in labels]
+    rows = ", ".join(f"{row} {{ ptr {a}, i64 {n}, i32 {k}, i32 {s} }}" for a, n, k, s in known)
     return (
-        f"@kleene_trace_globals = constant [{len(symbols)} x {row}] [{rows}]\n"
-        f"@kleene_trace_n_globals = constant i64 {len(symbols)}\n"
+        f"@kleene_trace_globals = constant [{len(known)} x {row}] [{rows}]\n"
+        f"@kleene_trace_n_globals = constant i64 {len(known)}\n"
     )
 
 

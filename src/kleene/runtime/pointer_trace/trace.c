@@ -22,7 +22,8 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
 enum { VALUE, CALL, ENTRY };        /* what a fact is about */
-enum { NOWHERE = -1, NOTHING = -2 }; /* kinds: no known storage; no other reading */
+enum { NOWHERE = -1, NOTHING = -2, LABEL = -3 }; /* kinds: no known storage; no second reading;
+                                                    a block of code, whose address is no pointer */
 
 struct place {
   int32_t kind, site;
@@ -220,6 +221,7 @@ static struct place in(uint32_t n, uintptr_t address) {
 static void observe(int32_t what, int32_t value, uintptr_t address) {
   if (address + 4096 < 8192) return; /* null, and small numbers that stand for something else */
   uint32_t n = before(address);
+  if (n && nodes[n].kind == LABEL && address == nodes[n].start) return;
   if (!n || address > nodes[n].end) {
     state(what, value, nowhere, nothing);
   } else if (address == nodes[n].end) {
@@ -285,14 +287,14 @@ void kleene_trace_storage(int32_t kind, int32_t site, void *start, int64_t n_byt
   end();
 }
 
-/* A call has returned storage of its own: the block at `start`, if it is one of the heap. */
-void kleene_trace_made(int32_t kind, int32_t site, void *start) {
+/* A call has returned storage of its own: what it begins is a block of the heap, or the rest of
+ * one behind a header, or unknown to us: then no more than its first byte is known. */
+void kleene_trace_made(int32_t kind, int32_t site, void *pointer) {
+  uintptr_t start = (uintptr_t)pointer;
   if (!start) return;
   begin();
-  uint32_t n = before((uintptr_t)start);
-  if (!n || nodes[n].start != (uintptr_t)start) n = add((uintptr_t)start, 1, kind, site);
-  nodes[n].kind = kind;
-  nodes[n].site = site;
+  uint32_t n = before(start);
+  add(start, n && nodes[n].end > start ? nodes[n].end - start : 1, kind, site);
   end();
 }
 
