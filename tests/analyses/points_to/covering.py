@@ -1,0 +1,184 @@
+"""Does the answer cover what a run has shown? Every fact must lie in a set, or be unknown there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
+from kleene.solvers.inclusion import Solution
+
+_MADE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
+_LIBRARYS_OWN = (  # storage that the trace does not see being made
+    AllocationKind.STATIC,
+    AllocationKind.COMMAND_LINE,
+    AllocationKind.VARIADIC,
+    AllocationKind.EXCEPTION,  # a landing pad gets its header, which the library keeps
+)
+
+
+def made_by(program: Program, statement: Statement) -> tuple[np.ndarray, np.ndarray]:
+    """Return the calls (values) that return storage of their own, and its kind."""
+    table = statement.allocations
+    types = program.value_types[np.maximum(table.site, 0)]
+    returns = np.isin(types, np.flatnonzero(program.types.kind == 3))
+    is_call = table.site >= program.bases[ValueKind.INSTRUCTION]
+    rows = np.flatnonzero(np.isin(table.kind, _MADE) & is_call & returns)
+    sites, first = np.unique(table.site[rows], return_index=True)
+    return sites, table.kind[rows[first]].astype(np.int32)
+
+
+class Coverage:
+    """The answer to one program, asked about single facts."""
+
+    def __init__(self, program: Program, statement: Statement, solution: Solution) -> None:
+        self.program, self.statement, self.solution = program, statement, solution
+        self.of = cache(lambda node: frozenset(solution.of(node).tolist()))
+        self.places_at = cache(self._places_at)
+        table = statement.allocations
+        self.allocations: dict[tuple[int, int], list[int]] = {}
+        for row, key in enumerate(zip(table.kind.tolist(), table.site.tolist(), strict=True)):
+            self.allocations.setdefault(key, []).append(row)
+        made, _ = made_by(program, statement)
+        is_elsewhere = np.isin(table.kind, _LIBRARYS_OWN)
+        is_elsewhere |= np.isin(table.kind, _MADE) & ~np.isin(table.site, made)
+        owners = np.flatnonzero(is_elsewhere[statement.places.allocation])
+        self.elsewhere = frozenset(owners.tolist())
+
+    def misses(self, run: Run) -> list[str]:
+        """Return what the run showed and the answer does not cover, in words."""
+        judges = {
+            About.VALUE: self._has_value,
+            About.CALL: self._has_call,
+            About.ENTRY: self._has_entry,
+        }
+        found = (fact for fact in run.facts if not judges[About(int(fact["what"]))](fact))
+        return [self._words(fact) for fact in found]
+
+    def _has_value(self, fact: np.void) -> bool:
+        return self._holds(int(fact["value"]), fact)
+
+    def _holds(self, node: int, fact: np.void) -> bool:
+        return any(self._reaches(node, fact[side]) for side in ("at", "or_at"))
+
+    def _reaches(self, node: int, place: np.void) -> bool:
+        kind, site, byte = place.tolist()
+        if kind == NOTHING:
+            return False
+        if kind == NOWHERE:
+            return bool(self.solution.unknown[node] or self.of(node) & self.elsewhere)
+        return bool(self.of(node) & self.places_at(kind, site, byte))
+
+    def _places_at(self, kind: int, site: int, byte: int) -> frozenset[int]:
+        """Return the places that stand for a byte of what a site makes."""
+        offsets, places = self.statement.problem.allocation_offsets, self.statement.places
+        found: set[int] = set()
+        for allocation in self.allocations.get((kind, site), ()):
+            rows = np.arange(offsets[allocation], offsets[allocation + 1])
+            start, stride = places.byte[rows], places.stride[rows]
+            exact = (stride == 0) & (start == byte) & (start != BLUR)
+            distance, step = byte - start, np.maximum(stride, 1)
+            repeats = (stride > 0) & (distance >= 0) & (distance % step == 0)
+            chosen = exact if exact.any() else repeats
+            found |= set(rows[chosen | (start == BLUR)].tolist())
+        return frozenset(found)
+
+    def _has_call(self, fact: np.void) -> bool:
+        program, statement = self.program, self.statement
+        row = int(fact["value"]) - program.bases[ValueKind.INSTRUCTION]
+        kind, site, _ = fact["at"].tolist()
+        if not self._holds(int(program.instructions.operands_of(row)[0]), fact):
+            return False
+        rules = np.flatnonzero(statement.origins.call == row)
+        if kind == NOWHERE:
+            return bool(self.solution.calls_outside[rows].any()) if len(rows := rules) else False
+        if kind != AllocationKind.FUNCTION:
+            return False
+        function = int(program.globals.function[site])
+        if [row, function] in statement.direct_calls.tolist():
+            return True
+        return site in self._targets(rules)
+
+    def _targets(self, rules: np.ndarray) -> set[int]:
+        """Return the functions (values) that some call rules reach."""
+        edges = self.solution.call_edges
+        reached = edges[np.isin(edges[:, 0], rules), 1]
+        objects = self.statement.problem.function_object[reached]
+        owners = self.statement.places.allocation[objects]
+        return set(self.statement.allocations.site[owners].tolist())
+
+    def _has_entry(self, fact: np.void) -> bool:
+        """Return whether others may call the function: main, what they were given, what escaped."""
+        value = int(fact["value"])
+        if value in self._entries:
+            return True
+        objects = self.places_at(AllocationKind.FUNCTION, value, 0)
+        if any(self.solution.escaped[o] for o in objects):
+            return True
+        return value in self._targets(self.statement.callbacks[:, 1])
+
+    @property
+    def _entries(self) -> set[int]:
+        """The functions that the system itself calls: main, and what runs before it."""
+        names = self.program.names.globals
+        main = {value for value, name in enumerate(names) if name == "main"}
+        tables = [v for v, n in enumerate(names) if n in ("llvm.global_ctors", "llvm.global_dtors")]
+        return main.union(*(self._named_in(v) for v in tables)) if tables else main
+
+    def _named_in(self, variable: int) -> set[int]:
+        program, found = self.program, set()
+        todo = [int(program.globals.initializer[variable])]
+        while todo:
+            kind, row = program.locate(todo.pop())
+            if kind == ValueKind.GLOBAL:
+                found.add(row)
+            elif kind == ValueKind.CONSTANT:
+                todo += program.constants.operands_of(row).tolist()
+        return found
+
+    def _words(self, fact: np.void) -> str:
+        program, value = self.program, int(fact["value"])
+        what = About(int(fact["what"])).name.lower()
+        view = program.value_view(value)
+        where = getattr(view, "span", None)
+        function = getattr(getattr(view, "function", None), "name", "")
+        seen = " or ".join(
+            self.object_name(*fact[side].tolist())
+            for side in ("at", "or_at")
+            if fact[side]["kind"] != NOTHING
+        )
+        node = value
+        if what == "call":
+            node = int(program.instructions.operands_of(view.row)[0])
+        held = "" if what == "entry" else f"; the answer: {self.set_text(node)}"
+        return f"{where or ''} in {function}: {what} {view}: observed {seen}{held}"
+
+    def set_text(self, node: int) -> str:
+        """Return what a node may hold, in words."""
+        owner, byte = self.statement.places.allocation, self.statement.places.byte
+        table = self.statement.allocations
+        words = [
+            self.object_name(
+                int(table.kind[owner[o]]), int(table.site[owner[o]]), int(byte[o])
+            )
+            for o in sorted(self.of(node))[:12]
+        ]
+        more = ["…"] if len(self.of(node)) > 12 else []
+        unknown = ["unknown"] if self.solution.unknown[node] else []
+        return "{" + ", ".join([*words, *more, *unknown]) + "}"
+
+    def object_name(self, kind: int, site: int, byte: int) -> str:
+        """Return a byte of a piece of storage in words."""
+        if kind == NOWHERE:
+            return "storage of the library"
+        name = ""
+        if site >= 0:
+            view = self.program.value_view(site)
+            owner = getattr(getattr(view, "function", None), "name", "")
+            name = f" {owner}:{getattr(view, 'name', '') or view}"
+        at = "?" if byte == BLUR else byte
+        return f"{AllocationKind(kind).name.lower()}{name}+{at}"
