@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
-from kleene.solvers.inclusion.cuda import classes, fixpoint, layout, rounds
+from kleene.solvers.inclusion.cuda import classes, cycles, fixpoint, layout, rounds
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
 from tests.solvers.inclusion.strategies import (
@@ -231,3 +232,23 @@ def test_a_problem_too_large_says_what_it_needs(monkeypatch):
     large = problem_of(10_000_000, contents=[NONE] * 100_000)
     assert cuda.problem_with(large) == "needs 349.9 GiB, a small card has 24.0 GiB free"
     assert cuda.problem_with(Problem(1)) is None
+
+
+@needs_a_place
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=30))
+def test_components_found_on_the_device_are_those_of_the_host(flows):
+    from_, to = np.array(flows, np.int32).T.copy()
+    found = cycles.components(12, from_, to)
+    expected = strong_components(Graph.from_edges(12, from_, to))
+    assert found is not None
+    pairs_seen = set(zip(found[0].tolist(), expected.component.tolist(), strict=True))
+    assert found[1] == expected.n_components == len(pairs_seen)
+
+
+@needs_a_place
+def test_a_graph_with_too_many_passes_is_left_to_the_host(monkeypatch):
+    falling = np.arange(30, 0, -1, dtype=np.int32)  # the largest number reaches all others
+    assert cycles.components(31, falling, falling - 1) is None
+    monkeypatch.setattr(cycles, "ON_HOST_UP_TO", 0)
+    problem = problem_of(31, copy_source=falling, copy_destination=falling - 1)
+    assert cycles.rows_of(problem)[1] == 31

@@ -35,9 +35,15 @@ struct RuleList {
   }
 };
 // Strips that a warp looks at in some 100 us, at a guess of a few for each object of a pull.
+#ifndef HEAVY_PUSH_STRIPS
 #define HEAVY_PUSH_STRIPS 512
+#endif
+#ifndef HEAVY_PULL_OBJECTS
 #define HEAVY_PULL_OBJECTS 128
+#endif
+#ifndef HEAVY_SLOT_OBJECTS
 #define HEAVY_SLOT_OBJECTS 64
+#endif
 
 struct Wanted {
   const int *pointer, *other, *map;

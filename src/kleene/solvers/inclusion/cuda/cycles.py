@@ -1,20 +1,26 @@
 """Cycles of copies as one row each: the one reduction that pays for the GPU.
 
-Finding more equal nodes (`offline.reduce`) costs the host more than the device saves by it. The
-host finds the cycles; naming rows in the rules anew is left to the device, and so are the rules
-that become equal by it.
+Finding more equal nodes (`offline.reduce`) costs the host more than the device saves by it. Many
+copies are searched for cycles on the device, few on the host. Naming rows in the rules anew is left
+to the device, and so are the rules that become equal by it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
+from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import I32, Problem
+
+ON_HOST_UP_TO = 100_000  # copies, which take it a few milliseconds
+_MOST_PASSES = 16  # over the colours; what is left then goes to the host
+_STEPS_PER_LOOK = 8
 
 
 def rows_of(problem: Problem) -> tuple[I32, int]:
@@ -23,25 +29,51 @@ def rows_of(problem: Problem) -> tuple[I32, int]:
     source = np.append(problem.copy_source, problem.offset_source[still])
     destination = np.append(problem.copy_destination, problem.offset_destination[still])
     n_nodes = problem.n_nodes
-    if len(source):
-        found = strong_components(_successors(n_nodes, source, destination))
-        if found.n_components < n_nodes:
-            return found.component, found.n_components
-    return np.arange(n_nodes, dtype=np.int32), n_nodes
+    row_of, n_rows = np.arange(n_nodes, dtype=np.int32), n_nodes
+    found = None
+    if len(source) > ON_HOST_UP_TO:
+        found = components(n_nodes, source, destination)
+    if found is None and len(source):
+        on_host = strong_components(Graph.from_edges(n_nodes, source, destination))
+        found = on_host.component, on_host.n_components
+    return found if found is not None and found[1] < n_nodes else (row_of, n_rows)
 
 
-def _successors(n_nodes: int, source: I32, destination: I32) -> Graph:
-    """Return the copies as a graph, sorted on the device: that is where they will be wanted."""
+def components(n_nodes: int, source: I32, destination: I32) -> tuple[I32, int] | None:
+    """Return each node's strong component and their number, found on the device.
+
+    None if a graph needs too many passes, as one does where larger numbers come first on long ways.
+    """
     place = launch.current()
-    xp = place.xp
-    edges = xp.asarray(source).astype(np.int64) << 32 | xp.asarray(destination)
-    edges.sort()
-    offsets = xp.searchsorted(edges, xp.arange(n_nodes + 1, dtype=np.int64) << 32)
-    columns = (offsets.astype(np.int64), (edges & 0xFFFFFFFF).astype(np.int32))
-    fetched = [np.empty(column.shape, column.dtype) for column in columns]
-    for column, out in zip(columns, fetched, strict=True):
-        place.to_host(column, out)
-    return Graph(*fetched)
+    xp, module = place.xp, launch.load(HERE / "cycles.cu")
+    edges = (xp.asarray(source), xp.asarray(destination), np.int32(len(source)))
+    colours, is_in = xp.arange(n_nodes, dtype=np.int32), xp.zeros(n_nodes, np.int32)
+    root, count = xp.full(n_nodes, -1, np.int32), xp.zeros(1, np.int32)
+    n, n_left = np.int32(n_nodes), n_nodes
+
+    def until_nothing_changes(name: str, *args: Any) -> None:
+        changed = 1
+        while changed:
+            count.fill(0)
+            for _ in range(_STEPS_PER_LOOK):
+                module.launch(name, threads(len(source)), (BLOCK,), (*edges, root, *args, count))
+            changed = int(count[0])
+
+    for _ in range(_MOST_PASSES):
+        until_nothing_changes("colour", colours)
+        module.launch("start_back", threads(n_nodes), (BLOCK,), (n, colours, is_in))
+        until_nothing_changes("reach_back", colours, is_in)
+        count.fill(0)
+        module.launch("settle", threads(n_nodes), (BLOCK,), (n, is_in, root, colours, count))
+        n_left = int(count[0])
+        if not n_left:
+            break
+    if n_left:
+        return None
+    number = xp.cumsum(root == xp.arange(n_nodes, dtype=np.int32)) - 1
+    component = np.empty(n_nodes, np.int32)
+    place.to_host(number[root].astype(np.int32), component)
+    return component, int(component.max()) + 1
 
 
 def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | None]:

@@ -23,7 +23,9 @@
 #define POINTER_PARTS 8
 #define SOURCE_PARTS 16
 #define WORD_PARTS 4
-#define MOST_IN_PARTS (1u << 22)  // parts are counted in 32 bits, whose division is quick
+#ifndef MOST_SHARES
+#define MOST_SHARES (1u << 23)  // of all heavy rules: taking one that turns out empty costs too
+#endif
 
 struct Share {  // of a rule
   unsigned rule, pointer_part, pointer_parts, word_part, word_parts, part, parts;
@@ -33,25 +35,27 @@ struct Shares {
   unsigned n_light, n_heavy, n_most, pointer_parts, word_parts, source_parts;
 
   __device__ Shares(const Rows& r, const int* counts, int n_most, int most_of_source)
-      : n_light(counts[0]), n_heavy(counts[1]), n_most(n_most) {
+      : n_light(counts[0]), n_heavy(counts[1]), n_most(n_most), word_parts(WORD_PARTS) {
     const int n_blocks = (r.n_words + r.block_words - 1) / r.block_words;
-    const bool in_parts = n_heavy < MOST_IN_PARTS;
-    pointer_parts = in_parts ? min(n_blocks, POINTER_PARTS) : 1;
-    source_parts = in_parts ? min(n_blocks, most_of_source) : 1;
-    word_parts = in_parts ? WORD_PARTS : 1;
+    pointer_parts = min(n_blocks, POINTER_PARTS);
+    source_parts = min(n_blocks, most_of_source);
+    while (n_of_heavy() > MOST_SHARES && source_parts > 1) source_parts /= 2;
+    while (n_of_heavy() > MOST_SHARES && word_parts > 1) word_parts /= 2;
+    while (n_of_heavy() > MOST_SHARES && pointer_parts > 1) pointer_parts /= 2;
   }
-  __device__ unsigned n_of_heavy() const {
-    return n_heavy * pointer_parts * word_parts * source_parts;
+  __device__ word_t n_of_heavy() const {
+    return (word_t)n_heavy * pointer_parts * word_parts * source_parts;
   }
-  __device__ unsigned size() const { return n_of_heavy() + n_light; }
+  __device__ unsigned size() const { return (unsigned)n_of_heavy() + n_light; }
 
-  // The part of the source comes slowest: warps that run together write the same blocks of many
-  // rows, which then fit the L2 cache.
+  // Parts of a pointer come fastest: warps that run together write different rows. The part of the
+  // source comes slowest: they write the same blocks of these, which then fit the L2 cache.
   __device__ Share operator[](unsigned i) const {
-    if (i >= n_of_heavy()) return {i - n_of_heavy(), 0, 1, 0, 1, 0, 1};
-    const unsigned j = i / n_heavy, k = j / pointer_parts;
-    return {n_most - 1 - i % n_heavy, j % pointer_parts, pointer_parts,
-            k % word_parts,           word_parts,        k / word_parts, source_parts};
+    const unsigned first_light = n_of_heavy();
+    if (i >= first_light) return {i - first_light, 0, 1, 0, 1, 0, 1};
+    const unsigned j = i / pointer_parts, k = j / word_parts;
+    return {n_most - 1 - k % n_heavy, i % pointer_parts, pointer_parts, j % word_parts,
+            word_parts,               k / n_heavy,       source_parts};
   }
 };
 
