@@ -148,8 +148,7 @@ class Models:
         """Return a node that points to what a function keeps for itself."""
         if callee not in self._static:
             self._static[callee] = self._sheet.node()
-            shape = self._shapes.raw(-1)
-            kept = self._sheet.allocate(AllocationKind.STATIC, callee, shape)
+            kept = self._sheet.allocate(AllocationKind.STATIC, callee, self._shapes.cells())
             self._sheet.address(self._static[callee], kept)
         return self._static[callee]
 
@@ -208,7 +207,7 @@ class Models:
             element = (
                 int(amount[0]) if opcode[place] == Opcode.MUL else 1 << min(int(amount[0]), 62)
             )
-            if known[0] and 1 < element:
+            if known[0] and element > 1:
                 n_bytes[place], stride[place] = _element(element, columns.word_bytes)
         return n_bytes, stride
 

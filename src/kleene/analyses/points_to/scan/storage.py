@@ -76,7 +76,7 @@ def state_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> N
 
 
 def state_locals(
-    columns: Columns, sheet: Sheet, shapes: Shapes, heap_shape: Callable[[I64, I64], I64]
+    columns: Columns, sheet: Sheet, shapes: Shapes, heap_shape: Callable[[I64], I64]
 ) -> None:
     """Write the storage of local variables; arrays of variable length are shaped by their use."""
     program = columns.program
@@ -88,7 +88,7 @@ def state_locals(
     n_bytes = np.where(is_constant & (size >= 0), size * count, -1)
     shape = np.empty(len(rows), np.int64)
     shape[one] = _by_type(types[one], shapes.plain)
-    shape[~one] = heap_shape(columns.results(rows[~one]), n_bytes[~one])
+    shape[~one] = heap_shape(rows[~one])
     allocation = sheet.allocate(
         *(AllocationKind.STACK, columns.results(rows), shape), type=types, n_bytes=n_bytes
     )

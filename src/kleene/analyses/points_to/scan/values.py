@@ -5,8 +5,8 @@
 - Bits set or cleared by a constant (tags) are a move by each number that they can add or take away;
   what is masked to less than a page is no address. Other bit operations lead anywhere in the
   allocations at hand.
-- The difference of two addresses, products, quotients and remainders hold none: an assumption,
-  said where the program has such arithmetic on a pointer.
+- The difference of two addresses, products, quotients and remainders hold none: an assumption (see
+  `assumptions`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ _FIRST = (  # copies of the first operand
 _FIRST_TWO = (Opcode.INSERTVALUE, Opcode.INSERTELEMENT, Opcode.SHUFFLEVECTOR)
 _BITS = (Opcode.AND, Opcode.OR, Opcode.XOR)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
-_PRODUCTS = (Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _PAGE = 4096  # no object lies below
 _MOST_TAG_BITS = 3
 
@@ -64,18 +63,15 @@ class Code(NamedTuple):
         return self.operands[self.first + place]
 
 
-def state_values(columns: Columns, sheet: Sheet) -> list[str]:
-    """Write what values take from others; return the assumptions this rests on."""
+def state_values(columns: Columns, sheet: Sheet) -> None:
+    """Write what values take from others."""
     _constants(columns, sheet)
-    assumptions: list[str] = []
     for code in (_expressions(columns), _instructions(columns)):
         _copies(columns, sheet, code)
         _moves(columns, sheet, code.only(Opcode.GETELEMENTPTR))
         _sums(columns, sheet, code)
         _masks(columns, sheet, code.only(*_BITS))
         _anywhere(columns, sheet, code.only(*_SHIFTS), 0)
-        assumptions += _losses(columns, code)
-    return list(dict.fromkeys(assumptions))
 
 
 def _instructions(columns: Columns) -> Code:
@@ -199,14 +195,3 @@ def _anywhere(columns: Columns, sheet: Sheet, code: Code, *places: int) -> None:
         source = code.operand(place)
         keep = columns.flows[source]
         sheet.anywhere(code.value[keep], source[keep], code.origin[keep])
-
-
-def _losses(columns: Columns, code: Code) -> Iterator[str]:
-    """Yield an assumption if arithmetic on a pointer is taken to hold no address."""
-    lossy = code.only(Opcode.SUB, *_PRODUCTS)
-    operands = np.concatenate([lossy.operand(0), lossy.operand(1)])
-    if (columns.opcode_of(operands) == Opcode.PTRTOINT).any():
-        yield (
-            "differences of two addresses, and products, quotients and remainders of addresses,"
-            " are not turned back into pointers"
-        )

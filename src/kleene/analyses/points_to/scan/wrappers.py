@@ -1,0 +1,223 @@
+"""Functions that hand out what an allocator gave them: each of their calls makes its own storage.
+
+A *wrapper* returns new storage from allocators or other wrappers, arguments of its own (as a
+wrapper of realloc does), globals or null, and nothing else. Within it the pointer to new storage
+may be compared, used to read and write there, and kept in local variables; it is stored nowhere
+else, and given to no function of the program.
+
+A call of a wrapper holds storage of its own. What the body does to new storage it does to that of
+every call: so each call in the body that makes some holds the storage of all calls of the wrapper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kleene.analyses.points_to.scan.calls import CallTable
+from kleene.analyses.points_to.scan.columns import Columns
+from kleene.ir.codes import CALLS, ConstantKind, Opcode, Passing, ValueKind
+from kleene.ir.program import Program
+
+_COPIES = (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.PHI, Opcode.SELECT)
+_EMPTY = (ConstantKind.NULL, ConstantKind.UNDEF, ConstantKind.POISON, ConstantKind.INT)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocator:
+    """Whose call makes new storage: a modelled function, or a wrapper."""
+
+    factors: tuple[int, ...] | None  # arguments whose product is the size; None if not known
+    returned: tuple[int, ...] = ()  # arguments that it may return instead
+    others: tuple[int, ...] = ()  # values of globals and constants that it may return instead
+    makers: tuple[int, ...] = ()  # of a wrapper: the calls in its body that make storage
+
+
+@dataclass(slots=True)
+class _Sources:
+    """Where a value comes from."""
+
+    makers: set[int] = field(default_factory=set)
+    arguments: set[int] = field(default_factory=set)
+    others: set[int] = field(default_factory=set)
+    has_number: bool = False
+
+
+def find_wrappers(
+    columns: Columns, calls: CallTable, allocators: dict[int, Allocator], defined: np.ndarray
+) -> dict[int, Allocator]:
+    """Return the wrappers among the defined functions, given the allocators, both by function."""
+    search = _Search(columns, calls, dict(allocators))
+    waiting = list(search.callers_of(allocators))
+    while waiting:
+        function = waiting.pop()
+        if function in search.allocators or not defined[function]:
+            continue
+        found = search.wrapper(function)
+        if found is not None:
+            search.allocators[function] = found
+            waiting += search.callers_of([function])
+    return {f: a for f, a in search.allocators.items() if f not in allocators}
+
+
+class _Search:
+    def __init__(
+        self, columns: Columns, calls: CallTable, allocators: dict[int, Allocator]
+    ) -> None:
+        self.columns, self.allocators = columns, allocators
+        self.program: Program = columns.program
+        self.base = self.program.bases[ValueKind.INSTRUCTION]
+        order = np.argsort(calls.function, kind="stable")
+        self._callee = calls.function[order]
+        self._caller = self.program.instruction_function[calls.row[order]]
+        self.function_of_call = dict(zip(calls.row.tolist(), calls.function.tolist(), strict=True))
+        self._returns: dict[int, list[int]] = {}
+        rets = columns.rows(Opcode.RET)
+        for row, f in zip(
+            rets.tolist(), self.program.instruction_function[rets].tolist(), strict=True
+        ):
+            self._returns.setdefault(f, []).append(row)
+
+    def callers_of(self, functions: Iterable[int]) -> Iterator[int]:
+        """Yield every function that calls one of these."""
+        for function in functions:
+            low, high = np.searchsorted(self._callee, [function, function + 1])
+            yield from np.unique(self._caller[low:high]).tolist()
+
+    def wrapper(self, function: int) -> Allocator | None:
+        """Return what calls of a function make, or None if it is no wrapper."""
+        found = _Sources()
+        for row in self._returns.get(function, ()):
+            operands = self.program.instructions.operands_of(row).tolist()
+            if not operands or not self.trace(operands[0], found, set()):
+                return None
+        if not found.makers or not all(self.stays(maker) for maker in found.makers):
+            return None
+        first = int(self.program.function_table.argument_offsets[function])
+        by_value = self.program.arguments.passing[list(found.arguments)] == Passing.BYVAL
+        if by_value.any():
+            return None
+        returned = tuple(sorted(a - first for a in found.arguments))
+        makers = tuple(sorted(found.makers))
+        return Allocator(self.size(makers, first), returned, tuple(sorted(found.others)), makers)
+
+    def trace(self, value: int, found: _Sources, seen: set[int]) -> bool:
+        """Collect where a value comes from; return whether all of that is known."""
+        if value in seen:
+            return True
+        seen.add(value)
+        kind, row = self.program.locate(value)
+        if kind == ValueKind.ARGUMENT:
+            found.arguments.add(row)
+            return True
+        if kind == ValueKind.CONSTANT and self.program.constants.kind[row] in _EMPTY:
+            found.has_number |= bool(self.program.constants.kind[row] == ConstantKind.INT)
+            return True
+        if kind in (ValueKind.GLOBAL, ValueKind.CONSTANT):
+            found.others.add(value)
+            return True
+        return kind == ValueKind.INSTRUCTION and self._trace_instruction(row, found, seen)
+
+    def _trace_instruction(self, row: int, found: _Sources, seen: set[int]) -> bool:
+        opcode = self.program.instructions.opcode[row]
+        operands = self.program.instructions.operands_of(row).tolist()
+        if opcode in _COPIES:
+            values = operands[::2] if opcode == Opcode.PHI else operands
+            values = values[1:] if opcode == Opcode.SELECT else values
+            return all(self.trace(value, found, seen) for value in values)
+        if opcode == Opcode.LOAD:
+            stored = self.stored_in(operands[0])
+            return stored is not None and all(self.trace(v, found, seen) for v in stored)
+        allocator = self.allocators.get(self.function_of_call.get(row, -1))
+        if opcode not in CALLS or allocator is None:
+            return False
+        found.makers.add(row)
+        found.others.update(allocator.others)
+        return all(
+            place + 1 < len(operands) and self.trace(operands[place + 1], found, seen)
+            for place in allocator.returned
+        )
+
+    def stored_in(self, pointer: int) -> list[int] | None:
+        """Return all that is ever stored in a local variable; None if it is none, or is shared."""
+        row = pointer - self.base
+        if row < 0 or self.program.instructions.opcode[row] != Opcode.ALLOCA:
+            return None
+        stored = []
+        for user, opcode, operands in self.users_of(pointer):
+            if opcode == Opcode.STORE and operands[0] != pointer:
+                stored.append(operands[0])
+            elif opcode != Opcode.LOAD and not self._is_mark(user):
+                return None
+        return stored
+
+    def stays(self, maker: int) -> bool:
+        """Return whether the pointer that a call makes is kept in the function, or returned."""
+        waiting, seen = [(self.base + maker, False)], set()
+        while waiting:
+            value, is_inside = waiting.pop()  # inside: somewhere in the storage, not its start
+            if value in seen:
+                continue
+            seen.add(value)
+            for user, opcode, operands in self.users_of(value):
+                if opcode == Opcode.GETELEMENTPTR:
+                    waiting.append((self.base + user, True))
+                elif opcode in _COPIES:
+                    waiting.append((self.base + user, is_inside))
+                elif opcode == Opcode.STORE and operands[0] == value:
+                    if is_inside or self.stored_in(operands[1]) is None:
+                        return False
+                    waiting += self._loads(operands[1])
+                elif not self._is_harmless(user, opcode):
+                    return False
+        return True
+
+    def _loads(self, slot: int) -> list[tuple[int, bool]]:
+        users = self.users_of(slot)
+        return [(self.base + user, False) for user, opcode, _ in users if opcode == Opcode.LOAD]
+
+    def _is_harmless(self, user: int, opcode: int) -> bool:
+        if opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ICMP, Opcode.RET):
+            return True
+        if opcode not in CALLS:
+            return False
+        function = self.function_of_call.get(user, -1)
+        is_inside = function >= 0 and self._is_defined(function)
+        return function >= 0 and not is_inside
+
+    def _is_defined(self, function: int) -> bool:
+        offsets = self.program.function_table.block_offsets
+        return bool(offsets[function + 1] > offsets[function])
+
+    def _is_mark(self, user: int) -> bool:
+        """Return whether an instruction only says from where to where a variable lives."""
+        function = self.function_of_call.get(user, -1)
+        if function < 0:
+            return False
+        symbol = self.program.globals.name[self.program.function_table.value[function]]
+        return self.program.strings.raw(int(symbol)).startswith((b"llvm.lifetime.", b"llvm.dbg."))
+
+    def users_of(self, value: int) -> list[tuple[int, int, list[int]]]:
+        """Return (instruction, opcode, operands) of everything that uses a value."""
+        offsets, users = self.program.users
+        table = self.program.instructions
+        rows = dict.fromkeys(users[offsets[value] : offsets[value + 1]].tolist())
+        return [(row, int(table.opcode[row]), table.operands_of(row).tolist()) for row in rows]
+
+    def size(self, makers: tuple[int, ...], first: int) -> tuple[int, ...] | None:
+        """Return the arguments whose product is the size, if that is plain."""
+        if len(makers) != 1:
+            return None
+        allocator = self.allocators[self.function_of_call[makers[0]]]
+        operands = self.program.instructions.operands_of(makers[0]).tolist()
+        factors = []
+        for place in allocator.factors or (len(operands),):
+            found = _Sources()
+            known = place + 1 < len(operands) and self.trace(operands[place + 1], found, set())
+            is_plain = known and not (found.makers or found.others or found.has_number)
+            if not is_plain or len(found.arguments) != 1:
+                return None
+            factors.append(found.arguments.pop() - first)
+        return tuple(factors)
