@@ -97,46 +97,40 @@ class Builder:
         return len(self.names) - 1
 
     def finish(self, sources: Sources) -> Core:
-        """Return the core: globals that nothing defines or assigns become primitives."""
-        root = len(self.kind)
-        first = len(self.operands)
-        self.operands.append(root)
-        self.row(core.SEQUENCE, 0, 0, first, n_operands=len(self.top_slots))
-        self.operands[first + 1 :] = [self.operands[slot] for slot in self.top_slots]
-        defined, assigned, owner = (
-            self._flags(list(self.defined)),
-            self._flags(self.assigned),
-            self.owner,
-        )
-        kind, reference = np.array(self.kind, np.uint8), np.array(self.reference, np.int32)
+        """Return the core so far: globals that nothing defines or assigns become primitives."""
+        n_rows, n_top = len(self.kind), len(self.top_slots)
+        defined, assigned = self._flags(list(self.defined)), self._flags(self.assigned)
+        kind = np.array([*self.kind, core.SEQUENCE], np.uint8)
+        reference = np.array([*self.reference, NONE], np.int32)
         starts_as = np.array(self.starts_as, np.int32)
         fixed = (starts_as != NONE) & ~defined & ~assigned
         uses = np.flatnonzero(kind == core.VARIABLE)
         uses = uses[fixed[reference[uses]]]
         kind[uses], reference[uses] = core.PRIMITIVE, starts_as[reference[uses]]
-        has_rest = np.zeros(len(kind), np.bool_)
+        has_rest = np.zeros(n_rows + 1, np.bool_)
         has_rest[self.rest_rows] = True
-        is_slot = np.ones(len(self.operands), np.bool_)
-        is_slot[[*self.top_slots, first]] = False
-        offsets = np.array([*self.first_slot, len(self.operands)], np.int64)
-        before = np.concatenate(([0], np.cumsum(is_slot)))
+        slots = np.array(self.operands, np.int32)
+        is_operand = np.ones(len(slots), np.bool_)
+        is_operand[self.top_slots] = False
+        before = np.concatenate(([0], np.cumsum(is_operand)))
+        offsets = before[np.array([*self.first_slot, len(slots)], np.int64)]
         return Core(
             sources=sources,
-            root=root,
+            root=n_rows,
             kind=kind,
-            at=np.array(self.at, np.int32),
-            end=np.array(self.end, np.int32),
+            at=np.array([*self.at, 0], np.int32),
+            end=np.array([*self.end, 0], np.int32),
             reference=reference,
-            n_bound=np.array(self.n_bound, np.int32),
+            n_bound=np.array([*self.n_bound, 0], np.int32),
             has_rest=has_rest,
-            operand_offsets=before[offsets].astype(np.int32),
-            operands=np.array(self.operands, np.int32)[is_slot],
+            operand_offsets=np.append(offsets, offsets[-1] + n_top).astype(np.int32),
+            operands=np.concatenate((slots[is_operand], slots[self.top_slots])),
             constants=tuple(self.constants),
             primitives=tuple(self.primitives),
             names=tuple(self.names),
             variable_at=np.array(self.variable_at, np.int32),
             variable_end=np.array(self.variable_end, np.int32),
-            owner=np.array(owner, np.int32),
+            owner=np.array(self.owner, np.int32),
             is_defined=defined,
             is_assigned=assigned,
             starts_as=starts_as,

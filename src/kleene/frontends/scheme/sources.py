@@ -39,7 +39,7 @@ class Sources:
         except UnicodeDecodeError as error:
             place = self.span(source.base + error.start, source.base + error.start + 1)
             raise SourceError(
-                place, "scheme/not-utf8", f"byte 0x{text[error.start]:02x} is not UTF-8"
+                place, "scheme/bad-encoding", f"byte 0x{text[error.start]:02x} is not UTF-8"
             ) from None
         return source
 

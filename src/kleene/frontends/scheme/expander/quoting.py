@@ -15,10 +15,13 @@ from kleene.frontends.scheme.data import (
     LabelUse,
     Literal,
     Vector,
+    dotted,
     plain_name,
 )
 from kleene.frontends.scheme.sources import Sources
-from kleene.frontends.scheme.values import Pair, String, list_of
+from kleene.frontends.scheme.values import NIL, Pair, String, list_of
+
+_MOST_EVALUATED = 1_000_000  # values in one datum given to `eval`: it may be a cycle
 
 
 class _Promised:
@@ -111,3 +114,46 @@ def _tie_parts(value: Any, final: Callable[[Any], Any]) -> list[Any]:
         return [value.car, value.cdr]
     value[:] = map(final, value)
     return list(value)
+
+
+def datum_of(value: Any, sources: Sources) -> Datum:
+    """Return the datum of a value, as if it had been read: how `eval` is given programs."""
+    at = end = sources.add("<eval>", b"").base
+    order = [value]
+    for each in order:  # grows while it runs: every value before those inside it
+        if len(order) > _MOST_EVALUATED:
+            place = sources.span(at, end)
+            raise SourceError(place, "scheme/endless-datum", "a datum without end is no program")
+        order.extend(_parts(each))
+    built: dict[int, Datum] = {}
+    for each in reversed(order):
+        parts = [built[id(part)] for part in _parts(each)]
+        built[id(each)] = _datum(each, parts, at, end)
+    return built[id(value)]
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return the values inside a value: the items of a list and its tail, or those of a vector."""
+    if type(value) is list:
+        return value
+    parts = []
+    while type(value) is Pair:
+        parts.append(value.car)
+        value = value.cdr
+        if len(parts) > _MOST_EVALUATED:
+            break
+    return [*parts, value] if parts else []
+
+
+def _datum(value: Any, parts: list[Datum], at: int, end: int) -> Datum:
+    if type(value) is str:
+        return Identifier(value, at, end)
+    if type(value) is list:
+        return Vector(parts, at, end)
+    if type(value) is Pair:
+        return dotted(parts[:-1], parts[-1], at, end)
+    if value is NIL:
+        return Form([], at, end)
+    if type(value) is String:
+        return Literal(value.text, at, end)
+    return Literal(bytes(value) if type(value) is bytearray else value, at, end)

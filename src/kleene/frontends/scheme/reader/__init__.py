@@ -27,7 +27,7 @@ from kleene.frontends.scheme.reader import nest as nesting
 from kleene.frontends.scheme.reader.scan import I32, U8
 from kleene.frontends.scheme.sources import Source, Sources
 
-__all__ = ["read", "tokens"]
+__all__ = ["read", "read_first", "tokens"]
 
 _PREFIXES = {
     scan.QUOTE: "quote",
@@ -53,6 +53,25 @@ def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[D
     with paused_collector():
         nodes = _leaves(kind[token], values, number[token], at, stop)
         return _linked(sources, nodes, parent[:n_nodes], dot[:n_nodes])
+
+
+def read_first(sources: Sources, source: Source) -> tuple[Datum | None, int]:
+    """Return the first datum, None at the end of the text, and how many bytes it reaches to.
+
+    What follows the datum is not looked at, except for its tokens.
+    """
+    kind, _, end = tokens(sources, source)
+    depth = 0
+    for i, k in enumerate(kind.tolist()):
+        depth += (scan.LIST <= k <= scan.BYTES) - (k in (scan.CLOSE, scan.CLOSE_SQUARE))
+        is_prefix = k == scan.LABEL or scan.QUOTE <= k <= scan.COMMENT
+        if depth <= 0 and not is_prefix:
+            n_bytes = int(end[i])
+            data = read(sources, sources.add(source.file, source.text[:n_bytes]))
+            if data:  # else all so far was a comment
+                return data[0], n_bytes
+    read(sources, source)  # complains if something is left open
+    return None, len(source.text)
 
 
 def tokens(sources: Sources, source: Source, *, fold_case: bool = False) -> tuple[U8, I32, I32]:
