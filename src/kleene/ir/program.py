@@ -186,6 +186,14 @@ class Program:
 
         return FunctionRows(self, range(len(self.function_table)), Function)
 
+    def local_name(self, value: int) -> str:
+        """Return the name of an argument or instruction in text, without the sign."""
+        from kleene.ir.views import Argument, Instruction
+
+        view = self.value_view(value)
+        assert isinstance(view, Argument | Instruction), "no argument or instruction"
+        return view.name
+
     def value_view(self, value: int) -> Value:
         """Return the view of a value."""
         from kleene.ir.views import value_view

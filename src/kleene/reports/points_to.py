@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kleene.base.errors import Span
+from kleene.reports.source import source_line
+
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsToResult
     from kleene.analyses.points_to.answers.call_graph import CallSite
+    from kleene.analyses.points_to.answers.explain import Explanation
     from kleene.analyses.points_to.answers.sets import ObjectSet
     from kleene.analyses.points_to.answers.statistics import Phase, Statistics
 
 _SHOWN_CALLS = 20
 _SHOWN_TARGETS = 12
 _SHOWN_OTHERS = 10
+_SAYS_WIDTH = 60
+_CODE_WIDTH = 80
 
 
 def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
@@ -47,7 +53,7 @@ def _sizes(found: Statistics) -> str:
             "program",
             f"{_count(found.n_functions, 'function')}, {found.n_instructions} instructions",
         ),
-        ("storage", f"{_count(found.n_allocations, 'piece')} with {found.n_objects} places"),
+        ("storage", f"{found.n_allocations} pieces with {found.n_objects} places"),
         ("constraints", f"{found.n_constraints} over {found.n_nodes} nodes"),
         (
             "pointers",
@@ -72,17 +78,37 @@ def _calls(result: PointsToResult) -> Iterator[str]:
 
 
 def _site(result: PointsToResult, site: CallSite) -> Iterator[str]:
-    way = "has called back" if site.kind == "callback" else "calls"
-    yield f"  {site.place or site.caller}: {site.caller} {way} {site.through}\n"
+    way = "hands on" if site.kind == "callback" else "calls"
+    what = _code(site.span) or f"{site.caller} {way} {site.through}"
+    yield f"  {site.place or site.caller}: {what}\n"
     shown = site.targets[:_SHOWN_TARGETS]
+    reasons = [site.why(target).steps[0] for target in shown]
     width = max(len(target) for target in shown)
-    for target in shown:
-        source = site.why(target).steps[0]
-        yield f"    {target:{width}}  {source}\n"
+    place_width = max(len(step.place or "") for step in reasons)
+    for target, step in zip(shown, reasons, strict=True):
+        place, why = step.place or "", _code(step.span) or step.says
+        yield f"    {target:{width}}  {place:{place_width}}  {why}\n"
     if len(site.targets) > len(shown):
         yield f"    and {len(site.targets) - len(shown)} more\n"
     if site.may_leave:
         yield "    and code outside the program\n"
+
+
+def explanation(found: Explanation) -> str:
+    """Return the steps by which an object reaches a pointer, each with its line of the source."""
+    width = max(len(step.place or "-") for step in found.steps)
+    says_width = min(max(len(step.says) for step in found.steps), _SAYS_WIDTH)
+    lines = (
+        f"{step.place or '-':{width}}  {step.says:{says_width}}  {_code(step.span)}".rstrip()
+        for step in found.steps
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _code(span: Span | None) -> str:
+    """Return the source line at a place, or nothing where it cannot be read."""
+    text = source_line(span)
+    return text if len(text) <= _CODE_WIDTH else text[: _CODE_WIDTH - 1] + "…"
 
 
 def _unresolved(result: PointsToResult) -> list[str]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import resource
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kleene.analyses.points_to.answers.statistics import Phase
+from kleene.analyses.points_to.answers.statistics import Phase, timed
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
 from kleene.base.device import Device
@@ -21,8 +18,6 @@ from kleene.solvers import inclusion
 if TYPE_CHECKING:
     from kleene.analyses.points_to.model import Statement
     from kleene.ir import Program
-
-_KIBIBYTE = 1024  # the unit of ru_maxrss on Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +59,11 @@ class PointsTo:
                 or the GPU asked for cannot take the problem.
         """
         phases: list[Phase] = []
-        with _phase("constraints", phases):
+        with timed("constraints", phases), progress.task("stating constraints"):
             statement = self.state(program)
         if announce is not None:
             announce(inclusion.plan(statement.problem, device))
-        with _phase("solve", phases):
+        with timed("solve", phases), progress.task("solving"):
             solution = inclusion.solve(statement.problem, device=device, threads=threads)
         return PointsToResult(program, statement, solution, tuple(phases))
 
@@ -87,13 +82,3 @@ class PointsTo:
 
 def _has_main(program: Program) -> bool:
     return any(f.name == "main" and not f.is_declaration for f in program.functions)
-
-
-@contextmanager
-def _phase(name: str, phases: list[Phase]) -> Iterator[None]:
-    """Note how long a part took and the memory it reached, with progress shown."""
-    start = time.perf_counter()
-    with progress.task(f"points-to: {name}"):
-        yield
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTE
-    phases.append(Phase(name, time.perf_counter() - start, peak))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers import aliases, checks, export
 from kleene.analyses.points_to.answers.call_graph import CallGraph, Calls, call_graph, calls_of
-from kleene.analyses.points_to.answers.explain import Explanation, explain
+from kleene.analyses.points_to.answers.explain import Explanation, Teller, chain
+from kleene.analyses.points_to.answers.flows import Flows
 from kleene.analyses.points_to.answers.lookup import Lookup
 from kleene.analyses.points_to.answers.mod_ref import Accesses
 from kleene.analyses.points_to.answers.naming import Naming
@@ -201,6 +202,10 @@ class PointsToResult:
 
         return call_graph(self.program, self.statement, self.solution, self.naming, why)
 
+    @cached_property
+    def _flows(self) -> Flows:
+        return Flows(self.statement.problem, self.solution)
+
     def _set(self, known: NDArray[np.int64], *, unknown: bool) -> ObjectSet:
         return ObjectSet(self._objects, known, self.solution.escaped, unknown=unknown)
 
@@ -215,11 +220,12 @@ class PointsToResult:
 
     def _explain(self, nodes: list[int], pointer: str, object: str) -> Explanation:
         objects = self._lookup.objects(object)
-        steps = explain(self.program, self.statement, self.solution, self.naming, nodes, objects)
-        if steps is None:
+        found = chain(self._flows, nodes, objects, self.statement.problem.n_nodes)
+        if found is None:
             message = f"'{pointer}' cannot hold '{object}'"
             note = f"it may hold {self.of_nodes(nodes)}"
             raise SourceError(None, "points-to/no-such-fact", message, note)
+        steps = Teller(self.program, self.statement, self.naming).steps(found)
         return Explanation(pointer, object, tuple(steps))
 
     def _facts(self) -> export.Facts:

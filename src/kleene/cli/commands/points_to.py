@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,9 +29,7 @@ def run(
     *,
     queries: Annotated[
         list[str] | None,
-        typer.Option(
-            "--query", metavar="NAME", help="What may this pointer hold? May be repeated."
-        ),
+        typer.Option("--query", metavar="NAME", help="What may this pointer hold?"),
     ] = None,
     explain: Annotated[
         tuple[str, str] | None,
@@ -44,7 +42,7 @@ def run(
     graph_file: Annotated[
         Path | None,
         typer.Option(
-            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .json."
+            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot or .json."
         ),
     ] = None,
     export_file: Annotated[
@@ -56,9 +54,7 @@ def run(
     ] = False,
     wrappers: Annotated[
         list[str] | None,
-        typer.Option(
-            "--wrapper", metavar="NAME", help="A function that allocates for its callers."
-        ),
+        typer.Option("--wrapper", metavar="NAME", help="A function that allocates for callers."),
     ] = None,
     models: Annotated[
         list[Path] | None,
@@ -82,15 +78,13 @@ def run(
     """
     _check_suffix(graph_file, _GRAPHS)
     _check_suffix(export_file, _TABLES)
-    start = time.perf_counter()
-    program = sources.load()
-    load_s = time.perf_counter() - start
+    program, phases = _loaded(sources)
     result = _solved(program, library, wrappers, models, device, threads, quiet=as_json)
     if graph_file is not None:
         _write_graph(result, graph_file)
     if export_file is not None:
         _write_table(result, export_file)
-    phases = _phases(result, load_s)
+    phases += result.phases
     answers = _answers(result, queries or [], explain, check=check)
     if as_json:
         emit_json(_plain(result, phases, answers))
@@ -102,6 +96,15 @@ def run(
         _print(result, phases, answers)
     if any(not one.passed for one in answers.get("checks", ())):
         raise typer.Exit(1)
+
+
+def _loaded(sources: Sources) -> tuple[Program, list[Phase]]:
+    from kleene.analyses.points_to.answers.statistics import timed
+
+    phases: list[Phase] = []
+    with timed("load", phases):
+        program = sources.load()
+    return program, phases
 
 
 def _solved(
@@ -145,7 +148,7 @@ def _print(result: PointsToResult, phases: list[Phase], answers: dict[str, Any])
     for name, found in answers.get("queries", {}).items():
         emit([report.query(name, found)])
     if "explanation" in answers:
-        emit([f"{answers['explanation']}\n"])
+        emit([report.explanation(answers["explanation"])])
     if "checks" in answers:
         emit(f"{one}\n" for one in answers["checks"])
         n_failed = sum(not one.passed for one in answers["checks"])
@@ -156,11 +159,11 @@ def _plain(
     result: PointsToResult, phases: list[Phase], answers: dict[str, Any]
 ) -> dict[str, object]:
     """Return everything as data."""
+    statistics = replace(result.statistics, phases=tuple(phases))
     value: dict[str, object] = {
-        "statistics": result.statistics.as_json()
-        | {"phases": [{"name": p.name, "s": p.seconds, "peak_bytes": p.peak_bytes} for p in phases]}
+        "statistics": statistics.as_json(),
+        "calls": result.call_graph().as_json()["sites"],
     }
-    value["calls"] = result.call_graph().as_json()["sites"]
     if "queries" in answers:
         value["queries"] = {name: found.as_json() for name, found in answers["queries"].items()}
     if "explanation" in answers:
@@ -168,12 +171,6 @@ def _plain(
     if "checks" in answers:
         value["checks"] = [one.as_json() for one in answers["checks"]]
     return value
-
-
-def _phases(result: PointsToResult, load_s: float) -> list[Phase]:
-    from kleene.analyses.points_to.answers.statistics import Phase
-
-    return [Phase("load", load_s, 0), *result.phases]
 
 
 def _check_suffix(path: Path | None, known: tuple[str, ...]) -> None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kleene.analyses.points_to.model import Statement
+from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.tables import I32
+from kleene.ir.views import span_of
 from kleene.solvers.inclusion import Solution
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class CallSite:
     through: str  # the pointer
     targets: tuple[str, ...]
     may_leave: bool  # it may also reach code that the program does not show
+    span: Span | None  # the same place, with the whole path of the file
     why: Callable[[str], Explanation] = field(repr=False, compare=False)  # a target's reason chain
 
     @property
@@ -190,6 +193,7 @@ def call_graph(
             naming.readable(node),
             tuple(targets.get(rule, ())),
             bool(solution.calls_outside[rule]),
+            writer.span(int(statement.origins.call[rule])),
             partial(why, node),
         )
         for rule, node in enumerate(statement.problem.call_callee.tolist())
@@ -208,6 +212,11 @@ class _Writer:
     def edge(self, instruction: int, callee: int, kind: int) -> CallEdge:
         caller, place = self.caller_and_place(instruction)
         return CallEdge(caller, place, _KINDS[kind], self._naming.function(callee))
+
+    def span(self, instruction: int) -> Span | None:
+        if instruction < 0:
+            return None
+        return span_of(self._program, int(self._program.instructions.span[instruction]))
 
     def caller_and_place(self, instruction: int) -> tuple[str, str | None]:
         """Return who calls, and where; a call without instruction is made by nobody here."""

@@ -6,17 +6,19 @@ takes the object's address. Steps are flows (see `flows`), so each rests on the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.flows import OUTSIDE, Flow, Flows, Rule
+from kleene.analyses.points_to.answers.flows import OUTSIDE, Bits, Flow, Flows, Rule
 from kleene.analyses.points_to.answers.naming import Naming
 from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.base.errors import Span
 from kleene.ir import Program
-from kleene.solvers.inclusion import NONE, Solution
+from kleene.ir.views import span_of
+from kleene.solvers.inclusion import NONE
 
 Fact = tuple[int, int]  # node, object
 
@@ -29,6 +31,7 @@ class Step:
     says: str
     holder: str  # who holds the address after it
     flow: Flow
+    span: Span | None  # the same place, with the whole path of the file
 
     def __str__(self) -> str:
         return f"{self.place or '-'}: {self.says}"
@@ -63,34 +66,43 @@ def chain(flows: Flows, nodes: list[int], objects: list[int], n_nodes: int) -> l
         if start := {node for node in nodes if holders[node]}:
             frontier[object] = start
     reached: dict[Fact, Flow | None] = {(n, o): None for o, ns in frontier.items() for n in ns}
+    fresh = {object: flows.holders(object) for object in frontier}
     while frontier:
         for object, level in frontier.items():
             for flow in flows.addresses(_bits(level, n_nodes), object):
                 return _path(flow, reached)
-        frontier = _next(flows, frontier, reached, n_nodes)
+        frontier = _next(flows, frontier, reached, fresh, n_nodes)
     return None
 
 
 def _next(
-    flows: Flows, frontier: dict[int, set[int]], reached: dict[Fact, Flow | None], n_nodes: int
+    flows: Flows,
+    frontier: dict[int, set[int]],
+    reached: dict[Fact, Flow | None],
+    fresh: dict[int, Bits],
+    n_nodes: int,
 ) -> dict[int, set[int]]:
     """Return the facts that those of the frontier follow from, and were not met before."""
     found: dict[int, set[int]] = {}
     for object, level in frontier.items():
-        for flow in _into(flows, level, object, n_nodes):
+        if object not in fresh:
+            fresh[object] = flows.holders(object)
+        for flow in _into(flows, level, object, fresh[object], n_nodes):
             fact = (flow.source, flow.from_object)
             if fact not in reached:
                 reached[fact] = flow
                 found.setdefault(flow.from_object, set()).add(flow.source)
+                if flow.from_object == object and flow.source != OUTSIDE:
+                    fresh[object][flow.source] = False
     return found
 
 
-def _into(flows: Flows, level: set[int], object: int, n_nodes: int) -> list[Flow]:
-    nodes, holders = _bits(level - {OUTSIDE}, n_nodes), flows.holders(object)
-    found = [*flows.into(nodes, object, holders), *flows.moved(nodes, object)]
+def _into(flows: Flows, level: set[int], object: int, fresh: Bits, n_nodes: int) -> Iterator[Flow]:
+    nodes = _bits(level, n_nodes)
+    yield from flows.into(nodes, object, fresh)
+    yield from flows.moved(nodes, object)
     if OUTSIDE in level:
-        found += flows.escaping(object)
-    return found
+        yield from flows.escaping(object)
 
 
 def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
@@ -101,7 +113,7 @@ def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
     return path
 
 
-def _bits(nodes: set[int], n_nodes: int) -> NDArray[np.bool_]:
+def _bits(nodes: set[int], n_nodes: int) -> Bits:
     bits = np.zeros(n_nodes, bool)
     bits[[node for node in nodes if node >= 0]] = True
     return bits
@@ -115,19 +127,45 @@ class Teller:
         self._statement = statement
         self._naming = naming
 
-    def step(self, flow: Flow) -> Step:
-        """Return a flow as a step with its place and what it says."""
-        return Step(self._place(flow), self._says(flow), self._name(flow.node), flow)
+    def steps(self, flows: list[Flow]) -> list[Step]:
+        """Return flows as steps with their places and what they say.
 
-    def _place(self, flow: Flow) -> str | None:
+        Nodes without a name are no stations, so flows in and out of one are told as one; and that
+        a function's name is its address need not be told if there is more to tell.
+        """
+        if len(flows) > 1 and flows[0].rule == Rule.ADDRESS and self._is_symbol(flows[0].node):
+            flows = flows[1:]
+        steps, first = [], 0
+        for i, flow in enumerate(flows):
+            if self._is_named(flow.node) or flow is flows[-1]:
+                says = self._says(flow) if i == first else self._says_both(flows[first], flow)
+                span = self._span(flow)
+                place = self._naming.files.place(span)
+                holder = self._name(flow.node)
+                steps.append(Step(place, says, holder, flow, span_of(self._program, span)))
+                first = i + 1
+        return steps
+
+    def _is_named(self, node: int) -> bool:
+        return node == OUTSIDE or self._naming.node(node) is not None
+
+    def _is_symbol(self, node: int) -> bool:
+        return 0 <= node < len(self._program.globals)
+
+    def _says_both(self, first: Flow, last: Flow) -> str:
+        """Return what flows through nodes without a name do together."""
+        return f"{self._name(last.node)} gets {self._name(first.source)}"
+
+    def _span(self, flow: Flow) -> int:
+        """Return the row in the spans of the statement behind a flow, or -1."""
         instruction = self._instruction(flow)
         if instruction >= 0:
-            return self._naming.files.place(int(self._program.instructions.span[instruction]))
+            return int(self._program.instructions.span[instruction])
         owner = self._owner(flow.node)
         if owner < 0:
             made = flow.source if flow.rule == Rule.ESCAPE else flow.node
             owner = made if 0 <= made < self._program.n_values else -1
-        return self._naming.place_of(owner) if owner >= 0 else None
+        return self._naming.span_row(owner) if owner >= 0 else -1
 
     def _instruction(self, flow: Flow) -> int:
         origins, row = self._statement.origins, flow.row
@@ -158,7 +196,11 @@ class Teller:
             if self._owner(flow.node) >= 0 and self._instruction(flow) < 0:
                 return f"{node} is initialised with {object}"
             return f"{node} is the address of {object}"
-        through = f" through {self._name(flow.via)}" if flow.rule in (Rule.LOAD, Rule.STORE) else ""
+        if self._owner(flow.node) >= 0 and self._instruction(flow) < 0 and flow.rule == Rule.COPY:
+            return f"{node} is initialised with {source.removeprefix('&')}"
+        via = self._name(flow.via) if flow.rule in (Rule.LOAD, Rule.STORE) else "&"
+        is_variable = not via.startswith("&") and "%" not in via and self._is_named(flow.via)
+        through = f" through {via}" if is_variable else ""
         return {
             Rule.COPY: f"{node} gets {source}",
             Rule.LOAD: f"{node} is loaded from {source}{through}",
@@ -172,19 +214,3 @@ class Teller:
 
     def _name(self, node: int) -> str:
         return "the outside" if node == OUTSIDE else self._naming.readable(node)
-
-
-def explain(
-    program: Program,
-    statement: Statement,
-    solution: Solution,
-    naming: Naming,
-    nodes: list[int],
-    objects: list[int],
-) -> list[Step] | None:
-    """Return how one of the objects reaches one of the nodes, or None if none does."""
-    found = chain(Flows(statement, solution), nodes, objects, statement.problem.n_nodes)
-    if found is None:
-        return None
-    teller = Teller(program, statement, naming)
-    return [teller.step(flow) for flow in found]

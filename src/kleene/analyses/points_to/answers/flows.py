@@ -3,7 +3,8 @@
 A fact is (node, object): the node may hold the object. `OUTSIDE` is a node too: what it holds has
 escaped. A `Flow` says that one fact gives another; every flow is a row of the problem, or a rule of
 the outside world, whose premises hold in the solution. Flows into many nodes are found together,
-with whole columns, so that a step costs a pass over the tables and not a search for each node.
+with whole columns, so that a step costs a pass over the tables and not a search for each node; and
+of the flows from one source at least one is given, not each.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.model import Statement
-from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE, Solution
+from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem, Solution
 from kleene.solvers.inclusion.moves import Moves, moves_of
 from kleene.solvers.inclusion.problem import ANY, I32, MOVE
 
@@ -59,9 +59,8 @@ class Flow:
 class Flows:
     """Answers which flows lead into nodes, for one solved problem."""
 
-    def __init__(self, statement: Statement, solution: Solution) -> None:
-        self._statement = statement
-        self._problem = statement.problem
+    def __init__(self, problem: Problem, solution: Solution) -> None:
+        self._problem = problem
         self._solution = solution
 
     def holders(self, object: int) -> Bits:
@@ -80,17 +79,21 @@ class Flows:
         for row in np.flatnonzero(nodes[p.address_node] & (p.address_object == object)).tolist():
             yield Flow(int(p.address_node[row]), object, NONE, object, Rule.ADDRESS, row)
 
-    def into(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
-        """Yield the flows of an object into nodes, from nodes that hold the same object."""
+    def into(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+        """Yield flows of an object into nodes, from those of the `fresh` holders of it.
+
+        Whoever takes a flow may take its source out of `fresh` meanwhile.
+        """
         p = self._problem
-        rows = np.flatnonzero(nodes[p.copy_destination] & holders[p.copy_source])
+        rows = np.flatnonzero(nodes[p.copy_destination] & fresh[p.copy_source])
         for row in rows.tolist():
             node, source = int(p.copy_destination[row]), int(p.copy_source[row])
             yield Flow(node, object, source, object, Rule.COPY, row)
-        yield from self._loads(nodes, object, holders)
-        yield from self._stores(nodes, object, holders)
-        yield from self._calls(nodes, object, holders)
+        yield from self._loads(nodes, object, fresh)
+        yield from self._stores(nodes, object, fresh)
+        yield from self._calls(nodes, object, fresh)
         if self._solution.escaped[object]:
+            yield from self._from_unknown(nodes, object, fresh)
             yield from self._from_outside(nodes, object)
 
     def moved(self, nodes: Bits, object: int) -> Iterator[Flow]:
@@ -131,6 +134,15 @@ class Flows:
             for node in np.unique(group[holders[group]]).tolist():
                 yield node, Rule.ESCAPE, NONE, NONE
 
+    def _from_unknown(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+        """Yield flows of what escaped through offsets: the unknown, moved, is the unknown."""
+        p = self._problem
+        source = p.offset_source
+        moves = nodes[p.offset_destination] & self._solution.unknown[source] & fresh[source]
+        for row in np.flatnonzero(moves).tolist():
+            node = int(p.offset_destination[row])
+            yield Flow(node, object, int(source[row]), object, Rule.OFFSET, row)
+
     def _from_outside(self, nodes: Bits, object: int) -> Iterator[Flow]:
         """Yield flows of what escaped into nodes that the outside can write."""
         p, solution = self._problem, self._solution
@@ -155,28 +167,30 @@ class Flows:
             if nodes[results[call]]:
                 yield Flow(int(results[call]), object, OUTSIDE, object, Rule.RESULT, call, call)
 
-    def _loads(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+    def _loads(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
         p = self._problem
-        for row in np.flatnonzero(nodes[p.load_destination]).tolist():
+        rows = np.flatnonzero(nodes[p.load_destination])
+        _, first = np.unique(self._solution.row_of[p.load_pointer[rows]], return_index=True)
+        for row in rows[first].tolist():  # equal pointers load from the same sources
             pointer = int(p.load_pointer[row])
             contents = p.contents[self._explicit(pointer)]
             contents = contents[contents >= 0]
-            for source in np.unique(contents[holders[contents]]).tolist():
+            for source in np.unique(contents[fresh[contents]]).tolist():
                 node = int(p.load_destination[row])
                 yield Flow(node, object, source, object, Rule.LOAD, row, pointer)
 
-    def _stores(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+    def _stores(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
         p = self._problem
         owners = np.flatnonzero((p.contents >= 0) & nodes[p.contents])
         if not len(owners):
             return
-        rows = np.flatnonzero(holders[p.store_source])
+        rows = np.flatnonzero(fresh[p.store_source])
         rows = rows[self._may_hold(p.store_pointer[rows], owners)]
-        for row in rows.tolist():
+        _, first = np.unique(p.store_source[rows], return_index=True)
+        for row in rows[first].tolist():
             pointer, source = int(p.store_pointer[row]), int(p.store_source[row])
-            reached = p.contents[np.intersect1d(owners, self._explicit(pointer))]
-            for node in np.unique(reached).tolist():
-                yield Flow(node, object, source, object, Rule.STORE, row, pointer)
+            reached = np.intersect1d(owners, self._explicit(pointer))[0]
+            yield Flow(int(p.contents[reached]), object, source, object, Rule.STORE, row, pointer)
 
     def _may_hold(self, pointers: I32, objects: NDArray[np.integer]) -> Bits:
         """Return for each pointer whether it may hold one of the objects."""
@@ -192,9 +206,9 @@ class Flows:
         """Return what a pointer holds but for the unknown, whose flows lead through the outside."""
         return self._solution.rows.objects(int(self._solution.row_of[pointer]))
 
-    def _calls(self, nodes: Bits, object: int, holders: Bits) -> Iterator[Flow]:
+    def _calls(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
         destination, source, call, is_result = self._call_flows
-        chosen = np.flatnonzero(nodes[destination] & holders[source])
+        chosen = np.flatnonzero(nodes[destination] & fresh[source])
         for i in chosen.tolist():
             rule = Rule.RESULT if is_result[i] else Rule.ARGUMENT
             node, origin, row = int(destination[i]), int(source[i]), int(call[i])

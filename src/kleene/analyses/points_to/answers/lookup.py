@@ -320,12 +320,13 @@ class Lookup:
             registers = [n for n in (*locals_.arguments, *locals_.instructions) if n]
             named = [f"%{n}" for n in registers] if rest.startswith("%") else locals_.variables
             return [f"{self._naming.function(function)}.{name}" for name in named]
-        names = [*program.names.globals, *self._globals_by_source_name]
+        names = list(dict.fromkeys([*program.names.globals, *self._globals_by_source_name]))
         if "@" in text:
             sited = ~np.isin(self._statement.allocations.kind, [0, 1])
             names += [self._naming.allocation(row) for row in np.flatnonzero(sited).tolist()]
         pairs = zip(program.variables.name.tolist(), program.variables.function, strict=True)
-        return names + [f"{self._naming.function(f)}.{program.strings[s]}" for s, f in pairs]
+        variables = (f"{self._naming.function(f)}.{program.strings[s]}" for s, f in pairs)
+        return names + list(dict.fromkeys(variables))
 
 
 def _placed(text: str) -> tuple[str, str, bool]:

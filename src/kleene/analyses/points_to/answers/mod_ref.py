@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.aliases import access_bytes, explicit, touched
+from kleene.analyses.points_to.answers.aliases import access_bytes, explicit
 from kleene.analyses.points_to.answers.call_graph import Calls
+from kleene.analyses.points_to.answers.geometry import Geometry
 from kleene.analyses.points_to.model import AllocationKind, Statement
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
@@ -46,6 +47,7 @@ class Accesses:
         self._statement = statement
         self._solution = solution
         self._calls = calls
+        self._geometry = Geometry(statement)
 
     def of(self, function: int) -> Touched:
         """Return what a function and all it may call touches."""
@@ -81,7 +83,7 @@ class Accesses:
         for (n_bytes, is_write), pointers in groups.items():
             chosen = found.writes if is_write else found.reads
             for object in self._held(list(pointers)).tolist():
-                chosen[touched(self._statement, object, n_bytes)] = True
+                chosen[self._geometry.touched(object, n_bytes)] = True
 
     def _held(self, nodes: list[int]) -> NDArray[np.int64]:
         """Return all that some of the nodes may hold."""
@@ -114,7 +116,20 @@ class Accesses:
         if is_unknown:
             found.reads[self._solution.escaped] = True
             found.writes[self._solution.escaped] = True
-        return Touched(found.reads, found.writes, is_unknown)
+        is_data, is_variable = self._data
+        return Touched(found.reads & is_data, found.writes & is_variable, is_unknown)
+
+    @cached_property
+    def _data(self) -> tuple[Bits, Bits]:
+        """Per object: whether it has bytes to read, and whether these may be written."""
+        places, table = self._statement.places, self._statement.allocations
+        is_function = (table.kind == AllocationKind.FUNCTION)[places.allocation]
+        is_data = (places.n_bytes > 0) & ~is_function
+        flags = np.zeros(self._program.n_values + 1, np.uint32)  # the last: of no value
+        flags[: len(self._program.globals)] = self._program.globals.flags
+        is_global = table.kind == AllocationKind.GLOBAL
+        is_constant = is_global & (flags[table.site] & GlobalFlag.CONSTANT != 0)
+        return is_data, is_data & ~is_constant[places.allocation]
 
     @cached_property
     def _calls_out(self) -> list[tuple[int, int]]:

@@ -99,8 +99,7 @@ class Naming:
         if kind == ValueKind.GLOBAL:
             return f"&{self._program.names.globals[row]}"
         if kind in (ValueKind.ARGUMENT, ValueKind.INSTRUCTION):
-            name = getattr(self._program.value_view(value), "name", "")
-            return f"{self.function(self.function_of(value))}.%{name}"
+            return f"{self.function(self.function_of(value))}.%{self._program.local_name(value)}"
         return str(self._program.value_view(value))
 
     def readable(self, node: int) -> str:
@@ -206,7 +205,8 @@ class Naming:
         """Return the name of a variable, by its row; no two of a function share it."""
         names = self._program.names
         place = names.variable_rows(function).tolist().index(row)
-        return names.of_function(function).variables[place]
+        name: str = names.of_function(function).variables[place]
+        return name
 
     @cached_property
     def _local_sites(self) -> frozenset[int]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -16,6 +20,7 @@ from kleene.ir.codes import TypeKind, ValueKind
 from kleene.solvers.inclusion import Solution
 
 _N_HOTTEST = 5
+_MAXRSS_BYTES = 1024  # the unit of ru_maxrss on Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,16 @@ class Phase:
     name: str
     seconds: float
     peak_bytes: int
+
+
+@contextmanager
+def timed(name: str, phases: list[Phase]) -> Iterator[None]:
+    """Add the phase that the block is to `phases`."""
+    start = time.perf_counter()
+    yield
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_BYTES
+    phases.append(Phase(name, seconds, peak))
 
 
 @dataclass(frozen=True, slots=True)
