@@ -32,6 +32,18 @@ def made_by(program: Program, statement: Statement) -> tuple[np.ndarray, np.ndar
     return sites, table.kind[rows[first]].astype(np.int32)
 
 
+def _stands_for(start: np.ndarray, stride: np.ndarray, byte: int) -> np.ndarray:
+    """Return which places of an allocation stand for a byte; an exact one leaves no other.
+
+    Of arrays in arrays more is taken to be there than is: a place tells its inner stride alone.
+    """
+    exact = (stride == 0) & (start == byte) & (start != BLUR)
+    if exact.any():
+        return exact
+    distance = byte - start
+    return (stride > 0) & (distance >= 0) & (distance % np.maximum(stride, 1) == 0)
+
+
 class Coverage:
     """The answer to one program, asked about single facts."""
 
@@ -74,17 +86,20 @@ class Coverage:
         return bool(self.of(node) & self.places_at(kind, site, byte))
 
     def _places_at(self, kind: int, site: int, byte: int) -> frozenset[int]:
-        """Return the places that stand for a byte of what a site makes."""
+        """Return the places that stand for a byte of what a site makes.
+
+        One past the end of an array is also the place of its other elements: a pointer that walks
+        there keeps it, and nothing can be read before it has walked back.
+        """
         offsets, places = self.statement.problem.allocation_offsets, self.statement.places
         found: set[int] = set()
         for allocation in self.allocations.get((kind, site), ()):
             rows = np.arange(offsets[allocation], offsets[allocation + 1])
             start, stride = places.byte[rows], places.stride[rows]
-            exact = (stride == 0) & (start == byte) & (start != BLUR)
-            distance, step = byte - start, np.maximum(stride, 1)
-            repeats = (stride > 0) & (distance >= 0) & (distance % step == 0)
-            chosen = exact if exact.any() else repeats
-            found |= set(rows[chosen | (start == BLUR)].tolist())
+            is_there = _stands_for(start, stride, byte) | (start == BLUR)
+            for step in np.unique(stride[stride > 0]).tolist():
+                is_there |= _stands_for(start, stride, byte - step) & (stride == step)
+            found |= set(rows[is_there].tolist())
         return frozenset(found)
 
     def _has_call(self, fact: np.void) -> bool:
@@ -162,9 +177,7 @@ class Coverage:
         owner, byte = self.statement.places.allocation, self.statement.places.byte
         table = self.statement.allocations
         words = [
-            self.object_name(
-                int(table.kind[owner[o]]), int(table.site[owner[o]]), int(byte[o])
-            )
+            self.object_name(int(table.kind[owner[o]]), int(table.site[owner[o]]), int(byte[o]))
             for o in sorted(self.of(node))[:12]
         ]
         more = ["…"] if len(self.of(node)) > 12 else []

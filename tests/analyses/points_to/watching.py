@@ -32,8 +32,7 @@ def callee_names(program: Program) -> dict[int, str]:
     named = callees < len(program.globals)
     names = program.globals.name[callees[named]]
     return {
-        int(row): program.strings[int(name)]
-        for row, name in zip(calls[named], names, strict=True)
+        int(row): program.strings[int(name)] for row, name in zip(calls[named], names, strict=True)
     }
 
 

@@ -37,7 +37,7 @@ int main(void) {
   union block *a = take(&x, NULL), *b = take(&y, a);
   MAYALIAS(b->used.peer, a);
   MAYALIAS(b->used.number, &y);
-  NOALIAS(a, &x);
+  EXPECTEDFAIL_NOALIAS(a, &x); /* the first bytes are a link or a number: a union has no tag here */
   int sum = *b->used.number + *b->used.peer->used.number;
   give(a);
   give(b);

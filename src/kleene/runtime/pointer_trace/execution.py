@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -45,22 +46,22 @@ class Run:
     facts: NDArray[Any]
 
 
-def build(
-    text: str, program: Path, *, compiler: Sequence[str] = (), flags: Sequence[str] = ()
-) -> None:
-    """Make the executable `program` of an instrumented module.
+def build(text: str, program: Path, *, cxx: bool = False, flags: Sequence[str] = ()) -> None:
+    """Make the executable `program` of an instrumented module, with the clang in `ziglang`.
 
     Args:
         text: what `instrument` returned.
-        program: where to put it; files beside it are named after it.
-        compiler: words that call a clang which links; by default the one in `ziglang`.
-        flags: further words for it, such as libraries.
+        program: where to put it; the module is put beside it.
+        cxx: whether the C++ library is needed; the first time on a machine, that takes a minute.
+        flags: further words for the compiler, such as libraries.
     """
     module = program.with_suffix(".ll")
     module.write_text(text)
-    words = compiler or (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
+    arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+    compiler = [sys.executable, "-m", "ziglang", "c++" if cxx else "cc"]
+    options = ["-target", f"{arch}-linux-gnu", "-fno-sanitize=undefined", "-O0", "-w"]
     with as_file(files(__package__).joinpath("trace.c")) as trace:
-        command = [*words, "-w", "-O0", str(module), str(trace), *flags, "-o", str(program)]
+        command = [*compiler, *options, str(module), str(trace), *flags, "-o", str(program)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert not done.returncode, done.stderr.decode(errors="replace")
 

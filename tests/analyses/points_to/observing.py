@@ -1,0 +1,75 @@
+"""A program compiled, stated, run and compared: the road of every run-time check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kleene.analyses.points_to.model import Statement
+from kleene.analyses.points_to.statement import state
+from kleene.frontends.c import reader
+from kleene.frontends.c.compiler import Options
+from kleene.frontends.c.inputs import discover
+from kleene.frontends.c.units import gather
+from kleene.frontends.c.worker import build as link
+from kleene.ir import Program
+from kleene.runtime import pointer_trace
+from kleene.runtime.pointer_trace import Run
+from kleene.solvers import inclusion
+from kleene.solvers.inclusion import Solution
+from tests.analyses.points_to.covering import Coverage, made_by
+from tests.analyses.points_to.watching import watch_of
+from tests.frontends.c.road import NO_CACHE
+
+PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A module's text, and the program read from that very text."""
+
+    text: str
+    program: Program
+    needs_cxx: bool
+
+
+def load(*sources: Path, options: Options | None = None) -> Loaded:
+    """Return the one module that the sources make; linked in this process, which is quicker."""
+    units = gather(
+        discover([str(source) for source in sources]),
+        options=options or Options(),
+        cc=None,
+        cache=NO_CACHE,
+        jobs=None,
+        normalise=False,
+    )
+    text = link(units)
+    needs_cxx = any(source.suffix == ".cpp" for source in sources)
+    return Loaded(text.decode(), reader.read(text), needs_cxx)
+
+
+def answer(program: Program, *, library: bool = False) -> tuple[Statement, Solution]:
+    """Return what a program says, and its solution on the CPU."""
+    statement = state(program, library_mode=library)
+    return statement, inclusion.solve(statement.problem, device="cpu")
+
+
+def observe(
+    loaded: Loaded,
+    statement: Statement,
+    folder: Path,
+    *arguments: str,
+    flags: tuple[str, ...] = (),
+    given: bytes = b"",
+) -> Run:
+    """Return what a run shows; `statement` says which calls make storage."""
+    watch = watch_of(loaded.program, *made_by(loaded.program, statement))
+    executable = folder / "observed"
+    text = pointer_trace.instrument(loaded.text, watch)
+    pointer_trace.build(text, executable, cxx=loaded.needs_cxx, flags=flags)
+    return pointer_trace.run(executable, *arguments, given=given)
+
+
+def misses(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> str:
+    """Return what the answer does not cover, a line each."""
+    return "\n".join(Coverage(loaded.program, statement, solution).misses(run))
