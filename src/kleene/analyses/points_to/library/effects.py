@@ -12,7 +12,7 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | `@name` | what all functions share under that name |
 | `unknown` | anything the outside has |
 | `_` | none |
-| `t..` | anywhere in what t points to |
+| `t..` | anywhere in what t points to; `t..2`: in steps of as many bytes as argument 2 says |
 | `*t` | what is in memory at t |
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);
@@ -48,9 +48,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Anywhere:
-    """Anywhere in what the term points to."""
+    """Anywhere in what the term points to, in steps of an argument's number of bytes if given."""
 
     term: Term
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class _Line:
         term = self._simple()
         while self._peek() == "..":
             self._at += 1
-            term = Anywhere(term)
+            term = Anywhere(term, self._number() if self._peek().isdigit() else None)
         return term
 
     def _simple(self) -> Term:

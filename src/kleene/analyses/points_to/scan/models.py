@@ -121,8 +121,8 @@ class Models:
         match term:
             case Argument(place):
                 return sites.argument(place, self._nothing)
-            case Anywhere(inner):
-                return self._sheet.somewhere(self._node(inner, sites), sites.origin)
+            case Anywhere(inner, step):
+                return self._anywhere(self._node(inner, sites), step, sites)
             case Contents(inner):
                 return self._sheet.loaded(self._node(inner, sites), sites.origin)
             case Heap():
@@ -131,6 +131,17 @@ class Models:
                 return self._variadic(sites)
             case Named(name):
                 return np.full(count, self._named(name, sites.callee))
+
+    def _anywhere(self, node: I64, step: int | None, sites: Sites) -> I64:
+        """Return nodes that point anywhere, or in steps of a constant, into what nodes point to."""
+        nothing = np.full(len(node), self._nothing)
+        size = nothing if step is None else sites.argument(step, self._nothing)
+        known, n_bytes = self._columns.constant(size)
+        known &= n_bytes > 0
+        found = self._sheet.nodes(len(node))
+        self._sheet.move(*(c[known] for c in (found, node)), 0, n_bytes[known], sites.origin[known])
+        self._sheet.anywhere(found[~known], node[~known], sites.origin[~known])
+        return found
 
     def _named(self, name: str, callee: int) -> int:
         if name == "_":

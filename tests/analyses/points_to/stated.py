@@ -1,0 +1,108 @@
+"""A small program, stated and solved by the judge, and read by the names of its globals."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import kleene
+from kleene.analyses.points_to.library import Library
+from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.analyses.points_to.statement import state
+from kleene.ir import Program
+from kleene.solvers.inclusion import NONE, Solution, reference
+from kleene.solvers.inclusion.check import check
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A program, what it says, and the answer."""
+
+    program: Program
+    statement: Statement
+    solution: Solution
+
+    def value(self, name: str) -> int:
+        """Return the value of a global."""
+        return self.program.names.globals.index(name)
+
+    def holds(self, name: str, byte: int = 0) -> set[str]:
+        """Return the names of what a global variable may contain at a byte."""
+        return self.named(self.contents(name, byte))
+
+    def contents(self, name: str, byte: int = 0) -> int:
+        """Return the contents node of a global variable at a byte."""
+        places, allocations = self.statement.places, self.statement.allocations
+        site = self.value(name)
+        for place in range(len(places)):
+            row = places.allocation[place]
+            is_ours = allocations.kind[row] == AllocationKind.GLOBAL
+            if is_ours and allocations.site[row] == site and places.byte[place] == byte:
+                return int(self.statement.problem.contents[place])
+        raise AssertionError(f"{name} has no place at byte {byte}")
+
+    def named(self, node: int) -> set[str]:
+        """Return the names of what a node may hold; `?` for what the outside has."""
+        if node == NONE:
+            return set()
+        names = {self.name(int(place)) for place in self.solution.of(node)}
+        return names | ({"?"} if self.solution.unknown[node] else set())
+
+    def name(self, place: int) -> str:
+        """Return the name of a place: whose it is, and its byte if that is not 0."""
+        byte = int(self.statement.places.byte[place])
+        where = {0: "", BLUR: "+?"}.get(byte, f"+{byte}")
+        return self.allocation(int(self.statement.places.allocation[place])) + where
+
+    def allocation(self, row: int) -> str:
+        """Return the name of an allocation."""
+        table = self.statement.allocations
+        kind, site = AllocationKind(table.kind[row]), int(table.site[row])
+        if kind in (AllocationKind.GLOBAL, AllocationKind.FUNCTION):
+            return self.program.names.globals[site]
+        if kind == AllocationKind.HEAP:
+            callee = self.program.names.globals[table.callee[row]]
+            return f"{callee}@{self._function(site)}"
+        if kind in (AllocationKind.STATIC, AllocationKind.VARIADIC):
+            return f"{kind.name.lower()} {self.program.names.globals[site]}"
+        return f"{kind.name.lower()} {self._function(site)}" + (
+            f".{table.part[row]}" if table.part[row] else ""
+        )
+
+    def _function(self, site: int) -> str:
+        view = self.program.value_view(site)
+        function = getattr(view, "function", None)
+        return function.name if function is not None else self.program.names.globals[site]
+
+    def targets(self, caller: str) -> set[str]:
+        """Return whom the indirect calls and callbacks in a function may call."""
+        found = set()
+        problem = self.statement.problem
+        for call, function in self.solution.call_edges.tolist():
+            origin = int(self.statement.origins.call[call])
+            row = self.program.instruction_function[origin] if origin >= 0 else -1
+            if row >= 0 and self.program.functions[int(row)].name == caller:
+                place = int(problem.function_object[function])
+                found.add(self.name(place))
+        return found
+
+
+def stated(
+    program: Program,
+    *,
+    library_mode: bool = False,
+    wrappers: tuple[str, ...] = (),
+    models: Library | None = None,
+) -> Stated:
+    """Return a program with its answer."""
+    statement = state(program, library_mode=library_mode, wrappers=wrappers, models=models)
+    check(statement.problem)
+    return Stated(program, statement, reference.solve(statement.problem))
+
+
+def load(folder: Path, text: str, name: str = "unit.c", **options: str) -> Program:
+    """Return the program of a source text."""
+    path = folder / name
+    path.write_text(textwrap.dedent(text))
+    return kleene.load(path, **options)
