@@ -14,6 +14,9 @@ EXACT_DTYPES = st.sampled_from([d for d in minplus.DTYPES if d.kind == "i"])
 FLOAT_DTYPES = st.sampled_from([d for d in minplus.DTYPES if d.kind == "f"])
 
 
+SMALL = st.integers(-6, 9)
+
+
 def constraints(n, bounds, max_size=12):
     """Lists of (i, j, bound)."""
     if n == 0:
@@ -35,7 +38,7 @@ def of_constraints(n, dtype, rows):
 
 
 @st.composite
-def octagons(draw, dtypes=DTYPES, max_n=5, bounds=st.integers(-6, 9)):
+def octagons(draw, dtypes=DTYPES, max_n=5, bounds=SMALL):
     """Small octagons, some empty; often with differences that are fixed."""
     n = draw(st.integers(0, max_n))
     rows = draw(constraints(n, bounds))

@@ -86,7 +86,7 @@ def assign(m: Any, target: int, source: int, negate: bool, up: Any, down: Any) -
     """Assign x := ±y + d."""
     ends = np.array([up, down], m.dtype)
     both = np.array([target, source])
-    whole, flip = _whole(len(m)), _NEGATE[negate]
+    whole, flip = _whole(len(m)), _NEGATE[bool(negate)]
     batch.assign(m, whole, both[:1], both[1:], flip, ends[:1], ends[1:])
 
 

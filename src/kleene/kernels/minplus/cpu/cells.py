@@ -52,8 +52,9 @@ def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
 def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> None:
     """Add constraints, and close nothing."""
     for t in range(begin, end):
-        at = index(rows[t], columns[t])
-        m[at] = min(m[at], bounds[t])
+        i, j = rows[t], columns[t]
+        for at in (index(i, j), index(j ^ 1, i ^ 1)):  # the diagonal alone is stored twice
+            m[at] = min(m[at], bounds[t])
 
 
 @piece

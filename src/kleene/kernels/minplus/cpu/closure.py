@@ -53,11 +53,9 @@ def close_tiles(
             at = pointer(m, offsets[s])
             if n == 0:
                 codes[s] = CLOSED
-            elif at[0] < 0:
+            elif at[0] < 0 or fits(at, n, outer, inner):
                 codes[s] = EMPTY
-            elif fits(at, n, outer, inner):
-                codes[s] = EMPTY
-                if close_tile(at, n, pointer(t, 0), outer, inner, tighten):
+                if not at[0] < 0 and close_tile(at, n, pointer(t, 0), outer, inner, tighten):
                     codes[s] = CLOSED
                 else:
                     make_empty(at, n, outer)
@@ -75,9 +73,11 @@ def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
 def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
     """Close one octagon, on some threads; return its code."""
     code = can_close(m, n, outer, inner)
-    if code != CLOSED:
-        return code
-    return CLOSED if _Closure(m, n, outer, inner, tighten, n_threads).run() else EMPTY
+    if code == CLOSED and not _Closure(m, n, outer, inner, tighten, n_threads).run():
+        code = EMPTY
+    if code == EMPTY:
+        m.fill(outer[2])
+    return code
 
 
 class _Closure:
@@ -94,15 +94,13 @@ class _Closure:
         self.has_point = True
 
     def run(self) -> bool:
-        """Return whether the octagon has a point, having closed it."""
+        """Return whether the octagon has a point; then it is closed."""
         others = [Thread(target=self._work, args=(part,)) for part in range(1, self.n_threads)]
         for thread in others:
             thread.start()
         self._work(0)
         for thread in others:
             thread.join()
-        if not self.has_point:
-            self.m.fill(self.outer[2])
         return self.has_point
 
     def _work(self, part: int) -> None:

@@ -60,6 +60,16 @@ def _is_empty(m: Array) -> bool:
     return len(m) > 0 and bool(m[0] < 0)
 
 
+def _has_nothing(m: Array) -> bool:
+    """Return whether no assignment changes anything: no variables, or no points."""
+    return len(m) == 0 or _is_empty(m)
+
+
+def _make_empty(m: Array) -> bool:
+    m[:] = lowest(m.dtype)
+    return False
+
+
 def _unary(square: Array) -> Array:
     """Return the cells (i, i^1): twice the bounds of each V'[i^1]."""
     i = np.arange(len(square))
@@ -88,8 +98,7 @@ def _finish(square: Array, m: Array, tighten: bool) -> bool:
         _tighten(square)
     unary, i = _unary(square), np.arange(len(square))
     if (square.diagonal() < 0).any() or (add_up(unary, unary[i ^ 1]) < 0).any():
-        m[:] = lowest(m.dtype)
-        return False
+        return _make_empty(m)
     halves = half_up(add_up(unary[:, None], unary[i ^ 1]))
     np.fill_diagonal(halves, 0)
     halve(np.minimum(square, halves), m)
@@ -99,7 +108,7 @@ def _finish(square: Array, m: Array, tighten: bool) -> bool:
 def close(m: Array, tighten: bool) -> bool:
     """Close strongly; see `kleene.kernels.minplus.close`."""
     if _is_empty(m):
-        return False
+        return _make_empty(m)
     square = _square(m, tighten)
     for k in range(len(square)):
         np.minimum(square, add_up(square[:, k, None], square[None, k]), out=square)
@@ -111,7 +120,7 @@ def close(m: Array, tighten: bool) -> bool:
 
 def strengthen(m: Array, tighten: bool) -> bool:
     """Combine unary bounds; see `kleene.kernels.minplus.strengthen`."""
-    return not _is_empty(m) and _finish(_square(m, tighten), m, tighten)
+    return _make_empty(m) if _is_empty(m) else _finish(_square(m, tighten), m, tighten)
 
 
 def close_after(m: Array, rows: Array, columns: Array, bounds: Array, tighten: bool) -> bool:
@@ -173,7 +182,7 @@ def equals(a: Array, b: Array) -> bool:
 
 def forget(m: Array, variable: int) -> None:
     """Drop all bounds on `variable`."""
-    if _is_empty(m):
+    if _has_nothing(m):
         return
     square, two = whole(m), [2 * variable, 2 * variable + 1]
     square[two] = infinity(m.dtype)
@@ -184,7 +193,7 @@ def forget(m: Array, variable: int) -> None:
 
 def shift(m: Array, variable: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±x + d; see `kleene.kernels.minplus.shift`."""
-    if _is_empty(m):
+    if _has_nothing(m):
         return
     order = np.arange(2 * n_variables(len(m)))
     if negate:
@@ -206,7 +215,7 @@ def _move(square: Array, variable: int, up: Any, down: Any) -> None:
 
 def assign(m: Array, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±y + d, x and y apart; see `kleene.kernels.minplus.assign`."""
-    if _is_empty(m):
+    if _has_nothing(m):
         return
     order = np.arange(2 * n_variables(len(m)))
     order[2 * target], order[2 * target + 1] = 2 * source + negate, 2 * source + (not negate)
@@ -217,7 +226,7 @@ def assign(m: Array, target: int, source: int, negate: bool, up: Any, down: Any)
 
 def assign_interval(m: Array, variable: int, up: Any, down: Any) -> None:
     """Assign x := d; see `kleene.kernels.minplus.assign_interval`."""
-    if _is_empty(m):
+    if _has_nothing(m):
         return
     forget(m, variable)
     square, two = whole(m), [2 * variable, 2 * variable + 1]

@@ -1,0 +1,90 @@
+"""How octagons lie in memory, and which type holds what."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kleene.base.device import Device
+from kleene.kernels import minplus
+from kleene.kernels.minplus import reference
+from tests.kernels.minplus.octagon_inputs import octagons
+
+
+@given(n=st.integers(0, 5000))
+def test_sizes_tell_variables(n):
+    assert minplus.n_variables(minplus.size(n)) == n
+
+
+@pytest.mark.parametrize("n_elements", [1, 3, 5, 11, 13, 23])
+def test_other_sizes_are_refused(n_elements):
+    with pytest.raises(ValueError, match=f"no octagon has {n_elements} elements"):
+        minplus.n_variables(n_elements)
+
+
+@given(n=st.integers(1, 6))
+def test_each_cell_and_its_dual_have_one_place(n):
+    places = {}
+    for i in range(2 * n):
+        for j in range(2 * n):
+            if i != j:
+                assert minplus.cell(i, j) == minplus.cell(j ^ 1, i ^ 1)
+            places.setdefault(minplus.cell(i, j), set()).add((i, j))
+    assert sorted(places) == list(range(minplus.size(n)))
+
+
+@given(m=octagons())
+def test_whole_and_halve_are_inverse(m):
+    square, out = reference.whole(m), np.empty_like(m)
+    i = np.arange(len(square))
+    assert np.array_equal(square, square[np.ix_(i ^ 1, i ^ 1)].T)
+    reference.halve(square, out)
+    assert np.array_equal(out, m)
+
+
+def test_the_narrowest_exact_type():
+    assert minplus.exact_dtype(1, 0) == np.int16
+    assert minplus.exact_dtype(16, 127) == np.int16
+    assert minplus.exact_dtype(16, 128) == np.int32
+    assert minplus.exact_dtype(1024, 2**20) == np.int64
+    assert minplus.exact_dtype(1024, 2**62) is None
+
+
+@given(m=octagons(), dtype=st.sampled_from(minplus.DTYPES))
+def test_small_octagons_convert_exactly(m, dtype):
+    out = minplus.convert(np.empty(len(m), dtype), m)
+    back = minplus.convert(np.empty_like(m), out)
+    assert np.array_equal(back, m)
+
+
+@given(
+    value=st.integers(-(2**63) + 2, 2**63 - 2),
+    dtype=st.sampled_from(minplus.DTYPES),
+)
+def test_conversion_is_never_below(value, dtype):
+    out = minplus.convert(np.empty(1, dtype), np.array([value]))
+    if out[0] != minplus.infinity(dtype):
+        assert Fraction(out[0].item()) >= value
+
+
+@given(
+    value=st.floats(allow_nan=False, allow_infinity=False), dtype=st.sampled_from(minplus.DTYPES)
+)
+def test_conversion_of_floats_is_never_below(value, dtype):
+    out = minplus.convert(np.empty(1, dtype), np.array([value]))
+    if out[0] != minplus.infinity(dtype):
+        assert Fraction(out[0].item()) >= Fraction(value)
+
+
+def test_magnitude_is_of_finite_bounds():
+    m = minplus.top(2, np.int16)
+    assert minplus.magnitude(m) == 0
+    m[minplus.cell(0, 2)] = -32_766
+    assert minplus.magnitude(m) == 32_766
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(ValueError, match="'cpu' or 'auto'"):
+        minplus.close(minplus.top(1, np.int32), device=Device.HYBRID)
