@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kleene.analyses.points_to.answers.statistics import Phase, Statistics
 
 _SHOWN_CALLS = 20
-_SHOWN_TARGETS = 12
+_SHOWN_TARGETS = 8
+_EXPLAINED_TARGETS = 40  # finding a reason takes up to some tenths of a second
 _SHOWN_OTHERS = 10
 _SAYS_WIDTH = 60
 _CODE_WIDTH = 80
@@ -35,7 +36,7 @@ def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
             if hot.n_objects > 1
         ],
     )
-    yield from _listed("Calls that reach nothing known", _unresolved(result))
+    yield from _listed("Calls through pointers without a known target", _unresolved(result))
     yield from _listed(
         "Functions without body or model: what they are given escapes",
         [
@@ -70,28 +71,39 @@ def _calls(result: PointsToResult) -> Iterator[str]:
     sites = [site for site in result.call_graph().sites if site.targets]
     if not sites:
         return
-    found = result.statistics
-    yield f"\n{_count(len(sites), 'call')} through pointers, {found.n_targets} targets\n"
-    for site in sites[:_SHOWN_CALLS]:
-        yield "".join(_site(result, site))
-    yield from _more(len(sites) - _SHOWN_CALLS)
+    n_targets = result.statistics.n_targets
+    is_small = n_targets <= _EXPLAINED_TARGETS
+    yield f"\n{_count(len(sites), 'call')} through pointers, {_count(n_targets, 'target')}\n"
+    groups: dict[tuple[str, tuple[str, ...], bool], list[CallSite]] = {}
+    for site in sites if is_small else sorted(sites, key=lambda site: -len(site.targets)):
+        groups.setdefault((_title(site), site.targets, site.may_leave), []).append(site)
+    for (title, _, may_leave), alike in list(groups.items())[:_SHOWN_CALLS]:
+        yield f"  {title}{f'  ({len(alike)} times)' if len(alike) > 1 else ''}\n"
+        yield from _reasons(alike[0]) if is_small else _targets(alike[0])
+        if may_leave:
+            yield "    and code outside the program\n"
+    yield from _more(len(groups) - _SHOWN_CALLS)
 
 
-def _site(result: PointsToResult, site: CallSite) -> Iterator[str]:
-    way = "hands on" if site.kind == "callback" else "calls"
-    what = _code(site.span) or f"{site.caller} {way} {site.through}"
-    yield f"  {site.place or site.caller}: {what}\n"
-    shown = site.targets[:_SHOWN_TARGETS]
-    reasons = [site.why(target).steps[0] for target in shown]
-    width = max(len(target) for target in shown)
-    place_width = max(len(step.place or "") for step in reasons)
-    for target, step in zip(shown, reasons, strict=True):
+def _title(site: CallSite) -> str:
+    place = f"{site.place}: " if site.place else ""
+    return place + (_code(site.span) or f"{site.caller}, through {site.through}")
+
+
+def _reasons(site: CallSite) -> Iterator[str]:
+    """Yield the targets of a call, each with the statement that takes its address."""
+    steps = [site.why(target).steps[0] for target in site.targets]
+    width = max(len(target) for target in site.targets)
+    place_width = max(len(step.place or "") for step in steps)
+    for target, step in zip(site.targets, steps, strict=True):
         place, why = step.place or "", _code(step.span) or step.says
         yield f"    {target:{width}}  {place:{place_width}}  {why}\n"
-    if len(site.targets) > len(shown):
-        yield f"    and {len(site.targets) - len(shown)} more\n"
-    if site.may_leave:
-        yield "    and code outside the program\n"
+
+
+def _targets(site: CallSite) -> Iterator[str]:
+    n_more = len(site.targets) - _SHOWN_TARGETS
+    rest = f" and {n_more} more" if n_more > 0 else ""
+    yield f"    {', '.join(site.targets[:_SHOWN_TARGETS])}{rest}\n"
 
 
 def explanation(found: Explanation) -> str:
@@ -112,12 +124,9 @@ def _code(span: Span | None) -> str:
 
 
 def _unresolved(result: PointsToResult) -> list[str]:
-    sites = [s for s in result.call_graph().sites if not s.targets]
-    return [
-        f"{site.place or site.caller}: {site.caller}, through {site.through}"
-        + (": code outside the program" if site.may_leave else ": nothing")
-        for site in sites
-    ]
+    sites = [site for site in result.call_graph().sites if site.is_unresolved]
+    sites += [site for site in result.call_graph().sites if site.may_leave and not site.targets]
+    return list(dict.fromkeys(_title(site) for site in sites))
 
 
 def query(name: str, answer: ObjectSet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_a_fact_has_a_chain_of_rule_instances_and_nothing_else_has(seed: int) ->
             continue
         assert found[0].rule == Rule.ADDRESS
         assert (found[-1].node, found[-1].object) == (node, object)
-        for before, after in zip(found, found[1:], strict=False):
+        for before, after in pairwise(found):
             assert (before.node, before.object) == (after.source, after.from_object)
         for flow in found:
             assert holds(solution, flow.node, flow.object)

@@ -58,8 +58,9 @@ class CallSite:
 
     @property
     def is_unresolved(self) -> bool:
-        """Whether no function was found that it calls, known or not."""
-        return not self.targets and not self.may_leave
+        """Whether no function was found that it calls, known or not; a callback may be null."""
+        is_call = self.kind == CallKind.INDIRECT
+        return is_call and not self.targets and not self.may_leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)

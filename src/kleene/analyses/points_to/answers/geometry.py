@@ -51,16 +51,16 @@ class Geometry:
         if BLUR in (first, second):
             return True
         step, other_step = int(self._places.stride[left]), int(self._places.stride[right])
-        ends = self._end(left) - 1 + left_bytes, self._end(right) - 1 + right_bytes
-        if first >= ends[1] or second >= ends[0]:
+        end, other_end = self._end(left), self._end(right)
+        if first >= other_end - 1 + right_bytes or second >= end - 1 + left_bytes:
             return False
         if step and other_step:
             distance = (first - second) % (common := gcd(step, other_step))
             return distance < right_bytes or common - distance < left_bytes
         if step:
-            return _meets_row(second, right_bytes, first, step, left_bytes)
+            return _meets_row(second, right_bytes, first, step, end, left_bytes)
         if other_step:
-            return _meets_row(first, left_bytes, second, other_step, right_bytes)
+            return _meets_row(first, left_bytes, second, other_step, other_end, right_bytes)
         return True
 
     def _end(self, object: int) -> float:
@@ -76,8 +76,10 @@ class Geometry:
         return self._ends[object]
 
 
-def _meets_row(exact: int, exact_bytes: int, start: int, step: int, row_bytes: int) -> bool:
-    """Return whether bytes at one address meet those at each step from a start."""
+def _meets_row(
+    exact: int, exact_bytes: int, start: int, step: int, end: float, row_bytes: int
+) -> bool:
+    """Return whether bytes at one address meet those at each step from `start` to before `end`."""
     behind = exact - row_bytes - start + 1  # the row's first element that ends behind `exact`
     nearest = start + max(0, -(-behind // step)) * step
-    return nearest < exact + exact_bytes
+    return nearest < min(end, exact + exact_bytes)

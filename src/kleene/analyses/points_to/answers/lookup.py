@@ -19,7 +19,7 @@ from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
 from kleene.analyses.points_to.model import AllocationKind, Statement
 from kleene.base.errors import SourceError
 from kleene.ir import Program
-from kleene.ir.codes import Binding, ValueKind
+from kleene.ir.codes import Binding, TypeKind, ValueKind
 from kleene.solvers.inclusion import Solution
 
 _PLACED = re.compile(r"(?P<base>.*?)(?P<place>(\+(\d+|\?|\*))?(\[\d*\])?(#\d+)?)")
@@ -292,20 +292,29 @@ class Lookup:
 
     def _may_point(self, node: int) -> bool:
         """Return whether a node is a pointer, or something else that holds addresses after all."""
-        if node >= self._program.n_values or self._is_pointer_typed(node):
+        if bool(self._solution.unknown[node]) or len(self._solution.of(node)):
             return True
-        if not self._statement.is_tracked[node]:
-            return False
-        return bool(self._solution.unknown[node]) or len(self._solution.of(node)) > 0
+        type_id = self._type(node)
+        return type_id < 0 or self._has_pointer(type_id)
 
-    def _is_pointer_typed(self, value: int) -> bool:
-        view = self._program.value_view(value)
-        return view.type.row >= 0 and str(view.type).startswith("ptr")
+    def _type(self, node: int) -> int:
+        """Return the type of a value, or of the storage that a node is in; -1 if unknown."""
+        if node < self._program.n_values:
+            return int(self._program.value_types[node])
+        if (object := int(self._naming.object_of_contents[node])) < 0:
+            return -1
+        allocation = self._statement.places.allocation[object]
+        return int(self._statement.allocations.type[allocation])
+
+    def _has_pointer(self, type_id: int) -> bool:
+        types = self._program.types
+        if types.kind[type_id] in (TypeKind.STRUCT, TypeKind.ARRAY, TypeKind.VECTOR):
+            return any(self._has_pointer(part) for part in types.elements_of(type_id).tolist())
+        return bool(types.kind[type_id] == TypeKind.POINTER)
 
     def _type_of(self, nodes: list[int]) -> str:
-        values = [node for node in nodes if node < self._program.n_values]
-        types = {str(self._program.value_view(value).type) for value in values}
-        return " or ".join(sorted(types))
+        types = {self._type(node) for node in nodes} - {-1}
+        return " or ".join(sorted(self._program.printer.types[t] for t in types))
 
     def _nothing(self, text: str, what: str) -> SourceError:
         base = _placed(text)[0].removeprefix("&")

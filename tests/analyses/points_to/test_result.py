@@ -1,0 +1,167 @@
+"""The questions a points-to result takes, on small programs whose answers are plain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kleene
+from kleene.analyses.points_to import ANALYSIS, PointsTo, PointsToResult
+from kleene.analyses.points_to.answers.call_graph import CallKind
+from kleene.ir import Program
+from tests.analyses.points_to.compiled import solved
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return kleene.load(EXAMPLES / "events")
+
+
+@pytest.fixture(scope="module")
+def events(program: Program) -> PointsToResult:
+    result: PointsToResult = program.points_to(device="cpu")
+    return result
+
+
+def test_a_program_offers_the_analysis_by_its_name(program: Program) -> None:
+    assert ANALYSIS is PointsTo
+    assert PointsTo.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert program.points_to.__doc__ == PointsTo.__doc__
+    assert not hasattr(program, "no_such_analysis")
+    assert not hasattr(program, "_points_to")
+    with pytest.raises(AttributeError, match="no attribute 'point_to'"):
+        program.point_to()
+    with pytest.raises(TypeError, match="nonsense"):
+        program.points_to(nonsense=True)
+
+
+def test_sets_are_sets_of_named_objects(events: PointsToResult) -> None:
+    held = events.of("main.handle")
+    assert held == {"ignore", "on_key", "on_click", "complain"}
+    assert held != {"ignore"}
+    assert "on_key" in held
+    assert "redraw" not in held
+    assert len(held) == 4
+    assert not held.unknown
+    assert str(held) == "{ignore, on_key, on_click, complain}"
+    (first, *_) = held
+    assert (first.name, first.kind, first.place) == ("ignore", "function", "handlers.c:21")
+    window = next(iter(events.of("redraw.context")))
+    assert (window.kind, window.type) == ("global", "struct.window")
+    assert {o.name for o in held & events.of("fallback")} == {"ignore", "complain"}
+
+
+def test_equal_sets_are_equal_whoever_solved_them(program: Program) -> None:
+    cpu, other = (PointsTo().run(program, device="cpu", threads=n) for n in (1, 2))
+    assert cpu.of("main.handle") == other.of("main.handle")
+    assert hash(cpu.of("first")) == hash(other.of("first"))
+
+
+def test_the_plan_is_announced_before_the_solve(program: Program) -> None:
+    said: list[str] = []
+    result = PointsTo().run(program, announce=lambda plan: said.append(str(plan)))
+    assert said == [result.solution.plan] or said[0].split(";")[0] in result.solution.plan
+    assert [phase.name for phase in result.phases] == ["constraints", "solve"]
+
+
+def test_who_points_to_storage(events: PointsToResult) -> None:
+    names = events.pointed_by("heap@queue.c:15:25")
+    assert {"first", "later.%3.entry", "run_all.%5.entry"} <= set(names)
+    assert "fallback" not in names
+    assert events.pointed_by("on_key+0") == events.pointed_by("on_key")
+
+
+def test_the_call_graph_has_all_three_kinds_of_calls(events: PointsToResult) -> None:
+    graph = events.call_graph()
+    kinds = {(edge.caller, edge.callee): edge.kind for edge in graph.edges}
+    assert kinds["main", "handler_of"] == CallKind.DIRECT
+    assert kinds["main", "on_key"] == CallKind.INDIRECT
+    assert kinds["main", "by_kind"] == CallKind.CALLBACK
+    assert graph.callees("run_all") == ["free", "redraw"]
+    assert set(graph.callers("later")) == {"on_key", "on_click"}
+    assert "redraw" in graph.reachable("main")
+    assert "redraw" not in graph.reachable("on_key")
+    (site,) = graph.at("queue.c:27")
+    assert site.targets == ("redraw",)
+    assert site.why("redraw").steps[-1].place == "queue.c:27:5"
+    assert graph.at("queue.c:2") == []
+
+
+def test_mod_ref_of_a_function_and_what_it_calls(events: PointsToResult) -> None:
+    key = events.mod_ref("on_key")
+    assert key.writes == {
+        *("editor+16", "clock+16", "first"),
+        *("heap@queue.c:15:25", "heap@queue.c:15:25+8", "heap@queue.c:15:25+16"),
+    }
+    assert {"first", "editor+16", "main.events+4", "main.events+8"} <= set(key.reads.names)
+    assert events.mod_ref("ignore").writes == set()
+    everything = events.mod_ref("main")
+    assert {"editor+20", "main.events", "fallback"} <= set(everything.writes.names)
+    assert not {"table", "__const.main.events"} & set(everything.writes.names)  # constants
+    assert "on_key" not in everything.reads  # code is no data
+
+
+def test_mod_ref_counts_what_is_copied_and_what_escapes(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        """
+#include <string.h>
+struct s { int *p; int n; } a, b;
+int *kept, secret;
+void outside(int **);
+void copy(void) { memcpy(&a, &b, sizeof a); }
+void call(void) { outside(&kept); }
+int main(void) { copy(); call(); return secret; }
+""",
+    )
+    copied = result.mod_ref("copy")
+    assert {"a", "a+8"} <= set(copied.writes.names)
+    assert "b+8" in copied.reads
+    assert "b" not in copied.writes
+    assert not copied.writes.unknown
+    called = result.mod_ref("call")
+    assert called.writes.unknown
+    assert "kept" in called.writes
+    assert "secret" not in called.writes
+
+
+def test_what_is_handed_to_an_unknown_function_escapes(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        "void outside(int **); int *inside(void);\n"
+        "static int a, b, *p = &a, *q = &b;\n"
+        "int main(void) { outside(&p); int *r = inside(); return *r + *q; }\n",
+    )
+    assert result.escapes("a")
+    assert result.escapes("p")
+    assert not result.escapes("b")
+    assert result.of("main.r").unknown
+    assert "a" in result.of("main.r")
+    assert result.may_alias("main.r", "p")
+    assert not result.may_alias("main.r", "q")
+    assert [e.name for e in result.statistics.unknown_externals] == ["outside", "inside"]
+    steps = result.explain("main.r", "a").steps
+    assert [step.flow.rule for step in steps][-1] == "enter"
+    assert "escapes" in str(result.explain("main.r", "a"))
+
+
+def test_statistics_count_what_is_there(events: PointsToResult) -> None:
+    found = events.statistics
+    assert found.n_functions == 11
+    assert found.n_call_sites == 3
+    assert found.n_targets == 6
+    assert (found.n_unknown, found.n_escaped, found.unresolved) == (0, 0, ())
+    assert found.largest_set == found.hottest[0].n_objects >= found.average_set > 0
+    assert found.n_objects == events.statement.problem.n_objects
+
+
+def test_a_program_without_main_says_how_it_can_be_analysed(tmp_path: Path) -> None:
+    text = "int *kept; void keep(int *p) { kept = p; }\n"
+    with pytest.raises(kleene.SourceError) as error:
+        solved(tmp_path, text)
+    assert error.value.id == "points-to/no-main"
+    assert "--library" in error.value.notes[0]
+    assert solved(tmp_path, text, library=True).of("keep.p").unknown

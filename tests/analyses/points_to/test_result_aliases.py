@@ -1,0 +1,154 @@
+"""May and must alias: places, access sizes, storage that exists once; and the laws between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kleene.analyses.points_to import PointsToResult
+from kleene.analyses.points_to.answers.geometry import Geometry
+from kleene.analyses.points_to.model import BLUR
+from tests.analyses.points_to.compiled import solved
+
+PROGRAM = """
+#include <stdlib.h>
+struct s { int first, second; char name[8]; long last; } one, two, rows[4];
+int recursive(int n, int *p) {
+  int local = n;
+  int *mine = n ? &local : p;
+  if (n) return recursive(n - 1, &local) + *mine;
+  return *mine;
+}
+int main(int argc, char **argv) {
+  int local = 0, other = 1;
+  int *first = &one.first, *second = &one.second, *again = &one.first;
+  char *name = one.name, *inside = &one.name[argc];
+  long *last = &one.last;
+  struct s *row0 = &rows[0], *row = &rows[argc];
+  int *either = argc > 1 ? &local : &other;
+  int *mine = &local;
+  int *heap = malloc(4), *null = 0;
+  char *wide = (char *)&two;
+  int *narrow = &two.second, *apart = (int *)&two.name;
+  *(long *)wide = 5;
+  *first = *second = *again = *last = *name = *inside = row0->first = row->second = *narrow = *apart = 1;
+  return *either + *mine + *heap + recursive(3, heap) + (null == heap);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> PointsToResult:
+    return solved(tmp_path_factory.mktemp("aliases"), PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "may"),
+    [
+        ("first", "again", True),
+        ("first", "second", False),
+        ("first", "name", False),
+        ("name", "inside", True),
+        ("inside", "last", False),
+        ("row0", "row", True),
+        ("row", "first", False),
+        ("either", "mine", True),
+        ("heap", "mine", False),
+        ("null", "heap", False),
+        ("null", "null", False),
+        ("wide", "narrow", True),  # a store of 8 bytes at `wide` reaches it
+        ("wide", "apart", False),
+    ],
+)
+def test_fields_elements_and_the_bytes_of_accesses(
+    result: PointsToResult, left: str, right: str, may: bool
+) -> None:
+    assert result.may_alias(f"main.{left}", f"main.{right}") is may
+    assert result.may_alias(f"main.{right}", f"main.{left}") is may
+
+
+def test_must_alias_needs_one_address(result: PointsToResult) -> None:
+    assert result.must_alias("main.first", "main.again")
+    assert result.must_alias("main.mine", "main.mine")
+    assert not result.must_alias("main.first", "main.second")
+    assert not result.must_alias("main.either", "main.mine")
+    assert not result.must_alias("main.heap", "main.heap")  # one call may run many times
+    assert not result.must_alias("main.row", "main.row")
+    assert not result.must_alias("main.null", "main.null")
+
+
+def test_a_local_of_a_recursive_function_is_many(result: PointsToResult) -> None:
+    assert not result.must_alias("recursive.mine", "recursive.mine")
+    address = "&recursive.local"
+    assert result.of(address).names == ["recursive.local"]
+    assert not result.must_alias(address, address)
+    assert result.must_alias("&main.local", "main.mine")
+
+
+def test_a_local_of_a_callback_is_many(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        "#include <pthread.h>\n"
+        "static void *run(void *p) { volatile int mine; volatile int *q = &mine; *q = 1; return p; }\n"
+        "int main(void) { pthread_t t; return pthread_create(&t, 0, run, &t); }\n",
+    )
+    assert result.of("run.q").names == ["run.mine"]
+    assert not result.must_alias("run.q", "run.q")
+
+
+def test_a_global_of_each_thread_is_many(tmp_path: Path) -> None:
+    text = "_Thread_local int a; int b; int *p, *q; int main(void) { p = &a; q = &b; return *p; }\n"
+    result = solved(tmp_path, text)
+    assert result.must_alias("q", "q")
+    assert not result.must_alias("p", "p")
+
+
+def geometry_of(places: list[tuple[int, int, int]]) -> Geometry:
+    """The geometry of one piece of storage with these places: byte, reach, stride."""
+    byte, reach, stride = (np.array(column) for column in zip(*places, strict=True))
+    table = SimpleNamespace(
+        allocation=np.zeros(len(byte), np.int32), byte=byte, n_bytes=reach, stride=stride
+    )
+    problem = SimpleNamespace(allocation_offsets=np.array([0, len(byte)], np.int32))
+    return Geometry(SimpleNamespace(places=table, problem=problem))  # type: ignore[arg-type]
+
+
+def addresses(place: tuple[int, int, int], end: int, storage: range) -> set[int]:
+    byte, _, stride = place
+    if byte == BLUR:
+        return set(storage)
+    return {byte} if not stride else set(range(byte, end, stride))
+
+
+@given(data=st.data())
+def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> None:
+    """Storage: fields, an array of elements with fields, fields; every address has one place."""
+    before = data.draw(st.integers(0, 2)) * 4
+    step = data.draw(st.sampled_from([1, 2, 4, 8]))
+    count = data.draw(st.integers(2, 4))
+    fields = sorted(data.draw(st.sets(st.integers(0, step - 1), min_size=1)))
+    end = before + step * count
+    places = [(byte, 4, 0) for byte in range(0, before, 4)]
+    rows = [(before + step + f, 1, step) for f in fields]
+    places += [(before + f, 1, 0) for f in fields] + rows + [(end, 4, 0), (end + 4, 0, 0)]
+    places.append((BLUR, 0, 0))
+    geometry = geometry_of(places)
+    left, right = (data.draw(st.integers(0, len(places) - 1)) for _ in range(2))
+    left_bytes, right_bytes = (data.draw(st.integers(1, 9)) for _ in range(2))
+    storage = range(end + 5)
+    touches = any(
+        a < b + right_bytes and b < a + left_bytes
+        for a in addresses(places[left], end, storage)
+        for b in addresses(places[right], end, storage)
+    )
+    found = geometry.meet(left, left_bytes, right, right_bytes)
+    assert found or not touches
+    assert found == geometry.meet(right, right_bytes, left, left_bytes)
+    both_rows = bool(places[left][2] and places[right][2])
+    if not both_rows:
+        assert found == touches or BLUR in (places[left][0], places[right][0])
