@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import NONE, Problem, cuda, difference, reference
+from kleene.solvers.inclusion import NONE, Problem, cuda, difference, hybrid, reference
 from kleene.solvers.inclusion.cuda import classes, cycles, fixpoint, layout, rounds
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
+from kleene.solvers.inclusion.hybrid import shared, worklist
 from tests.solvers.inclusion.strategies import (
     problem_of,
     problems,
@@ -155,6 +157,35 @@ def test_any_schedule_gives_the_same_answer(seed):
     with launch.on_host(seed):
         for number in range(15):
             assert wrong(random_problem(number)) is None, f"problem {number}"
+
+
+def wrong_ones(numbers: range) -> list[str]:
+    """Return what the GPU and both sides together get wrong, in this process."""
+    found = []
+    for number in numbers:
+        problem = random_problem(number) if number % 4 else random_closures(number)
+        expected = reference.solve(problem)
+        answers = {"cuda": cuda.solve(problem)}
+        answers["hybrid"] = hybrid.solve(problem, threads=1, costs=hybrid.Costs.none())
+        for name, answer in answers.items():
+            if (odd := difference(answer, expected)) is not None:
+                found.append(f"{name}, problem {number}: {odd}")
+    return found
+
+
+def shared_from_the_first_round() -> None:
+    """Make both sides take few rules at a time, in a process of its own."""
+    worklist.DEVICE_TAKES, worklist.HOST_TAKES = 6, 2
+    for module in (fixpoint, rounds, shared):
+        module.ROUNDS_PER_LOOK = 1
+
+
+@pytest.mark.skipif(not HAS_GPU, reason=f"no GPU: {launch.gpu_problem()}")
+def test_ten_thousand_problems_on_a_gpu():
+    chunks = [range(start, start + 100) for start in range(0, 10_000, 100)]
+    with get_context("spawn").Pool(8, shared_from_the_first_round) as pool:
+        wrong = [line for lines in pool.imap_unordered(wrong_ones, chunks) for line in lines]
+    assert wrong == []
 
 
 def spread(seed: int, n_objects: int) -> Problem:

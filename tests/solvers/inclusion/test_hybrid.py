@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def small_bites(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("cuda_place", "small_bites")
 def test_both_sides_find_the_reference_answer_together() -> None:
-    rows: list[dict[str, float]] = []
+    rows: list[Mapping[str, float]] = []
     for seed in range(N_PROBLEMS):
         problem = random_problem(seed)
         found = hybrid.solve(problem, threads=1 + seed % 3, costs=Costs.none(), trace=rows.append)
@@ -76,6 +76,18 @@ def test_short_rounds_stay_on_the_gpu() -> None:
     found = hybrid.solve(random_problem(1), costs=costs)
     assert found.statistics["shared_rounds"] == 0
     assert found.statistics["gpu_only_share"] == 1
+
+
+def test_few_nodes_stay_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise AssertionError("a GPU was asked for")
+
+    monkeypatch.setattr(launch, "current", refuse)
+    rows: list[Mapping[str, float]] = []
+    problem = random_problem(2)
+    found = hybrid.solve(problem, trace=rows.append)
+    assert difference(reference.solve(problem), found) is None
+    assert hybrid.paper_columns(rows) == {"rounds_on_gpu_share": 0}
 
 
 def test_sharing_pays_only_for_long_rounds_and_an_even_match() -> None:

@@ -15,6 +15,7 @@
 // s; an old one meets the news of s, whether another member gained it (`all` of the port has them
 // too) or not. Pulls likewise.
 #include "rows.cuh"
+#include "shares.cuh"
 #include "targets.cuh"
 
 #ifndef DETOUR
@@ -34,16 +35,6 @@ struct RuleList {
     map[at] = m;
   }
 };
-// Strips that a warp looks at in some 100 us, at a guess of a few for each object of a pull.
-#ifndef HEAVY_PUSH_STRIPS
-#define HEAVY_PUSH_STRIPS 512
-#endif
-#ifndef HEAVY_PULL_OBJECTS
-#define HEAVY_PULL_OBJECTS 128
-#endif
-#ifndef HEAVY_SLOT_OBJECTS
-#define HEAVY_SLOT_OBJECTS 64
-#endif
 
 struct Wanted {
   const int *pointer, *other, *map;
@@ -153,7 +144,7 @@ extern "C" __global__ void compare(
     if (lane_id() != 0) continue;
     all_mask[held] = all_mask[p];
     class_slot[place] = slot + 1;
-    const bool is_heavy = size >= HEAVY_SLOT_OBJECTS;
+    const bool is_heavy = is_heavy_slot(size, blocks_of(n_words, block_words));
     list.put(atomicAdd(counts + is_heavy, 1), is_heavy, held, held + 1, map[rule]);
   }
 }
@@ -165,7 +156,7 @@ extern "C" __global__ void assign(
     int n, int kind, const word_t* __restrict__ delta_mask, const word_t* __restrict__ all_mask,
     const word_t* __restrict__ dirty_mask, const int* __restrict__ pair_of,
     const int* __restrict__ class_of, const int* __restrict__ class_slot,
-    const int* __restrict__ sizes, int strips_of_block, int* __restrict__ rule_pointer,
+    const int* __restrict__ sizes, int n_words, int block_words, int* __restrict__ rule_pointer,
     int* __restrict__ rule_other, int* __restrict__ rule_map, int* counts, int n_most,
     int* __restrict__ joined, int* __restrict__ joined_slot, int* n_joined) {
   const Wanted wanted = {pointer, other, map, delta_mask, all_mask, dirty_mask, n, kind};
@@ -176,8 +167,9 @@ extern "C" __global__ void assign(
   bool is_heavy = false;
   if (is_wanted && slot < 0) {
     const word_t blocks = delta_mask[pointer[i]] ? all_mask[other[i]] : delta_mask[other[i]];
-    const long long size = sizes[pointer[i]], n_strips = size * __popcll(blocks) * strips_of_block;
-    is_heavy = kind == PUSH ? n_strips >= HEAVY_PUSH_STRIPS : size >= HEAVY_PULL_OBJECTS;
+    const long long size = sizes[pointer[i]], n_strips = size * __popcll(blocks) * block_words / 32;
+    is_heavy = kind == PUSH ? is_heavy_push(n_strips, blocks_of(n_words, block_words))
+                            : is_heavy_pull(size);
   }
   const int light = place_in_list(is_wanted && slot < 0 && !is_heavy, counts);
   const int heavy = place_in_list(is_heavy, counts + 1), at = place_in_list(slot >= 0, n_joined);

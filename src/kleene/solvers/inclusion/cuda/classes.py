@@ -47,7 +47,6 @@ class Classes:
         self._joined = [xp.zeros(n_rules, np.int32) for _ in range(2)]  # rule, slot
         self.n_wanted = counts[:2]
         self._n_active, self._n_taken, self._n_joined = (counts[i : i + 1] for i in (2, 3, 4))
-        self._strips_of_block = np.int32(-(-matrix.block_words // 32))
 
     def bring_together(self, dirty_mask: Any) -> None:
         """Leave in `wanted` the rules to fire this round, those of the slots among them."""
@@ -66,7 +65,7 @@ class Classes:
         classes = (class_rules, class_first, self._class_of, class_slot)
         to_fire = (*self.wanted, self.n_wanted, np.int32(len(self.wanted.first)))
         self._warps("compare", n_pairs, *by_pointer, *listed, *rows, *classes, *slots, *to_fire)
-        found = (self._pair_of, self._class_of, class_slot, m.sizes, self._strips_of_block)
+        found = (self._pair_of, self._class_of, class_slot, m.sizes, *m.widths)
         joined = (*self._joined, self._n_joined)
         self._threads("assign", self._n_rules, *asked, *found, *to_fire, *joined)
         pairs = (self._pair_of, self._pair_start, m.first_slot_row)

@@ -15,7 +15,7 @@ extern "C" __global__ void colour(const int* __restrict__ from, const int* __res
   const int mine = *(volatile int*)(colours + u);
   if (mine <= *(volatile int*)(colours + v)) return;
   atomicMax(colours + v, mine);
-  atomicOr(changed, 1);
+  if (!*(volatile int*)changed) atomicOr(changed, 1);
 }
 
 // is_in[v]: v reaches the root of its colour; the roots are in from the start.
@@ -28,7 +28,7 @@ extern "C" __global__ void reach_back(const int* __restrict__ from, const int* _
   if (root[u] >= 0 || root[v] >= 0 || colours[u] != colours[v]) return;
   if (!*(volatile int*)(is_in + v) || *(volatile int*)(is_in + u)) return;
   atomicOr(is_in + u, 1);
-  atomicOr(changed, 1);
+  if (!*(volatile int*)changed) atomicOr(changed, 1);
 }
 
 // grid ceil(n_nodes / block)

@@ -11,54 +11,12 @@
 // others), a warp fires one rule (or a part of one), `mark_targets` says which objects have a t(o)
 // with news, `turn` ends the round, `digest` sums up the rows that changed.
 #include "rows.cuh"
+#include "shares.cuh"
 #include "targets.cuh"
 
 #ifndef BLOCK
 #define BLOCK 256  // threads, where a kernel has shared memory
 #endif
-// Warps share a heavy rule: each takes a part of the pointer's blocks, of their words, and in a push
-// of the source's blocks. A few rules have very large pointers, and one warp would be late; of the
-// many light ones a warp takes one whole. Light rules are listed from the front, heavy ones from the
-// back of the list's n_most places: see `list_rule`.
-#define POINTER_PARTS 8
-#define SOURCE_PARTS 16
-#define WORD_PARTS 4
-#ifndef MOST_SHARES
-#define MOST_SHARES (1u << 23)  // of all heavy rules: taking one that turns out empty costs too
-#endif
-
-struct Share {  // of a rule
-  unsigned rule, pointer_part, pointer_parts, word_part, word_parts, part, parts;
-};
-
-struct Shares {
-  unsigned n_light, n_heavy, n_most, pointer_parts, word_parts, source_parts;
-
-  __device__ Shares(const Rows& r, const int* counts, int n_most, int most_of_source)
-      : n_light(counts[0]), n_heavy(counts[1]), n_most(n_most), word_parts(WORD_PARTS) {
-    const int n_blocks = (r.n_words + r.block_words - 1) / r.block_words;
-    pointer_parts = min(n_blocks, POINTER_PARTS);
-    source_parts = min(n_blocks, most_of_source);
-    while (n_of_heavy() > MOST_SHARES && source_parts > 1) source_parts /= 2;
-    while (n_of_heavy() > MOST_SHARES && word_parts > 1) word_parts /= 2;
-    while (n_of_heavy() > MOST_SHARES && pointer_parts > 1) pointer_parts /= 2;
-  }
-  __device__ word_t n_of_heavy() const {
-    return (word_t)n_heavy * pointer_parts * word_parts * source_parts;
-  }
-  __device__ unsigned size() const { return (unsigned)n_of_heavy() + n_light; }
-
-  // Parts of a pointer come fastest: warps that run together write different rows. The part of the
-  // source comes slowest: they write the same blocks of these, which then fit the L2 cache.
-  __device__ Share operator[](unsigned i) const {
-    const unsigned first_light = n_of_heavy();
-    if (i >= first_light) return {i - first_light, 0, 1, 0, 1, 0, 1};
-    const unsigned j = i / pointer_parts, k = j / word_parts;
-    return {n_most - 1 - k % n_heavy, i % pointer_parts, pointer_parts, j % word_parts,
-            word_parts,               k / n_heavy,       source_parts};
-  }
-};
-
 // The rules of one kind that have work, as *n_active triples. grid ceil(n / block)
 extern "C" __global__ void activate(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,

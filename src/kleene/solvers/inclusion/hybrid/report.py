@@ -13,7 +13,7 @@ def paper_columns(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
     R is the GPU's time for a rule by the CPU's, each over the rules it was given; a kind that one
     side never fired has none. The paper's STORE is `push`, its LOAD `pull`.
     """
-    table = list(rows)
+    table = [row for row in rows if "shared" in row]  # waves of the CPU alone have no part in it
     shared = [row for row in table if row["shared"]]
     columns: dict[str, float] = {}
     for kind in KINDS:
