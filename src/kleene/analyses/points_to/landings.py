@@ -1,0 +1,538 @@
+"""Where does each move take each place of each shape?
+
+Landings are computed on addresses. An exact place is one address; a place in the others of an array
+is the addresses of elements 1, 2, …; so it stands for many. A move by c and multiples of t takes
+address x to every x + c + j·t in the allocation, with what ISO C says of arrays (6.5.6):
+
+- A variable index stays in its array. Its array is the outermost one around x + c whose element
+  size divides t; else around x (then c is added last: `a[i - 1]`). For negative c both are taken.
+  Where there is none, every multiple counts.
+- A positive constant that is a multiple of the element size and smaller than the array, from the
+  others, stays in the others. Every other constant is added to every address: pointers to members
+  go back to their struct.
+- A pointer past an array is kept as one to its others (to its first element, if that is the only
+  one), from where it may come back. Past the allocation there is a place of its own, the end.
+- An address within a place gives that place and the blur; a move from the blur leads everywhere.
+  Addresses before or behind the allocation are dropped.
+
+Cost: a few elements at both ends of an array stand for all of it, since the others move alike.
+Equal blocks of rows are kept once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kleene.ir.tables import I32, I64, U8
+
+UNBOUNDED = 1 << 60  # bytes or elements where no end is known
+_DEEPEST = 16  # arrays in one another: see shapes
+_N_KNOWN = 1 << 13  # constants, or residues of a stride, remembered at a time
+_OUTSIDE = -1
+
+# Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
+N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, N_SHAPE_COLUMNS = range(6)
+# Columns of Frame.arrays; arrays around an array come first.
+BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, IS_REAL, N_ARRAY_COLUMNS = range(8)
+# Columns of Frame.starts, ascending by byte in a shape.
+BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
+# Columns of Frame.places.
+START, MASK, N_PLACE_COLUMNS = range(3)
+# Rows of the room for an enumeration of addresses: per array around a place, innermost first, its
+# row, the element chosen, how many there are to choose, and how many of these at the front.
+_AROUND, _CHOSEN, _CHOICES, _FRONT, _PAST, _N_WALK = range(6)
+
+Grid = NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., Any])
+_njit: Any = njit  # Numba publishes no types
+
+
+def _piece(function: Function) -> Function:
+    return cast(Function, _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+
+
+def _entry(function: Function) -> Function:
+    return cast(Function, _njit(cache=True, no_cfunc_wrapper=True)(function))
+
+
+class Frame(NamedTuple):
+    """The arrays and starts of all shapes; rows of arrays and starts count through all shapes."""
+
+    shapes: Grid
+    arrays: Grid
+    starts: Grid
+    places: Grid
+
+
+@_piece
+def _n_places(f: Frame, shape: int) -> int:
+    """Return how many places a shape has, without the end and the blur: also the end's number."""
+    return int(f.shapes[shape + 1, FIRST_PLACE] - f.shapes[shape, FIRST_PLACE])
+
+
+@_piece
+def _n_rows(f: Frame, shape: int) -> int:
+    """Return how many places a shape has with the end, which open storage has not, and the blur."""
+    return _n_places(f, shape) + (2 if f.shapes[shape, N_BYTES] < UNBOUNDED else 1)
+
+
+@_piece
+def _locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
+    """Note the place of an address, with the blur if it is within; False if it is outside."""
+    size = f.shapes[shape, N_BYTES]
+    if byte < 0 or byte > size:
+        return False
+    if byte == size:
+        found[_n_places(f, shape)] = f.shapes[shape, HAS_END]
+        return bool(f.shapes[shape, HAS_END])
+    mask = 0
+    for array in range(f.shapes[shape, FIRST_ARRAY], f.shapes[shape + 1, FIRST_ARRAY]):
+        inside = byte - f.arrays[array, BEGIN]
+        if inside < 0:
+            break
+        if f.arrays[array, STRIDE] <= inside < f.arrays[array, SPAN]:
+            byte = f.arrays[array, BEGIN] + inside % f.arrays[array, STRIDE]
+            mask |= 1 << f.arrays[array, BIT]
+    low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if f.starts[middle, BYTE] <= byte:
+            low = middle
+        else:
+            high = middle
+    found[f.starts[low, PLACE] + mask] = 1
+    if f.starts[low, BYTE] != byte:
+        found[_n_rows(f, shape) - 1] = 1
+    return True
+
+
+@_piece
+def _surround(f: Frame, start: int, walk: Grid) -> int:
+    """List the arrays around a start, innermost first, and return how many there are."""
+    depth, array = 0, f.starts[start, ARRAY]
+    while array >= 0:
+        walk[_AROUND, depth] = array
+        depth, array = depth + 1, f.arrays[array, PARENT]
+    return depth
+
+
+@_piece
+def _repeats(f: Frame, array: int, mask: int) -> bool:
+    return bool(f.arrays[array, BIT] >= 0 and (mask >> f.arrays[array, BIT]) & 1)
+
+
+@_piece
+def _near(f: Frame, depth: int, mask: int, reach: int, walk: Grid) -> None:
+    """Choose from elements that stand for all: those within `reach` of an end of their array."""
+    walk[_PAST, 0] = -1
+    for i in range(depth):
+        array = walk[_AROUND, i]
+        walk[_CHOSEN, i], walk[_CHOICES, i] = 0, 1
+        if _repeats(f, array, mask):
+            front = reach // f.arrays[array, STRIDE] + 2
+            is_open = f.arrays[array, SPAN] == UNBOUNDED
+            walk[_FRONT, i] = front
+            walk[_CHOICES, i] = min(f.arrays[array, COUNT] - 1, front if is_open else 2 * front)
+
+
+@_piece
+def _period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> None:
+    """Choose from elements that have every residue, with `n_past` elements past the array."""
+    walk[_PAST, 0] = -1
+    for i in range(depth):
+        array = walk[_AROUND, i]
+        walk[_CHOSEN, i], walk[_CHOICES, i] = 0, 1
+        if _repeats(f, array, mask):
+            divisor, rest = stride, f.arrays[array, STRIDE]
+            while rest:
+                divisor, rest = rest, divisor % rest
+            walk[_FRONT, i] = stride // divisor
+            walk[_CHOICES, i] = min(f.arrays[array, COUNT] - 1 + n_past, walk[_FRONT, i])
+
+
+@_piece
+def _next(depth: int, walk: Grid) -> bool:
+    """Go on to the next combination of elements; False after the last."""
+    for i in range(depth):
+        if i != walk[_PAST, 0]:
+            walk[_CHOSEN, i] += 1
+            if walk[_CHOSEN, i] < walk[_CHOICES, i]:
+                return True
+            walk[_CHOSEN, i] = 0
+    return False
+
+
+@_piece
+def _shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
+    """Return how far the chosen elements of some arrays are from the first ones, in bytes."""
+    shift = 0
+    for i in range(first, depth):
+        array = walk[_AROUND, i]
+        if i == walk[_PAST, 0]:
+            shift += f.arrays[array, SPAN]
+        elif _repeats(f, array, mask):
+            chosen = walk[_CHOSEN, i]
+            from_end = f.arrays[array, COUNT] - walk[_CHOICES, i] + chosen
+            element = chosen + 1 if chosen < walk[_FRONT, i] else from_end
+            shift += f.arrays[array, STRIDE] * element
+    return shift
+
+
+@_piece
+def _add(f: Frame, shape: int, place: int, constant: int, found: U8, walk: Grid) -> bool:
+    """Note where a constant takes a place; return whether all of it stays in the allocation."""
+    if place == _n_places(f, shape):
+        return _locate(f, shape, f.shapes[shape, N_BYTES] + constant, found)
+    row = f.shapes[shape, FIRST_PLACE] + place
+    start, mask = f.places[row, START], f.places[row, MASK]
+    depth = _surround(f, start, walk)
+    if constant == 0 or _stays(f, depth, mask, constant, walk):
+        found[place] = 1
+        return True
+    _near(f, depth, mask, abs(constant), walk)
+    all_inside = going = True
+    while going:
+        address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walk) + constant
+        all_inside &= _locate(f, shape, address, found)
+        going = _next(depth, walk)
+    if constant < 0:
+        for i in range(depth):
+            _come_back(f, shape, row, depth, i, constant, found, walk)
+    return all_inside
+
+
+@_piece
+def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
+    """Return whether a constant takes the others of an array to the others."""
+    for i in range(depth):
+        array = walk[_AROUND, i]
+        fits = constant % f.arrays[array, STRIDE] == 0 and 0 < constant < f.arrays[array, SPAN]
+        if fits and f.arrays[array, IS_REAL] and _repeats(f, array, mask):
+            return True
+    return False
+
+
+@_piece
+def _come_back(
+    f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: U8, walk: Grid
+) -> None:
+    """Note where a constant takes a pointer past the i-th array around, if it is back into it."""
+    start, mask, array = f.places[row, START], f.places[row, MASK], walk[_AROUND, i]
+    may_be_past = f.arrays[array, COUNT] == 1 or _repeats(f, array, mask)
+    if not may_be_past or f.arrays[array, SPAN] == UNBOUNDED:
+        return
+    _near(f, depth, mask, abs(constant), walk)
+    walk[_PAST, 0] = i
+    going = True
+    while going:
+        address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walk) + constant
+        inside = address - f.arrays[array, BEGIN] - _shift(f, i + 1, depth, mask, walk)
+        if 0 <= inside < f.arrays[array, SPAN]:
+            _locate(f, shape, address, found)
+        going = _next(depth, walk)
+
+
+@_piece
+def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
+    """Return the outermost array around a place in which an index of that stride works, or -1."""
+    if place >= _n_places(f, shape):
+        return -1
+    found = -1
+    array = f.starts[f.places[f.shapes[shape, FIRST_PLACE] + place, START], ARRAY]
+    while array >= 0:
+        if stride % f.arrays[array, STRIDE] == 0:
+            found = array
+        array = f.arrays[array, PARENT]
+    return found
+
+
+@_piece
+def _index(f: Frame, shape: int, place: int, array: int, found: U8) -> None:
+    """Note the same place in every element of an array around it, and the end behind it."""
+    bit = f.arrays[array, BIT]
+    found[place] = 1
+    if bit >= 0:
+        mask = f.places[f.shapes[shape, FIRST_PLACE] + place, MASK]
+        first = place - (mask & (1 << bit))
+        found[first] = 1
+        found[first + (1 << bit)] = 1
+    is_last = f.arrays[array, BEGIN] + f.arrays[array, SPAN] == f.shapes[shape, N_BYTES]
+    if is_last and f.arrays[array, PARENT] < 0 and f.arrays[array, SPAN] < UNBOUNDED:
+        found[_n_places(f, shape)] = 1
+
+
+@_piece
+def _sweep(f: Frame, shape: int, residue: int, stride: int, found: U8, walk: Grid) -> None:
+    """Note every place that has an address of a residue."""
+    size = f.shapes[shape, N_BYTES]
+    low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
+    if size // stride <= high - low:
+        for address in range(residue, size + 1, stride):
+            _locate(f, shape, address, found)
+        return
+    if size < UNBOUNDED and f.shapes[shape, HAS_END] and (size - residue) % stride == 0:
+        found[_n_places(f, shape)] = 1
+    for start in range(low, high):
+        depth = _surround(f, start, walk)
+        for mask in range(1 << f.starts[start, WIDTH]):
+            _sweep_place(f, shape, start, depth, mask, residue, stride, found, walk)
+
+
+@_piece
+def _sweep_place(
+    f: Frame,
+    shape: int,
+    start: int,
+    depth: int,
+    mask: int,
+    residue: int,
+    stride: int,
+    found: U8,
+    walk: Grid,
+) -> None:
+    """Note a place, and the blur, if an address of the residue is that of the place, or within."""
+    _period(f, depth, mask, stride, 0, walk)
+    going = True
+    while going:
+        address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walk)
+        distance = (residue - address) % stride  # to the next address of the residue
+        if distance < f.starts[start, EXTENT]:
+            found[f.starts[start, PLACE] + mask] = 1
+            if distance or stride < f.starts[start, EXTENT]:
+                found[_n_rows(f, shape) - 1] = 1
+        going = _next(depth, walk)
+
+
+@_piece
+def _sweep_from(
+    f: Frame,
+    shape: int,
+    place: int,
+    constant: int,
+    stride: int,
+    found: U8,
+    swept: U8,
+    is_swept: U8,
+    walks: Grid,
+) -> None:
+    """Note all that a constant and any multiple of a stride can reach from a place."""
+    start, mask, depth, byte = 0, 0, 0, f.shapes[shape, N_BYTES]
+    if place < _n_places(f, shape):
+        row = f.shapes[shape, FIRST_PLACE] + place
+        start, mask = f.places[row, START], f.places[row, MASK]
+        depth, byte = _surround(f, start, walks[0]), f.starts[start, BYTE]
+    _period(f, depth, mask, stride, 1, walks[0])
+    going = True
+    while going:
+        residue = (byte + _shift(f, 0, depth, mask, walks[0]) + constant) % stride
+        if residue >= len(is_swept):
+            _sweep(f, shape, residue, stride, found, walks[1])
+        else:
+            if not is_swept[residue]:
+                is_swept[residue] = 1
+                _sweep(f, shape, residue, stride, swept[residue], walks[1])
+            for i in range(len(found)):
+                found[i] |= swept[residue, i]
+        going = _next(depth, walks[0])
+
+
+@_piece
+def _add_and_index(
+    f: Frame,
+    shape: int,
+    place: int,
+    constant: int,
+    stride: int,
+    found: U8,
+    between: U8,
+    swept: U8,
+    is_swept: U8,
+    walks: Grid,
+) -> None:
+    """Note where a constant and multiples of a stride take a place."""
+    between[:] = 0
+    is_elsewhere = not _add(f, shape, place, constant, between, walks[0])
+    if between[-1]:
+        found[:] = 1
+        return
+    for landing in range(len(between)):
+        if between[landing]:
+            array = _array_of(f, shape, landing, stride)
+            if array >= 0:
+                _index(f, shape, landing, array, found)
+            else:
+                is_elsewhere = True
+    own = _array_of(f, shape, place, stride)
+    if own < 0 and is_elsewhere:
+        _sweep_from(f, shape, place, constant, stride, found, swept, is_swept, walks)
+    elif own >= 0 and (is_elsewhere or constant < 0):
+        between[:] = 0
+        _index(f, shape, place, own, between)
+        for indexed in range(len(between)):
+            if between[indexed]:
+                _add(f, shape, indexed, constant, found, walks[0])
+
+
+@_piece
+def _grown(values: I32, n_used: int, n_more: int) -> I32:
+    """Return the values in an array that has room for more."""
+    if n_used + n_more <= len(values):
+        return values
+    larger = np.empty(2 * (n_used + n_more), values.dtype)
+    larger[:n_used] = values[:n_used]
+    return larger
+
+
+@_piece
+def _land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid) -> None:
+    """Set which places every place of a shape is taken to by a move."""
+    n_rows = _n_rows(f, shape)
+    between = np.zeros(n_rows, np.uint8)
+    is_landing[:] = 0
+    is_landing[n_rows - 1] = 1
+    if len(strides) == 0:
+        for place in range(n_rows - 1):
+            _add(f, shape, place, constant, is_landing[place], walks[0])
+        return
+    for step in range(len(strides)):
+        stride = strides[step]
+        is_swept = np.zeros(min(stride, _N_KNOWN), np.uint8)
+        swept = np.zeros((len(is_swept), n_rows), np.uint8)
+        for place in range(n_rows - 1):
+            found = is_landing[place]
+            reached = found.copy()
+            if step == 0:
+                reached[place] = 1
+            found[:] = 0
+            added = constant if step == 0 else 0
+            for at in range(n_rows - 1):
+                if reached[at]:
+                    _add_and_index(
+                        f, shape, at, added, stride, found, between, swept, is_swept, walks
+                    )
+            if reached[n_rows - 1]:
+                found[:] = 1
+
+
+@_piece
+def _same_for(f: Frame, shape: int, constant: int) -> int:
+    """Return the least constant, in size, that moves the places of a shape as this one does."""
+    size = f.shapes[shape, N_BYTES]
+    if size < UNBOUNDED:
+        return int(min(max(constant, -size - 1), size + 1))
+    last = f.shapes[shape + 1, FIRST_ARRAY] - 1
+    while f.arrays[last, SPAN] != UNBOUNDED:
+        last -= 1
+    stride = f.arrays[last, STRIDE]
+    limit = f.arrays[last, BEGIN] + 2 * stride
+    if constant > limit:
+        return int(limit + (constant - limit) % stride)
+    if constant < -limit:
+        return int(-limit - (-limit - constant) % stride)
+    return constant
+
+
+@_piece
+def _pack(is_landing: U8, block: I32, lengths: I32) -> tuple[I32, int, int]:
+    """Write the landings of each row one after the other; return them, how many, and a hash."""
+    n_used, code = 0, np.uint64(len(lengths))
+    for row in range(len(lengths)):
+        before = n_used
+        block = _grown(block, n_used, len(lengths))
+        for landing in range(len(lengths)):
+            if is_landing[row, landing]:
+                block[n_used] = landing
+                n_used += 1
+                code = (code ^ np.uint64(landing)) * np.uint64(0x100000001B3)
+        lengths[row] = n_used - before
+        code = (code ^ np.uint64(0x10000 + n_used)) * np.uint64(0x100000001B3)
+    return block, n_used, int((code ^ (code >> np.uint64(29))) & np.uint64((1 << 31) - 1))
+
+
+@_piece
+def _is_at(row: int, lengths: I32, block: I32, n_used: int, offsets: I32, landings: I32) -> bool:
+    """Return whether the block that starts at a row is the given one."""
+    if row + len(lengths) >= len(offsets):
+        return False
+    first = offsets[row]
+    if offsets[row + len(lengths)] - first != n_used:
+        return False
+    for i in range(len(lengths)):
+        if offsets[row + i + 1] - offsets[row + i] != lengths[i]:
+            return False
+    return bool((landings[first : first + n_used] == block[:n_used]).all())
+
+
+@_entry
+def land_all(
+    f: Frame, constants: I64, stride_offsets: I64, strides: I64
+) -> tuple[I32, I32, I32, U8]:
+    """Return rows per move and shape, the rows' offsets and landings, and what occurs per shape.
+
+    The last has two columns: whether a move leads to the end, and whether one leads to the blur.
+    """
+    n_shapes, n_moves = len(f.shapes) - 1, len(constants)
+    rows = np.empty(n_moves * n_shapes, np.int32)
+    offsets, landings, block = np.zeros(1, np.int32), np.empty(1, np.int32), np.empty(1, np.int32)
+    n_rows, n_landings = 0, 0
+    n_slots = 1
+    while n_slots <= len(rows):
+        n_slots *= 2
+    slots = np.full(n_slots, -1, np.int32)  # blocks by hash
+    occurs = np.zeros((n_shapes, 2), np.uint8)
+    walks = np.zeros((2, _N_WALK, _DEEPEST), np.int64)
+    known = np.full(_N_KNOWN, -1, np.int32)
+    for shape in range(n_shapes):
+        lengths = np.empty(_n_rows(f, shape), np.int32)
+        is_landing = np.zeros((len(lengths), len(lengths)), np.uint8)
+        known[:] = -1
+        for move in range(n_moves):
+            own = strides[stride_offsets[move] : stride_offsets[move + 1]]
+            constant = _same_for(f, shape, constants[move]) if len(own) == 0 else constants[move]
+            at = constant + _N_KNOWN // 2
+            is_simple = len(own) == 0 and 0 <= at < _N_KNOWN
+            if is_simple and known[at] >= 0:
+                rows[move * n_shapes + shape] = known[at]
+                continue
+            _land(f, shape, constant, own, is_landing, walks)
+            for place in range(len(lengths) - 1):
+                occurs[shape, 0] |= is_landing[place, _n_places(f, shape)]
+                occurs[shape, 1] |= is_landing[place, len(lengths) - 1]
+            block, n_used, slot = _pack(is_landing, block, lengths)
+            slot &= n_slots - 1
+            while slots[slot] >= 0 and not _is_at(
+                slots[slot], lengths, block, n_used, offsets[: n_rows + 1], landings
+            ):
+                slot = (slot + 1) & (n_slots - 1)
+            if slots[slot] < 0:
+                slots[slot] = n_rows
+                offsets = _grown(offsets, n_rows + 1, len(lengths))
+                landings = _grown(landings, n_landings, n_used)
+                landings[n_landings : n_landings + n_used] = block[:n_used]
+                for i in range(len(lengths)):
+                    n_landings += lengths[i]
+                    offsets[n_rows + 1 + i] = n_landings
+                n_rows += len(lengths)
+            rows[move * n_shapes + shape] = slots[slot]
+            if is_simple:
+                known[at] = slots[slot]
+    return rows, offsets[: n_rows + 1], landings[:n_landings], occurs
+
+
+@_entry
+def find_places(f: Frame, shapes: I64, bytes_: I64) -> I64:
+    """Return the place that starts at each byte of each shape, or the blur's; -1 outside."""
+    places = np.empty(len(shapes), np.int64)
+    for i in range(len(shapes)):
+        found = np.zeros(_n_rows(f, shapes[i]), np.uint8)
+        places[i] = _OUTSIDE
+        if _locate(f, shapes[i], bytes_[i], found):
+            for place in range(len(found)):
+                if found[place]:
+                    places[i] = place
+    return places

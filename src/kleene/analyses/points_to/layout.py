@@ -1,0 +1,167 @@
+"""All shapes of a program as arrays: their places, and where each move takes them.
+
+The places of a shape are numbered from 0: those of each start, by the set of arrays whose *other*
+elements they are in (bit 0 is the outermost array of more than one element); then, where they are
+needed, the end (one past the last byte) and the blur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.landings import (
+    ARRAY,
+    BIT,
+    BYTE,
+    EXTENT,
+    FIRST_PLACE,
+    FIRST_START,
+    HAS_END,
+    N_ARRAY_COLUMNS,
+    N_BYTES,
+    N_START_COLUMNS,
+    PARENT,
+    START,
+    STRIDE,
+    UNBOUNDED,
+    WIDTH,
+    Frame,
+    find_places,
+    land_all,
+)
+from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.moves import Moves
+from kleene.ir.tables import I32, I64
+
+if TYPE_CHECKING:
+    from kleene.analyses.points_to.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The places of every shape, and the tables of moves as an inclusion problem wants them."""
+
+    n_places: I32  # per shape
+    place_offsets: I32  # n_shapes + 1
+    byte: I64  # per place: its offset; of one that repeats, that of its second; or BLUR
+    n_bytes: I32  # per place: how far it reaches; 0 for the end and the blur
+    stride: I32  # per place: divides the distances of its addresses; 0 where exact
+    contents_class: I32  # per place: equal numbers share contents, -1 contains nothing
+    n_classes: I32  # per shape
+    move_rows: I32  # per move and shape
+    move_offsets: I32
+    move_landings: I32
+    frame: Frame
+
+    def place(self, shape: int, byte: int) -> int:
+        """Return the place of a byte within its shape, the blur if it has none, -1 outside."""
+        return int(self.places(np.array([shape], np.int32), np.array([byte], np.int64))[0])
+
+    def places(self, shapes: I32, bytes_: I64) -> I32:
+        """Return the place of each byte of each shape: see `place`."""
+        found = find_places(self.frame, shapes.astype(np.int64), bytes_.astype(np.int64))
+        return np.where(found < self.n_places[shapes], found, -1).astype(np.int32)
+
+
+def lay_out(shapes: Sequence[Shape], moves: Moves, has_unknown: bool) -> Layout:
+    """Return the places of the shapes, and the landings of every move in every shape."""
+    frame = _frame(shapes)
+    rows, row_offsets, landings, occurs = land_all(frame, *moves.columns())
+    n_bytes, has_contents = frame.shapes[:-1, N_BYTES], frame.shapes[:-1, HAS_END] > 0
+    n_regular = np.diff(frame.shapes[:, FIRST_PLACE])
+    n_classes = np.diff(frame.shapes[:, FIRST_START])
+    is_bounded = n_bytes < UNBOUNDED
+    wants_blur = (occurs[:, 1] > 0) | (has_unknown & has_contents & _has_interior(frame))
+    n_extra = np.where(is_bounded, np.where(wants_blur, 2, occurs[:, 0]), wants_blur)
+    n_places = n_regular + n_extra
+    offsets = np.concatenate([[0], np.cumsum(n_places)]).astype(np.int32)
+    shape = np.repeat(np.arange(len(shapes)), n_places)
+    within = np.arange(offsets[-1]) - offsets[shape]
+    is_regular = within < n_regular[shape]
+
+    def spread(values: I64, extra: I64 | int) -> I64:
+        column = np.where(is_regular, 0, extra)
+        column[is_regular] = values
+        return column
+
+    byte, stride = _bytes_and_strides(frame)
+    start = frame.places[:, START]
+    contents = start - np.repeat(frame.shapes[:-1, FIRST_START], n_regular)
+    contents[~np.repeat(has_contents, n_regular)] = -1
+    is_end = is_bounded[shape] & (within == n_regular[shape])
+    return Layout(
+        n_places.astype(np.int32),
+        offsets,
+        spread(byte, np.where(is_end, n_bytes[shape], BLUR)),
+        spread(np.minimum(frame.starts[start, EXTENT], 1 << 30), 0).astype(np.int32),
+        spread(stride, 0).astype(np.int32),
+        spread(contents, -1).astype(np.int32),
+        np.where(has_contents, n_classes, 0).astype(np.int32),
+        rows,
+        row_offsets,
+        landings,
+        frame,
+    )
+
+
+def _frame(shapes: Sequence[Shape]) -> Frame:
+    """Return the shapes as arrays."""
+    shape_rows: list[tuple[int, ...]] = []
+    array_rows: list[tuple[int, ...]] = []
+    start_rows: list[tuple[int, ...]] = []
+    n_places = 0
+    for shape in shapes:
+        has_end = int(shape.has_contents)
+        counts = (len(array_rows), len(start_rows), n_places)
+        shape_rows.append((shape.n_bytes, has_end, *counts))
+        first_array, first_place = len(array_rows), n_places
+        widths = shape.widths()
+        for array, width in zip(shape.arrays, widths[1:], strict=True):
+            parent = array.parent + first_array if array.parent >= 0 else -1
+            bit = width - 1 if array.count > 1 else -1
+            span = min(array.count * array.stride, UNBOUNDED)
+            sizes = (array.start, array.stride, array.count, span)
+            array_rows.append((*sizes, parent, bit, int(array.is_real)))
+        for start in shape.all_starts():
+            width = widths[start.array + 1]
+            around = start.array + first_array if start.array >= 0 else -1
+            first = n_places - first_place
+            start_rows.append((start.byte, start.n_bytes, around, width, first))
+            n_places += 1 << width
+    shape_rows.append((0, 0, len(array_rows), len(start_rows), n_places))
+    starts = np.array(start_rows, np.int64).reshape(-1, N_START_COLUMNS)
+    n_of_start = 1 << starts[:, WIDTH]
+    place_start = np.repeat(np.arange(len(starts)), n_of_start)
+    first = np.cumsum(n_of_start) - n_of_start
+    return Frame(
+        np.array(shape_rows, np.int64),
+        np.array(array_rows, np.int64).reshape(-1, N_ARRAY_COLUMNS),
+        starts,
+        np.stack([place_start, np.arange(n_places) - first[place_start]], axis=1),
+    )
+
+
+def _has_interior(frame: Frame) -> NDArray[np.bool_]:
+    """Return for each shape whether it has bytes at which nothing begins."""
+    found = np.concatenate([[0], np.cumsum(frame.starts[:, EXTENT] > 1)])
+    return np.diff(found[frame.shapes[:, FIRST_START]]) > 0
+
+
+def _bytes_and_strides(frame: Frame) -> tuple[I64, I64]:
+    """Return for each place its byte, and a stride that divides the distances of its addresses."""
+    start, mask = frame.places.T
+    byte = frame.starts[start, BYTE]
+    stride = np.zeros(len(byte), np.int64)
+    array = frame.starts[start, ARRAY]
+    while (array >= 0).any():
+        row = frame.arrays[array]
+        repeats = (array >= 0) & (row[:, BIT] >= 0) & ((mask >> np.maximum(row[:, BIT], 0)) & 1 > 0)
+        byte = byte + np.where(repeats, row[:, STRIDE], 0)
+        stride = np.where(repeats, np.gcd(stride, row[:, STRIDE]), stride)
+        array = np.where(array >= 0, row[:, PARENT], -1)
+    return byte, stride
