@@ -69,7 +69,7 @@ def test_a_missing_call_is_noticed(tmp_path: Path):
     found = misses(loaded, statement, without, run)
     assert "callbacks.c:14" in found
     assert "call" in found
-    assert "function :add+0" in found
+    assert "function add:add+0" in found
 
 
 @pytest.mark.parametrize("name", ["byte_copies.c", "hash_table.c", "nested_arrays.c"])

@@ -1,0 +1,44 @@
+"""Random programs: what they do lies in the sets, and every solver finds the same sets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kleene.solvers import inclusion
+from kleene.solvers.inclusion import reference
+from tests.analyses.points_to.generator import Generator
+from tests.analyses.points_to.observing import answer, load, misses, observe
+
+N_SEEDS = 80 if os.environ.get("CI") else 12
+
+
+def _load(seed: int, folder: Path, **sizes: int):
+    source = folder / "random.c"
+    source.write_text(Generator(seed, **sizes).text())
+    return load(source)
+
+
+@pytest.mark.parametrize("seed", range(N_SEEDS))
+def test_a_run_shows_nothing_that_the_answer_lacks(seed: int, tmp_path: Path):
+    loaded = _load(seed, tmp_path)
+    statement, solution = answer(loaded.program)
+    run = observe(loaded, statement, tmp_path)
+    assert run.status == 0, run.complaints
+    assert len(run.facts) > 50
+    assert not misses(loaded, statement, solution, run)
+    assert not misses(loaded, *answer(loaded.program, library=True), run)
+
+
+@pytest.mark.parametrize("seed", range(N_SEEDS // 2))
+def test_the_judge_finds_the_same_sets(seed: int, tmp_path: Path):
+    sizes = {"n_structs": 2, "n_functions": 3, "n_statements": 4}
+    statement, solution = answer(_load(seed, tmp_path, **sizes).program)
+    assert inclusion.difference(reference.solve(statement.problem), solution) is None
+
+
+def test_a_seed_decides_the_program():
+    assert Generator(7).text() == Generator(7).text()
+    assert len({Generator(seed).text() for seed in range(20)}) == 20
