@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.cpu import batch
+from kleene.kernels.minplus import reference
+from kleene.kernels.minplus.cpu import batch, closure
+from kleene.kernels.minplus.cpu.tile import CLOSED, WIDER
+from kleene.kernels.minplus.cpu.types import inner_of, outer_of
 
 _NEGATE = (np.array([False]), np.array([True]))
 
@@ -23,7 +26,12 @@ def _whole(n_elements: int) -> Any:
 
 def close(m: Any, tighten: bool) -> bool:
     """Close strongly."""
-    return bool(batch.close(m, _whole(len(m)), tighten)[0])
+    offsets, outer = _whole(len(m)), outer_of(m.dtype)
+    for inner in inner_of(m.dtype):
+        code = closure.close_one(m, offsets, outer, inner, tighten)
+        if code != WIDER:
+            return code == CLOSED
+    return reference.close(m, tighten)
 
 
 def strengthen(m: Any, tighten: bool) -> bool:

@@ -29,7 +29,8 @@ from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
 from kleene.kernels.minplus.layout import n_variables, size
 
 LARGEST_TILE = BLOCK // 2  # variables
-PARALLEL_FROM_VARIABLES = 128  # below, threads wait for each other longer than they work
+_LARGEST_TILE_ELEMENTS = size(LARGEST_TILE)
+PARALLEL_FROM_VARIABLES = 192  # below, threads wait for each other longer than they work
 PARALLEL_FROM_ELEMENTS = 1 << 16
 
 
@@ -134,44 +135,56 @@ class _Closure:
             self.barrier.wait()
 
 
-_rooms = local()  # a tile for each type in each thread, as making one takes longer than using it
+_rooms = local()  # room for a tile and a code in each thread: making it takes longer than using it
 
 
-def _tile(dtype: Any) -> Any:
-    """Return this thread's room for a tile and its unary bounds."""
-    tiles = _rooms.__dict__
-    if dtype.name not in tiles:
-        tiles[dtype.name] = panels.aligned(BLOCK * (BLOCK + 1), dtype)
-    return tiles[dtype.name]
+def _room(dtype: Any) -> tuple[Any, Any]:
+    """Return this thread's room for a tile, with its unary bounds, and for a code."""
+    rooms = _rooms.__dict__
+    if dtype.char not in rooms:
+        rooms[dtype.char] = panels.aligned(BLOCK * (BLOCK + 1), dtype), np.empty(1, np.int64)
+    found: tuple[Any, Any] = rooms[dtype.char]
+    return found
+
+
+def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> int:
+    """Close one octagon, on as many threads as its size is worth; return its code."""
+    if len(m) > _LARGEST_TILE_ELEMENTS:
+        n = n_variables(len(m))
+        n_threads = numba.get_num_threads() if n >= PARALLEL_FROM_VARIABLES else 1
+        return close_large(m, n, outer, inner, tighten, n_threads)
+    tile, codes = _room(inner.dtype)
+    codes[0] = WIDER
+    close_tiles(m, offsets, codes, outer, inner, tighten, tile, 0, 1)
+    return int(codes[0])
 
 
 def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool) -> None:
     """Close all octagons whose code is `WIDER`, and write their codes."""
-    arguments: tuple[Any, ...] = (m, offsets, codes, outer, inner, tighten)
-    if len(codes) == 1 or len(m) < PARALLEL_FROM_ELEMENTS:
-        close_tiles(*arguments, _tile(inner.dtype), 0, len(codes))
-    else:
-        _share_tiles(arguments, numba.get_num_threads())
-    if len(m) > size(LARGEST_TILE):
-        n_elements = np.diff(offsets)
-        for t in np.flatnonzero((codes == WIDER) & (n_elements > size(LARGEST_TILE))):
-            one, n = m[offsets[t] : offsets[t + 1]], n_variables(n_elements[t])
-            n_threads = numba.get_num_threads() if n >= PARALLEL_FROM_VARIABLES else 1
-            codes[t] = close_large(one, n, outer, inner, tighten, n_threads)
-
-
-def _share_tiles(arguments: tuple[Any, ...], n_threads: int) -> None:
-    """Close the small octagons on some threads, each with as much to do."""
-    offsets, codes, inner = arguments[1], arguments[2], arguments[4]
-    work = np.cumsum(np.diff(offsets) ** 1.5)  # n³, but for a factor
-    ends = np.searchsorted(work, work[-1] * np.arange(n_threads + 1) / n_threads)
-    ends[-1] = len(codes)
 
     def close_share(begin: int, end: int) -> None:
-        close_tiles(*arguments, _tile(inner.dtype), begin, end)
+        tile, _ = _room(inner.dtype)
+        close_tiles(m, offsets, codes, outer, inner, tighten, tile, begin, end)
 
-    threads = [Thread(target=close_share, args=share) for share in pairwise(ends.tolist())]
-    for thread in threads:
+    n_threads = numba.get_num_threads() if len(m) >= PARALLEL_FROM_ELEMENTS else 1
+    ends = _shares(offsets, n_threads)
+    others = [Thread(target=close_share, args=share) for share in pairwise(ends[1:])]
+    for thread in others:
         thread.start()
-    for thread in threads:
+    close_share(ends[0], ends[1])
+    for thread in others:
         thread.join()
+    for t in np.flatnonzero(np.diff(offsets) > _LARGEST_TILE_ELEMENTS):
+        if codes[t] == WIDER:
+            here = slice(offsets[t], offsets[t + 1])
+            codes[t] = close_one(m[here], offsets, outer, inner, tighten)
+
+
+def _shares(offsets: Any, n_shares: int) -> list[int]:
+    """Return where octagons are cut into shares of as much work, but for a factor n³ each."""
+    if n_shares == 1:
+        return [0, len(offsets) - 1]
+    work = np.cumsum(np.diff(offsets) ** 1.5)
+    ends = np.searchsorted(work, work[-1] * np.arange(n_shares + 1) / n_shares)
+    ends[-1] = len(work)
+    return [int(end) for end in ends]
