@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "errors.md"
-ID = re.compile(r"[a-z]+/[a-z]+(-[a-z]+)*")
+ID = re.compile(r"[a-z]+(-[a-z]+)*/[a-z]+(-[a-z]+)*")
 
 
 def ids_raised() -> set[str]:

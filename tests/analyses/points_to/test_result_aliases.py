@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
   char *wide = (char *)&two;
   int *narrow = &two.second, *apart = (int *)&two.name;
   *(long *)wide = 5;
-  *first = *second = *again = *last = *name = *inside = row0->first = row->second = *narrow = *apart = 1;
+  *first = *second = *again = *last = *name = *inside = row0->first = row->second = 1;
+  *narrow = *apart = 1;
   return *either + *mine + *heap + recursive(3, heap) + (null == heap);
 }
 """
@@ -94,7 +95,8 @@ def test_a_local_of_a_callback_is_many(tmp_path: Path) -> None:
     result = solved(
         tmp_path,
         "#include <pthread.h>\n"
-        "static void *run(void *p) { volatile int mine; volatile int *q = &mine; *q = 1; return p; }\n"
+        "typedef volatile int cell;\n"
+        "static void *run(void *p) { cell mine; cell *q = &mine; *q = 1; return p; }\n"
         "int main(void) { pthread_t t; return pthread_create(&t, 0, run, &t); }\n",
     )
     assert result.of("run.q").names == ["run.mine"]
