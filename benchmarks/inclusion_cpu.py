@@ -31,14 +31,12 @@ LARGEST_PAPER_LAMBDAS = 1_000  # 2,000 takes minutes
 def without_classes(problem: Problem) -> Solution:
     """Solve with an edge for every use of every object."""
     reduced = reduce(problem)
-    with Waves(reduced.problem, n_direct=1 << 30) as waves:
-        return reduced.expand(waves.solution())
+    return reduced.expand(Waves(reduced.problem, n_direct=1 << 30).solution())
 
 
 def without_merging(problem: Problem) -> Solution:
     """Solve the problem as it comes."""
-    with Waves(problem) as waves:
-        return waves.solution()
+    return Waves(problem).solution()
 
 
 def compare(table: Table, name: str, problem: Problem, rivals: dict[str, Solve]) -> None:

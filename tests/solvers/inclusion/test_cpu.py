@@ -11,6 +11,7 @@ from kleene.solvers.inclusion import ANY, NONE, Problem, Solution, difference, r
 from kleene.solvers.inclusion.cpu import solve, state, waves
 from kleene.solvers.inclusion.cpu.waves import Waves
 from kleene.solvers.inclusion.generate import points_to_like
+from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.paper import andersen
 from tests.solvers.inclusion.strategies import problem_of, random_problem
 
@@ -61,8 +62,8 @@ def large_problem(seed: int) -> Problem:
 
 def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
     """Solve with a class for every set: by default only those with many objects get one."""
-    with Waves(problem, threads, n_direct=0) as started:
-        return started.solution()
+    with Threads(threads) as running:
+        return Waves(problem, running, n_direct=0).solution()
 
 
 def test_classes_give_the_judges_answer() -> None:

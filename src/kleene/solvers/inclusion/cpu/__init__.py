@@ -1,9 +1,10 @@
 """The solver for CPUs: waves of difference propagation, on one thread or several.
 
 Equal nodes are merged first (`offline`). Then each wave sends what is new along the edges known so
-far (`sweep`), and applies the rules to the sets that grew, which brings new edges (`fire`); when
-many are new, the graph is put in order again and its cycles are merged (`order`). It ends because
-sets only grow and each trigger makes its edges once per object.
+far (`propagate`, `sweep`), and applies the rules to the sets that grew, which asks for new edges
+(`fire`); the graph takes these over (`adopt`), and when many are new, it is put in order again and
+its cycles are merged (`order`). It ends because sets only grow and each trigger makes its edges
+once per object.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kleene.solvers.inclusion.offline import reduce
+from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
@@ -23,11 +25,11 @@ def solve(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> 
 
     Args:
         problem: what to solve.
-        threads: how many threads propagate, each its own range of objects.
+        threads: how many threads may work, each on its own words of every set.
         trace: is given a row of numbers for each wave.
     """
     from kleene.solvers.inclusion.cpu.waves import Waves
 
-    reduced = reduce(problem, n_rounds=N_ROUNDS)
-    with Waves(reduced.problem, threads, trace) as waves:
-        return reduced.expand(waves.solution())
+    with Threads(threads) as running:
+        reduced = reduce(problem, n_rounds=N_ROUNDS, threads=running)
+        return reduced.expand(Waves(reduced.problem, running, trace).solution())

@@ -1,23 +1,30 @@
-"""The solution, from the shards' rows."""
+"""The solution, from the shards' rows.
+
+A row of the answer is a set that some node holds, and rows are numbered by the first node that
+holds them: the answer does not depend on how many shards there were.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.cpu.bits import lowest, n_set
+from kleene.solvers.inclusion.cpu.rows import hash_of, same
 from kleene.solvers.inclusion.cpu.rules import Rules
-from kleene.solvers.inclusion.cpu.state import Graph, Shard
+from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard
 from kleene.solvers.inclusion.offline.compiled import entry
+from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Words = NDArray[np.uint64]
-InParts = Callable[[int, Callable[[slice], None]], None]  # does so many items, slice by slice
 
 
 def answer(
@@ -25,185 +32,265 @@ def answer(
     rules: Rules,
     g: Graph,
     shards: list[Shard],
-    in_parts: InParts,
+    threads: Threads,
     statistics: Mapping[str, float],
 ) -> Solution:
     """Return what the shards hold as a solution to the (reduced) problem."""
-    row_of, names = _distinct([s.node_row[g.root[: rules.n_nodes]] for s in shards])
-    escaped = np.zeros((rules.n_objects + 63) // 64, np.uint64)
-    unknown_object = -1
+    root = g.root[: rules.n_nodes]
+    row_of = _numbered(shards, threads, root)
+    named = root[_first(row_of)]
+    n_words = (rules.n_objects + 63) // 64
+    rows = _rows([s.node_row[named] for s in shards], shards, threads, n_words)
+    call_edges = _call_edges(problem, rules.function_of, rows, row_of, threads)
+    is_unknown = np.zeros(len(rows), np.bool_)
+    escaped = np.zeros(problem.n_objects + 1, np.bool_)
     if rules.outside >= 0:
-        unknown_object = rules.n_objects - 1
-        for s in shards:
-            _add(s, s.node_row[g.root[rules.outside]], escaped)
-    is_unknown = np.zeros(len(names), bool)
-    if unknown_object >= 0:
-        is_unknown = _holding(shards[-1], names[:, -1], unknown_object)
-    rows = _rows(shards, in_parts, names, is_unknown, escaped, unknown_object)
+        escaped[rows.objects(int(row_of[rules.outside]))] = True
+        is_unknown, rows = _stripped(rows, problem.n_objects, escaped)
     row_of = row_of[: problem.n_nodes]
-    callee_row = row_of[problem.call_callee]
     return Solution(
         row_of=row_of,
         rows=rows,
         unknown=is_unknown[row_of],
-        escaped=np.unpackbits(escaped.astype("<u8").view(np.uint8), bitorder="little")[
-            : problem.n_objects
-        ].astype(bool),
-        call_edges=_call_edges(problem, rules, shards, in_parts, names[callee_row]),
-        calls_outside=is_unknown[callee_row],
+        escaped=escaped[:-1],
+        call_edges=call_edges,
+        calls_outside=is_unknown[row_of[problem.call_callee]],
         statistics=statistics,
     )
 
 
-def _distinct(columns: list[I32]) -> tuple[I32, I32]:
-    """Return each node's place among the distinct tuples of rows, and those tuples."""
-    key = columns[0].astype(np.int64)
-    for column in columns[1:]:
-        key = np.unique(key, return_inverse=True)[1] << 32 | column
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return inverse.astype(np.int32), np.stack([column[first] for column in columns], axis=1)
+def _numbered(shards: list[Shard], threads: Threads, root: I32) -> I32:
+    """Return a number for the set of each node, from 0 on by the first node that holds it."""
+    number, *others = threads.run([partial(_number_sets, s, root) for s in shards])
+    for other in others:
+        number = _number_pairs(number, other)
+    return number  # type: ignore[no-any-return]
 
 
-def _rows(
-    shards: list[Shard],
-    in_parts: InParts,
-    names: I32,
-    is_unknown: NDArray[np.bool_],
-    escaped: Words,
-    unknown: int,
-) -> Rows:
-    lengths = sum(s.row_length[names[:, i]].astype(np.int64) for i, s in enumerate(shards))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+@entry
+def _number_sets(s: Shard, root: I32) -> I32:
+    """Return a number for what each node holds in one shard: equal for equal sets."""
+    number = np.full(s.n[ROWS], -1, np.int32)  # per row
+    n_slots = 16
+    while n_slots < 2 * min(len(root), s.n[ROWS]):
+        n_slots *= 2
+    slots = np.full(n_slots, -1, np.int32)  # the first row of each set
+    found = np.empty(len(root), np.int32)
+    n = 0
+    for node in range(len(root)):
+        row = s.node_row[root[node]]
+        if number[row] < 0:
+            slot = hash_of(s, row) & (n_slots - 1)
+            while slots[slot] >= 0 and not same(s, slots[slot], row):
+                slot = (slot + 1) & (n_slots - 1)
+            if slots[slot] < 0:
+                slots[slot] = row
+                number[row] = n
+                n += 1
+            else:
+                number[row] = number[slots[slot]]
+        found[node] = number[row]
+    return found
+
+
+@entry
+def _number_pairs(left: I32, right: I32) -> I32:
+    """Return a number for each pair of numbers: equal for equal pairs."""
+    n_slots = 16
+    while n_slots < 2 * len(left):
+        n_slots *= 2
+    slots = np.full(n_slots, -1, np.int32)  # the first place of each pair
+    found = np.empty(len(left), np.int32)
+    n = 0
+    for i in range(len(left)):
+        key = np.uint64(left[i]) << np.uint64(32) | np.uint64(right[i])
+        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(24)) & (n_slots - 1)
+        while slots[slot] >= 0:
+            other = slots[slot]
+            if left[other] == left[i] and right[other] == right[i]:
+                break
+            slot = (slot + 1) & (n_slots - 1)
+        if slots[slot] < 0:
+            slots[slot] = i
+            found[i] = n
+            n += 1
+        else:
+            found[i] = found[slots[slot]]
+    return found
+
+
+@entry
+def _first(number: I32) -> I32:
+    """Return the first place of each number; these rise."""
+    places = np.empty(len(number), np.int32)
+    n = 0
+    for i in range(len(number)):
+        if number[i] == n:
+            places[n] = i
+            n += 1
+    return places[:n].copy()
+
+
+def _in_parts(threads: Threads, n: int, work: Callable[[int, int], None]) -> None:
+    """Do n items of work, by all threads."""
+    n_parts = 4 * threads.n if threads.n > 1 else 1  # more than threads: parts differ
+    ends = np.linspace(0, n, n_parts + 1).astype(int).tolist()
+    threads.run([partial(work, first, end) for first, end in pairwise(ends)])
+
+
+def _rows(names: list[I32], shards: list[Shard], threads: Threads, n_words: int) -> Rows:
+    """Return the sets, of which each shard has the words in rows of its own."""
+    offsets = np.zeros(len(names[0]) + 1, np.int64)
+    for rows, s in zip(names, shards, strict=True):
+        offsets[1:] += s.row_length[rows]
+    np.cumsum(offsets, out=offsets)
     index = np.empty(offsets[-1], np.int32)
     word = np.empty(offsets[-1], np.uint64)
-    place = offsets[:-1].copy()
 
-    def fill(part: slice) -> None:
-        for i, s in enumerate(shards):
-            rows = names[part, i].copy()
-            _fill(s, rows, is_unknown[part], escaped, place[part], index, word)
+    def fill(first: int, end: int) -> None:
+        place = offsets[first:end].copy()
+        for rows, s in zip(names, shards, strict=True):
+            _fill(s, rows[first:end], place, index, word)
+        if len(shards) > 1:
+            _sort(offsets[first : end + 1], index, word, n_words)
 
-    in_parts(len(names), fill)
-    if unknown >= 0:
-        n_words = _squeeze(offsets, place, index, word, unknown)
-        return Rows(offsets, index[:n_words], word[:n_words])
+    _in_parts(threads, len(offsets) - 1, fill)
     return Rows(offsets, index, word)
 
 
 @entry
-def _add(s: Shard, row: int, into: Words) -> None:
-    start = s.row_start[row]
-    for i in range(start, start + s.row_length[row]):
-        into[s.indices[i]] |= s.words[i]
+def _fill(s: Shard, rows: I32, place: I64, index: I32, word: Words) -> None:
+    """Write a shard's part of each row at its place."""
+    for r in range(len(rows)):
+        start, at = s.row_start[rows[r]], place[r]
+        for i in range(s.row_length[rows[r]]):
+            index[at + i] = s.indices[start + i] * s.step + s.first
+            word[at + i] = s.words[start + i]
+        place[r] = at + s.row_length[rows[r]]
 
 
 @entry
-def _holding(s: Shard, rows: I32, o: int) -> NDArray[np.bool_]:
-    """Return for each row whether it holds the last object of all."""
-    holds = np.zeros(len(rows), np.bool_)
-    for i in range(len(rows)):
-        length = s.row_length[rows[i]]
-        if length > 0:
-            last = s.row_start[rows[i]] + length - 1
-            is_there = s.words[last] >> np.uint64(o & 63) & np.uint64(1) != 0
-            holds[i] = s.indices[last] == o >> 6 and is_there
-    return holds
+def _sort(offsets: I64, index: I32, word: Words, n_words: int) -> None:
+    """Sort the words of each row."""
+    whole = np.zeros(n_words, np.uint64)
+    touched = np.zeros(n_words // 64 + 1, np.uint64)
+    for r in range(len(offsets) - 1):
+        for i in range(offsets[r], offsets[r + 1]):
+            whole[index[i]] = word[i]
+            touched[index[i] >> 6] |= np.uint64(1) << np.uint64(index[i] & 63)
+        at = offsets[r]
+        block = 0
+        while at < offsets[r + 1]:
+            places = touched[block]
+            touched[block] = 0
+            while places != 0:
+                index[at] = (block << 6) + lowest(places)
+                word[at] = whole[index[at]]
+                places &= places - np.uint64(1)
+                at += 1
+            block += 1
+
+
+def _stripped(
+    rows: Rows, unknown: int, escaped: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Rows]:
+    """Return which rows hold the object `unknown`; and all without it, those without what escaped.
+
+    It is the last object of all.
+    """
+    mask = np.zeros((unknown + 64) // 64 * 64, np.uint8)
+    mask[: len(escaped)] = escaped
+    mask[unknown] = 1
+    words = np.packbits(mask, bitorder="little").view("<u8").astype(np.uint64)
+    is_unknown = np.zeros(len(rows), np.bool_)
+    n_words = _strip(rows.offsets, rows.index, rows.word, unknown, words, is_unknown)
+    return is_unknown, Rows(rows.offsets, rows.index[:n_words], rows.word[:n_words])
 
 
 @entry
-def _fill(
-    s: Shard,
-    rows: I32,
-    is_unknown: NDArray[np.bool_],
-    escaped: Words,
-    place: I64,
+def _strip(
+    offsets: I64,
     index: I32,
     word: Words,
-) -> None:
-    """Write a shard's part of each row at its place, for unknown ones without what escaped."""
-    for r in range(len(rows)):
-        start = s.row_start[rows[r]]
-        at = place[r]
-        if is_unknown[r]:
-            for i in range(start, start + s.row_length[rows[r]]):
-                rest = s.words[i] & ~escaped[s.indices[i]]
-                if rest != 0:
-                    index[at] = s.indices[i]
-                    word[at] = rest
-                    at += 1
-        else:
-            for i in range(start, start + s.row_length[rows[r]]):
-                index[at] = s.indices[i]
-                word[at] = s.words[i]
-                at += 1
-        place[r] = at
-
-
-@entry
-def _squeeze(offsets: I64, end: I64, index: I32, word: Words, unknown: int) -> int:
-    """Close the gaps between rows, without the unknown object; return how many words are left."""
-    at = 0
-    for r in range(len(end)):
-        first = offsets[r]
-        offsets[r] = at
-        for i in range(first, end[r]):
+    unknown: int,
+    escaped: Words,
+    is_unknown: NDArray[np.bool_],
+) -> int:
+    """Close the gaps that what is left out leaves in the rows; return how many words are left."""
+    at = first = 0
+    for r in range(len(is_unknown)):
+        end = offsets[r + 1]
+        if end > first and index[end - 1] == unknown >> 6:
+            is_unknown[r] = word[end - 1] >> np.uint64(unknown & 63) & np.uint64(1) != 0
+        for i in range(first, end):
             left = word[i]
-            if index[i] == unknown >> 6:
-                left &= ~(np.uint64(1) << np.uint64(unknown & 63))
+            if is_unknown[r]:
+                left &= ~escaped[index[i]]
             if left != 0:
                 index[at] = index[i]
                 word[at] = left
                 at += 1
-    offsets[len(end)] = at
+        offsets[r + 1] = at
+        first = end
     return at
 
 
 def _call_edges(
-    problem: Problem, rules: Rules, shards: list[Shard], in_parts: InParts, rows: I32
+    problem: Problem, function_of: I32, rows: Rows, row_of: I32, threads: Threads
 ) -> I32:
     """Return (call, function) for every function that a callee holds, sorted."""
-    n_words = (rules.n_objects + 63) // 64
-    functions = np.zeros(n_words * 64, np.uint8)
+    functions = np.zeros((len(function_of) + 63) // 64 * 64, np.uint8)
     functions[problem.function_object] = 1
     mask = np.packbits(functions, bitorder="little").view("<u8").astype(np.uint64)
-    count = np.zeros(len(rows) + 1, np.int64)
-    for i, s in enumerate(shards):
-        _count_functions(s, rows[:, i].copy(), mask, count)
-    place = np.cumsum(count)
-    edges = np.empty((int(place[-1]), 2), np.int32)
+    called = row_of[problem.call_callee]
+    offsets = _count_functions(rows.offsets, rows.index, rows.word, called, mask)
+    edges = np.empty((int(offsets[-1]), 2), np.int32)
 
-    def fill(part: slice) -> None:
-        for i, s in enumerate(shards):
-            called = rows[part, i].copy()
-            _list_functions(s, called, part.start, mask, rules.function_of, place[part], edges)
+    def fill(first: int, end: int) -> None:
+        table = rows.offsets, rows.index, rows.word
+        _list_functions(*table, called, first, end, mask, function_of, offsets, edges)
 
-    in_parts(len(rows), fill)
+    _in_parts(threads, len(called), fill)
     if (np.diff(problem.function_object) < 0).any():
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
     return edges
 
 
 @entry
-def _count_functions(s: Shard, rows: I32, mask: Words, count: I64) -> None:
-    for call in range(len(rows)):
-        start = s.row_start[rows[call]]
-        for i in range(start, start + s.row_length[rows[call]]):
-            count[call + 1] += n_set(s.words[i] & mask[s.indices[i]])
+def _count_functions(offsets: I64, index: I32, word: Words, called: I32, mask: Words) -> I64:
+    """Return where the functions of each call begin."""
+    n_called = np.full(len(offsets) - 1, -1, np.int64)  # per row
+    place = np.zeros(len(called) + 1, np.int64)
+    for call in range(len(called)):
+        row = called[call]
+        if n_called[row] < 0:
+            n_called[row] = 0
+            for i in range(offsets[row], offsets[row + 1]):
+                n_called[row] += n_set(word[i] & mask[index[i]])
+        place[call + 1] = place[call] + n_called[row]
+    return place
 
 
 @entry
 def _list_functions(
-    s: Shard, rows: I32, first: int, mask: Words, function_of: I32, place: I64, edges: I32
+    offsets: I64,
+    index: I32,
+    word: Words,
+    called: I32,
+    first: int,
+    end: int,
+    mask: Words,
+    function_of: I32,
+    place: I64,
+    edges: I32,
 ) -> None:
-    """Write (call, function) for the calls from `first` on, each from its place on."""
-    for call in range(len(rows)):
-        start = s.row_start[rows[call]]
+    """Write (call, function) for the calls from `first` to before `end`, each from its place on."""
+    for call in range(first, end):
         at = place[call]
-        for i in range(start, start + s.row_length[rows[call]]):
-            found = s.words[i] & mask[s.indices[i]]
+        for i in range(offsets[called[call]], offsets[called[call] + 1]):
+            found = word[i] & mask[index[i]]
             while found != 0:
-                edges[at, 0] = first + call
-                edges[at, 1] = function_of[(np.int64(s.indices[i]) << 6) + lowest(found)]
+                edges[at, 0] = call
+                edges[at, 1] = function_of[(np.int64(index[i]) << 6) + lowest(found)]
                 found &= found - np.uint64(1)
                 at += 1
-        place[call] = at

@@ -44,19 +44,19 @@ MAX_DEPTH = 12  # of parents: each level is one more node on the way
 def _join(g: Graph, rules: Rules, s: Shard, k: int, trigger: int) -> None:
     """Let a trigger's uses flow through the ports of a class."""
     for i in range(rules.load_offsets[trigger], rules.load_offsets[trigger + 1]):
-        edge(g, port_of(g, rules, s, k, LOAD), rules.load_to[i])
+        edge(g, s, port_of(g, rules, s, k, LOAD), rules.load_to[i])
     for i in range(rules.store_offsets[trigger], rules.store_offsets[trigger + 1]):
-        edge(g, rules.store_from[i], port_of(g, rules, s, k, STORE))
+        edge(g, s, rules.store_from[i], port_of(g, rules, s, k, STORE))
     for i in range(rules.call_offsets[trigger], rules.call_offsets[trigger + 1]):
         call = rules.calls[i]
         first = rules.actual_offsets[call]
         for a in range(first, rules.actual_offsets[call + 1]):
             if rules.actuals[a] >= 0:
-                edge(g, rules.actuals[a], port_of(g, rules, s, k, PLACE + a - first))
+                edge(g, s, rules.actuals[a], port_of(g, rules, s, k, PLACE + a - first))
         if rules.call_result[call] >= 0:
-            edge(g, port_of(g, rules, s, k, RESULT), rules.call_result[call])
+            edge(g, s, port_of(g, rules, s, k, RESULT), rules.call_result[call])
     if rules.entry_from[trigger] >= 0:
-        edge(g, rules.entry_from[trigger], port_of(g, rules, s, k, ENTRY))
+        edge(g, s, rules.entry_from[trigger], port_of(g, rules, s, k, ENTRY))
 
 
 @piece
@@ -125,14 +125,9 @@ def _rehash(s: Shard) -> None:
             s.n[SLOTS] += 1
 
 
-@entry
-def group(g_: Graph, s_: Shard) -> None:
-    """Find out how many members of each class grew, and whether all alike."""
-    _group(pointers(g_), pointers(s_))
-
-
 @piece
-def _group(g: Graph, s: Shard) -> None:
+def group(g: Graph, s: Shard) -> None:
+    """Find out how many members of each class grew, and whether all alike."""
     s.n[EPOCH] += 1
     epoch = s.n[EPOCH]
     for i in range(s.n[CHANGED]):

@@ -8,27 +8,24 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.solvers.inclusion.cpu.bits import lowest
-from kleene.solvers.inclusion.cpu.classes import reclassify
+from kleene.solvers.inclusion.cpu.classes import group, reclassify
 from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.ports import ENTRY, LOAD, PLACE, RESULT, STORE, cover
 from kleene.solvers.inclusion.cpu.rows import size
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import (
+    ASKED,
+    ASKED_ROOM,
     AT,
     CHANGED,
     CLASSES,
     CLASSES_ROOM,
     DONE,
-    EXTRA,
-    EXTRA_ROOM,
-    FACTS,
-    FACTS_ROOM,
+    FOUND,
+    FOUND_ROOM,
     MORE_CLASSES,
     MORE_EDGES,
     MORE_FACTS,
-    MORE_NODES,
-    NODES,
-    NODES_ROOM,
     PORTS,
     PORTS_ROOM,
     SET_WORDS,
@@ -73,16 +70,17 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
         j_end = j + s.row_length[before]
         start = s.row_start[row]
         for at in range(start, start + s.row_length[row]):
-            index, word = np.int64(s.indices[at]), s.words[at]
-            while j < j_end and s.indices[j] < index:
+            word = s.words[at]
+            while j < j_end and s.indices[j] < s.indices[at]:
                 j += 1
-            if j < j_end and s.indices[j] == index:
+            if j < j_end and s.indices[j] == s.indices[at]:
                 word &= ~s.words[j]
+            index = np.int64(s.indices[at] * s.step + s.first)
             if amount > MOVE:
                 alone = word & rules.alone[index]
                 word &= ~alone
                 if target != source and alone != 0:
-                    _state(g, index, alone)
+                    _state(s, index, alone)
             while word != 0:
                 o = (index << 6) + lowest(word)
                 word &= word - np.uint64(1)
@@ -90,48 +88,48 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
                 if amount <= MOVE and moves.shape[o] >= 0:
                     table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
                     if table >= 0:
-                        _land(g, moves, first, table + o - first)
+                        _land(s, moves, first, table + o - first)
                         continue
                 if amount >= 0 and o + amount < end:
                     first, end = o + amount, o + amount + 1
                 for moved in range(first, end):
-                    _state(g, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
-        _flush(g, target)
+                    _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
+        _flush(s, target)
 
 
 @piece
-def _land(g: Graph, moves: Moves, first: np.int64, row: np.int64) -> None:
+def _land(s: Shard, moves: Moves, first: np.int64, row: np.int64) -> None:
     """State where a move leads from the object of a row, in the allocation from `first` on."""
     for i in range(moves.offsets[row], moves.offsets[row + 1]):
         moved = np.int64(first + moves.landings[i])
-        _state(g, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
+        _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
 
 
 @piece
-def _state(g: Graph, index: int | np.int64, word: np.uint64) -> None:
-    g.scratch[index] |= word
-    g.touched[index >> 6] |= np.uint64(1) << np.uint64(index & 63)
+def _state(s: Shard, index: int | np.int64, word: np.uint64) -> None:
+    s.wide[index] |= word
+    s.wide_touched[index >> 6] |= np.uint64(1) << np.uint64(index & 63)
 
 
 @piece
-def _flush(g: Graph, node: int) -> None:
+def _flush(s: Shard, node: int) -> None:
     """Turn the scratch set into facts about a node."""
-    for block in range((g.n[SET_WORDS] >> 6) + 1):
-        places = g.touched[block]
-        g.touched[block] = 0
+    for block in range((s.n[SET_WORDS] >> 6) + 1):
+        places = s.wide_touched[block]
+        s.wide_touched[block] = 0
         while places != 0:
             index = (block << 6) + lowest(places)
             places &= places - np.uint64(1)
-            fact = g.n[FACTS]
-            g.fact_node[fact] = node
-            g.fact_index[fact] = index
-            g.fact_word[fact] = g.scratch[index]
-            g.scratch[index] = 0
-            g.n[FACTS] = fact + 1
+            fact = s.n[ASKED]
+            s.asked_node[fact] = node
+            s.asked_index[fact] = index
+            s.asked_word[fact] = s.wide[index]
+            s.wide[index] = 0
+            s.n[ASKED] = fact + 1
 
 
 @piece
-def _lacks(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> int:
+def _lacks(rules: Rules, s: Shard, trigger: int, row: int) -> int:
     """Return which arrays are too short for what a trigger may add, or `DONE`."""
     k = s.trigger_class[trigger]
     n_ports, depth = 0, 1
@@ -155,15 +153,12 @@ def _lacks(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> int:
     )
     if rules.outside >= 0:
         n_edges += rules.n_entries  # entries: each function once
-    n_facts = (rules.offset_offsets[trigger + 1] - rules.offset_offsets[trigger]) * g.n[SET_WORDS]
-    if g.n[EXTRA] + n_edges > g.n[EXTRA_ROOM]:
+    n_facts = (rules.offset_offsets[trigger + 1] - rules.offset_offsets[trigger]) * s.n[SET_WORDS]
+    if s.n[FOUND] + n_edges > s.n[FOUND_ROOM]:
         return MORE_EDGES
-    if g.n[FACTS] + n_facts > g.n[FACTS_ROOM]:
+    if s.n[ASKED] + n_facts > s.n[ASKED_ROOM]:
         return MORE_FACTS
-    n_new = (depth + 1) * n_kinds
-    if g.n[NODES] + n_new > g.n[NODES_ROOM]:
-        return MORE_NODES
-    if s.n[PORTS] + n_new > s.n[PORTS_ROOM]:
+    if s.n[PORTS] + (depth + 1) * n_kinds > s.n[PORTS_ROOM]:
         return MORE_CLASSES
     if s.n[CLASSES] + 1 > s.n[CLASSES_ROOM] or 2 * s.n[SLOTS] > s.n[SLOTS_ROOM]:
         return MORE_CLASSES
@@ -179,6 +174,8 @@ def fire(g_: Graph, rules_: Rules, s_: Shard) -> int:
 @piece
 def _fire(g: Graph, rules: Rules, s: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
+    if s.n[AT] == 0 and s.n[TRIGGER] < 0:
+        group(g, s)
     while s.n[AT] < s.n[CHANGED]:
         node = s.changed[s.n[AT]]
         row = s.node_row[node]
@@ -189,7 +186,7 @@ def _fire(g: Graph, rules: Rules, s: Shard) -> int:
         while trigger >= 0:
             before = s.trigger_row[trigger]
             if row != before:
-                lack = _lacks(g, rules, s, trigger, row)
+                lack = _lacks(rules, s, trigger, row)
                 if lack != DONE:
                     s.n[TRIGGER] = trigger
                     return lack

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
-from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.rows import gather, room, take
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, Graph, Shard
 from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
 from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.tables import grouped
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -23,14 +23,16 @@ I64 = NDArray[np.int64]
 class Merged(NamedTuple):
     """Nodes that became part of others, by leader; and the edges that they brought along."""
 
+    n_gone: int
     gone: I32
     leader: I32
+    n_edges: int
     edge_source: I32
     edge_target: I32
 
 
 _NO_IDS = np.empty(0, np.int32)
-NOTHING_MERGED = Merged(_NO_IDS, _NO_IDS, _NO_IDS, _NO_IDS)
+NOTHING_MERGED = Merged(0, _NO_IDS, _NO_IDS, 0, _NO_IDS, _NO_IDS)
 
 
 def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
@@ -38,13 +40,12 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
 
     The arrays of edges found lately keep their values: what they carry is still to be sent.
     """
-    n_nodes, n_extra = int(g.n[NODES]), int(g.n[EXTRA])
-    offsets, targets = _table(n_nodes, g, n_extra)
+    n_nodes = int(g.n[NODES])
+    offsets, targets = _joined(g)
     found = strong_components(Edges(offsets, targets))
     leader = _leaders(found.component, found.n_components, offsets)
-    nodes = np.arange(n_nodes, dtype=np.int32)
     target = leader[found.component]
-    gone = np.flatnonzero(target != nodes).astype(np.int32)
+    gone = np.flatnonzero(target != np.arange(n_nodes)).astype(np.int32)
     gone = gone[np.argsort(target[gone], kind="stable")]
     g.root[:n_nodes] = target[g.root[:n_nodes]]
     g.position[:n_nodes] = found.component
@@ -52,13 +53,65 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
     g.n[POSITIONS] = found.n_components
     merged = NOTHING_MERGED
     if len(gone):
-        merged = Merged(gone, target[gone], *_edges_of(gone, g.root, offsets, targets))
-        kept = g._replace(offsets=_padded(offsets, g), targets=targets)
-        offsets, targets = _table(n_nodes, kept, 0)
-    g.extra_head[:n_nodes] = -1
+        edges = _edges_of(gone, g.root, offsets, targets)
+        merged = Merged(len(gone), gone, target[gone], len(edges[0]), *edges)
+    members = grouped(found.n_components, found.component)
+    g = g._replace(targets=_sorted(g, *members, offsets, targets))
     g.n[EXTRA] = 0
     _list_triggers(g, rules.trigger_node)
-    return g._replace(offsets=_padded(offsets, g), targets=targets), merged
+    return g, merged
+
+
+@entry
+def _joined(g: Graph) -> tuple[I64, I32]:
+    """Return every edge between roots by source, the ones found lately too."""
+    n_nodes, n_extra = g.n[NODES], g.n[EXTRA]
+    root, first_edge, end_edge = g.root, g.first_edge, g.end_edge
+    extra_source, extra_target, known = g.extra_source, g.extra_target, g.targets
+    offsets = np.zeros(n_nodes + 1, np.int64)
+    for node in range(n_nodes):
+        offsets[node + 1] = end_edge[node] - first_edge[node]
+    for e in range(n_extra):
+        offsets[root[extra_source[e]] + 1] += 1
+    for node in range(n_nodes):
+        offsets[node + 1] += offsets[node]
+    place = offsets[:-1].copy()
+    targets = np.empty(offsets[n_nodes], np.int32)
+    for node in range(n_nodes):
+        for e in range(first_edge[node], end_edge[node]):
+            targets[place[node]] = known[e]
+            place[node] += 1
+    for e in range(n_extra):
+        source = root[extra_source[e]]
+        targets[place[source]] = root[extra_target[e]]
+        place[source] += 1
+    return offsets, targets
+
+
+@entry
+def _sorted(g: Graph, starts: I64, members: I32, offsets: I64, targets: I32) -> I32:
+    """Return the targets of each leader by position, without loops and repetitions."""
+    root, node_at, first_edge, end_edge = g.root, g.node_at, g.first_edge, g.end_edge
+    n_nodes = g.n[NODES]
+    first_edge[:n_nodes] = 0
+    end_edge[:n_nodes] = 0
+    g.extra_head[:n_nodes] = -1
+    kept = np.empty(len(targets), np.int32)
+    seen = np.full(n_nodes, -1, np.int32)
+    at = 0
+    for position in range(g.n[POSITIONS]):
+        leader = node_at[position]
+        seen[leader] = position
+        first_edge[leader] = at
+        for i in range(starts[position], starts[position + 1]):
+            for e in range(offsets[members[i]], offsets[members[i] + 1]):
+                target = root[targets[e]]
+                if seen[target] != position:
+                    seen[target] = position
+                    kept[at] = target
+                    at += 1
+        end_edge[leader] = at
+    return kept[:at].copy()
 
 
 @entry
@@ -91,48 +144,6 @@ def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I3
     return edges[0, :n].copy(), edges[1, :n].copy()
 
 
-def _padded(offsets: I64, g: Graph) -> I64:
-    """Return offsets for as many nodes as there is room for: those to come have no edges."""
-    return np.append(offsets, np.full(len(g.root) + 1 - len(offsets), offsets[-1]))
-
-
-@entry
-def _table(n_nodes: int, g: Graph, n_extra: int) -> tuple[I64, I32]:
-    """Return every edge between roots, by source, without loops and repetitions."""
-    n_edges = len(g.targets)
-    start = np.zeros(n_nodes + 1, np.int64)
-    for node in range(n_nodes):
-        start[g.root[node] + 1] += g.offsets[node + 1] - g.offsets[node]
-    for e in range(n_extra):
-        start[g.root[g.extra_source[e]] + 1] += 1
-    for node in range(n_nodes):
-        start[node + 1] += start[node]
-    place = start[:-1].copy()
-    targets = np.empty(n_edges + n_extra, np.int32)
-    for node in range(n_nodes):
-        source = g.root[node]
-        for e in range(g.offsets[node], g.offsets[node + 1]):
-            targets[place[source]] = g.root[g.targets[e]]
-            place[source] += 1
-    for e in range(n_extra):
-        source = g.root[g.extra_source[e]]
-        targets[place[source]] = g.root[g.extra_target[e]]
-        place[source] += 1
-    seen = np.full(n_nodes, -1, np.int32)
-    offsets = np.zeros(n_nodes + 1, np.int64)
-    at = 0
-    for node in range(n_nodes):
-        seen[node] = node
-        for e in range(start[node], start[node + 1]):
-            target = targets[e]
-            if seen[target] != node:
-                seen[target] = node
-                targets[at] = target
-                at += 1
-        offsets[node + 1] = at
-    return offsets, targets[:at].copy()
-
-
 @entry
 def _list_triggers(g: Graph, trigger_node: I32) -> None:
     """Hang each trigger on the node that its own was merged into."""
@@ -143,22 +154,17 @@ def _list_triggers(g: Graph, trigger_node: I32) -> None:
         g.trigger_head[node] = trigger
 
 
-@entry
-def merge(g_: Graph, s_: Shard, gone: I32, leaders: I32, first: int) -> int:
-    """Give each leader what the nodes merged into it held; return where it stopped for space."""
-    return _merge(pointers(g_), pointers(s_), gone, leaders, first)
-
-
 @piece
-def _merge(g: Graph, s: Shard, gone: I32, leaders: I32, first: int) -> int:
-    while first < len(gone):
-        leader = leaders[first]
+def merge(g: Graph, s: Shard, merged: Merged, first: int) -> int:
+    """Give each leader what the nodes merged into it held; return where it stopped for space."""
+    while first < merged.n_gone:
+        leader = merged.leader[first]
         known = s.node_row[leader]
         if not room(s, s.row_length[known] + 2 * s.n[RANGE], 2):
             return first
-        while first < len(gone) and leaders[first] == leader:
-            gather(s, s.node_row[gone[first]])
-            s.node_row[gone[first]] = 0
+        while first < merged.n_gone and merged.leader[first] == leader:
+            gather(s, s.node_row[merged.gone[first]])
+            s.node_row[merged.gone[first]] = 0
             first += 1
         new = take(s, known)
         if new > 0:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.solvers.inclusion.cpu.bits import lowest
 from kleene.solvers.inclusion.cpu.rules import Rules
-from kleene.solvers.inclusion.cpu.state import COVER, EXTRA, NODES, PORTS, POSITIONS, Graph, Shard
+from kleene.solvers.inclusion.cpu.state import COVER, FOUND, NEW_NODES, NODES, PORTS, Graph, Shard
 from kleene.solvers.inclusion.offline.compiled import piece
 
 # Kinds of use; actuals of place i are of kind PLACE + i
@@ -14,64 +14,64 @@ LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
 
 
 @piece
-def edge(g: Graph, source: int, target: int) -> None:
-    """Add a flow, unless it is from a node to itself or the one added last."""
-    source, target = g.root[source], g.root[target]
-    last = g.extra_head[source]
-    if source == target or (last >= 0 and g.extra_target[last] == target):
+def edge(g: Graph, s: Shard, source: int, target: int) -> None:
+    """Ask for a flow, unless it is from a node to itself; a node yet to be made is its own root."""
+    if source < g.n[NODES]:
+        source = g.root[source]
+    if target < g.n[NODES]:
+        target = g.root[target]
+    if source == target:
         return
-    e = g.n[EXTRA]
-    g.extra_source[e] = source
-    g.extra_target[e] = target
-    g.extra_next[e] = last
-    g.extra_head[source] = e
-    g.n[EXTRA] = e + 1
+    e = s.n[FOUND]
+    s.found_source[e] = source
+    s.found_target[e] = target
+    s.n[FOUND] = e + 1
 
 
 @piece
-def _tie(g: Graph, node: int, kind: int, port: int) -> None:
+def _tie(g: Graph, s: Shard, node: int, kind: int, port: int) -> None:
     """Let a node flow from or to a port, once per cover: many may have merged into one."""
     if node < 0:
         return
     node = g.root[node]
-    if g.covered[node] == g.n[COVER]:
+    if s.covered[node] == s.n[COVER]:
         return
-    g.covered[node] = g.n[COVER]
+    s.covered[node] = s.n[COVER]
     if kind in (LOAD, RESULT):
-        edge(g, node, port)
+        edge(g, s, node, port)
     else:
-        edge(g, port, node)
+        edge(g, s, port, node)
 
 
 @piece
-def _connect(g: Graph, rules: Rules, o: int, kind: int, port: int) -> None:
+def _connect(g: Graph, rules: Rules, s: Shard, o: int, kind: int, port: int) -> None:
     """Let an object's contents, formals or result flow from or to a port."""
     if kind == LOAD:
-        _tie(g, rules.load_contents[o], kind, port)
+        _tie(g, s, rules.load_contents[o], kind, port)
         return
     if kind == STORE:
-        _tie(g, rules.store_contents[o], kind, port)
+        _tie(g, s, rules.store_contents[o], kind, port)
         return
     function = rules.function_of[o]
     if function < 0:
         return
     first, end = rules.formal_offsets[function], rules.formal_offsets[function + 1]
     if kind == RESULT:
-        _tie(g, rules.function_result[function], kind, port)
+        _tie(g, s, rules.function_result[function], kind, port)
     elif kind == ENTRY:
         for i in range(first, end):
-            _tie(g, rules.formals[i], kind, port)
-        _tie(g, rules.function_rest[function], kind, port)
+            _tie(g, s, rules.formals[i], kind, port)
+        _tie(g, s, rules.function_rest[function], kind, port)
     elif kind - PLACE < end - first:
-        _tie(g, rules.formals[first + kind - PLACE], kind, port)
+        _tie(g, s, rules.formals[first + kind - PLACE], kind, port)
     else:
-        _tie(g, rules.function_rest[function], kind, port)
+        _tie(g, s, rules.function_rest[function], kind, port)
 
 
 @piece
 def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, port: int) -> None:
     """Connect a port with every object that `row` has and `before` has not."""
-    g.n[COVER] += 1
+    s.n[COVER] += 1
     j = s.row_start[before]
     j_end = j + s.row_length[before]
     start = s.row_start[row]
@@ -82,7 +82,8 @@ def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, po
         if j < j_end and s.indices[j] == index:
             word &= ~s.words[j]
         while word != 0:
-            _connect(g, rules, (np.int64(index) << 6) + lowest(word), kind, port)
+            o = (np.int64(index * s.step + s.first) << 6) + lowest(word)
+            _connect(g, rules, s, o, kind, port)
             word &= word - np.uint64(1)
 
 
@@ -99,12 +100,8 @@ def _find_port(s: Shard, k: int, kind: int) -> int:
 
 @piece
 def _new_port(g: Graph, s: Shard, k: int, kind: int) -> int:
-    node: int = g.n[NODES]
-    g.n[NODES] = node + 1
-    position = g.n[POSITIONS]
-    g.n[POSITIONS] = position + 1
-    g.position[node] = position
-    g.node_at[position] = node
+    node: int = g.n[NODES] + s.n[NEW_NODES]
+    s.n[NEW_NODES] += 1
     port = s.n[PORTS]
     s.n[PORTS] = port + 1
     s.port_kind[port] = kind
@@ -130,9 +127,9 @@ def port_of(g: Graph, rules: Rules, s: Shard, k: int, kind: int) -> int:
             cover(g, rules, s, s.class_row[k], covered, kind, node)
         if child >= 0:
             if kind in (LOAD, RESULT):
-                edge(g, node, child)
+                edge(g, s, node, child)
             else:
-                edge(g, child, node)
+                edge(g, s, child, node)
         else:
             wanted = node
         if not is_new:

@@ -82,6 +82,16 @@ def minus(s: Shard, left: int, right: int) -> int:
 
 
 @piece
+def _copy(s: Shard, first: int, end: int, at: int) -> int:
+    """Copy words behind the last row; return where they end."""
+    for i in range(end - first):
+        s.indices[at + i] = s.indices[first + i]
+    for i in range(end - first):
+        s.words[at + i] = s.words[first + i]
+    return at + end - first
+
+
+@piece
 def union(s: Shard, left: int, right: int) -> int:
     """Return a row for what either has."""
     i, j = s.row_start[left], s.row_start[right]
@@ -132,7 +142,7 @@ def gather(s: Shard, row: int) -> None:
     """Add a row to the scratch set."""
     start = s.row_start[row]
     for i in range(start, start + s.row_length[row]):
-        place = s.indices[i] - s.low
+        place = s.indices[i]
         s.scratch[place] |= s.words[i]
         s.touched[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
 
@@ -151,12 +161,11 @@ def take(s: Shard, known: int) -> int:
             places &= places - np.uint64(1)
             word = s.scratch[place]
             s.scratch[place] = 0
-            index = place + s.low
-            j = seek(s, j, j_end, index)
-            if j < j_end and s.indices[j] == index:
+            j = seek(s, j, j_end, place)
+            if j < j_end and s.indices[j] == place:
                 word &= ~s.words[j]
             if word != 0:
-                s.indices[at] = index
+                s.indices[at] = place
                 s.words[at] = word
                 at += 1
     return keep(s, at)

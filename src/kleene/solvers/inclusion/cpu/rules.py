@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.moves import Moves, moves_of
+from kleene.solvers.inclusion.offline import distinct_pairs
+from kleene.solvers.inclusion.offline.tables import grouped
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 
 I32 = NDArray[np.int32]
@@ -83,16 +85,21 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     amount = np.append(p.offset_amount, [ANY] if is_open else []).astype(np.int32)
     last_actual = p.actual_offsets[-1:] if is_open else p.actual_offsets[:0]
     actual_offsets = np.append(p.actual_offsets, last_actual)
-    triggers = np.unique(np.concatenate([load[0], store[0], offset[0], calls]))
-    load_offsets, load_order = _by(triggers, load[0])
-    store_offsets, store_order = _by(triggers, store[0])
-    call_offsets, call_order = _by(triggers, calls)
-    offset_offsets, offset_order = _by(triggers, offset[0])
+    is_trigger = np.zeros(n + 2, bool)
+    for pointer in (load[0], store[0], offset[0], calls):
+        is_trigger[pointer] = True
+    triggers = np.flatnonzero(is_trigger).astype(np.int32)
+    number = np.cumsum(is_trigger, dtype=np.int32) - np.int32(1)
+    load_offsets, load_order = grouped(len(triggers), number[load[0]])
+    store_offsets, store_order = grouped(len(triggers), number[store[0]])
+    call_offsets, call_order = grouped(len(triggers), number[calls])
+    offset_offsets, offset_order = grouped(len(triggers), number[offset[0]])
     n_places = np.zeros(len(triggers), np.int32)
-    np.maximum.at(n_places, np.searchsorted(triggers, calls), np.diff(actual_offsets))
-    facts = np.concatenate([p.address_node, into, [inside] * len(extra)]).astype(np.int64) << 32
-    facts |= np.concatenate([p.address_object, np.full(len(into), n_objects), extra]).astype(int)
-    facts = np.unique(facts)
+    np.maximum.at(n_places, number[calls], np.diff(actual_offsets))
+    held = np.concatenate([p.address_object, np.full(len(into), n_objects), extra])
+    fact_node, fact_object = distinct_pairs(
+        np.concatenate([p.address_node, into, [inside] * len(extra)]), held
+    )
     return Rules(
         n_nodes=n + 2 * is_open,
         n_objects=n_objects + len(extra),
@@ -112,7 +119,7 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         store_offsets=store_offsets,
         store_from=store[1][store_order],
         call_offsets=call_offsets,
-        calls=call_order.astype(np.int32),
+        calls=call_order,
         call_result=_more(p.call_result, outside),
         actual_offsets=actual_offsets.astype(np.int32),
         actuals=p.actuals,
@@ -123,8 +130,8 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         n_kinds=n_places + np.int32(4),
         copy_source=np.append(p.copy_source, out),
         copy_target=np.append(p.copy_destination, np.full(len(out), outside, np.int32)),
-        fact_node=(facts >> 32).astype(np.int32),
-        fact_object=(facts & 0xFFFFFFFF).astype(np.int32),
+        fact_node=fact_node,
+        fact_object=fact_object,
         n_entries=len(p.formals) + p.n_functions + 1,
         n_direct=n_direct,
     )
@@ -133,13 +140,6 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
 def _more(column: I32, value: int) -> I32:
     """Return the column with one value more, unless that is `NONE`."""
     return np.append(column, np.int32(value)) if value != NONE else column
-
-
-def _by(triggers: I32, pointer: I32) -> tuple[I64, NDArray[np.intp]]:
-    """Return where each trigger's rows begin, and the order that groups them."""
-    order = np.argsort(pointer, kind="stable")
-    offsets = np.searchsorted(pointer[order], np.append(triggers, np.iinfo(np.int32).max))
-    return offsets.astype(np.int64), order
 
 
 def _words(members: NDArray[np.integer], size: int) -> Words:

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from kleene.solvers.inclusion.cpu import classes, rows
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import (
+    ASKED,
     CELLS,
     EXTRA,
     FACTS,
+    FOUND,
     FREE_CELL,
+    NEW_NODES,
+    NODES,
     ROWS,
     WORDS,
     Graph,
     Shard,
-    measured_graph,
     measured_shard,
 )
 
@@ -35,7 +38,7 @@ def with_first_facts(g: Graph, rules: Rules) -> Graph:
         fact_word=np.bitwise_or.reduceat(bit, starts) if len(starts) else bit,
     )
     g.n[FACTS] = len(starts)
-    return measured_graph(g)
+    return g
 
 
 def enough_cells(s: Shard, g: Graph, n_new: int) -> Shard:
@@ -73,34 +76,51 @@ def more_words(s: Shard) -> Shard:
     return measured_shard(s)
 
 
-def more_edges(g: Graph) -> Graph:
-    """Return the graph with room for edges."""
-    return measured_graph(_doubled(g, "extra_next", "extra_source", "extra_target"))
+def more_edges(s: Shard) -> Shard:
+    """Return the shard with room for edges."""
+    return measured_shard(_doubled(s, "found_source", "found_target"))
 
 
-def more_facts(g: Graph) -> Graph:
-    """Return the graph with room for facts."""
-    return measured_graph(_doubled(g, "fact_node", "fact_index", "fact_word"))
+def more_facts(s: Shard) -> Shard:
+    """Return the shard with room for facts."""
+    return measured_shard(_doubled(s, "asked_node", "asked_index", "asked_word"))
 
 
-def _doubled(g: Graph, *names: str) -> Graph:
-    size = 2 * len(getattr(g, names[0])) + 4096
-    return g._replace(**{name: _grown(getattr(g, name), size) for name in names})
+def _doubled(s: Shard, *names: str) -> Shard:
+    size = 2 * len(getattr(s, names[0]))
+    larger: dict[str, Any] = {name: _grown(getattr(s, name), size) for name in names}
+    return s._replace(**larger)
 
 
-def more_nodes(g: Graph, shards: list[Shard]) -> tuple[Graph, list[Shard]]:
-    """Return the graph and its shards with room for nodes."""
-    size = 2 * len(g.root)
+def room_to_adopt(g: Graph, shards: list[Shard]) -> tuple[Graph, list[Shard]]:
+    """Return the graph and its shards with room for all that the shards ask for."""
+    n_nodes, n_edges, n_facts = (
+        int(g.n[known] + sum(s.n[new] for s in shards))
+        for known, new in ((NODES, NEW_NODES), (EXTRA, FOUND), (FACTS, ASKED))
+    )
+    if n_nodes > len(g.root):
+        g, shards = _more_nodes(g, shards, 2 * n_nodes)
+    g = _with_room(g, n_edges, "extra_next", "extra_source", "extra_target")
+    return _with_room(g, n_facts, "fact_node", "fact_index", "fact_word"), shards
+
+
+def _with_room(g: Graph, size: int, *names: str) -> Graph:
+    if size <= len(getattr(g, names[0])):
+        return g
+    return g._replace(**{name: _grown(getattr(g, name), 2 * size) for name in names})
+
+
+def _more_nodes(g: Graph, shards: list[Shard], size: int) -> tuple[Graph, list[Shard]]:
     g = g._replace(
         root=np.append(g.root, np.arange(len(g.root), size, dtype=np.int32)),
         position=_grown(g.position, size),
         node_at=_grown(g.node_at, size),
-        offsets=_grown(g.offsets, size + 1, int(g.offsets[-1])),
+        first_edge=_grown(g.first_edge, size),
+        end_edge=_grown(g.end_edge, size),
         extra_head=_grown(g.extra_head, size, -1),
-        covered=_grown(g.covered, size),
         trigger_head=_grown(g.trigger_head, size, -1),
     )
-    return measured_graph(g), [_with_nodes(s, size) for s in shards]
+    return g, [_with_nodes(s, size) for s in shards]
 
 
 def _with_nodes(s: Shard, size: int) -> Shard:
@@ -110,6 +130,7 @@ def _with_nodes(s: Shard, size: int) -> Shard:
         dirty=_grown(s.dirty, size // 64 + 1),
         changed=_grown(s.changed, size),
         is_changed=_grown(s.is_changed, size),
+        covered=_grown(s.covered, size),
     )
 
 

@@ -1,8 +1,9 @@
 """The arrays that a solve works on, and how they grow.
 
-The **graph** is common to all shards: who flows into whom. A **shard** owns a range of words of
-every set; shards never look at each other, so that sets are propagated by as many threads as there
-are shards, without a lock.
+The **graph** is common to all shards: who flows into whom. A **shard** owns every n-th word of each
+set, counted from 0 within it; shards never look at each other, so that in each wave as many threads
+as there are shards propagate sets and apply rules, without a lock. The edges, nodes and facts that
+rules ask for wait in the shard: the graph takes them over when all threads are done.
 
 A node's set is the number of a row, and nodes with one source share its row. A row does not change,
 unless the node that made it is the only one to name it. Row 0 is the empty set. A row that nobody
@@ -23,16 +24,18 @@ I64 = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 # Numbers in `Graph.n`
-NODES, POSITIONS, EXTRA, FACTS, NODES_ROOM, EXTRA_ROOM, FACTS_ROOM, SET_WORDS, COVER = range(9)
-N_GRAPH_COUNTS = 9
+NODES, POSITIONS, EXTRA, FACTS = range(4)
+N_GRAPH_COUNTS = 4
 # Numbers in `Shard.n`
 ROWS, WORDS, FREE_CELL, CELLS, CHANGED, AT, CLASSES, PORTS, TRIGGER, WORK, EPOCH, SLOTS = range(12)
-ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, RANGE = range(12, 18)
-N_SHARD_COUNTS = 18
+FOUND, ASKED, NEW_NODES, COVER, STAGE, ITEM = range(12, 18)
+ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, FOUND_ROOM, ASKED_ROOM = range(18, 25)
+RANGE, SET_WORDS = range(25, 27)
+N_SHARD_COUNTS = 27
 # Why a compiled loop came back
-DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_NODES, MORE_CLASSES, MORE_TIME = range(7)
+DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_CLASSES, MORE_TIME = range(6)
 # How much a shard begins with; all of it grows. Pages that are never touched cost nothing
-FIRST_WORDS, FIRST_ROWS, FIRST_CLASSES = 1 << 20, 1 << 18, 64
+FIRST_WORDS, FIRST_ROWS, FIRST_EDGES, FIRST_CLASSES = 1 << 20, 1 << 18, 1 << 14, 64
 
 
 class Graph(NamedTuple):
@@ -42,7 +45,8 @@ class Graph(NamedTuple):
     root: I32  # per node: the node that it was merged into
     position: I32  # per node: its place in the order of visits
     node_at: I32  # per position
-    offsets: I64
+    first_edge: I64  # per node: where its targets begin, and where they end
+    end_edge: I64
     targets: I32
     extra_head: I32
     extra_next: I32
@@ -53,16 +57,14 @@ class Graph(NamedTuple):
     fact_word: Words
     trigger_head: I32  # per node: its triggers, a list
     trigger_next: I32  # per trigger
-    covered: I64  # per node: the last cover that made an edge from or to it
-    scratch: Words  # zero between uses
-    touched: Words
 
 
 class Shard(NamedTuple):
-    """One range of words of every set, and what was done with it."""
+    """Every n-th word of each set, and what was done with it."""
 
     n: I64  # how many there are of each: ROWS and so on
-    low: int
+    first: int  # its words are those with number first + i * step
+    step: int
     node_row: I32
     row_start: I64
     row_length: I32
@@ -92,13 +94,20 @@ class Shard(NamedTuple):
     port_node: I32
     port_next: I32
     slots: I32  # classes by the hash of their rows
+    covered: I64  # per node: the last cover that made an edge from or to it
+    found_source: I32  # edges that the rules ask for
+    found_target: I32
+    asked_node: I32  # facts that offsets ask for, about words of any shard
+    asked_index: I32
+    asked_word: Words
+    wide: Words  # one whole set; zero between uses
+    wide_touched: Words
 
 
 def new_graph(rules: Rules) -> Graph:
     """Return a graph with the problem's copies, none of them ordered yet."""
     n_nodes, n_triggers = rules.n_nodes, len(rules.trigger_node)
     capacity = n_nodes + 64
-    n_words = (rules.n_objects + 63) // 64
     count = np.zeros(N_GRAPH_COUNTS, np.int64)
     count[NODES] = count[POSITIONS] = n_nodes
     count[EXTRA] = len(rules.copy_source)
@@ -107,7 +116,8 @@ def new_graph(rules: Rules) -> Graph:
         root=np.arange(capacity, dtype=np.int32),
         position=np.arange(capacity, dtype=np.int32),
         node_at=np.arange(capacity, dtype=np.int32),
-        offsets=np.zeros(capacity + 1, np.int64),
+        first_edge=np.zeros(capacity, np.int64),
+        end_edge=np.zeros(capacity, np.int64),
         targets=np.empty(0, np.int32),
         extra_head=np.full(capacity, -1, np.int32),
         extra_next=np.empty(len(rules.copy_source), np.int32),
@@ -118,20 +128,18 @@ def new_graph(rules: Rules) -> Graph:
         fact_word=np.empty(0, np.uint64),
         trigger_head=np.full(capacity, -1, np.int32),
         trigger_next=np.full(n_triggers, -1, np.int32),
-        covered=np.zeros(capacity, np.int64),
-        scratch=np.zeros(n_words, np.uint64),
-        touched=np.zeros(n_words // 64 + 1, np.uint64),
     )
 
 
-def new_shard(rules: Rules, low: int, high: int) -> Shard:
-    """Return a shard for the words from `low` to before `high`, all sets empty."""
+def new_shard(rules: Rules, first: int, step: int) -> Shard:
+    """Return a shard for the words `first`, `first + step` and so on, all sets empty."""
     n_triggers, capacity = len(rules.trigger_node), rules.n_nodes + 64
     count = np.zeros(N_SHARD_COUNTS, np.int64)
     count[ROWS] = 1
     count[FREE_CELL] = -1
     count[TRIGGER] = -1
-    n_words = high - low
+    n_set_words = (rules.n_objects + 63) // 64
+    n_words = max(0, -(-(n_set_words - first) // step))
     n_start = max(FIRST_WORDS, 8 * n_words)  # a visit may make three rows
 
     def ids(size: int, value: int = 0) -> I32:
@@ -139,7 +147,8 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
 
     shard = Shard(
         n=count,
-        low=low,
+        first=first,
+        step=step,
         node_row=ids(capacity),
         row_start=np.zeros(FIRST_ROWS, np.int64),
         row_length=np.zeros(FIRST_ROWS, np.int32),
@@ -169,17 +178,16 @@ def new_shard(rules: Rules, low: int, high: int) -> Shard:
         port_node=ids(FIRST_CLASSES),
         port_next=ids(FIRST_CLASSES),
         slots=ids(4 * FIRST_CLASSES, -1),
+        covered=np.zeros(capacity, np.int64),
+        found_source=ids(FIRST_EDGES),
+        found_target=ids(FIRST_EDGES),
+        asked_node=ids(FIRST_EDGES),
+        asked_index=ids(FIRST_EDGES),
+        asked_word=np.zeros(FIRST_EDGES, np.uint64),
+        wide=np.zeros(n_set_words, np.uint64),
+        wide_touched=np.zeros(n_set_words // 64 + 1, np.uint64),
     )
     return measured_shard(shard)
-
-
-def measured_graph(g: Graph) -> Graph:
-    """Return the graph with the lengths of its arrays noted, for code that sees pointers."""
-    g.n[NODES_ROOM] = len(g.root)
-    g.n[EXTRA_ROOM] = len(g.extra_target)
-    g.n[FACTS_ROOM] = len(g.fact_node)
-    g.n[SET_WORDS] = len(g.scratch)
-    return g
 
 
 def measured_shard(s: Shard) -> Shard:
@@ -189,5 +197,8 @@ def measured_shard(s: Shard) -> Shard:
     s.n[CLASSES_ROOM] = len(s.class_row)
     s.n[PORTS_ROOM] = len(s.port_node)
     s.n[SLOTS_ROOM] = len(s.slots)
+    s.n[FOUND_ROOM] = len(s.found_source)
+    s.n[ASKED_ROOM] = len(s.asked_node)
     s.n[RANGE] = len(s.scratch)
+    s.n[SET_WORDS] = len(s.wide)
     return s

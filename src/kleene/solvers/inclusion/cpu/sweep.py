@@ -8,10 +8,8 @@ waits for the next sweep. A visit adds all waiting rows at once, and passes on o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.cpu.bits import lowest
-from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.rows import extend, gather, keep, minus, room, take, union
 from kleene.solvers.inclusion.cpu.state import (
     AT,
@@ -29,9 +27,7 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import entry, piece
-
-I32 = NDArray[np.int32]
+from kleene.solvers.inclusion.offline.compiled import piece
 
 
 @piece
@@ -56,7 +52,7 @@ def send(g: Graph, s: Shard, row: int, node: int) -> None:
 @piece
 def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
     """Let a row wait at every successor of a node."""
-    for e in range(g.offsets[node], g.offsets[node + 1]):
+    for e in range(g.first_edge[node], g.end_edge[node]):
         send(g, s, row, g.targets[e])
     e = g.extra_head[node]
     while e >= 0:
@@ -64,48 +60,35 @@ def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
         e = g.extra_next[e]
 
 
-@entry
-def inject_facts(g_: Graph, s_: Shard, first: int) -> int:
-    """Let the facts from `first` on wait at their nodes; return where it stopped for space."""
-    return _inject_facts(pointers(g_), pointers(s_), first)
-
-
 @piece
-def _inject_facts(g: Graph, s: Shard, first: int) -> int:
-    """Let the facts from `first` on wait at their nodes; return where it stopped for space."""
-    high = s.low + s.n[RANGE]
+def inject_facts(g: Graph, s: Shard, fact: int) -> int:
+    """Let the facts from `fact` on wait at their nodes; return where it stopped for space."""
     n_facts = g.n[FACTS]
-    while first < n_facts:
-        node, last = g.fact_node[first], np.int32(-1)
+    while fact < n_facts:
+        node, last = g.fact_node[fact], np.int32(-1)
         if not room(s, s.n[RANGE], 1):
-            return first
+            return fact
         at = s.n[WORDS]
-        while first < n_facts and g.fact_node[first] == node and g.fact_index[first] > last:
-            last = g.fact_index[first]
-            if s.low <= last < high:
-                s.indices[at] = last
-                s.words[at] = g.fact_word[first]
+        while fact < n_facts and g.fact_node[fact] == node and g.fact_index[fact] > last:
+            last = g.fact_index[fact]
+            if last % s.step == s.first:
+                s.indices[at] = last // s.step
+                s.words[at] = g.fact_word[fact]
                 at += 1
-            first += 1
+            fact += 1
         row = keep(s, at)
         if row > 0:
             send(g, s, row, g.root[node])
-    return first
-
-
-@entry
-def inject_edges(g_: Graph, s_: Shard, sources: I32, targets: I32) -> None:
-    """Let what the sources of edges hold wait at their targets."""
-    _inject_edges(pointers(g_), pointers(s_), sources, targets)
+    return fact
 
 
 @piece
-def _inject_edges(g: Graph, s: Shard, sources: I32, targets: I32) -> None:
-    for e in range(len(sources)):
-        source, target = g.root[sources[e]], g.root[targets[e]]
-        row = s.node_row[source]
-        if row > 0 and source != target:
-            send(g, s, row, target)
+def inject_edge(g: Graph, s: Shard, source: int, target: int) -> None:
+    """Let what the source of an edge holds wait at its target."""
+    source, target = g.root[source], g.root[target]
+    row = s.node_row[source]
+    if row > 0 and source != target:
+        send(g, s, row, target)
 
 
 @piece
@@ -169,14 +152,8 @@ def grow(g: Graph, s: Shard, node: int, new: int) -> None:
     s.n[WORK] += s.row_length[row]
 
 
-@entry
-def sweep(g_: Graph, s_: Shard, work: int) -> int:
-    """Propagate until nothing waits; come back for space, or after so much work."""
-    return _sweep(pointers(g_), pointers(s_), work)
-
-
 @piece
-def _sweep(g: Graph, s: Shard, work: int) -> int:
+def sweep(g: Graph, s: Shard, work: int) -> int:
     """Propagate until nothing waits; come back for space, or after so much work."""
     stop = s.n[WORK] + work
     n_blocks = (g.n[POSITIONS] + 63) >> 6

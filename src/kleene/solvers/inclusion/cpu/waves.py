@@ -7,16 +7,15 @@ heard within a fraction of a second.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
-from types import TracebackType
+from functools import partial
 
-import numpy as np
-
-from kleene.solvers.inclusion.cpu import Trace, classes, fire, order, space, sweep
+from kleene.solvers.inclusion.cpu import Trace, order, space
+from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
+from kleene.solvers.inclusion.cpu.fire import fire
+from kleene.solvers.inclusion.cpu.propagate import propagate
 from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
@@ -25,7 +24,6 @@ from kleene.solvers.inclusion.cpu.state import (
     FACTS,
     MORE_EDGES,
     MORE_FACTS,
-    MORE_NODES,
     MORE_WORDS,
     NODES,
     WORDS,
@@ -34,6 +32,7 @@ from kleene.solvers.inclusion.cpu.state import (
     new_graph,
     new_shard,
 )
+from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
@@ -42,47 +41,34 @@ ORDER_SHARE = 3  # order anew when one edge in so many is new; 1 to 8 measured m
 
 
 class Waves:
-    """One solve of a reduced problem."""
+    """One solve of a reduced problem, with a shard for each thread."""
 
     def __init__(
         self,
         problem: Problem,
-        threads: int = 1,
+        threads: Threads = ALONE,
         trace: Trace | None = None,
         *,
         n_direct: int = N_DIRECT,
     ) -> None:
-        self.problem, self.trace = problem, trace
+        self.problem, self.threads, self.trace = problem, threads, trace
         self.rules = rules_of(problem, n_direct)
         self.graph = space.with_first_facts(new_graph(self.rules), self.rules)
-        self.shards = _shards(self.rules, threads)
-        self.pool = ThreadPoolExecutor(len(self.shards)) if len(self.shards) > 1 else None
-        self.is_stopped = False
-        self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "answer": 0.0}
+        self.shards = _shards(self.rules, threads.n)
+        self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "adopt": 0.0, "answer": 0.0}
         self.n_waves = self.n_orders = self.n_found = self.n_merged = 0
-
-    def __enter__(self) -> Waves:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _place: TracebackType | None,
-    ) -> None:
-        """Leave no thread behind: each stops when its loop comes back to Python."""
-        self.is_stopped = True
-        if self.pool:
-            self.pool.shutdown()
 
     def solution(self) -> Solution:
         """Return the least answer."""
         merged = self._order()
         first = end = 0  # the new edges: their sources are to send all they hold
         while True:
-            self._propagate(first, end, merged)
+            pieces = [partial(self._wave, i, first, end, merged) for i in range(len(self.shards))]
+            for sweep_s, fire_s in self.threads.run(pieces):
+                self.seconds["sweep"] += sweep_s / len(self.shards)
+                self.seconds["fire"] += fire_s / len(self.shards)
             first = int(self.graph.n[EXTRA])
-            self._fire()
+            self._adopt()
             end = int(self.graph.n[EXTRA])
             self.n_waves += 1
             self.n_found += end - first
@@ -98,67 +84,46 @@ class Waves:
         with self._timed("order"):
             self.graph, merged = order.ordered(self.graph, self.rules)
         self.n_orders += 1
-        self.n_merged += len(merged.gone)
+        self.n_merged += merged.n_gone
         return merged
 
-    def _propagate(self, first: int, end: int, merged: order.Merged) -> None:
-        """Let every shard send what is new; each by its own thread."""
-        with self._timed("sweep"):
-            jobs = [(i, first, end, merged) for i in range(len(self.shards))]
-            if self.pool:
-                list(self.pool.map(self._sweep, jobs))
-            else:
-                self._sweep(jobs[0])
-        self.graph.n[FACTS] = 0
-
-    def _sweep(self, job: tuple[int, int, int, order.Merged]) -> None:
-        """Merge, send and propagate in one shard."""
-        i, first, end, merged = job
+    def _wave(self, i: int, first: int, end: int, merged: order.Merged) -> tuple[float, float]:
+        """Propagate in one shard and apply the rules to what grew; return how long each took."""
+        start_s = time.perf_counter()
         graph, shard = self.graph, self.shards[i]
-        shard = space.enough_cells(shard, graph, end - first + len(merged.edge_source))
-        at = 0
-        while (at := order.merge(graph, shard, *merged[:2], at)) < len(merged.gone):
-            shard = space.more_words(shard)
-        at = 0
-        while (at := sweep.inject_facts(graph, shard, at)) < graph.n[FACTS]:
-            shard = space.more_words(shard)
-        new = slice(first, end)
-        sweep.inject_edges(graph, shard, graph.extra_source[new], graph.extra_target[new])
-        sweep.inject_edges(graph, shard, merged.edge_source, merged.edge_target)
-        while (why := sweep.sweep(graph, shard, WORK_A_CALL)) != DONE and not self.is_stopped:
+        shard = space.enough_cells(shard, graph, end - first + merged.n_edges)
+        while (why := propagate(graph, shard, merged, first, end, WORK_A_CALL)) != DONE:
             if why == MORE_WORDS:
                 shard = space.more_words(shard)
+            if self.threads.is_ending:
+                break
+        sent_s = time.perf_counter()
+        while (why := fire(graph, self.rules, shard)) != DONE:
+            if why == MORE_EDGES:
+                shard = space.more_edges(shard)
+            elif why == MORE_FACTS:
+                shard = space.more_facts(shard)
+            else:
+                shard = space.more_classes(shard)
         self.shards[i] = shard
+        return sent_s - start_s, time.perf_counter() - sent_s
 
-    def _fire(self) -> None:
-        """Apply the rules to what grew, shard by shard: they share the graph."""
-        with self._timed("fire"):
-            for i in range(len(self.shards)):
-                classes.group(self.graph, self.shards[i])
-                while (why := fire.fire(self.graph, self.rules, self.shards[i])) != DONE:
-                    if why == MORE_EDGES:
-                        self.graph = space.more_edges(self.graph)
-                    elif why == MORE_FACTS:
-                        self.graph = space.more_facts(self.graph)
-                    elif why == MORE_NODES:
-                        self.graph, self.shards = space.more_nodes(self.graph, self.shards)
-                    else:
-                        self.shards[i] = space.more_classes(self.shards[i])
+    def _adopt(self) -> None:
+        """Let the graph have the edges, nodes and facts that the shards found."""
+        with self._timed("adopt"):
+            self.graph.n[FACTS] = 0
+            self.graph, self.shards = space.room_to_adopt(self.graph, self.shards)
+            n_known = int(self.graph.n[NODES])
+            for shard in self.shards:
+                adopt(self.graph, shard, n_known)
 
     def _answer(self) -> Solution:
         statistics = self._statistics()
         with self._timed("answer"):
             state = self.problem, self.rules, self.graph, self.shards
-            found = answer(*state, self._in_parts, statistics)
+            found = answer(*state, self.threads, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
-
-    def _in_parts(self, n: int, work: Callable[[slice], None]) -> None:
-        """Do n items of work, by all threads."""
-        n_parts = 4 * len(self.shards) if self.pool else 1  # more than threads: parts differ
-        ends = np.linspace(0, n, n_parts + 1).astype(int).tolist()
-        parts = [slice(first, end) for first, end in pairwise(ends)]
-        list((self.pool.map if self.pool else map)(work, parts))
 
     def _statistics(self) -> dict[str, float]:
         """Return the counts so far."""
@@ -182,9 +147,8 @@ class Waves:
         self.seconds[name] += time.perf_counter() - start
 
 
-def _shards(rules: Rules, threads: int) -> list[Shard]:
+def _shards(rules: Rules, n_threads: int) -> list[Shard]:
     """Return a shard per thread, fewer if there are fewer words."""
     n_words = max(1, (rules.n_objects + 63) // 64)
-    n_shards = max(1, min(threads, n_words))
-    ends = np.linspace(0, n_words, n_shards + 1).astype(int).tolist()
-    return [new_shard(rules, low, high) for low, high in pairwise(ends)]
+    n_shards = min(n_threads, n_words)
+    return [new_shard(rules, first, n_shards) for first in range(n_shards)]

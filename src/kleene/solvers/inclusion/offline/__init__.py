@@ -12,16 +12,18 @@ of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.graphs import Graph, strong_components
+from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
 
 I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+_NO_IDS = np.empty(0, np.int32)
 NOTHING = 0  # the node of a reduced problem that holds nothing
 N_ROUNDS = 2  # merged 20 % more nodes than 1 on graphs like those of programs, 3 another 5 %
 
@@ -42,16 +44,18 @@ class Reduced:
         )
 
 
-def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS) -> Reduced:
+def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS, threads: Threads = ALONE) -> Reduced:
     """Return the problem with equal nodes merged and rules that ask for nothing left out."""
+    from kleene.solvers.inclusion.offline import tables
+
     problem = _without_zero_offsets(problem)
-    graph = Graph.from_edges(problem.n_nodes, problem.copy_source, problem.copy_destination)
-    found = strong_components(graph)
-    label = np.arange(1, found.n_components + 1, dtype=np.int64)
+    copies = problem.n_nodes, problem.copy_source, problem.copy_destination
+    found = strong_components(Graph(*tables.successors(*copies)))
+    label = np.arange(1, found.n_components + 1, dtype=np.int32)
     for _ in range(n_rounds):
-        label = _dense(_numbered(problem, found.component, label))
-    representative = label[found.component].astype(np.int32)
-    return Reduced(_rewritten(problem, representative), representative)
+        label = _numbered(problem, found.component, label)
+    representative = label[found.component]
+    return Reduced(_rewritten(problem, representative, threads), representative)
 
 
 def _without_zero_offsets(problem: Problem) -> Problem:
@@ -70,131 +74,93 @@ def _without_zero_offsets(problem: Problem) -> Problem:
     )
 
 
-def _numbered(problem: Problem, component: I32, before: I64) -> I64:
-    """Return a label per component: equal labels, equal sets; 0: the empty set.
-
-    What flows in is a list of (component, token): an object, a source of its own, a rule applied
-    to a pointer's label of the round before, or, as `~component`, whatever the other one holds.
-    """
-    n_components, n_objects = len(before), problem.n_objects
-    pointer_label = before[component]
-    outside = problem.flagged_node[problem.flags & FROM_OUTSIDE != 0]
-    own = _nodes(problem.contents, problem.formals, problem.function_rest)
-    first_own = n_objects + 2
-    first_load = first_own + n_components
-    first_result = first_load + n_components + 1
-    first_offset = first_result + n_components + 1
-    offset_token = _offset_tokens(problem, pointer_label)
-    flows = [
-        (problem.address_node, problem.address_object.astype(np.int64) + 1),
-        (outside, np.full(len(outside), n_objects + 1)),
-        (own, first_own + component[own]),
-        (problem.load_destination, first_load + pointer_label[problem.load_pointer]),
-        (problem.call_result, first_result + pointer_label[problem.call_callee]),
-        (problem.offset_destination, first_offset + offset_token),
-        (problem.copy_destination, ~component[problem.copy_source].astype(np.int64)),
-    ]
-    pointers = {3: problem.load_pointer, 4: problem.call_callee, 5: problem.offset_source}
-    destinations, tokens = [], []
-    for place, (node, token) in enumerate(flows):
-        keep = node >= 0
-        if place in pointers:
-            keep &= pointer_label[pointers[place]] > 0
-        destinations.append(component[node[keep]])
-        tokens.append(token[keep].astype(np.int64))
+def _numbered(problem: Problem, component: I32, before: I32) -> I32:
+    """Return a label per component: equal labels, equal sets; 0: the empty set."""
     from kleene.solvers.inclusion.offline import labels
 
-    first_tuple = first_offset + len(offset_token)
-    return labels.number(
-        n_components, np.concatenate(destinations), np.concatenate(tokens), first_tuple
+    p = problem
+    flows = labels.Flows(
+        address_node=p.address_node,
+        address_object=p.address_object,
+        outside=p.flagged_node[p.flags & FROM_OUTSIDE != 0],
+        own=np.concatenate([p.contents, p.formals, p.function_rest]),
+        load_destination=p.load_destination,
+        load_pointer=p.load_pointer,
+        call_result=p.call_result,
+        call_callee=p.call_callee,
+        offset_destination=p.offset_destination,
+        offset_source=p.offset_source,
+        offset_amount=p.offset_amount,
+        copy_destination=p.copy_destination,
+        copy_source=p.copy_source,
+    )
+    return labels.number(flows, component, before, p.n_objects)
+
+
+def _rewritten(problem: Problem, representative: I32, threads: Threads) -> Problem:
+    """Return the problem over representatives, without repetitions and empty sources."""
+    from kleene.solvers.inclusion.offline import tables
+
+    p, n_nodes = problem, int(representative.max(initial=NOTHING)) + 1
+    copies = representative, p.copy_source, p.copy_destination
+    loads = n_nodes, representative, p.load_pointer, p.load_destination, _NO_IDS
+    stores = n_nodes, representative, p.store_pointer, p.store_source, _NO_IDS
+    offsets = n_nodes, representative, p.offset_source, p.offset_destination, p.offset_amount
+    copy, load, store, offset, rest = threads.run(
+        [
+            partial(tables.renamed_copies, *copies),
+            partial(tables.renamed, *loads),
+            partial(tables.renamed, *stores),
+            partial(tables.renamed, *offsets),
+            partial(_places, p, representative),
+        ]
+    )
+    return replace(
+        p,
+        n_nodes=n_nodes,
+        copy_source=copy[0],
+        copy_destination=copy[1],
+        load_pointer=load[0],
+        load_destination=load[1],
+        store_pointer=store[0],
+        store_source=store[1],
+        offset_source=offset[0],
+        offset_destination=offset[1],
+        offset_amount=offset[2],
+        **rest,
     )
 
 
-def _offset_tokens(problem: Problem, pointer_label: I64) -> I64:
-    """Return an id below the number of offsets per offset: equal for equal label and amount."""
-    amount = problem.offset_amount.astype(np.int64) + (1 << 31)
-    key = pointer_label[problem.offset_source] << 32 | amount
-    token: I64 = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    return token
-
-
-def _nodes(*columns: I32) -> I32:
-    every = np.concatenate(columns)
-    return every[every >= 0]
-
-
-def _dense(label: I64) -> I64:
-    """Return the labels renumbered 1, 2, ... with 0 kept."""
-    used = np.zeros(int(label.max(initial=0)) + 1, np.int64)
-    used[label] = 1
-    used[0] = 0
-    number = np.cumsum(used)
-    number[0] = 0
-    return number[label]
-
-
-def _rewritten(problem: Problem, representative: I32) -> Problem:
-    """Return the problem over representatives, without repetitions and empty sources."""
-
-    def at(node: I32) -> I32:
-        return representative[node]
+def _places(problem: Problem, representative: I32) -> dict[str, I32]:
+    """Return the columns that name one node a row, with what it is called now."""
+    p = problem
 
     def place(node: I32) -> I32:
         """Return where a place is now; nothing goes to or comes from `NOTHING`."""
         moved = np.where(node == NONE, NOTHING, representative[node])
         return np.where(moved == NOTHING, NONE, moved).astype(np.int32)
 
-    source, destination = at(problem.copy_source), at(problem.copy_destination)
-    address = _pairs(at(problem.address_node), problem.address_object)
-    copy = _pairs(destination, source, (source != NOTHING) & (source != destination))
-    load_pointer = at(problem.load_pointer)
-    load = _pairs(at(problem.load_destination), load_pointer, load_pointer != NOTHING)
-    pointer, source = at(problem.store_pointer), at(problem.store_source)
-    store = _pairs(pointer, source, (pointer != NOTHING) & (source != NOTHING))
-    move = at(problem.offset_destination), at(problem.offset_source), problem.offset_amount
-    move = _triples(*move, move[1] != NOTHING)
-    node, flags = at(problem.flagged_node), problem.flags
+    node, flags = representative[p.flagged_node], p.flags
     shown = ((flags & FROM_OUTSIDE) | (flags & TO_OUTSIDE) * (node != NOTHING)) != 0
-    return replace(
-        problem,
-        n_nodes=int(representative.max(initial=NOTHING)) + 1,
-        contents=place(problem.contents),
-        address_node=address[0],
-        address_object=address[1],
-        copy_destination=copy[0],
-        copy_source=copy[1],
-        load_destination=load[0],
-        load_pointer=load[1],
-        store_pointer=store[0],
-        store_source=store[1],
-        offset_destination=move[0],
-        offset_source=move[1],
-        offset_amount=move[2],
-        function_result=place(problem.function_result),
-        function_rest=place(problem.function_rest),
-        formals=place(problem.formals),
-        call_callee=at(problem.call_callee),
-        call_result=place(problem.call_result),
-        actuals=place(problem.actuals),
-        flagged_node=node[shown],
-        flags=flags[shown],
-    )
+    address = distinct_pairs(representative[p.address_node], p.address_object)
+    return {
+        "contents": place(p.contents),
+        "address_node": address[0],
+        "address_object": address[1],
+        "function_result": place(p.function_result),
+        "function_rest": place(p.function_rest),
+        "formals": place(p.formals),
+        "call_callee": representative[p.call_callee],
+        "call_result": place(p.call_result),
+        "actuals": place(p.actuals),
+        "flagged_node": node[shown],
+        "flags": flags[shown],
+    }
 
 
-def _triples(first: I32, second: I32, third: I32, keep: NDArray[np.bool_]) -> tuple[I32, I32, I32]:
-    """Return the distinct triples to keep, sorted."""
-    rows = first[keep], second[keep], third[keep]
-    order = np.lexsort(rows[::-1])
-    rows = rows[0][order], rows[1][order], rows[2][order]
-    new = np.ones(len(order), bool)
-    new[1:] = np.any([row[1:] != row[:-1] for row in rows], axis=0)
-    return rows[0][new], rows[1][new], rows[2][new]
-
-
-def _pairs(first: I32, second: I32, keep: NDArray[np.bool_] | None = None) -> tuple[I32, I32]:
+def distinct_pairs(first: NDArray[np.integer], second: NDArray[np.integer]) -> tuple[I32, I32]:
     """Return the distinct pairs, sorted."""
-    key = first.astype(np.int64) << 32 | second
-    key = np.sort(key if keep is None else key[keep])
+    key = np.sort(first.astype(np.int64) << 32 | second.astype(np.int64))
     if len(key):
         key = key[np.append(True, key[1:] != key[:-1])]
     return (key >> 32).astype(np.int32), (key & 0xFFFFFFFF).astype(np.int32)

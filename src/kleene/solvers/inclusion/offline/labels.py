@@ -1,6 +1,8 @@
-"""Value numbering: the loop over components, compiled."""
+"""Value numbering: the loops over what flows in, compiled."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,92 +11,225 @@ from kleene.solvers.inclusion.offline.compiled import entry, piece
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+SHORT = 24  # up to so many labels, sorting by insertion is faster
+
+
+class Flows(NamedTuple):
+    """What flows into nodes; a destination below 0 is none."""
+
+    address_node: I32
+    address_object: I32
+    outside: I32  # nodes that may hold what the outside holds
+    own: I32  # nodes with sources that only solving finds
+    load_destination: I32
+    load_pointer: I32
+    call_result: I32
+    call_callee: I32
+    offset_destination: I32
+    offset_source: I32
+    offset_amount: I32
+    copy_destination: I32
+    copy_source: I32
 
 
 @entry
-def number(n_components: int, destination: I32, token: I64, first_tuple: int) -> I64:
-    """Return a label per component: 0 for no token, the only token, or a number for their set.
+def number(flows: Flows, component: I32, before: I32, n_objects: int) -> I32:
+    """Return a label from 1 on per component: equal labels, equal sets; 0: the empty set.
 
-    A token below 0 is `~source`, and stands for that component's label; components are in
-    topological order, so that the label is known.
+    A component's set is the only token that flows in, or a number for several. A token is an
+    object, a source of its own, or a rule applied to a pointer's label of the round before; or, as
+    `~source`, another component's set, which is known: components are in topological order.
     """
-    offsets, inflow = _grouped(n_components, destination, token)
-    label = np.zeros(n_components, np.int64)
+    n_components = len(before)
+    first_own = n_objects + 2
+    first_load = first_own + n_components
+    first_result = first_load + n_components + 1
+    first_offset = first_result + n_components + 1
+    offsets = _counted(flows, component, n_components)
+    place = offsets[:-1].copy()
+    inflow = np.empty(offsets[n_components], np.int64)
+    for i in range(len(flows.address_node)):
+        _put(place, inflow, component[flows.address_node[i]], flows.address_object[i] + 1)
+    for node in flows.outside:
+        _put(place, inflow, component[node], n_objects + 1)
+    for node in flows.own:
+        if node >= 0:
+            _put(place, inflow, component[node], first_own + component[node])
+    pointer, node_of = flows.load_pointer, flows.load_destination
+    _put_ruled(place, inflow, component, before, node_of, pointer, first_load)
+    pointer, node_of = flows.call_callee, flows.call_result
+    _put_ruled(place, inflow, component, before, node_of, pointer, first_result)
+    ids = _offset_ids(component, before, flows.offset_source, flows.offset_amount)
+    for i in range(len(ids)):
+        token = first_offset + ids[i] if ids[i] >= 0 else 0
+        _put(place, inflow, component[flows.offset_destination[i]], token)
+    for i in range(len(flows.copy_source)):
+        token = ~np.int64(component[flows.copy_source[i]])
+        _put(place, inflow, component[flows.copy_destination[i]], token)
+    return _dense(_labels(offsets, inflow, first_offset + len(ids)))
+
+
+@piece
+def _offset_ids(component: I32, before: I32, source: I32, amount: I32) -> I32:
+    """Return an id per offset: equal for equal label and amount; below 0 if the source is empty."""
     n_slots = 16
-    while n_slots < 2 * n_components:
+    while n_slots < 2 * len(source):
         n_slots *= 2
-    owner = np.full(n_slots, -1, np.int64)  # of each set: the first component that has it
-    n_kept = np.zeros(n_components, np.int64)
-    next_label = first_tuple
-    for component in range(n_components):
-        first = offsets[component]
-        n = _distinct(inflow[first : offsets[component + 1]], label, component)
-        n_kept[component] = n
+    first = np.full(n_slots, -1, np.int32)
+    ids = np.full(len(source), -1, np.int32)
+    for i in range(len(source)):
+        label = before[component[source[i]]]
+        if label == 0:
+            continue
+        key = np.uint64(label) << np.uint64(32) ^ np.uint64(np.int64(amount[i]) & 0xFFFFFFFF)
+        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & (n_slots - 1)
+        while first[slot] >= 0:
+            other = first[slot]
+            if amount[other] == amount[i] and before[component[source[other]]] == label:
+                break
+            slot = (slot + 1) & (n_slots - 1)
+        if first[slot] < 0:
+            first[slot] = i
+        ids[i] = first[slot]
+    return ids
+
+
+@piece
+def _dense(label: I64) -> I32:
+    """Return the labels renumbered from 1 on, as they come; 0 stays."""
+    largest = 0
+    for k in range(len(label)):
+        largest = max(largest, label[k])
+    name = np.zeros(largest + 1, np.int32)
+    dense = np.zeros(len(label), np.int32)
+    n = 0
+    for k in range(len(label)):
+        if label[k] > 0:
+            if name[label[k]] == 0:
+                n += 1
+                name[label[k]] = n
+            dense[k] = name[label[k]]
+    return dense
+
+
+@piece
+def _counted(flows: Flows, component: I32, n_components: int) -> I64:
+    """Return where the tokens of each component begin."""
+    offsets = np.zeros(n_components + 1, np.int64)
+    for nodes in (
+        flows.address_node,
+        flows.outside,
+        flows.own,
+        flows.load_destination,
+        flows.call_result,
+        flows.offset_destination,
+        flows.copy_destination,
+    ):
+        for i in range(len(nodes)):
+            if nodes[i] >= 0:
+                offsets[component[nodes[i]] + 1] += 1
+    for k in range(n_components):
+        offsets[k + 1] += offsets[k]
+    return offsets
+
+
+@piece
+def _put(place: I64, inflow: I64, k: int, token: int | np.int64) -> None:
+    inflow[place[k]] = token
+    place[k] += 1
+
+
+@piece
+def _put_ruled(
+    place: I64, inflow: I64, component: I32, before: I32, node: I32, pointer: I32, first: int
+) -> None:
+    """Put a token for a rule applied to each pointer, none if that is empty."""
+    for i in range(len(node)):
+        if node[i] >= 0:
+            label = before[component[pointer[i]]]
+            _put(place, inflow, component[node[i]], first + label if label > 0 else 0)
+
+
+@piece
+def _labels(offsets: I64, inflow: I64, next_label: int) -> I64:
+    """Return the label of each component, numbers for sets from `next_label` on."""
+    n_components = len(offsets) - 1
+    label = np.zeros(n_components, np.int64)
+    n_sets = 0
+    for k in range(n_components):
+        n_sets += offsets[k + 1] - offsets[k] > 1
+    n_slots = 16
+    while n_slots < 2 * n_sets:
+        n_slots *= 2
+    owner = np.full(n_slots, -1, np.int32)  # of each set: the first component that has it
+    n_kept = np.zeros(n_components, np.int32)
+    for k in range(n_components):
+        first = offsets[k]
+        n = _distinct(inflow, first, offsets[k + 1], label, k)
+        n_kept[k] = n
         if n == 0:
             continue
         if n == 1:
-            label[component] = inflow[first]
+            label[k] = inflow[first]
             continue
-        slot = _hash(inflow[first : first + n]) & (n_slots - 1)
+        slot = _hash(inflow, first, n) & (n_slots - 1)
         while owner[slot] >= 0:
             other = owner[slot]
-            start = offsets[other]
-            if n_kept[other] == n and _same(inflow, first, start, n):
+            if n_kept[other] == n and _same(inflow, first, offsets[other], n):
                 break
             slot = (slot + 1) & (n_slots - 1)
         if owner[slot] < 0:
-            owner[slot] = component
-            label[component] = next_label
+            owner[slot] = k
+            label[k] = next_label
             next_label += 1
         else:
-            label[component] = label[owner[slot]]
+            label[k] = label[owner[slot]]
     return label
 
 
 @piece
-def _grouped(n_components: int, destination: I32, token: I64) -> tuple[I64, I64]:
-    """Return the tokens by destination."""
-    offsets = np.zeros(n_components + 1, np.int64)
-    for i in range(len(destination)):
-        offsets[destination[i] + 1] += 1
-    for component in range(n_components):
-        offsets[component + 1] += offsets[component]
-    place = offsets[:-1].copy()
-    inflow = np.empty(len(token), np.int64)
-    for i in range(len(token)):
-        inflow[place[destination[i]]] = token[i]
-        place[destination[i]] += 1
-    return offsets, inflow
-
-
-@piece
-def _distinct(row: I64, label: I64, component: int) -> int:
-    """Sort the row's labels in place, without 0 and repetitions; return how many there are."""
-    n = 0
-    for i in range(len(row)):
-        value = row[i]
+def _distinct(inflow: I64, first: int, end: int, label: I64, k: int) -> int:
+    """Sort a component's labels in place, without 0 and repetitions; return how many there are."""
+    at = first
+    for i in range(first, end):
+        value = inflow[i]
         if value < 0:
             source = ~value
-            value = label[source] if source != component else 0
+            value = label[source] if source != k else 0
         if value > 0:
-            row[n] = value
-            n += 1
-    if n < 2:
-        return n
-    row[:n].sort()
-    n_kept = 1
-    for i in range(1, n):
-        if row[i] != row[n_kept - 1]:
-            row[n_kept] = row[i]
-            n_kept += 1
-    return n_kept
+            inflow[at] = value
+            at += 1
+    if at - first < 2:
+        return at - first
+    if at - first <= SHORT:
+        _insert(inflow, first, at)
+    else:
+        inflow[first:at].sort()
+    kept = first
+    for i in range(first + 1, at):
+        if inflow[i] != inflow[kept]:
+            kept += 1
+            inflow[kept] = inflow[i]
+    return kept + 1 - first
 
 
 @piece
-def _hash(row: I64) -> np.int64:
-    value = np.uint64(len(row))
-    for i in range(len(row)):
-        value = (value ^ np.uint64(row[i])) * np.uint64(0x9E3779B97F4A7C15)
+def _insert(row: I64, first: int, end: int) -> None:
+    """Sort a short part of a row."""
+    for i in range(first + 1, end):
+        value = row[i]
+        j = i - 1
+        while j >= first and row[j] > value:
+            row[j + 1] = row[j]
+            j -= 1
+        row[j + 1] = value
+
+
+@piece
+def _hash(inflow: I64, first: int, n: int) -> np.int64:
+    value = np.uint64(n)
+    for i in range(first, first + n):
+        value = (value ^ np.uint64(inflow[i])) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
     return np.int64(value >> np.uint64(1))
 
