@@ -30,7 +30,8 @@ declare void @kleene_trace_target(ptr)
 declare void @kleene_trace_enter(i32, ptr)
 declare void @kleene_trace_local(i32, i32, ptr, i64)
 declare void @kleene_trace_storage(i32, i32, ptr, i64)
-declare void @kleene_trace_made(i32, i32, ptr)
+declare i32 @kleene_trace_mark()
+declare void @kleene_trace_made(i32, i32, ptr, i32)
 """
 
 
@@ -117,6 +118,8 @@ class _Function:
         if opcode not in ("phi", "landingpad"):  # nothing may stand before these
             self.out += self.pending
             self.pending = []
+        if places.event[row] == Event.MADE:
+            self.out.append(f"  {_mark(row)} = call i32 @kleene_trace_mark()")
         if _CALL.match(line):
             self.out += self._announced(line, places.first_value + row)
         self.out.append(line)
@@ -182,10 +185,14 @@ def _report(places: Places, row: int, name: str, size: str) -> list[str]:
     storage = {
         Event.LOCAL: [f"  call void @kleene_trace_local({what}, i64 {size})"],
         Event.STORAGE: [f"  call void @kleene_trace_storage({what}, i64 {size})"],
-        Event.MADE: [f"  call void @kleene_trace_made({what})"],
+        Event.MADE: [f"  call void @kleene_trace_made({what}, i32 {_mark(row)})"],
     }
     value = f"  call void @kleene_trace_value(i32 {places.first_value + row}, ptr {name})"
     return [*storage.get(event, []), value]
+
+
+def _mark(row: int) -> str:
+    return f"%kleene.mark.{row}"
 
 
 def _head(line: str) -> tuple[str, list[str]]:

@@ -54,7 +54,7 @@ static void die(const char *why) {
 struct node {
   uintptr_t start, end;
   int32_t kind, site;
-  uint32_t serial, priority, left, right;
+  uint32_t serial, birth, priority, left, right; /* birth: of a block of the heap, when; else 0 */
 };
 static struct node *nodes;
 static uint32_t n_nodes = 1, n_room, free_node, last_serial, seed = 2463534242u;
@@ -69,7 +69,7 @@ static uint32_t new_node(uintptr_t start, uintptr_t end, int32_t kind, int32_t s
     free_node = nodes[n].left;
   }
   seed ^= seed << 13, seed ^= seed >> 17, seed ^= seed << 5;
-  nodes[n] = (struct node){start, end, kind, site, ++last_serial, seed, 0, 0};
+  nodes[n] = (struct node){start, end, kind, site, ++last_serial, 0, seed, 0, 0};
   return n;
 }
 
@@ -287,14 +287,27 @@ void kleene_trace_storage(int32_t kind, int32_t site, void *start, int64_t n_byt
   end();
 }
 
-/* A call has returned storage of its own: what it begins is a block of the heap, or the rest of
- * one behind a header, or unknown to us: then no more than its first byte is known. */
-void kleene_trace_made(int32_t kind, int32_t site, void *pointer) {
+/* What has been made up to now is older than what the call that follows makes. */
+int32_t kleene_trace_mark(void) {
+  begin();
+  int32_t mark = (int32_t)last_serial;
+  end();
+  return mark;
+}
+
+/* A call has returned a pointer, to storage of its own if that is younger than the mark: a block of
+ * the heap, or the rest of one behind a header. Of storage unknown to us the first byte is known. */
+void kleene_trace_made(int32_t kind, int32_t site, void *pointer, int32_t mark) {
   uintptr_t start = (uintptr_t)pointer;
   if (!start) return;
   begin();
   uint32_t n = before(start);
-  add(start, n && nodes[n].end > start ? nodes[n].end - start : 1, kind, site);
+  if (!n || nodes[n].end <= start) {
+    add(start, 1, kind, site);
+  } else if (nodes[n].birth > (uint32_t)mark) {
+    uint32_t birth = nodes[n].birth;
+    nodes[add(start, nodes[n].end - start, kind, site)].birth = birth;
+  }
   end();
 }
 
@@ -304,7 +317,8 @@ static void *block(void *start, size_t n_bytes) {
   if (!start) return start;
   int before_us = errno;
   pthread_mutex_lock(&lock);
-  add((uintptr_t)start, n_bytes, NOWHERE, -1);
+  uint32_t n = add((uintptr_t)start, n_bytes, NOWHERE, -1);
+  nodes[n].birth = nodes[n].serial;
   pthread_mutex_unlock(&lock);
   errno = before_us;
   return start;

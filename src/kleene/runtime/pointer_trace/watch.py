@@ -20,7 +20,7 @@ class Event(IntEnum):
     VALUE = 1  # a pointer, to be looked up
     LOCAL = 2  # the address of storage that lasts as long as the frame
     STORAGE = 3  # the address of storage that lasts: a variable of this thread
-    MADE = 4  # the address of storage that a call has made: a block of the heap
+    MADE = 4  # what a call returns: if it was made by the call, storage with this site
 
 
 @dataclass(frozen=True, slots=True, eq=False)
