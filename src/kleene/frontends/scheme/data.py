@@ -105,6 +105,11 @@ def dotted(items: list[Datum], tail: Datum, at: int, end: int) -> Form | Dotted:
     return Dotted(items, tail, at, end) if items else Form([], at, end)
 
 
+def after_first(items: list[Datum], tail: Datum, place: Datum) -> Datum:
+    """Return what follows the first of `items` in a list that ends in `tail`."""
+    return dotted(items[1:], tail, place.at, place.end) if items[1:] else tail
+
+
 def plain_name(name: Name) -> str:
     """Return the symbol as it was first written, whatever macros renamed it to."""
     while type(name) is not str:

@@ -30,6 +30,7 @@ class Expansion:
         self.expander = Expander(self.sources, builtins, Libraries(standard, folder))
         self.top = self.new_top()
         self.top.imports = builtins if is_internal else all_names()
+        self.top.sees_all = True
 
     def new_top(self) -> Top:
         """Return a top level that imports nothing yet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kleene.frontends.scheme.data import Datum, Dotted, Form, Identifier, Literal, dotted
+from kleene.frontends.scheme.data import Datum, Dotted, Form, Identifier, Literal, after_first
 from kleene.frontends.scheme.expander.expand import Expander, Procedure
 from kleene.frontends.scheme.expander.forms import items_of, list_items, pairs_of
 from kleene.frontends.scheme.expander.rules import RuleCompiler, RuleFault, Rules
@@ -27,8 +27,7 @@ def define(x: Expander, form: Form, scope: Scope) -> tuple[Identifier, Any]:
         if not items or not body:
             raise x.error(form, "scheme/bad-syntax", "expected (define (name . formals) body ...)")
         tail: Datum = target.tail if type(target) is Dotted else Form([], target.at, target.end)
-        formals = dotted(items[1:], tail, target.at, target.end) if items[1:] else tail
-        value = Procedure(formals, body, form.at, form.end)
+        value = Procedure(after_first(items, tail, target), body, form.at, form.end)
         target, body = items[0], [value]
     if type(target) is not Identifier:
         raise x.error(target, "scheme/bad-syntax", "define binds a name")
@@ -199,7 +198,7 @@ def _rule(x: Expander, compiler: RuleCompiler, rule: Datum) -> Any:
         raise x.error(rule, "scheme/bad-rules", "expected (pattern template)")
     pattern: Any = items[0]
     tail: Datum = pattern.tail if type(pattern) is Dotted else Form([], pattern.at, pattern.end)
-    inside = dotted(pattern.items[1:], tail, pattern.at, pattern.end) if pattern.items[1:] else tail
+    inside = after_first(pattern.items, tail, pattern)
     depths: dict[Any, int] = {}
     try:
         compiled = compiler.pattern(inside, depths, 0, 0)

@@ -22,6 +22,7 @@ from kleene.frontends.scheme.data import (
     Literal,
     Name,
     Vector,
+    after_first,
     plain_name,
 )
 from kleene.frontends.scheme.expander.quoting import literal_value, value_of
@@ -180,6 +181,9 @@ class Expander:
         waiting = forms[::-1]
         while waiting:
             form = waiting.pop()
+            if type(form) is Dotted and (macro := self._macro_of(form, scope)):
+                waiting.append(self.expanded(macro, form, scope))
+                continue
             if type(form) is not Form or not form.items or type(form.items[0]) is not Identifier:
                 yield None, form
                 continue
@@ -263,6 +267,8 @@ class Expander:
                 self.procedure(datum.formals, datum.body, scope, slot, datum)
             elif kind is Vector:
                 constant(value_of(datum, self.sources), datum.at, datum.end, slot)
+            elif kind is Dotted and (macro := self._macro_of(datum, scope)):
+                stack.append((self.expanded(macro, datum, scope), scope, slot))
             elif kind in (Dotted, Labelled, LabelUse):
                 raise self.error(datum, "scheme/bad-syntax", "this is no expression")
             else:
@@ -302,7 +308,13 @@ class Expander:
             raise self.error(datum, "scheme/keyword", f"the keyword '{name}' has no value")
         self.builder.row(core.VARIABLE, datum.at, datum.end, slot, binding.number)
 
-    def expanded(self, macro: Macro, form: Form, scope: Scope) -> Datum:
+    def _macro_of(self, datum: Dotted, scope: Scope) -> Macro | None:
+        """Return the macro that an improper list uses, if it does."""
+        head = datum.items[0]
+        binding = scope.lookup(head) if type(head) is Identifier else None
+        return binding if type(binding) is Macro else None
+
+    def expanded(self, macro: Macro, form: Form | Dotted, scope: Scope) -> Datum:
         """Return what a use of a macro stands for."""
 
         def is_literal(identifier: Identifier, literal: Name) -> bool:
@@ -316,7 +328,8 @@ class Expander:
                 aliases[name] = Alias(name, macro.scope)
             return aliases[name]
 
-        found = macro.rules.find(Form(form.items[1:], form.at, form.end), is_literal)
+        tail = form.tail if type(form) is Dotted else Form([], form.at, form.end)
+        found = macro.rules.find(after_first(form.items, tail, form), is_literal)
         if found is None:
             raise self.error(form, "scheme/no-rule", "no rule of the macro matches this use")
         template, matches = found

@@ -75,9 +75,8 @@ def import_(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     """Bring what the import sets name into the top level; return nothing to expand."""
     if not isinstance(scope, Top):
         raise x.error(form, "scheme/misplaced", "import stands at the top level")
-    if scope.imports is x.builtins.imports:  # from now on, only what is imported
-        scope.imports = {}
-    scope.imports = dict(scope.imports)
+    if scope.sees_all:
+        scope.imports, scope.sees_all = {}, False
     for item in form.items[1:]:
         for name, binding in import_set(x, item).items():
             scope.imports[name] = binding

@@ -109,14 +109,18 @@ class Scope:
 
 
 class Top(Scope):
-    """The top level of a program or library: what it imports, and what it defines."""
+    """The top level of a program or library: what it imports, and what it defines.
 
-    __slots__ = ("builder", "imports")
+    A program without imports sees everything; its first import ends that (`sees_all`).
+    """
+
+    __slots__ = ("builder", "imports", "sees_all")
 
     def __init__(self, builder: Builder, imports: dict[str, Binding]) -> None:
         super().__init__(None, {})
         self.builder = builder
         self.imports = imports
+        self.sees_all = False
 
     def free(self, name: str, identifier: Identifier) -> Binding:
         """Return the binding of a name that is not defined here yet, and remember it."""
