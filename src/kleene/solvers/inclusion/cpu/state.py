@@ -131,16 +131,22 @@ def new_graph(rules: Rules) -> Graph:
     )
 
 
-def new_shard(rules: Rules, first: int, step: int) -> Shard:
-    """Return a shard for the words `first`, `first + step` and so on, all sets empty."""
-    n_triggers, capacity = len(rules.trigger_node), rules.n_nodes + 64
+def new_shard(
+    rules: Rules, n_nodes: int, first: int = 0, step: int = 1, n_rows: int = 0, n_words: int = 0
+) -> Shard:
+    """Return a shard for the words `first`, `first + step` and so on, all sets empty.
+
+    There is room for so many nodes, and for at least so many rows and words.
+    """
+    n_triggers = len(rules.trigger_node)
     count = np.zeros(N_SHARD_COUNTS, np.int64)
     count[ROWS] = 1
     count[FREE_CELL] = -1
     count[TRIGGER] = -1
     n_set_words = (rules.n_objects + 63) // 64
-    n_words = max(0, -(-(n_set_words - first) // step))
-    n_start = max(FIRST_WORDS, 8 * n_words)  # a visit may make three rows
+    n_own_words = max(0, -(-(n_set_words - first) // step))
+    n_words = max(n_words, FIRST_WORDS, 8 * n_own_words)  # a visit may make three rows
+    n_rows = max(n_rows, FIRST_ROWS)
 
     def ids(size: int, value: int = 0) -> I32:
         return np.full(size, value, np.int32)
@@ -149,20 +155,20 @@ def new_shard(rules: Rules, first: int, step: int) -> Shard:
         n=count,
         first=first,
         step=step,
-        node_row=ids(capacity),
-        row_start=np.zeros(FIRST_ROWS, np.int64),
-        row_length=np.zeros(FIRST_ROWS, np.int32),
-        row_owned=np.zeros(FIRST_ROWS, np.uint8),
-        indices=np.empty(n_start, np.int32),
-        words=np.empty(n_start, np.uint64),
-        head=ids(capacity, -1),
+        node_row=ids(n_nodes),
+        row_start=np.zeros(n_rows, np.int64),
+        row_length=np.zeros(n_rows, np.int32),
+        row_owned=np.zeros(n_rows, np.uint8),
+        indices=np.empty(n_words, np.int32),
+        words=np.empty(n_words, np.uint64),
+        head=ids(n_nodes, -1),
         cell_row=ids(0),
         cell_next=ids(0),
-        dirty=np.zeros(capacity // 64 + 1, np.uint64),
-        changed=ids(capacity),
-        is_changed=np.zeros(capacity, np.uint8),
-        scratch=np.zeros(n_words, np.uint64),
-        touched=np.zeros(n_words // 64 + 1, np.uint64),
+        dirty=np.zeros(n_nodes // 64 + 1, np.uint64),
+        changed=ids(n_nodes),
+        is_changed=np.zeros(n_nodes, np.uint8),
+        scratch=np.zeros(n_own_words, np.uint64),
+        touched=np.zeros(n_own_words // 64 + 1, np.uint64),
         trigger_row=ids(n_triggers),
         trigger_class=ids(n_triggers, -1),
         class_row=ids(FIRST_CLASSES),
@@ -178,7 +184,7 @@ def new_shard(rules: Rules, first: int, step: int) -> Shard:
         port_node=ids(FIRST_CLASSES),
         port_next=ids(FIRST_CLASSES),
         slots=ids(4 * FIRST_CLASSES, -1),
-        covered=np.zeros(capacity, np.int64),
+        covered=np.zeros(n_nodes, np.int64),
         found_source=ids(FIRST_EDGES),
         found_target=ids(FIRST_EDGES),
         asked_node=ids(FIRST_EDGES),

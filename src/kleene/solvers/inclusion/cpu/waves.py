@@ -16,7 +16,8 @@ from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.fire import fire
 from kleene.solvers.inclusion.cpu.propagate import propagate
-from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
+from kleene.solvers.inclusion.cpu.rules import N_DIRECT, rules_of
+from kleene.solvers.inclusion.cpu.split import split
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     DONE,
@@ -26,9 +27,9 @@ from kleene.solvers.inclusion.cpu.state import (
     MORE_FACTS,
     MORE_WORDS,
     NODES,
+    SET_WORDS,
     WORDS,
     WORK,
-    Shard,
     new_graph,
     new_shard,
 )
@@ -37,11 +38,12 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 WORK_A_CALL = 50_000_000  # words: about 0.1 s
+SPLIT_FROM = 2_000_000  # words: less than that is done before threads would pay
 ORDER_SHARE = 3  # order anew when one edge in so many is new; 1 to 8 measured much the same
 
 
 class Waves:
-    """One solve of a reduced problem, with a shard for each thread."""
+    """One solve of a reduced problem: by one thread, until it proves long enough for several."""
 
     def __init__(
         self,
@@ -50,11 +52,14 @@ class Waves:
         trace: Trace | None = None,
         *,
         n_direct: int = N_DIRECT,
+        split_from: int = SPLIT_FROM,
     ) -> None:
         self.problem, self.threads, self.trace = problem, threads, trace
         self.rules = rules_of(problem, n_direct)
         self.graph = space.with_first_facts(new_graph(self.rules), self.rules)
-        self.shards = _shards(self.rules, threads.n)
+        self.shards = [new_shard(self.rules, len(self.graph.root))]
+        self.n_shards = max(1, min(threads.n, int(self.shards[0].n[SET_WORDS])))
+        self.split_from = split_from
         self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "adopt": 0.0, "answer": 0.0}
         self.n_waves = self.n_orders = self.n_found = self.n_merged = 0
 
@@ -76,6 +81,8 @@ class Waves:
                 self.trace(self._statistics())
             if first == end and self.graph.n[FACTS] == 0:
                 return self._answer()
+            if len(self.shards) < self.n_shards and self.shards[0].n[WORK] >= self.split_from:
+                self.shards = split(self.rules, self.shards[0], self.n_shards)
             is_old = end * ORDER_SHARE > len(self.graph.targets)
             merged = self._order() if is_old else order.NOTHING_MERGED
 
@@ -96,7 +103,7 @@ class Waves:
             if why == MORE_WORDS:
                 shard = space.more_words(shard)
             if self.threads.is_ending:
-                break
+                return 0.0, 0.0
         sent_s = time.perf_counter()
         while (why := fire(graph, self.rules, shard)) != DONE:
             if why == MORE_EDGES:
@@ -145,10 +152,3 @@ class Waves:
         start = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - start
-
-
-def _shards(rules: Rules, n_threads: int) -> list[Shard]:
-    """Return a shard per thread, fewer if there are fewer words."""
-    n_words = max(1, (rules.n_objects + 63) // 64)
-    n_shards = min(n_threads, n_words)
-    return [new_shard(rules, first, n_shards) for first in range(n_shards)]

@@ -32,18 +32,28 @@ class Threads:
 
     def run(self, pieces: Iterable[Callable[[], Any]]) -> list[Any]:
         """Return what each piece returns; if any raises, that is raised when all have ended."""
-        own, *others = pieces
-        if not self._pool:
-            return [own(), *(piece() for piece in others)]
-        running = [self._pool.submit(piece) for piece in others]
+        work = list(pieces)
+        results: list[Any] = [None] * len(work)
+        places = iter(range(len(work)))  # whoever is free takes the next
+
+        def take() -> None:
+            for place in places:
+                if self.is_ending:
+                    return
+                results[place] = work[place]()
+
+        n_others = min(self.n, len(work)) - 1
+        others = [self._pool.submit(take) for _ in range(n_others)] if self._pool else []
         try:
-            first = own()
+            take()
         except BaseException:
             self.is_ending = True
             raise
         finally:
-            wait(running)
-        return [first, *(future.result() for future in running)]
+            wait(others)
+        for other in others:
+            other.result()  # raises what it raised
+        return results
 
 
 ALONE = Threads(1)
