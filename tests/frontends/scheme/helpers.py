@@ -67,3 +67,10 @@ def output(text: str, **options: object) -> str:
 def value(expression: str) -> str:
     """Return the value of the last form of a program, written."""
     return text_of(run_text(expression, max_steps=2_000_000).value, is_written=True)
+
+
+def examples(name: str) -> list[tuple[str, str]]:
+    """Return the programs of a file beside this one, each with the value written after `;=> `."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    blocks = (block.rpartition("\n;=> ") for block in text.strip().split("\n\n"))
+    return [(program, expected.strip()) for program, _, expected in blocks]

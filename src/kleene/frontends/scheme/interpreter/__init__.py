@@ -104,7 +104,8 @@ def primitives() -> dict[str, Any]:
     Machine().run(_in_order(linker.link(core)), [None, -1])
     for variable, name in enumerate(core.names):
         if core.is_defined[variable] and name in table():
-            known[name] = linker.globals[variable]
+            closure = known[name] = linker.globals[variable]
+            closure.code.n_most = table()[name].n_most
     return known
 
 

@@ -30,7 +30,10 @@ class Observer(Protocol):
     """Sees what a program does, as far as an analysis of it must foresee."""
 
     def called(self, site: int, row: int) -> None:
-        """The call at row `site`, or a primitive called there, calls the lambda at `row`."""
+        """The call at row `site`, or a primitive that was called there, calls the lambda at `row`.
+
+        Thunks of `dynamic-wind` and handlers are called for the site that they were given at.
+        """
 
     def bound(self, variable: int, value: Any) -> None:
         """A variable of the program is given a value."""
@@ -38,10 +41,11 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Winder:
-    """A `dynamic-wind` that control is inside of, and the next one out."""
+    """A `dynamic-wind` that control is inside of, where it was called, and the next one out."""
 
     before: Any
     after: Any
+    site: int
     parent: Winder | None
     depth: int
 
@@ -51,7 +55,7 @@ class Dynamic:
     """The dynamic state: the innermost winder, the handlers, what parameters are bound to."""
 
     winder: Winder | None
-    handlers: tuple[Any, ...]  # innermost first
+    handlers: tuple[tuple[Any, int], ...]  # each with the site that installed it, innermost first
     parameters: dict[Parameter, Any]
 
 
@@ -144,7 +148,7 @@ class Machine:
                 return RETURN, procedure.function(self, *arguments), k
             return procedure.function(self, arguments, k, site)  # type: ignore[no-any-return]
         if kind is Continuation:
-            return self._jump(procedure, arguments, site)
+            return self._jump(procedure, arguments)
         if kind is Parameter and not arguments:
             return RETURN, self.dynamic.parameters.get(procedure, procedure.value), k
         if kind is CaseLambda:
@@ -168,7 +172,7 @@ class Machine:
                 observer.bound(code.first + i, value)
         return code.body, [closure.frame, site, *arguments], k
 
-    def _jump(self, continuation: Continuation, arguments: list[Any], site: int) -> State:
+    def _jump(self, continuation: Continuation, arguments: list[Any]) -> State:
         """Go on with a continuation, after leaving and entering the winders in between."""
         value = arguments[0] if len(arguments) == 1 else Values(arguments)
 
@@ -176,9 +180,9 @@ class Machine:
             machine.dynamic = continuation.state
             return RETURN, value, continuation.k
 
-        return self.travel(continuation.state.winder, Then(arrive, None), site)
+        return self.travel(continuation.state.winder, Then(arrive, None))
 
-    def travel(self, goal: Winder | None, k: Any, site: int) -> State:
+    def travel(self, goal: Winder | None, k: Any) -> State:
         """Run the after and before thunks on the way from the current winder to `goal`."""
         here = self.dynamic.winder
         if here is goal:
@@ -191,16 +195,16 @@ class Machine:
 
             def enter(_: Any, machine: Machine, k: Any) -> State:
                 machine.dynamic = replace(machine.dynamic, winder=entered)
-                return machine.travel(goal, k, site)
+                return machine.travel(goal, k)
 
-            return self.apply(entered.before, [], Then(enter, k), site)
+            return self.apply(entered.before, [], Then(enter, k), entered.site)
         assert here is not None
         self.dynamic = replace(self.dynamic, winder=here.parent)
 
         def leave(_: Any, machine: Machine, k: Any) -> State:
-            return machine.travel(goal, k, site)
+            return machine.travel(goal, k)
 
-        return self.apply(here.after, [], Then(leave, k), site)
+        return self.apply(here.after, [], Then(leave, k), here.site)
 
     def raise_(self, payload: Any, k: Any, *, is_continuable: bool) -> State:
         """Return the call of the innermost handler, outside of which it runs."""
@@ -215,4 +219,5 @@ class Machine:
             machine.dynamic = state
             return RETURN, value, k
 
-        return self.apply(state.handlers[0], [payload], Then(back, k), self.site)
+        handler, site = state.handlers[0]
+        return self.apply(handler, [payload], Then(back, k), site)

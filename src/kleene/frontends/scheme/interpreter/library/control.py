@@ -61,7 +61,7 @@ def _dynamic_wind(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
 
     def entered(_: Any, m: Machine, k: Any) -> State:
         depth = outer.depth + 1 if outer else 1
-        m.dynamic = replace(m.dynamic, winder=Winder(before, after, outer, depth))
+        m.dynamic = replace(m.dynamic, winder=Winder(before, after, site, outer, depth))
         return m.apply(thunk, [], Then(done, k), site)
 
     def done(value: Any, m: Machine, k: Any) -> State:
@@ -75,7 +75,7 @@ def _dynamic_wind(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
 def _with_handler(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
     handler, thunk = arguments
     outer = m.dynamic
-    m.dynamic = replace(outer, handlers=(handler, *outer.handlers))
+    m.dynamic = replace(outer, handlers=((handler, site), *outer.handlers))
 
     def done(value: Any, m: Machine, k: Any) -> State:
         m.dynamic = replace(m.dynamic, handlers=outer.handlers)
@@ -191,7 +191,7 @@ def _exit(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
     def leave(_: Any, m: Machine, k: Any) -> State:
         raise Halt(EXIT)
 
-    return m.travel(None, Then(leave, None), site)
+    return m.travel(None, Then(leave, None))
 
 
 @machine("interaction-environment", "scheme-report-environment", "null-environment")
