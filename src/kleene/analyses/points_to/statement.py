@@ -24,6 +24,7 @@ from kleene.analyses.points_to.scan.functions import (
     state_direct,
     state_exceptions,
     state_indirect,
+    state_opaque,
     state_outside,
     state_returns,
 )
@@ -95,7 +96,7 @@ class _Stating:
         state_returns(columns, sheet, functions)
         externals = self._calls()
         self._exceptions(externals)
-        self._not_understood()
+        state_opaque(columns, sheet, functions)
         layout = self.shapes.finish(self.moves, has_unknown=sheet.has_unknown)
         problem, allocations, places, origins = sheet.finish(layout)
         known = self.calls.function >= 0
@@ -136,7 +137,7 @@ class _Stating:
         state_direct(columns, sheet, functions, direct, ~self.heap.is_wrapped(direct))
         self.heap.state_clones(sheet)
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        state_indirect(columns, sheet, functions, indirect)
+        state_indirect(columns, sheet, indirect)
         state_outside(columns, sheet, calls.only(calls.is_assembly))
         return outside.state(calls.only(leaves), self.library)
 
@@ -149,10 +150,3 @@ class _Stating:
         state_exceptions(self.columns, self.sheet, node)
         if any(not external.is_modelled for external in externals):
             self.sheet.flag(node, FROM_OUTSIDE | TO_OUTSIDE)
-
-    def _not_understood(self) -> None:
-        """Let instructions that the reader did not understand do whatever unknown code might."""
-        rows = self.columns.rows(Opcode.OPAQUE)
-        _, operands = self.columns.all_operands(rows)
-        self.sheet.flag(operands, TO_OUTSIDE)
-        self.sheet.flag(self.columns.results(rows), FROM_OUTSIDE)

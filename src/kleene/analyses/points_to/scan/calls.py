@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.points_to.scan.columns import Bits, Columns, ragged
-from kleene.ir.codes import ConstantKind, Flag, GlobalKind, Passing, TypeFlag
+from kleene.ir.codes import ConstantKind, GlobalKind, Passing, TypeFlag
 from kleene.ir.tables import I64
 
 
@@ -100,11 +100,4 @@ def variadic_actuals(columns: Columns, calls: CallTable) -> Bits:
     position = program.instructions.offsets[calls.row][owner] + 1 + place
     by_value = np.isin(position, passed.operand[passed.passing == Passing.BYVAL])
     found: Bits = by_value & is_variadic[owner] & (place >= n_named[owner])
-    return found
-
-
-def forwards_rest(columns: Columns, calls: CallTable) -> Bits:
-    """Return which calls pass on all arguments of their caller, those beyond the named ones too."""
-    flags = columns.program.instructions.flags[calls.row]
-    found: Bits = flags & Flag.MUSTTAIL != 0
     return found

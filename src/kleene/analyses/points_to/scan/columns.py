@@ -1,8 +1,10 @@
 """What several parts ask of a program's tables, found once, a whole column at a time.
 
 **Tracked** are values that can hold an address: pointers, integers at least as wide, aggregates and
-vectors that contain these. **Carried** are narrower ones on a way from a load to a store, through
-phi and select: bytes of memory that is copied piece by piece. Nothing else has a set.
+vectors that contain these. An integer counts only on a way to where an address matters: memory, a
+call, a return, a pointer again; one that is compared, multiplied or an index alone does not.
+**Carried** are narrower values on a way from a load to a store, through phi and select: bytes of
+memory that is copied piece by piece. Nothing else has a set.
 """
 
 from __future__ import annotations
@@ -23,6 +25,14 @@ _HOLDERS = (
     *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
 )
 _JOINS = (Opcode.PHI, Opcode.SELECT, Opcode.FREEZE)
+_THROUGH = (  # an integer that is wanted wants its operands
+    *(*_JOINS, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SHL),
+    *(Opcode.LSHR, Opcode.ASHR, Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT),
+)
+_IDLE = (  # what hides an address for good
+    *(Opcode.ICMP, Opcode.BR, Opcode.SWITCH, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM),
+    *(Opcode.SREM, Opcode.UITOFP, Opcode.SITOFP, Opcode.ALLOCA, Opcode.GETELEMENTPTR),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +60,20 @@ class Columns:
 
     @cached_property
     def tracked(self) -> Bits:
-        """Per value: its type can hold an address."""
-        return self.tracked_type[self.program.value_types]
+        """Per value: it can hold an address, and if it is an integer, that can matter."""
+        is_integer = self.program.types.kind == TypeKind.INT
+        tracked = self.tracked_type[self.program.value_types]
+        integer = tracked & is_integer[self.program.value_types]
+        wanted = np.zeros(len(tracked), bool)
+        wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
+        uses = [opcode for opcode in Opcode if opcode not in (*_THROUGH, *_IDLE)]
+        wanted[self.all_operands(self.rows(*uses))[1]] = True
+        rows, operand = self.all_operands(self.rows(*_THROUGH))
+        inside = integer[operand]
+        rows, operand = self.results(rows[inside]), operand[inside]
+        wanted[operand[tracked[rows] & ~integer[rows]]] = True  # a vector, say
+        _spread(wanted, operand, rows)
+        return tracked & (wanted | ~integer)
 
     @cached_property
     def flows(self) -> Bits:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.calls import CallTable, forwards_rest, variadic_actuals
+from kleene.analyses.points_to.scan.calls import CallTable, variadic_actuals
 from kleene.analyses.points_to.scan.columns import Bits, Columns, ragged
 from kleene.analyses.points_to.scan.memory import Memory
 from kleene.analyses.points_to.scan.sheet import Sheet
@@ -120,27 +120,13 @@ def state_direct(
     result = functions.result[calls.function]
     keep = returns & (result >= 0) & columns.tracked[columns.results(calls.row)]
     sheet.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
-    _forward(columns, sheet, functions, calls.only(forwards_rest(columns, calls)))
 
 
-def _forward(columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable) -> None:
-    """Write what thunks pass on: all arguments of their caller."""
-    source = functions.rest[columns.program.instruction_function[calls.row]]
-    to = functions.rest[calls.function]
-    keep = (source >= 0) & (to >= 0)
-    sheet.copy(to[keep], source[keep], calls.row[keep])
-
-
-def state_indirect(
-    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable
-) -> None:
+def state_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
     """Write calls through pointers."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
     sheet.call(calls.callee, calls.offsets, _actuals(columns, sheet, calls), result, calls.row)
-    passes_all = forwards_rest(columns, calls)
-    rest = functions.rest[columns.program.instruction_function[calls.row[passes_all]]]
-    sheet.flag(rest[rest >= 0], TO_OUTSIDE)  # nobody knows who gets them
 
 
 def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:
@@ -172,3 +158,15 @@ def state_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
     sheet.copy(columns.results(pads), node, pads)
     resumes = columns.rows(Opcode.RESUME)
     sheet.copy(node, columns.operand(resumes, 0), resumes)
+
+
+def state_opaque(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+    """Let instructions that the reader did not understand do whatever unknown code might.
+
+    One may be a call that passes on all arguments of its caller: those beyond the named ones, too.
+    """
+    rows = columns.rows(Opcode.OPAQUE)
+    sheet.flag(columns.all_operands(rows)[1], TO_OUTSIDE)
+    sheet.flag(columns.results(rows), FROM_OUTSIDE)
+    rest = functions.rest[columns.program.instruction_function[rows]]
+    sheet.flag(rest[rest >= 0], TO_OUTSIDE)

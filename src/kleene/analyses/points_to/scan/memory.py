@@ -34,18 +34,27 @@ class Memory:
         stores = columns.rows(Opcode.STORE)
         stores = stores[columns.flows[columns.operand(stores, 0)]]
         self.store(columns.operand(stores, 1), columns.operand(stores, 0), stores)
-        swaps = columns.rows(Opcode.CMPXCHG)
-        swaps = swaps[columns.tracked[columns.operand(swaps, 2)]]
+        swaps = self._of_tracked_type(columns.rows(Opcode.CMPXCHG))
         pointer = columns.operand(swaps, 0)
         sheet.load(columns.results(swaps), pointer, swaps)
         sheet.store(pointer, columns.operand(swaps, 2), swaps)
         self._updates()
+        self._variadic()
+
+    def _of_tracked_type(self, rows: I64) -> I64:
+        return rows[self.columns.tracked_type[self.columns.program.instructions.type[rows]]]
+
+    def _variadic(self) -> None:
+        """Write what va_arg takes: whatever lies where the list points to."""
+        columns, sheet = self.columns, self.sheet
+        rows = self._of_tracked_type(columns.rows(Opcode.VA_ARG))
+        area = sheet.loaded(sheet.somewhere(columns.operand(rows, 0), rows), rows)
+        sheet.load(columns.results(rows), area, rows)
 
     def _updates(self) -> None:
         """Write what atomicrmw does: an exchange stores its operand, others may do arithmetic."""
         columns, sheet = self.columns, self.sheet
-        rows = columns.rows(Opcode.ATOMICRMW)
-        rows = rows[columns.tracked[columns.results(rows)]]
+        rows = self._of_tracked_type(columns.rows(Opcode.ATOMICRMW))
         pointer, value, old = (
             columns.operand(rows, 0),
             columns.operand(rows, 1),

@@ -132,20 +132,18 @@ def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
 
 
 def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
-    """Write sums and differences: of a constant exact, of two variables anywhere."""
-    for opcode, sign in ((Opcode.ADD, 1), (Opcode.SUB, -1)):
+    """Write sums and differences: with a constant exact, of two variables anywhere."""
+    for opcode, place, sign in ((Opcode.ADD, 0, 1), (Opcode.ADD, 1, 1), (Opcode.SUB, 0, -1)):
         part = code.only(opcode)
-        left, right = part.operand(0), part.operand(1)
-        is_right, amount = columns.constant(right)
-        exact = is_right & columns.flows[left]
-        sheet.move(part.value[exact], left[exact], sign * amount[exact], 0, part.origin[exact])
-        loose = columns.flows[left] & ~is_right
+        source, other = part.operand(place), part.operand(1 - place)
+        keep = columns.flows[source]
         if opcode == Opcode.SUB:  # less an address: a distance
-            loose &= columns.opcode_of(right) != Opcode.PTRTOINT
-        else:
-            other = columns.flows[right]
-            sheet.anywhere(part.value[other], right[other], part.origin[other])
-        sheet.anywhere(part.value[loose], left[loose], part.origin[loose])
+            keep &= columns.opcode_of(other) != Opcode.PTRTOINT
+        exact, amount = columns.constant(other)
+        exact, loose = exact & keep, ~exact & keep
+        distance = sign * amount[exact]
+        sheet.move(part.value[exact], source[exact], distance, 0, part.origin[exact])
+        sheet.anywhere(part.value[loose], source[loose], part.origin[loose])
 
 
 def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
