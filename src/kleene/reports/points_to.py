@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kleene.analyses.points_to.answers.sets import ObjectSet
     from kleene.analyses.points_to.answers.statistics import Phase, Statistics
 
-_SHOWN_CALLS = 20
+_SHOWN_CALLS = 12
 _SHOWN_TARGETS = 8
 _EXPLAINED_TARGETS = 40  # finding a reason takes up to some tenths of a second
 _SHOWN_OTHERS = 10
@@ -72,17 +72,34 @@ def _calls(result: PointsToResult) -> Iterator[str]:
     if not sites:
         return
     n_targets = result.statistics.n_targets
-    is_small = n_targets <= _EXPLAINED_TARGETS
     yield f"\n{_count(len(sites), 'call')} through pointers, {_count(n_targets, 'target')}\n"
-    groups: dict[tuple[str, tuple[str, ...], bool], list[CallSite]] = {}
-    for site in sites if is_small else sorted(sites, key=lambda site: -len(site.targets)):
-        groups.setdefault((_title(site), site.targets, site.may_leave), []).append(site)
-    for (title, _, may_leave), alike in list(groups.items())[:_SHOWN_CALLS]:
-        yield f"  {title}{f'  ({len(alike)} times)' if len(alike) > 1 else ''}\n"
-        yield from _reasons(alike[0]) if is_small else _targets(alike[0])
-        if may_leave:
+    yield from _explained(sites) if n_targets <= _EXPLAINED_TARGETS else _grouped(sites)
+
+
+def _explained(sites: list[CallSite]) -> Iterator[str]:
+    """Yield each call with its targets and their reasons."""
+    for site in sites:
+        yield f"  {_title(site)}\n"
+        yield from _reasons(site)
+        if site.may_leave:
             yield "    and code outside the program\n"
-    yield from _more(len(groups) - _SHOWN_CALLS)
+
+
+def _grouped(sites: list[CallSite]) -> Iterator[str]:
+    """Yield calls with the same targets together, those with the most targets first."""
+    groups: dict[tuple[tuple[str, ...], bool], list[CallSite]] = {}
+    for site in sites:
+        groups.setdefault((site.targets, site.may_leave), []).append(site)
+    order = sorted(groups.items(), key=lambda group: -len(group[0][0]))
+    for (targets, may_leave), alike in order[:_SHOWN_CALLS]:
+        others = f", and {_count(len(alike) - 1, 'call')} like it" if len(alike) > 1 else ""
+        shown = list(targets[:_SHOWN_TARGETS])
+        if len(targets) > len(shown):
+            shown.append(f"{len(targets) - len(shown)} more")
+        if may_leave:
+            shown.append("code outside the program")
+        yield f"  {_title(alike[0])}{others}\n    {', '.join(shown)}\n"
+    yield from _more(len(order) - _SHOWN_CALLS)
 
 
 def _title(site: CallSite) -> str:
@@ -98,12 +115,6 @@ def _reasons(site: CallSite) -> Iterator[str]:
     for target, step in zip(site.targets, steps, strict=True):
         place, why = step.place or "", _code(step.span) or step.says
         yield f"    {target:{width}}  {place:{place_width}}  {why}\n"
-
-
-def _targets(site: CallSite) -> Iterator[str]:
-    n_more = len(site.targets) - _SHOWN_TARGETS
-    rest = f" and {n_more} more" if n_more > 0 else ""
-    yield f"    {', '.join(site.targets[:_SHOWN_TARGETS])}{rest}\n"
 
 
 def explanation(found: Explanation) -> str:

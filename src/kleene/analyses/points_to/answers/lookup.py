@@ -314,7 +314,8 @@ class Lookup:
 
     def _type_of(self, nodes: list[int]) -> str:
         types = {self._type(node) for node in nodes} - {-1}
-        return " or ".join(sorted(self._program.printer.types[t] for t in types))
+        names = (self._program.printer.types[t].removeprefix("$") for t in types)
+        return " or ".join(sorted(names))
 
     def _nothing(self, text: str, what: str) -> SourceError:
         base = _placed(text)[0].removeprefix("&")
