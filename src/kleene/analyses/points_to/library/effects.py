@@ -5,14 +5,14 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | term | the pointers it stands for |
 |---|---|
 | `0`, `1`, … | that argument |
-| `heap[0*1]` | new storage for each call, of that many bytes (a product of arguments; may be left out) |
+| `heap[0*1]` | new storage for each call, of that many bytes: a product of arguments, or left out |
 | `exception[0]` | the same, for an exception |
 | `static` | storage that the function keeps for itself |
 | `variadic` | the arguments beyond the named ones, of the function that calls |
 | `@name` | what all functions share under that name |
 | `unknown` | anything the outside has |
 | `_` | none |
-| `t..` | anywhere in what t points to; `t..2`: in steps of as many bytes as argument 2 says |
+| `t..` | anywhere in what t points to; `t..2`: in steps of so many bytes as argument 2 says |
 | `*t` | what is in memory at t |
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from kleene.analyses.points_to.library.effects import (
@@ -26,6 +26,11 @@ from kleene.analyses.points_to.library.effects import (
 from kleene.base.errors import SourceError, Span
 
 _TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|@?\w+|\S)")
+_ABOUT: dict[str, Callable[[Term], Effect]] = {
+    "returns": Returns,
+    "holds": Holds,
+    "escapes": Escapes,
+}
 _NAMES = ("static", "variadic", "unknown", "_")
 
 
@@ -63,10 +68,9 @@ class _Line:
     def effects(self) -> Iterator[Effect]:
         """Yield the effects: one, or one for each term of a list."""
         word = self._peek()
-        if word in ("returns", "holds", "escapes"):
+        if word in _ABOUT:
             self._at += 1
-            make = {"returns": Returns, "holds": Holds, "escapes": Escapes}[word]
-            yield from (make(term) for term in self._terms())
+            yield from (_ABOUT[word](term) for term in self._terms())
         elif word == "copy":
             self._at += 1
             yield self._copy()

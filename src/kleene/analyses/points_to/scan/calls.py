@@ -28,10 +28,16 @@ class CallTable:
     def only(self, found: Bits | I64) -> CallTable:
         """Return some of the calls, by mask or position."""
         place = np.flatnonzero(found) if found.dtype == bool else found
-        owner, actual = ragged(self.offsets[place], self.offsets[place + 1])
+        _, actual = ragged(self.offsets[place], self.offsets[place + 1])
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[place])])
-        columns = (self.row, self.callee, self.function, self.is_assembly)
-        return CallTable(*(c[place] for c in columns), offsets, self.actuals[actual])  # type: ignore[arg-type]
+        return CallTable(
+            self.row[place],
+            self.callee[place],
+            self.function[place],
+            self.is_assembly[place],
+            offsets,
+            self.actuals[actual],
+        )
 
     def flat(self) -> tuple[I64, I64]:
         """Return for each actual its call and its place among that call's."""
@@ -81,11 +87,12 @@ def function_of_value(columns: Columns) -> I64:
 def _is_assembly(columns: Columns, callee: I64) -> Bits:
     program = columns.program
     first, end = program.bases[1:3]
-    inside = (callee >= first) & (callee < end)
+    inside: Bits = (callee >= first) & (callee < end)
     if not len(program.constants):
         return inside
     kind = program.constants.kind[np.where(inside, callee - first, 0)]
-    return inside & (kind == ConstantKind.ASSEMBLY)
+    inside &= kind == ConstantKind.ASSEMBLY
+    return inside
 
 
 def variadic_actuals(columns: Columns, calls: CallTable) -> Bits:

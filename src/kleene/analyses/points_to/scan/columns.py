@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from kleene.ir.program import Program
 from kleene.ir.tables import I32, I64, Types
 
 Bits = NDArray[np.bool_]
+Ints = NDArray[np.integer[Any]]
 _HOLDERS = (
     *(ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.EXPRESSION),
     *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
@@ -55,14 +57,15 @@ class Columns:
 
     def _is_wide(self) -> Bits:
         types = self.program.types
-        is_wide = (types.kind == TypeKind.INT) & (types.bits >= 8 * self.word_bytes)
-        return is_wide | (types.kind == TypeKind.POINTER)
+        is_wide: Bits = (types.kind == TypeKind.INT) & (types.bits >= 8 * self.word_bytes)
+        is_wide |= types.kind == TypeKind.POINTER
+        return is_wide
 
     @cached_property
     def tracked(self) -> Bits:
         """Per value: it can hold an address, and if it is an integer, that can matter."""
         is_integer = self.program.types.kind == TypeKind.INT
-        tracked = self.tracked_type[self.program.value_types]
+        tracked: Bits = self.tracked_type[self.program.value_types]
         integer = tracked & is_integer[self.program.value_types]
         wanted = np.zeros(len(tracked), bool)
         wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
@@ -73,7 +76,8 @@ class Columns:
         rows, operand = self.results(rows[inside]), operand[inside]
         wanted[operand[tracked[rows] & ~integer[rows]]] = True  # a vector, say
         _spread(wanted, operand, rows)
-        return tracked & (wanted | ~integer)
+        tracked &= wanted | ~integer
+        return tracked
 
     @cached_property
     def flows(self) -> Bits:
@@ -133,7 +137,7 @@ class Columns:
         """The instructions that call."""
         return np.sort(self.rows(*(Opcode(o) for o in CALLS)))
 
-    def constant(self, values: I32 | I64) -> tuple[Bits, I64]:
+    def constant(self, values: Ints) -> tuple[Bits, I64]:
         """Return which values are plain integer constants, and the integers (0 elsewhere)."""
         table = self.program.constants
         first, end = self.program.bases[1:3]
@@ -145,7 +149,7 @@ class Columns:
         is_constant &= plain
         return is_constant, np.where(is_constant, table.payload[row], 0)
 
-    def opcode_of(self, values: I32 | I64) -> I32:
+    def opcode_of(self, values: Ints) -> I32:
         """Return the opcode behind each value, -1 where it is no instruction."""
         row = values.astype(np.int64) - self.program.bases[ValueKind.INSTRUCTION]
         if not len(self.program.instructions):
@@ -154,7 +158,7 @@ class Columns:
         return np.where(row >= 0, found, np.int32(-1))
 
 
-def ragged(starts: I32 | I64, ends: I32 | I64) -> tuple[I64, I64]:
+def ragged(starts: Ints, ends: Ints) -> tuple[I64, I64]:
     """Return all places of all ranges, each beside the number of its range."""
     lengths = (ends - starts).astype(np.int64)
     owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -179,7 +183,7 @@ def _is_narrow(types: Types) -> Bits:
     return np.isin(types.kind, kinds) & (types.size > 0) & (types.bits > 1)
 
 
-def _spread(marked: Bits, destination: I32 | I64, source: I32 | I64) -> None:
+def _spread(marked: Bits, destination: Ints, source: Ints) -> None:
     """Mark every destination of a marked source, over and over."""
     while True:
         new = destination[marked[source] & ~marked[destination]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kleene.analyses.points_to.model import AllocationKind
 from kleene.analyses.points_to.scan.calls import CallTable, variadic_actuals
-from kleene.analyses.points_to.scan.columns import Bits, Columns, ragged
+from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
 from kleene.analyses.points_to.scan.memory import Memory
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.shapes import Shapes
@@ -79,7 +79,7 @@ def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> 
     return formal
 
 
-def _variadic(sheet: Sheet, shapes: Shapes, value: I64, rest: I64, chosen: Bits) -> I64:
+def _variadic(sheet: Sheet, shapes: Shapes, value: Ints, rest: I64, chosen: Bits) -> I64:
     """Return the storage of the arguments beyond the named ones, of each function."""
     allocation = np.full(len(rest), -1)
     found = np.flatnonzero(chosen)

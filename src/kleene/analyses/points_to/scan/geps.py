@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kleene.analyses.points_to.scan.columns import Ints
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 from kleene.ir.program import Program
 from kleene.ir.tables import I32, I64
@@ -18,7 +19,7 @@ MOST_STRIDES = 4
 
 
 def reach_of(
-    program: Program, first: I32 | I64, end: I32 | I64, operands: I32, about: I32
+    program: Program, first: Ints, end: Ints, operands: I32, about: I32
 ) -> tuple[I64, I64]:
     """Return for each getelementptr (constant, strides): how far it leads from its base.
 
@@ -36,7 +37,10 @@ def reach_of(
 
 
 @njit(cache=True)
-def _reach(first, end, operands, about, kind, offsets, elements, field_offset, size, base, constant_kind, flags, payload):  # type: ignore[no-untyped-def]  # fmt: skip
+def _reach(  # type: ignore[no-untyped-def]
+    first, end, operands, about, kind, offsets, elements, field_offset, size, base, constant_kind,
+    flags, payload,
+):  # fmt: skip
     constant = np.zeros(len(first), np.int64)
     strides = np.zeros((len(first), MOST_STRIDES), np.int64)
     for i in range(len(first)):

@@ -100,7 +100,7 @@ class Heap:
         return found
 
     def shape_of(self, rows: I64) -> I64:
-        """Return the shape of the storage that instructions make; without a use of its own: cells."""
+        """Return the shape of the storage that instructions make: cells, where nobody uses it."""
         found = self._shape[rows]
         if (found < 0).any():
             found = np.where(found < 0, self.shapes.cells(), found)

@@ -10,14 +10,11 @@ from kleene.ir.codes import ConstantKind, TypeKind
 from kleene.ir.tables import I32, I64
 
 _AGGREGATE, _SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
-_STRUCT, _ARRAY, _VECTOR = int(TypeKind.STRUCT), int(TypeKind.ARRAY), int(TypeKind.VECTOR)
+_STRUCT = int(TypeKind.STRUCT)
 
 
 def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
-    """Return (which of the values, byte in it, value there) for every leaf that may be an address.
-
-    Leaves of equal bytes are possible only for parts of a splat, which is written for each element.
-    """
+    """Return (which value, byte in it, value there) of every leaf that may be an address."""
     program = columns.program
     types, constants = program.types, program.constants
     found: tuple[I64, I64, I64] = _leaves(
@@ -29,8 +26,11 @@ def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
 
 
 @njit(cache=True)
-def _leaves(roots, base, flows, value_types, constant_kind, operand_offsets, operands, kind, bits, size, offsets, elements, field_offset):  # type: ignore[no-untyped-def]  # fmt: skip
-    owners, places, leaves = [np.int64(0) for _ in range(0)], [np.int64(0) for _ in range(0)], [np.int64(0) for _ in range(0)]  # fmt: skip
+def _leaves(  # type: ignore[no-untyped-def]
+    roots, base, flows, value_types, constant_kind, operand_offsets, operands, kind, bits, size,
+    offsets, elements, field_offset,
+):  # fmt: skip
+    found = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
     stack = [(np.int64(0), np.int64(0)) for _ in range(0)]
     for root in range(len(roots)):
         stack.append((roots[root], np.int64(0)))
@@ -39,25 +39,25 @@ def _leaves(roots, base, flows, value_types, constant_kind, operand_offsets, ope
             if not flows[value]:
                 continue
             row = value - base
-            inner = 0 <= row < len(constant_kind)
-            if inner:
-                inner = constant_kind[row] == _AGGREGATE or constant_kind[row] == _SPLAT
+            inner = 0 <= row < len(constant_kind) and (
+                constant_kind[row] == _AGGREGATE or constant_kind[row] == _SPLAT
+            )
             if not inner:
-                owners.append(np.int64(root))
-                places.append(byte)
-                leaves.append(value)
+                found.append((np.int64(root), byte, value))
                 continue
-            type_id = value_types[value]
-            first, end = operand_offsets[row], operand_offsets[row + 1]
-            if kind[type_id] == _STRUCT:
-                for i in range(end - first):
-                    stack.append((np.int64(operands[first + i]), byte + field_offset[offsets[type_id] + i]))  # fmt: skip
-                continue
-            step = size[elements[offsets[type_id]]]
+            whole, first = value_types[value], operand_offsets[row]
+            count, step = operand_offsets[row + 1] - first, np.int64(0)
+            if kind[whole] != _STRUCT:
+                step = size[elements[offsets[whole]]]
             if constant_kind[row] == _SPLAT:
-                for i in range(bits[type_id]):
-                    stack.append((np.int64(operands[first]), byte + i * step))
-            else:
-                for i in range(end - first):
-                    stack.append((np.int64(operands[first + i]), byte + i * step))
-    return np.array(owners), np.array(places), np.array(leaves)
+                count = bits[whole]
+            for i in range(count):
+                part = operands[first if constant_kind[row] == _SPLAT else first + i]
+                place = i * step
+                if kind[whole] == _STRUCT:
+                    place = field_offset[offsets[whole] + i]
+                stack.append((np.int64(part), byte + place))
+    columns = np.empty((3, len(found)), np.int64)
+    for i in range(len(found)):
+        columns[0, i], columns[1, i], columns[2, i] = found[i]
+    return columns[0], columns[1], columns[2]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.scan.columns import Bits, Columns
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
 from kleene.ir.tables import I32, I64
@@ -96,13 +96,14 @@ class Memory:
                 found.append((part, self.sheet.moved(pointer[part], byte, 0, rows[part])))
         return found
 
-    def _is_askew(self, types: I32, rows: I64) -> np.ndarray:
+    def _is_askew(self, types: I32, rows: I64) -> Bits:
         """Return which accesses are to pointers, and not said to be aligned."""
         program = self.columns.program
         align = program.instructions.align[rows].astype(np.int64)  # log2 + 1
         stated = np.where(align > 0, 1 << np.maximum(align - 1, 0), program.types.align[types])
-        is_pointer = program.types.kind[types] == TypeKind.POINTER
-        return is_pointer & (stated < program.types.align[types])
+        askew: Bits = stated < program.types.align[types]
+        askew &= program.types.kind[types] == TypeKind.POINTER
+        return askew
 
     def pieces_of(self, type_id: int) -> list[int] | None:
         """Return the bytes of a type where an address can begin; None if there are too many."""

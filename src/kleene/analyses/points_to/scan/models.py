@@ -139,7 +139,7 @@ class Models:
         known, n_bytes = self._columns.constant(size)
         known &= n_bytes > 0
         found = self._sheet.nodes(len(node))
-        self._sheet.move(*(c[known] for c in (found, node)), 0, n_bytes[known], sites.origin[known])
+        self._sheet.move(found[known], node[known], 0, n_bytes[known], sites.origin[known])
         self._sheet.anywhere(found[~known], node[~known], sites.origin[~known])
         return found
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.analyses.points_to.model import AllocationKind, Allocations, Origins, Places
-from kleene.analyses.points_to.scan.columns import ragged
+from kleene.analyses.points_to.scan.columns import Ints, ragged
 from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
 
 if TYPE_CHECKING:
+    from kleene.analyses.points_to.layout import Layout
     from kleene.analyses.points_to.moves import Moves
-    from kleene.analyses.points_to.shapes import Layout
 
 _ALLOCATION = ("kind", "site", "callee", "type", "n_bytes", "part", "shape")
 
@@ -110,11 +110,13 @@ class Sheet:
         origin: ArrayLike = -1,
     ) -> None:
         """Let destinations point `constant` bytes and any number of strides behind the sources."""
-        columns = _columns(destination, source, constant, stride, origin)
-        self.reach(*columns[:3], columns[3].reshape(-1, 1), columns[4])
+        to, source, constant, stride, origin = _columns(
+            destination, source, constant, stride, origin
+        )
+        self.reach(to, source, constant, stride.reshape(-1, 1), origin)
 
     def reach(
-        self, destination: I64, source: I64, constant: I64, strides: I64, origin: I64
+        self, destination: Ints, source: Ints, constant: Ints, strides: Ints, origin: Ints
     ) -> None:
         """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
         rows = np.column_stack([constant, strides])
@@ -179,7 +181,7 @@ class Sheet:
     def functions(
         self, place: ArrayLike, result: ArrayLike, rest: ArrayLike, n_formals: I64, formals: I64
     ) -> None:
-        """Make allocations functions with these nodes; formals are one function's after another's."""
+        """Make allocations functions with these nodes; formals stand one after the other."""
         self._write("function", place, result, rest, n_formals)
         self._write("formal", formals)
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Columns, ragged
+from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
 from kleene.analyses.points_to.scan.geps import reach_of
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
-from kleene.ir.tables import I32, I64
+from kleene.ir.tables import I32
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
 
 _FIRST = (  # copies of the first operand
@@ -38,17 +38,20 @@ _MOST_TAG_BITS = 3
 class Code(NamedTuple):
     """Instructions, or constant expressions, as columns."""
 
-    value: I64
-    opcode: I32
+    value: Ints
+    opcode: Ints
     about: I32
-    first: I64  # operand
-    end: I64
+    first: Ints  # operand
+    end: Ints
     operands: I32
-    origin: I64
+    origin: Ints
 
     def only(self, *opcodes: Opcode) -> Code:
         """Return the part with one of the opcodes."""
-        found = np.isin(self.opcode, opcodes)
+        return self.where(np.isin(self.opcode, opcodes))
+
+    def where(self, found: Bits) -> Code:
+        """Return a part."""
         return self._replace(
             value=self.value[found],
             opcode=self.opcode[found],
@@ -102,7 +105,7 @@ def _constants(columns: Columns, sheet: Sheet) -> None:
     made = (ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.WRAPPED)
     rows = np.flatnonzero(np.isin(table.kind, made) & columns.tracked_type[table.type])
     owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
-    _copy(columns, sheet, base + rows[owner], table.operands[place], -1)
+    _copy(columns, sheet, base + rows[owner], table.operands[place], np.full(len(place), -1))
     rows = np.flatnonzero(table.kind == ConstantKind.UNKNOWN)
     _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
     sheet.flag(base + rows, FROM_OUTSIDE)
@@ -115,20 +118,22 @@ def _copies(columns: Columns, sheet: Sheet, code: Code) -> None:
         for place in places:
             _copy(columns, sheet, found.value, found.operand(place), found.origin)
     phis = code.only(Opcode.PHI)
-    owner, place = ragged(phis.first, phis.end)
-    _copy(columns, sheet, phis.value[owner], phis.operands[place], phis.origin[owner])
+    owner, incoming = ragged(phis.first, phis.end)
+    _copy(columns, sheet, phis.value[owner], phis.operands[incoming], phis.origin[owner])
 
 
-def _copy(columns: Columns, sheet: Sheet, to: I64, source: I32, origin: I64 | int) -> None:
+def _copy(columns: Columns, sheet: Sheet, to: Ints, source: Ints, origin: Ints) -> None:
     keep = columns.flows[source]
-    sheet.copy(to[keep], source[keep], origin[keep] if isinstance(origin, np.ndarray) else origin)
+    sheet.copy(to[keep], source[keep], origin[keep])
 
 
 def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
     base = geps.operand(0)
     keep = columns.flows[base]
     constant, strides = reach_of(columns.program, geps.first, geps.end, geps.operands, geps.about)
-    sheet.reach(*(c[keep] for c in (geps.value, base, constant, strides, geps.origin)))
+    sheet.reach(
+        *(geps.value[keep], base[keep], constant[keep], strides[keep], geps.origin[keep]),
+    )
 
 
 def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
@@ -159,15 +164,10 @@ def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
             sheet.anywhere(value, source, origin)
         for distance in distances or ():
             sheet.move(value, source, distance, 0, origin)
-    _anywhere(columns, sheet, code._replace(**_chosen(code, ~is_constant)), 0, 1)
+    _anywhere(columns, sheet, code.where(~is_constant), 0, 1)
 
 
-def _chosen(code: Code, keep: np.ndarray) -> dict[str, np.ndarray]:
-    names = ("value", "opcode", "about", "first", "end", "origin")
-    return {name: getattr(code, name)[keep] for name in names}
-
-
-def _groups(opcode: I32, mask: I64) -> Iterator[tuple[int, int]]:
+def _groups(opcode: Ints, mask: Ints) -> Iterator[tuple[int, int]]:
     pairs = np.unique(np.stack([opcode.astype(np.int64), mask], axis=1), axis=0)
     yield from ((int(o), int(m)) for o, m in pairs.tolist())
 
