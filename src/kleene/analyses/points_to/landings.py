@@ -32,7 +32,9 @@ from kleene.ir.tables import I32, I64, U8
 
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known
 _DEEPEST = 16  # arrays in one another: see shapes
-_N_KNOWN = 1 << 13  # constants, or residues of a stride, remembered at a time
+_N_KNOWN = 1 << 13  # constants remembered at a time
+_N_RESIDUES = 1 << 8  # residues of a stride remembered at a time
+_MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
 _OUTSIDE = -1
 
 # Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
@@ -44,8 +46,8 @@ BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
 # Columns of Frame.places.
 START, MASK, N_PLACE_COLUMNS = range(3)
 # Rows of the room for an enumeration of addresses: per array around a place, innermost first, its
-# row, the element chosen, how many there are to choose, and how many of these at the front.
-_AROUND, _CHOSEN, _CHOICES, _FRONT, _PAST, _N_WALK = range(6)
+# row, the first element to choose, how many there are to choose, and which of these is chosen.
+_AROUND, _LOW, _CHOICES, _CHOSEN, _PAST, _N_WALK = range(6)
 
 Grid = NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,32 +129,57 @@ def _repeats(f: Frame, array: int, mask: int) -> bool:
 
 
 @_piece
-def _near(f: Frame, depth: int, mask: int, reach: int, walk: Grid) -> None:
-    """Choose from elements that stand for all: those within `reach` of an end of their array."""
-    walk[_PAST, 0] = -1
+def _near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) -> int:
+    """Choose from elements that stand for all, when a constant is added to allocation of a size.
+
+    These are the elements that the constant takes out of their array but not of the allocation,
+    and some that it leaves in; returns how many at most, of an array. Others move alike, or out
+    of the allocation, which is noted behind `_PAST`.
+    """
+    walk[_PAST, 0], walk[_PAST, 1] = -1, 0
+    most = 1
     for i in range(depth):
         array = walk[_AROUND, i]
-        walk[_CHOSEN, i], walk[_CHOICES, i] = 0, 1
+        walk[_LOW, i], walk[_CHOSEN, i], walk[_CHOICES, i] = 1, 0, 1
         if _repeats(f, array, mask):
-            front = reach // f.arrays[array, STRIDE] + 2
+            stride, last = f.arrays[array, STRIDE], f.arrays[array, COUNT] - 1
             is_open = f.arrays[array, SPAN] == UNBOUNDED
-            walk[_FRONT, i] = front
-            walk[_CHOICES, i] = min(f.arrays[array, COUNT] - 1, front if is_open else 2 * front)
+            room = f.arrays[array, BEGIN] if is_open else size - f.arrays[array, SPAN]
+            if constant < 0:
+                high = -constant // stride + 4
+                low = high - room // stride - 8
+            else:
+                low = last - constant // stride - 4
+                high = low + room // stride + 8
+            if is_open and constant > 0:
+                low, high = 1, 2
+            elif (low > 1 and constant < 0) or (high < last and constant > 0):
+                walk[_PAST, 1] = 1
+            low, high = min(max(low, 1), last), max(min(high, last), 1)
+            walk[_LOW, i], walk[_CHOICES, i] = low, high - low + 1
+            most = max(most, high - low + 1)
+    return most
 
 
 @_piece
-def _period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> None:
-    """Choose from elements that have every residue, with `n_past` elements past the array."""
+def _period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> int:
+    """Choose from elements that have every residue, with `n_past` elements past the array.
+
+    Returns the stride, or a divisor of it: a long array has all residues that differ by multiples
+    of its elements' size from the first one's, so that no element needs to be chosen.
+    """
     walk[_PAST, 0] = -1
     for i in range(depth):
         array = walk[_AROUND, i]
-        walk[_CHOSEN, i], walk[_CHOICES, i] = 0, 1
+        walk[_LOW, i], walk[_CHOSEN, i], walk[_CHOICES, i] = 1, 0, 1
         if _repeats(f, array, mask):
             divisor, rest = stride, f.arrays[array, STRIDE]
             while rest:
                 divisor, rest = rest, divisor % rest
-            walk[_FRONT, i] = stride // divisor
-            walk[_CHOICES, i] = min(f.arrays[array, COUNT] - 1 + n_past, walk[_FRONT, i])
+            walk[_CHOICES, i] = f.arrays[array, COUNT] - 1 + n_past
+            if f.arrays[array, COUNT] > stride // divisor:
+                stride, walk[_CHOICES, i] = divisor, 1
+    return stride
 
 
 @_piece
@@ -176,34 +203,56 @@ def _shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
         if i == walk[_PAST, 0]:
             shift += f.arrays[array, SPAN]
         elif _repeats(f, array, mask):
-            chosen = walk[_CHOSEN, i]
-            from_end = f.arrays[array, COUNT] - walk[_CHOICES, i] + chosen
-            element = chosen + 1 if chosen < walk[_FRONT, i] else from_end
-            shift += f.arrays[array, STRIDE] * element
+            shift += f.arrays[array, STRIDE] * (walk[_LOW, i] + walk[_CHOSEN, i])
     return shift
 
 
 @_piece
-def _add(f: Frame, shape: int, place: int, constant: int, found: U8, walk: Grid) -> bool:
+def _add(f: Frame, shape: int, place: int, constant: int, found: U8, walks: Grid) -> bool:
     """Note where a constant takes a place; return whether all of it stays in the allocation."""
+    size = f.shapes[shape, N_BYTES]
     if place == _n_places(f, shape):
-        return _locate(f, shape, f.shapes[shape, N_BYTES] + constant, found)
+        return _locate(f, shape, size + constant, found)
     row = f.shapes[shape, FIRST_PLACE] + place
     start, mask = f.places[row, START], f.places[row, MASK]
-    depth = _surround(f, start, walk)
-    if constant == 0 or _stays(f, depth, mask, constant, walk):
+    if f.starts[start, ARRAY] < 0:
+        return _locate(f, shape, f.starts[start, BYTE] + constant, found)
+    depth = _surround(f, start, walks[0])
+    if constant == 0 or _stays(f, depth, mask, constant, walks[0]):
         found[place] = 1
         return True
-    _near(f, depth, mask, abs(constant), walk)
-    all_inside = going = True
+    if _near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
+        _sweep_more(f, shape, start, depth, mask, constant, found, walks)
+        return False
+    all_inside, going = walks[0, _PAST, 1] == 0, True
     while going:
-        address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walk) + constant
+        address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walks[0]) + constant
         all_inside &= _locate(f, shape, address, found)
-        going = _next(depth, walk)
+        going = _next(depth, walks[0])
     if constant < 0:
         for i in range(depth):
-            _come_back(f, shape, row, depth, i, constant, found, walk)
+            _come_back(f, shape, row, depth, i, constant, found, walks[0])
     return all_inside
+
+
+@_piece
+def _sweep_more(
+    f: Frame,
+    shape: int,
+    start: int,
+    depth: int,
+    mask: int,
+    constant: int,
+    found: U8,
+    walks: Grid,
+) -> None:
+    """Note all that lies any number of elements from where a constant takes a place, and more."""
+    stride = 0
+    for i in range(depth):
+        rest = f.arrays[walks[0, _AROUND, i], STRIDE]
+        while rest:
+            stride, rest = rest, stride % rest
+    _sweep(f, shape, (f.starts[start, BYTE] + constant) % stride, stride, found, walks[1])
 
 
 @_piece
@@ -226,7 +275,7 @@ def _come_back(
     may_be_past = f.arrays[array, COUNT] == 1 or _repeats(f, array, mask)
     if not may_be_past or f.arrays[array, SPAN] == UNBOUNDED:
         return
-    _near(f, depth, mask, abs(constant), walk)
+    _near(f, f.shapes[shape, N_BYTES], depth, mask, constant, walk)
     walk[_PAST, 0] = i
     going = True
     while going:
@@ -296,7 +345,7 @@ def _sweep_place(
     walk: Grid,
 ) -> None:
     """Note a place, and the blur, if an address of the residue is that of the place, or within."""
-    _period(f, depth, mask, stride, 0, walk)
+    stride = _period(f, depth, mask, stride, 0, walk)
     going = True
     while going:
         address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walk)
@@ -326,16 +375,16 @@ def _sweep_from(
         row = f.shapes[shape, FIRST_PLACE] + place
         start, mask = f.places[row, START], f.places[row, MASK]
         depth, byte = _surround(f, start, walks[0]), f.starts[start, BYTE]
-    _period(f, depth, mask, stride, 1, walks[0])
+    modulus = _period(f, depth, mask, stride, 1, walks[0])
     going = True
     while going:
-        residue = (byte + _shift(f, 0, depth, mask, walks[0]) + constant) % stride
-        if residue >= len(is_swept):
-            _sweep(f, shape, residue, stride, found, walks[1])
+        residue = (byte + _shift(f, 0, depth, mask, walks[0]) + constant) % modulus
+        if modulus != len(is_swept):
+            _sweep(f, shape, residue, modulus, found, walks[1])
         else:
             if not is_swept[residue]:
                 is_swept[residue] = 1
-                _sweep(f, shape, residue, stride, swept[residue], walks[1])
+                _sweep(f, shape, residue, modulus, swept[residue], walks[1])
             for i in range(len(found)):
                 found[i] |= swept[residue, i]
         going = _next(depth, walks[0])
@@ -356,7 +405,7 @@ def _add_and_index(
 ) -> None:
     """Note where a constant and multiples of a stride take a place."""
     between[:] = 0
-    is_elsewhere = not _add(f, shape, place, constant, between, walks[0])
+    is_elsewhere = not _add(f, shape, place, constant, between, walks)
     if between[-1]:
         found[:] = 1
         return
@@ -375,7 +424,7 @@ def _add_and_index(
         _index(f, shape, place, own, between)
         for indexed in range(len(between)):
             if between[indexed]:
-                _add(f, shape, indexed, constant, found, walks[0])
+                _add(f, shape, indexed, constant, found, walks)
 
 
 @_piece
@@ -392,16 +441,16 @@ def _grown(values: I32, n_used: int, n_more: int) -> I32:
 def _land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid) -> None:
     """Set which places every place of a shape is taken to by a move."""
     n_rows = _n_rows(f, shape)
-    between = np.zeros(n_rows, np.uint8)
     is_landing[:] = 0
     is_landing[n_rows - 1] = 1
     if len(strides) == 0:
         for place in range(n_rows - 1):
-            _add(f, shape, place, constant, is_landing[place], walks[0])
+            _add(f, shape, place, constant, is_landing[place], walks)
         return
+    between = np.zeros(n_rows, np.uint8)
     for step in range(len(strides)):
         stride = strides[step]
-        is_swept = np.zeros(min(stride, _N_KNOWN), np.uint8)
+        is_swept = np.zeros(stride if stride <= _N_RESIDUES else 0, np.uint8)
         swept = np.zeros((len(is_swept), n_rows), np.uint8)
         for place in range(n_rows - 1):
             found = is_landing[place]
