@@ -1,0 +1,269 @@
+"""Models of library functions: how they are written, and what the built-in ones do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kleene import SourceError
+from kleene.analyses.points_to.library import Library, builtin, heap_of, of_lines, read_models
+from kleene.analyses.points_to.library.effects import (
+    Anywhere,
+    Argument,
+    Calls,
+    Contents,
+    Copies,
+    Escapes,
+    Heap,
+    Named,
+    Returns,
+    Shares,
+    Stores,
+)
+from kleene.analyses.points_to.library.parser import parse_models
+from tests.analyses.points_to.stated import Stated, load, stated
+
+
+def models_of(text: str) -> Library:
+    return of_lines(parse_models(text, "models.txt"))
+
+
+def test_every_word_of_the_language_is_read() -> None:
+    library = models_of(
+        """
+        # a comment
+        f g: returns heap[0*1], 2..3; *(*0).. <- 1; @shared <- *1..   # and another
+        h*: copy 0 <- 1 [2]; calls *0(1.., _) -> @shared; escapes static; *0 <- unknown
+        n: nothing
+        """
+    )
+    assert library.find("f") == library.find("g")
+    assert library.find("f") == (
+        Returns(Heap((0, 1))),
+        Returns(Anywhere(Argument(2), 3)),
+        Stores(Anywhere(Contents(Argument(0))), Argument(1)),
+        Shares("@shared", Contents(Anywhere(Argument(1)))),
+    )
+    assert library.find("history") == (
+        Copies(Argument(0), Argument(1), 2),
+        Calls(Contents(Argument(0)), (Anywhere(Argument(1)), Named("_")), "@shared"),
+        Escapes(Named("static")),
+        Stores(Argument(0), Named("unknown")),
+    )
+    assert library.find("n") == ()
+    assert library.find("m") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "words"),
+    [
+        ("f returns 0", 1, "names: effects"),
+        (": returns 0", 1, "names: effects"),
+        ("f: gives 0", 4, "an effect"),
+        ("f: returns zero", 12, "a term"),
+        ("f: *0 - 1", 7, "'<-'"),
+        ("f: returns 0 1", 14, "';'"),
+        ("f: calls 0(1", 13, "')'"),
+        ("f: returns heap[x]", 17, "the number"),
+        ("f: calls 0() -> x", 17, "@handlers"),
+        ("f: returns", 11, "the end"),
+    ],
+)
+def test_a_line_that_is_not_understood_is_shown(line: str, column: int, words: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        models_of(f"g: nothing\n{line}\n")
+    assert caught.value.id == "points-to/bad-model"
+    assert caught.value.span is not None
+    assert (caught.value.span.line, caught.value.span.column) == (2, column)
+    assert words in caught.value.message
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        read_models([tmp_path / "absent.txt"])
+    assert caught.value.id == "points-to/no-models"
+
+
+def test_a_name_has_one_model() -> None:
+    folder = Path(str(__import__("kleene").__file__)).parent / "analyses/points_to/library/models"
+    seen: dict[str, str] = {}
+    for file in sorted(folder.iterdir()):
+        for names, _ in parse_models(file.read_text("utf-8"), file.name):
+            for name in names:
+                assert name not in seen, f"{name} stands in {seen[name]} and again in {file.name}"
+                seen[name] = file.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["malloc", "calloc", "realloc", "strdup", "_Znwm", "_ZnamRKSt9nothrow_t", "mmap64", "fopen"],
+)
+def test_allocators_are_known(name: str) -> None:
+    model = builtin().find(name)
+    assert model is not None
+    assert heap_of(model) is not None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("printf", "\x01fopen", "llvm.memcpy.p0.p0.i64", "__isoc99_sscanf", "pthread_mutex_lock"),
+        *("_ZdlPvm", "__memcpy_chk", "sinf", "llvm.fmuladd.f64", "getopt_long", "__ctype_b_loc"),
+    ],
+)
+def test_common_functions_are_known(name: str) -> None:
+    assert builtin().find(name) is not None
+
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <pthread.h>
+#include <search.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int a, b, key;
+char text[32], *rest_of_text, *word, *found, *environment, *duplicate, *line;
+void *joined_result, *specific, *destroyed, *thread_argument, *formatted;
+FILE *file, *output;
+struct tm *when;
+const char *zone;
+int *searched, *hit, *from_exit;
+int items[4];
+void (*handler)(int), (*previous)(int);
+pthread_key_t thread_key;
+void *(*allocate)(size_t) = malloc, *by_address;
+
+void *work(void *argument) { thread_argument = argument; return &b; }
+void destroy(void *p) { destroyed = p; }
+void on_signal(int n) { (void)n; }
+void at_end(int status, void *p) { (void)status; from_exit = p; }
+int compare(const void *l, const void *r) { searched = (int *)l; hit = (int *)r; return 0; }
+void once(void) {}
+
+int main(int argc, char **argv) {
+  word = strtok(text, " ");
+  strtol(text, &rest_of_text, 10);
+  found = strchr(text, 'x');
+  environment = getenv("HOME");
+  duplicate = strdup(text);
+  size_t size = 0;
+  getline(&line, &size, stdin);
+  file = fopen("f", "r");
+  output = stdout;
+  when = localtime(0);
+  zone = when->tm_zone;
+  pthread_t thread;
+  pthread_create(&thread, 0, work, &a);
+  pthread_join(thread, &joined_result);
+  pthread_key_create(&thread_key, destroy);
+  pthread_setspecific(thread_key, &key);
+  specific = pthread_getspecific(thread_key);
+  previous = signal(SIGINT, on_signal);
+  on_exit(at_end, &a);
+  int *at = bsearch(&key, items, 4, sizeof *items, compare);
+  getopt(argc, argv, "x");
+  formatted = optarg;
+  static pthread_once_t control;
+  pthread_once(&control, once);
+  by_address = allocate(4);
+  return at != 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def museum(tmp_path_factory: pytest.TempPathFactory) -> Stated:
+    return stated(load(tmp_path_factory.mktemp("library"), PROGRAM))
+
+
+@pytest.mark.parametrize(
+    ("variable", "held"),
+    [
+        ("environment", {"static getenv"}),
+        ("duplicate", {"strdup@main"}),
+        ("line", {"getline@main"}),
+        ("file", {"fopen@main"}),
+        ("output", {"static stdout"}),
+        ("when", {"static localtime"}),
+        ("thread_argument", {"a"}),
+        ("joined_result", {"b"}),
+        ("specific", {"key"}),
+        ("destroyed", {"key"}),
+        ("previous", {"on_signal"}),
+        ("from_exit", {"a"}),
+        ("searched", {"key"}),
+        ("formatted", {"command_line main.1"}),
+        ("by_address", {"malloc@malloc"}),
+    ],
+)
+def test_models_do_what_the_library_does(museum: Stated, variable: str, held: set[str]) -> None:
+    assert museum.holds(variable) == held
+
+
+@pytest.mark.parametrize("variable", ["word", "rest_of_text", "found"])
+def test_pointers_into_a_string_stay_in_it(museum: Stated, variable: str) -> None:
+    assert {name.split("+")[0] for name in museum.holds(variable)} == {"text"}
+
+
+def test_elements_are_reached_in_steps(museum: Stated) -> None:
+    assert museum.holds("hit") >= {"items", "items+4"}
+    assert {name.split("+")[0] for name in museum.holds("hit")} == {"items"}
+
+
+def test_callbacks_are_calls(museum: Stated) -> None:
+    assert museum.targets("main") == {
+        *("work", "destroy", "on_signal", "at_end", "compare", "once", "malloc"),
+    }
+    assert len(museum.statement.callbacks) == 6
+
+
+def test_nothing_is_unknown_where_all_is_modelled(museum: Stated) -> None:
+    assert [e.name for e in museum.statement.externals if not e.is_modelled] == []
+    assert not museum.solution.escaped.any()
+
+
+def test_calls_are_counted(museum: Stated) -> None:
+    calls = {e.name: e.n_calls for e in museum.statement.externals}
+    assert calls["strchr"] == 1
+    assert not any(re.match(r"llvm\.", name) for name in calls)
+
+
+def test_the_user_may_model_what_the_program_defines(tmp_path: Path) -> None:
+    program = load(
+        tmp_path,
+        """
+        char pool[4096];
+        unsigned used;
+        void *take(unsigned n) { used += n; return pool + used; }
+        void *first, *second;
+        int main(void) { first = take(4); second = take(8); return 0; }
+        """,
+    )
+    as_written = stated(program)
+    assert {name.split("+")[0] for name in as_written.holds("first")} == {"pool"}
+    (tmp_path / "models.txt").write_text("take: returns heap[0]\n")
+    modelled = stated(program, models=read_models([tmp_path / "models.txt"]))
+    assert modelled.holds("first") == {"take@main"}
+    sizes = modelled.statement.allocations.n_bytes[modelled.statement.allocations.kind == 3]
+    assert sorted(sizes.tolist()) == [4, 8]
+
+
+def test_definitions_win_over_built_in_models(tmp_path: Path) -> None:
+    program = load(
+        tmp_path,
+        """
+        char pool[64];
+        void *malloc(unsigned long n) { return pool + n; }
+        void *block;
+        int main(void) { block = malloc(4); return 0; }
+        """,
+        flags="-fno-builtin",
+    )
+    assert {name.split("+")[0] for name in stated(program).holds("block")} == {"pool"}
