@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from harness import RESULTS, Table, measure, seconds
@@ -60,13 +60,18 @@ def row(table: Table, input: str, size: str, problem: Problem) -> None:
     )
 
 
-def draw_rounds(name: str, problem: Problem) -> None:
+def trace_rounds(name: str, problem: Problem) -> None:
     """Write inclusion_cuda_rounds.json and .png: where the time of one solve goes, by round."""
-    rounds: list[dict[str, float]] = []
+    rounds: list[Mapping[str, float]] = []
     cuda.solve(problem, trace=rounds.append)
     RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / "inclusion_cuda_rounds"
-    path.with_suffix(".json").write_text(json.dumps({"input": name, "rounds": rounds}) + "\n")
+    record = json.dumps({"input": name, "rounds": rounds})
+    (RESULTS / "inclusion_cuda_rounds.json").write_text(record + "\n")
+    draw_rounds(name, rounds)
+
+
+def draw_rounds(name: str, rounds: list[Mapping[str, float]]) -> None:
+    """Draw the time of each kind of rules and the rows with news, by round."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -83,7 +88,7 @@ def draw_rounds(name: str, problem: Problem) -> None:
     changed.plot([row["changed_rows"] for row in rounds], "k.-", label="rows with news")
     changed.set(yscale="log", ylabel="rows with news")
     axes.legend(title="rules")
-    figure.savefig(path.with_suffix(".png"), dpi=110)
+    figure.savefig(RESULTS / "inclusion_cuda_rounds.png", dpi=110)
     pyplot.close(figure)
 
 
@@ -96,7 +101,7 @@ def main() -> None:
     for input, size, make in cases():
         row(table, input, size, make())
     table.save()
-    draw_rounds(f"{input}, {size}", make())  # the last and largest
+    trace_rounds(f"{input}, {size}", make())  # the last and largest
 
 
 if __name__ == "__main__":

@@ -113,6 +113,16 @@ def test_a_long_chain_is_swept(monkeypatch):
 
 
 @needs_a_place
+def test_columns_sent_one_by_one(monkeypatch):
+    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(rounds, "_PACKED_UP_TO_BYTES", 0)
+    problem = van_horn_mairson(24)
+    answer = cuda.solve(problem)
+    assert difference(answer, reference.solve(problem)) is None
+    assert answer.statistics["sweeps"] == 1
+
+
+@needs_a_place
 def test_too_many_flows_are_not_swept(monkeypatch):
     monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e9)
     problem = van_horn_mairson(24)
@@ -181,7 +191,8 @@ def shared_from_the_first_round() -> None:
 
 
 @pytest.mark.skipif(not HAS_GPU, reason=f"no GPU: {launch.gpu_problem()}")
-def test_ten_thousand_problems_on_a_gpu():
+def test_ten_thousand_problems_on_a_gpu(monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")  # of each process that follows
     chunks = [range(start, start + 100) for start in range(0, 10_000, 100)]
     with get_context("spawn").Pool(8, shared_from_the_first_round) as pool:
         wrong = [line for lines in pool.imap_unordered(wrong_ones, chunks) for line in lines]

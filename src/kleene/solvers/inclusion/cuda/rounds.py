@@ -93,8 +93,9 @@ class Rounds:
     def _sent(self, columns: list[I32]) -> Iterable[Any]:
         """Return the columns on the device; kernels are never given an empty one."""
         full = [np.ascontiguousarray(c if len(c) else [0], np.int32) for c in columns]
+        nothing = np.empty(0, np.int32)
         small = [c for c in full if c.nbytes <= _PACKED_UP_TO_BYTES]
-        packed = self.xp.asarray(np.concatenate(small))
+        packed = self.xp.asarray(np.concatenate([nothing, *small]))
         start = 0
         for column in full:
             if column.nbytes > _PACKED_UP_TO_BYTES:
