@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from kleene.analyses.points_to.model import Statement
 from kleene.analyses.points_to.statement import state
 from kleene.frontends.c import reader
@@ -73,3 +75,9 @@ def observe(
 def misses(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> str:
     """Return what the answer does not cover, a line each."""
     return "\n".join(Coverage(loaded.program, statement, solution).misses(run))
+
+
+def assert_covers(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> None:
+    """Fail with the misses, if there are any."""
+    if found := misses(loaded, statement, solution, run):
+        pytest.fail(f"{found.count(chr(10)) + 1} facts are not covered:\n{found[:4000]}")
