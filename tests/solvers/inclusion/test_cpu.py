@@ -63,13 +63,13 @@ def large_problem(seed: int) -> Problem:
 def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
     """Solve with a class for every set: by default only those with many objects get one."""
     with Threads(threads) as running:
-        return Waves(problem, running, n_direct=0, split_from=0).solution()
+        return Waves(problem, running, n_direct=0, words_a_shard=0).solution()
 
 
-def solve_at_once(problem: Problem, threads: int) -> Solution:
-    """Solve with all threads from the second wave on: by default only what is large."""
+def solve_by_shards(problem: Problem, threads: int) -> Solution:
+    """Solve with a shard for each thread: by default only what is large."""
     with Threads(threads) as running:
-        return Waves(problem, running, split_from=0).solution()
+        return Waves(problem, running, words_a_shard=0).solution()
 
 
 def test_classes_give_the_judges_answer() -> None:
@@ -84,7 +84,7 @@ def test_any_number_of_threads_gives_the_judges_answer() -> None:
         problem = large_problem(number)
         expected = reference.solve(problem)
         for threads in (1, 2, 5):
-            for way in (solve_at_once, solve_by_classes):
+            for way in (solve_by_shards, solve_by_classes):
                 found = difference(way(problem, threads), expected)
                 assert found is None, f"problem {number}, {threads} threads: {found}"
 

@@ -131,22 +131,17 @@ def new_graph(rules: Rules) -> Graph:
     )
 
 
-def new_shard(
-    rules: Rules, n_nodes: int, first: int = 0, step: int = 1, n_rows: int = 0, n_words: int = 0
-) -> Shard:
-    """Return a shard for the words `first`, `first + step` and so on, all sets empty.
-
-    There is room for so many nodes, and for at least so many rows and words.
-    """
+def new_shard(rules: Rules, first: int, step: int) -> Shard:
+    """Return a shard for the words `first`, `first + step` and so on, all sets empty."""
+    n_nodes = rules.n_nodes + 64
     n_triggers = len(rules.trigger_node)
     count = np.zeros(N_SHARD_COUNTS, np.int64)
     count[ROWS] = 1
     count[FREE_CELL] = -1
     count[TRIGGER] = -1
     n_set_words = (rules.n_objects + 63) // 64
-    n_own_words = max(0, -(-(n_set_words - first) // step))
-    n_words = max(n_words, FIRST_WORDS, 8 * n_own_words)  # a visit may make three rows
-    n_rows = max(n_rows, FIRST_ROWS)
+    n_own_words = -(-(n_set_words - first) // step)
+    n_words = max(FIRST_WORDS, 8 * n_own_words)  # a visit may make three rows
 
     def ids(size: int, value: int = 0) -> I32:
         return np.full(size, value, np.int32)
@@ -156,9 +151,9 @@ def new_shard(
         first=first,
         step=step,
         node_row=ids(n_nodes),
-        row_start=np.zeros(n_rows, np.int64),
-        row_length=np.zeros(n_rows, np.int32),
-        row_owned=np.zeros(n_rows, np.uint8),
+        row_start=np.zeros(FIRST_ROWS, np.int64),
+        row_length=np.zeros(FIRST_ROWS, np.int32),
+        row_owned=np.zeros(FIRST_ROWS, np.uint8),
         indices=np.empty(n_words, np.int32),
         words=np.empty(n_words, np.uint64),
         head=ids(n_nodes, -1),

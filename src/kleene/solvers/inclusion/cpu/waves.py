@@ -16,8 +16,7 @@ from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.fire import fire
 from kleene.solvers.inclusion.cpu.propagate import propagate
-from kleene.solvers.inclusion.cpu.rules import N_DIRECT, rules_of
-from kleene.solvers.inclusion.cpu.split import split
+from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     DONE,
@@ -27,9 +26,9 @@ from kleene.solvers.inclusion.cpu.state import (
     MORE_FACTS,
     MORE_WORDS,
     NODES,
-    SET_WORDS,
     WORDS,
     WORK,
+    Shard,
     new_graph,
     new_shard,
 )
@@ -38,12 +37,12 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 WORK_A_CALL = 50_000_000  # words: about 0.1 s
-SPLIT_FROM = 2_000_000  # words: less than that is done before threads would pay
+WORDS_A_SHARD = 1_000_000  # that dense sets would have: with fewer, waiting costs more than helps
 ORDER_SHARE = 3  # order anew when one edge in so many is new; 1 to 8 measured much the same
 
 
 class Waves:
-    """One solve of a reduced problem: by one thread, until it proves long enough for several."""
+    """One solve of a reduced problem, by as many threads as there are shards."""
 
     def __init__(
         self,
@@ -52,14 +51,12 @@ class Waves:
         trace: Trace | None = None,
         *,
         n_direct: int = N_DIRECT,
-        split_from: int = SPLIT_FROM,
+        words_a_shard: int = WORDS_A_SHARD,
     ) -> None:
         self.problem, self.threads, self.trace = problem, threads, trace
         self.rules = rules_of(problem, n_direct)
         self.graph = space.with_first_facts(new_graph(self.rules), self.rules)
-        self.shards = [new_shard(self.rules, len(self.graph.root))]
-        self.n_shards = max(1, min(threads.n, int(self.shards[0].n[SET_WORDS])))
-        self.split_from = split_from
+        self.shards = _shards(self.rules, threads.n, words_a_shard)
         self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "adopt": 0.0, "answer": 0.0}
         self.n_waves = self.n_orders = self.n_found = self.n_merged = 0
 
@@ -81,8 +78,6 @@ class Waves:
                 self.trace(self._statistics())
             if first == end and self.graph.n[FACTS] == 0:
                 return self._answer()
-            if len(self.shards) < self.n_shards and self.shards[0].n[WORK] >= self.split_from:
-                self.shards = split(self.rules, self.shards[0], self.n_shards)
             is_old = end * ORDER_SHARE > len(self.graph.targets)
             merged = self._order() if is_old else order.NOTHING_MERGED
 
@@ -152,3 +147,17 @@ class Waves:
         start = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - start
+
+
+def _shards(rules: Rules, n_threads: int, words_a_shard: int) -> list[Shard]:
+    """Return a shard per thread; fewer if sets have fewer words, or the work would be too little.
+
+    Args:
+        rules: what is to be solved.
+        n_threads: how many shards at most.
+        words_a_shard: how many words of the sets of all nodes, were they dense, a shard is for.
+    """
+    n_words = (rules.n_objects + 63) // 64
+    n_worthy = rules.n_nodes * n_words // max(words_a_shard, 1)
+    n_shards = max(1, min(n_threads, n_words, n_worthy))
+    return [new_shard(rules, first, n_shards) for first in range(n_shards)]
