@@ -130,7 +130,7 @@ class Rounds:
         return [n_changed for n_changed in changed.tolist() if n_changed]
 
     def _replay(self) -> None:
-        """Queue some rounds as one graph: some fifty launches by name take the host longer."""
+        """Queue some rounds as one graph, captured when they are first wanted."""
         key = self.matrix.delta.data.ptr  # which of the two it is
         if key not in self._graphs:
             with self.xp.cuda.Stream(non_blocking=True) as stream:
