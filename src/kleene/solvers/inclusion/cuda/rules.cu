@@ -117,14 +117,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
     int unknown_row, int escaped_row) {
   __shared__ int kept_at[BLOCK], buffers[BLOCK / 32][BUFFER_OBJECTS];
   __shared__ word_t kept[BLOCK];
+  __shared__ Share mine[BLOCK / 32];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   const int first = threadIdx.x - lane_id();
   const Shares shares(r, counts, n_most, SOURCE_PARTS);
+  const Share& share = mine[first / 32];
   int n_strips = 0;
   for (unsigned i = warp_id(); i < shares.size(); i += n_warps()) {
-    const Share share = shares[i];
+    share_out(shares, i, mine);
     const int p = pointer[share.rule], s = from[share.rule];
     for (int to_new = 0; to_new < 2; to_new++) {
       const word_t mask = !to_new ? delta_mask[s] : delta_mask[p] ? all_mask[s] : 0;
@@ -190,13 +192,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
     const int* __restrict__ formal_offsets, const int* __restrict__ formals, int outside,
     int unknown_row, int escaped_row, const word_t* __restrict__ dirty) {
   __shared__ int buffers[BLOCK / 32][BUFFER_OBJECTS];
+  __shared__ Share mine[BLOCK / 32];
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
   const Targets t = {contents, function_of, result, rest, formal_offsets, formals,
                      outside, unknown_row, escaped_row};
   int n_strips = 0;
   const Shares shares(r, counts, n_most, 1);
+  const Share& share = mine[threadIdx.x / 32];
   for (unsigned i = warp_id(); i < shares.size(); i += n_warps()) {
-    const Share share = shares[i];
+    share_out(shares, i, mine);
     const int p = pointer[share.rule], d = to[share.rule], m = map[share.rule];
     const word_t* dirty_words = dirty + (m == RESULT ? n_words : 0);
     for (int is_new = 0; is_new < 2; is_new++)

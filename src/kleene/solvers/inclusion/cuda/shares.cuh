@@ -58,3 +58,10 @@ struct Shares {
             word_parts,               k / n_heavy,       source_parts};
   }
 };
+
+// A warp takes its next share; each of its lanes reads it from shared memory, for want of registers.
+__device__ __forceinline__ void share_out(const Shares& shares, unsigned i, Share* mine) {
+  __syncwarp();
+  if (lane_id() == 0) mine[threadIdx.x / 32] = shares[i];
+  __syncwarp();
+}
