@@ -12,56 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-_PRELUDE = """\
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CONTAINER(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
-static int budget = 300, number, numbers[4];
-static void copy_bytes(void *to, const void *from, size_t n) {
-  char *t = to;
-  const char *f = from;
-  while (n--) *t++ = *f++;
-}
-static void *same(void *p) { return p; }
-static int *pick_number(int n, ...) {
-  va_list list;
-  va_start(list, n);
-  int *found = va_arg(list, int *);
-  if (n & 1) found = va_arg(list, int *);
-  va_end(list);
-  return found;
-}
-"""
-
-
-@dataclass(frozen=True)
-class Member:
-    """A field: what it is, and the struct that it is about."""
-
-    name: str
-    kind: str
-    target: int
-
-    def text(self) -> str:
-        """Return its declaration."""
-        t = f"struct S{self.target}"
-        return {
-            "int": f"int {self.name};",
-            "short": f"short {self.name};",
-            "number": f"int *{self.name};",
-            "numbers": f"int {self.name}[4];",
-            "pointer": f"{t} *{self.name};",
-            "pointers": f"{t} *{self.name}[4];",
-            "nested": f"{t} {self.name};",
-            "nesteds": f"{t} {self.name}[2];",
-            "function": f"{t} *(*{self.name})(struct S0 *, int *, int);",
-            "union": f"int {self.name}_tag; union {{ {t} *p; int *q; }} {self.name};",
-        }[self.kind]
+from tests.analyses.points_to.generator_parts import HOLDERS, PRELUDE, Member, tools
 
 
 @dataclass
@@ -99,10 +50,10 @@ class Generator:
     def text(self) -> str:
         """Return the program."""
         structs = range(self.n_structs)
-        parts = [_PRELUDE]
+        parts = [PRELUDE]
         parts += [f"struct S{s};" for s in structs]
         parts += [self._struct(s) for s in structs]
-        parts += [self._tools(s) for s in structs]
+        parts += [tools(s, self._initial(s)) for s in structs]
         heads = [self._head(f) for f in range(self.n_functions)]
         parts += [f"{head};" for head in heads]
         parts += [f"{head} {self._body(f)}" for f, head in enumerate(heads)]
@@ -110,7 +61,8 @@ class Generator:
 
     def _members(self, struct: int) -> list[Member]:
         kinds = ["int", "short", "number", "numbers", "pointer", "pointer", "pointers", "function"]
-        kinds += ["union"] + (["nested", "nesteds"] if struct else [])
+        kinds += ["union", "packed", "matrix", "cells", "bits"]
+        kinds += ["nested", "nesteds"] if struct else []
         chosen = ["pointer", *self.random.choices(kinds, k=self.random.randint(2, 5))]
         self.random.shuffle(chosen)
         return [
@@ -124,40 +76,6 @@ class Generator:
 
     def _struct(self, s: int) -> str:
         return f"struct S{s} {{ {' '.join(m.text() for m in self.members[s])} }};"
-
-    def _tools(self, s: int) -> str:
-        t = f"struct S{s}"
-        initial = self._initial(s)
-        return f"""\
-static {t} global{s}, array{s}[4], *root{s}{initial};
-static {t} **kept{s};
-static int n_kept{s};
-static {t} *make{s}(void) {{
-  {t} *made = calloc(1, sizeof *made);
-  if (!made) exit(1);
-  return made;
-}}
-static void set{s}({t} **where, {t} *what) {{ *where = what; }}
-static {t} *keep{s}({t} *given) {{
-  {t} **grown = realloc(kept{s}, (size_t)(n_kept{s} + 1) * sizeof *grown);
-  if (!grown) exit(1);
-  kept{s} = grown;
-  kept{s}[n_kept{s}++] = given;
-  return kept{s}[n_kept{s} / 2];
-}}
-static {t} *pick{s}(int n, ...) {{
-  va_list list;
-  va_start(list, n);
-  {t} *found = va_arg(list, {t} *);
-  if (n & 1) found = va_arg(list, {t} *);
-  va_end(list);
-  return found;
-}}
-static {t} changed{s}({t} given, {t} other) {{ return number & 1 ? given : other; }}
-static int order{s}(const void *a, const void *b) {{
-  {t} *const *left = a, *const *right = b;
-  return (!*left) - (!*right);
-}}"""
 
     def _initial(self, s: int) -> str:
         return self.random.choice(["", f" = &global{s}", f" = &array{s}[2]"])
@@ -214,21 +132,29 @@ static int order{s}(const void *a, const void *b) {{
 
     def pointer(self, scope: Scope, s: int, depth: int) -> str:
         """Return an expression that is null or points to such a struct."""
+        t = f"struct S{s} *"
         simple: list[Callable[[], str]] = [
             lambda: self.variable(scope, s),
             lambda: f"&global{s}",
             lambda: f"&array{s}[{scope.index} & 3]",
             lambda: f"(array{s} + 4 - {self.random.randint(1, 4)})",
             lambda: f"make{s}()",
+            lambda: f"in_row{s}({scope.index})",
+            lambda: f"({t})take(sizeof(struct S{s}))",
+            lambda: f"({t})((uintptr_t)array{s} + ({scope.index} & 3) * sizeof *array{s})",
+            lambda: f"(&array{s}[3] - ({scope.index} & 3))",
             lambda: self._from_field(scope, s),
             lambda: self._from_field(scope, s),
             lambda: self._around(scope, s),
         ]
         deep: list[Callable[[], str]] = [
-            lambda: f"(struct S{s} *)(void *){self.pointer(scope, s, depth - 1)}",
-            lambda: f"(struct S{s} *)(uintptr_t){self.pointer(scope, s, depth - 1)}",
-            lambda: f"(struct S{s} *)same({self.pointer(scope, s, depth - 1)})",
+            lambda: f"({t})(void *){self.pointer(scope, s, depth - 1)}",
+            lambda: f"({t})(uintptr_t){self.pointer(scope, s, depth - 1)}",
+            lambda: f"({t})(((uintptr_t){self.pointer(scope, s, depth - 1)} | 1) & ~(uintptr_t)1)",
+            lambda: f"({t})same({self.pointer(scope, s, depth - 1)})",
             lambda: f"keep{s}({self.pointer(scope, s, depth - 1)})",
+            lambda: f"listed{s}({scope.index}, {self._two(scope, s, depth)})",
+            lambda: f"both{s}({self.pointer(scope, s, depth - 1)}, {self.number(scope)}).p",
             lambda: f"pick{s}({scope.index}, {self._two(scope, s, depth)})",
             lambda: self._either(scope, s, depth),
             lambda: self._call(scope, s, depth),
@@ -244,14 +170,16 @@ static int order{s}(const void *a, const void *b) {{
         return f"({scope.index} & 1 ? {left} : {right})"
 
     def _from_field(self, scope: Scope, s: int) -> str:
-        found = self._with("pointer", "pointers", "nested", "nesteds", "union", target=s)
+        found = self._with(*HOLDERS, "nested", "nesteds", "union", target=s)
         if found is None:
             return self.variable(scope, s)
         owner, m = found
         v = self.variable(scope, owner)
+        if m.kind in HOLDERS:
+            by_offset = f"*(struct S{s} **)((char *){v} + offsetof(struct S{owner}, {m.name}))"
+            use_offset = m.kind in ("pointer", "pointers") and self.random.random() < 0.3
+            return f"({v} ? {by_offset if use_offset else f'{v}->{m.element(scope.index)}'} : NULL)"
         read = {
-            "pointer": f"{v}->{m.name}",
-            "pointers": f"{v}->{m.name}[{scope.index} & 3]",
             "nested": f"&{v}->{m.name}",
             "nesteds": f"&{v}->{m.name}[{scope.index} & 1]",
             "union": f"({v}->{m.name}_tag == 1 ? {v}->{m.name}.p : NULL)",
@@ -309,13 +237,14 @@ static int order{s}(const void *a, const void *b) {{
         m = self.random.choice(self.members[s])
         value = self.pointer(scope, m.target, 1)
         functions = [f"f{f}" for f, result in enumerate(self.results) if result == m.target]
+        if m.kind in HOLDERS:
+            bits = f"w->{m.name}_low = {scope.index} & 31; " if m.kind == "bits" else ""
+            return self._if_there(scope, s, f"{bits}w->{m.element(scope.index)} = {value};")
         written = {
             "int": f"w->{m.name} = {scope.index};",
             "short": f"w->{m.name} = (short)({scope.index} & 7);",
             "number": f"w->{m.name} = {self.number(scope)};",
             "numbers": f"w->{m.name}[{scope.index} & 3] = 1;",
-            "pointer": f"w->{m.name} = {value};",
-            "pointers": f"w->{m.name}[{scope.index} & 3] = {value};",
             "nested": f"w->{m.name} = global{m.target};",
             "nesteds": f"w->{m.name}[{scope.index} & 1] = global{m.target};",
             "function": f"w->{m.name} = {self.random.choice([*functions, 'NULL'])};",
@@ -343,6 +272,11 @@ static int order{s}(const void *a, const void *b) {{
                 f"memmove({v}, {w}, sizeof *{v});",
                 f"copy_bytes(&{v}->{m.name}, &{w}->{m.name}, sizeof {v}->{m.name});",
                 f"copy_bytes({v}, {w}, sizeof *{v});",
+                f"copy_words({v}, {w}, sizeof *{v});",
+                f"{{ uintptr_t x; memcpy(&x, &{w}->{m.name}, sizeof x);"
+                f" memcpy(&{v}->{m.name}, &x, sizeof x); }}",
+                f"memmove(array{s}, array{s} + 1, ((size_t)n % 3 + 1) * sizeof *array{s});",
+                f"memcpy(in_row{s}(0), array{s}, 4 * sizeof *array{s});",
                 f"*{v} = changed{s}(*{v}, *{w});",
                 f"{{ struct S{s} own = *{w}; own.{m.name} = {v}->{m.name}; *{v} = own; }}",
             ]
@@ -369,9 +303,10 @@ static int order{s}(const void *a, const void *b) {{
         s, p = self._some(), f"p{depth}"
         body = " ".join(self._block(scope.with_struct(s, f"q{depth}"), 2, depth - 1))
         move = f"struct S{s} *q{depth} = {p}; {body}"
+        array = self.random.choice([f"array{s}", f"in_row{s}(0)"])
         if self.random.random() < 0.5:
-            return f"for (struct S{s} *{p} = array{s}; {p} != array{s} + 4; {p}++) {{ {move} }}"
-        return f"for (struct S{s} *{p} = array{s} + 4; {p} != array{s};) {{ {p}--; {move} }}"
+            return f"for (struct S{s} *{p} = {array}; {p} != {array} + 4; {p}++) {{ {move} }}"
+        return f"for (struct S{s} *{p} = {array} + 4; {p} != {array};) {{ {p}--; {move} }}"
 
     def _sort(self, scope: Scope, depth: int) -> str:
         s = self._some()

@@ -56,20 +56,20 @@ def answer(program: Program, *, library: bool = False) -> tuple[Statement, Solut
     return statement, inclusion.solve(statement.problem, device="cpu")
 
 
-def observe(
-    loaded: Loaded,
-    statement: Statement,
-    folder: Path,
-    *arguments: str,
-    flags: tuple[str, ...] = (),
-    given: bytes = b"",
-) -> Run:
-    """Return what a run shows; `statement` says which calls make storage."""
+def instrumented(
+    loaded: Loaded, statement: Statement, folder: Path, *, flags: tuple[str, ...] = ()
+) -> Path:
+    """Return an executable that shows what it does; `statement` says which calls make storage."""
     watch = watch_of(loaded.program, *made_by(loaded.program, statement))
     executable = folder / "observed"
     text = pointer_trace.instrument(loaded.text, watch)
     pointer_trace.build(text, executable, cxx=loaded.needs_cxx, flags=flags)
-    return pointer_trace.run(executable, *arguments, given=given)
+    return executable
+
+
+def observe(loaded: Loaded, statement: Statement, folder: Path) -> Run:
+    """Return what a run without arguments shows."""
+    return pointer_trace.run(instrumented(loaded, statement, folder))
 
 
 def misses(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> str:
