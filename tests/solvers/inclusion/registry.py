@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from kleene.solvers.inclusion import Problem, Solution
 from kleene.solvers.inclusion.hybrid import Costs
+from kleene.solvers.inclusion.offline.threads import Threads
 from tests.solvers.inclusion.strategies import (
     closures,
     problems,
     random_closures,
+    random_mixed,
     random_problem,
 )
 
@@ -41,14 +43,17 @@ class Solver:
 
 
 EVERYTHING = Language(problems(), random_problem)
+MIXED = Language(problems(), random_mixed)  # with sets of several words, too
 CLOSED = Language(problems(flags=False), partial(random_problem, flags=False))
 CLOSURES = Language(closures(), random_closures)
 SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
     "reference": ("reference", EVERYTHING, {}),
     "paper-andersen": ("paper.andersen", CLOSED, {}),
     "paper-eigencfa": ("paper.eigencfa", CLOSURES, {}),
-    "cpu": ("cpu", EVERYTHING, {}),
-    "cpu-threads": ("cpu", EVERYTHING, {"threads": 3}),
+    "cpu": ("cpu", MIXED, {}),
+    "cpu-shards": ("cpu", MIXED, {"threads": 3, "words_a_shard": 0}),
+    "cpu-classes": ("cpu", MIXED, {"n_direct": 0}),
+    "cpu-shards-classes": ("cpu", MIXED, {"threads": 2, "words_a_shard": 0, "n_direct": 0}),
     "cuda": ("cuda", EVERYTHING, {}),
     "hybrid": ("hybrid", EVERYTHING, {"threads": 1, "costs": Costs.none()}),
 }
@@ -62,7 +67,21 @@ def solver(name: str) -> Solver:
     if name == "hybrid":
         options = options | {"costs": module.Costs.none()}  # both sides work, whatever it costs
     refuses = getattr(module, "refuses", _takes_all)
-    return Solver(name, partial(module.solve, **options), refuses, language)
+    solve = solve_by_waves if name.startswith("cpu-") else module.solve
+    return Solver(name, partial(solve, **options), refuses, language)
+
+
+def solve_by_waves(problem: Problem, threads: int = 1, **options: Any) -> Solution:
+    """Solve without merging first, and with other limits than those that are fastest."""
+    from kleene.solvers.inclusion.cpu.waves import Waves
+
+    with Threads(threads) as running:
+        return Waves(problem, running, **options).solution()
+
+
+def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
+    """Solve with a class for every set and a shard for each thread, however small they are."""
+    return solve_by_waves(problem, threads, n_direct=0, words_a_shard=0)
 
 
 def _takes_all(_problem: Problem) -> None:

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import MOVE, NONE, Problem
+from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
 from kleene.solvers.inclusion.check import check
 
 
@@ -127,6 +127,55 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
         n = 1 + count(2)
         columns |= {"flagged_node": nodes(n), "flags": rng.integers(0, 4, n)}
     return problem_of(n_nodes, **columns)
+
+
+def large_problem(seed: int) -> Problem:
+    """Return problem number `seed` with sets of several words, and of up to hundreds of objects."""
+    rng = np.random.default_rng(seed)
+    n_nodes = int(rng.integers(60, 140))
+    sizes = rng.choice([1, 1, 1, 2, 3, 9], rng.integers(70, 200))
+    n_objects = int(sizes.sum())
+
+    def nodes(n: int, p_none: float = 0.0) -> list[int]:
+        return np.where(rng.random(n) < p_none, NONE, rng.integers(0, n_nodes, n)).tolist()
+
+    def count(share: float) -> int:
+        return int(rng.integers(0, int(share * n_nodes) + 1))
+
+    functions = rng.permutation(n_objects)[: rng.integers(0, 60)]
+    n_address, n_copies, n_loads, n_stores, n_offsets, n_calls, n_flags = map(
+        count, (1.2, 0.8, 0.5, 0.4, 0.3, 0.3, 0.03)
+    )
+    return problem_of(
+        n_nodes,
+        contents=nodes(n_objects, 0.2),
+        allocation_offsets=[0, *np.cumsum(sizes).tolist()],
+        address_node=nodes(n_address),
+        address_object=rng.integers(0, n_objects, n_address),
+        copy_destination=nodes(n_copies),
+        copy_source=nodes(n_copies),
+        load_destination=nodes(n_loads),
+        load_pointer=nodes(n_loads),
+        store_pointer=nodes(n_stores),
+        store_source=nodes(n_stores),
+        offset_destination=nodes(n_offsets),
+        offset_source=nodes(n_offsets),
+        offset_amount=rng.choice([ANY, 0, 1, 2, 4], n_offsets),
+        function_object=functions,
+        function_result=nodes(len(functions), 0.3),
+        function_rest=nodes(len(functions), 0.6),
+        formals=[nodes(int(rng.integers(0, 5)), 0.1) for _ in functions],
+        call_callee=nodes(n_calls),
+        call_result=nodes(n_calls, 0.3),
+        actuals=[nodes(int(rng.integers(0, 6)), 0.1) for _ in range(n_calls)],
+        flagged_node=nodes(n_flags),
+        flags=rng.integers(1, 4, n_flags),
+    )
+
+
+def random_mixed(seed: int) -> Problem:
+    """Return problem number `seed`: small, but for one in twenty."""
+    return large_problem(seed) if seed % 20 == 19 else random_problem(seed)
 
 
 def moves(pick: Callable[[int, int], int], sizes: list[int], n_moves: int) -> dict[str, object]:

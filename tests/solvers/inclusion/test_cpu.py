@@ -1,92 +1,16 @@
-"""The CPU solver's own machinery: shards, classes and ports, cycles, space, interrupts."""
+"""The CPU solver's own machinery: classes and ports, cycles, space."""
 
 from __future__ import annotations
-
-import threading
 
 import numpy as np
 import pytest
 
-from kleene.solvers.inclusion import ANY, NONE, Problem, Solution, difference, reference
+from kleene.solvers.inclusion import NONE, Problem, difference, reference
 from kleene.solvers.inclusion.cpu import solve, state, waves
-from kleene.solvers.inclusion.cpu.waves import Waves
 from kleene.solvers.inclusion.generate import points_to_like
-from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.paper import andersen
-from tests.solvers.inclusion.strategies import problem_of, random_problem
-
-
-def large_problem(seed: int) -> Problem:
-    """Return problem number `seed` with sets of several words, and of up to hundreds of objects."""
-    rng = np.random.default_rng(seed)
-    n_nodes = int(rng.integers(60, 140))
-    sizes = rng.choice([1, 1, 1, 2, 3, 9], rng.integers(70, 200))
-    n_objects = int(sizes.sum())
-
-    def nodes(n: int, p_none: float = 0.0) -> list[int]:
-        return np.where(rng.random(n) < p_none, NONE, rng.integers(0, n_nodes, n)).tolist()
-
-    def count(share: float) -> int:
-        return int(rng.integers(0, int(share * n_nodes) + 1))
-
-    functions = rng.permutation(n_objects)[: rng.integers(0, 60)]
-    n_address, n_copies, n_loads, n_stores, n_offsets, n_calls, n_flags = map(
-        count, (1.2, 0.8, 0.5, 0.4, 0.3, 0.3, 0.03)
-    )
-    return problem_of(
-        n_nodes,
-        contents=nodes(n_objects, 0.2),
-        allocation_offsets=[0, *np.cumsum(sizes).tolist()],
-        address_node=nodes(n_address),
-        address_object=rng.integers(0, n_objects, n_address),
-        copy_destination=nodes(n_copies),
-        copy_source=nodes(n_copies),
-        load_destination=nodes(n_loads),
-        load_pointer=nodes(n_loads),
-        store_pointer=nodes(n_stores),
-        store_source=nodes(n_stores),
-        offset_destination=nodes(n_offsets),
-        offset_source=nodes(n_offsets),
-        offset_amount=rng.choice([ANY, 0, 1, 2, 4], n_offsets),
-        function_object=functions,
-        function_result=nodes(len(functions), 0.3),
-        function_rest=nodes(len(functions), 0.6),
-        formals=[nodes(int(rng.integers(0, 5)), 0.1) for _ in functions],
-        call_callee=nodes(n_calls),
-        call_result=nodes(n_calls, 0.3),
-        actuals=[nodes(int(rng.integers(0, 6)), 0.1) for _ in range(n_calls)],
-        flagged_node=nodes(n_flags),
-        flags=rng.integers(1, 4, n_flags),
-    )
-
-
-def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
-    """Solve with a class for every set: by default only those with many objects get one."""
-    with Threads(threads) as running:
-        return Waves(problem, running, n_direct=0, words_a_shard=0).solution()
-
-
-def solve_by_shards(problem: Problem, threads: int) -> Solution:
-    """Solve with a shard for each thread: by default only what is large."""
-    with Threads(threads) as running:
-        return Waves(problem, running, words_a_shard=0).solution()
-
-
-def test_classes_give_the_judges_answer() -> None:
-    for number in range(300):
-        problem = random_problem(number)
-        found = difference(solve_by_classes(problem), reference.solve(problem))
-        assert found is None, f"problem {number}: {found}"
-
-
-def test_any_number_of_threads_gives_the_judges_answer() -> None:
-    for number in range(40):
-        problem = large_problem(number)
-        expected = reference.solve(problem)
-        for threads in (1, 2, 5):
-            for way in (solve_by_shards, solve_by_classes):
-                found = difference(way(problem, threads), expected)
-                assert found is None, f"problem {number}, {threads} threads: {found}"
+from tests.solvers.inclusion.registry import solve_by_classes
+from tests.solvers.inclusion.strategies import large_problem, problem_of, random_problem
 
 
 def test_graphs_with_the_shape_of_programs() -> None:
@@ -233,13 +157,3 @@ def test_the_trace_has_a_row_for_each_wave() -> None:
     found = [row["edges_found"] for row in rows]
     assert found == sorted(found)
     assert found[-1] == answer.statistics["edges_found"]
-
-
-def test_an_interrupt_leaves_no_thread_behind() -> None:
-    def interrupt(_row: object) -> None:
-        raise KeyboardInterrupt
-
-    before = threading.active_count()
-    with pytest.raises(KeyboardInterrupt):
-        solve(large_problem(2), threads=3, trace=interrupt)
-    assert threading.active_count() == before

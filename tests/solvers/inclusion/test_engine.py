@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
@@ -61,6 +67,41 @@ def test_every_device_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPa
         found = solve(problem, device=device, threads=2)
     assert found.plan.startswith("cuda" if device == "auto" else device)
     assert difference(found, reference.solve(problem)) is None
+
+
+def test_the_plan_is_stated_before_solving_starts() -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def sink(title: str, _total: int | None) -> Iterator[Callable[[int], None]]:
+        said.append(title)
+        yield lambda _steps: None
+
+    with progress.showing(sink):
+        found = solve(random_problem(3), device="cpu", trace=lambda _row: said.append("a wave"))
+    assert said[0] == f"solving on {found.plan}"
+    assert re.fullmatch(r"cpu: as asked; at most .* GiB, .* GiB are free", found.plan)
+    assert set(said[1:]) == {"a wave"}
+
+
+def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The GPU is played: what counts is what it is said to have free."""
+    problem = random_problem(5)
+    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    monkeypatch.setattr(launch, "current", lambda: SimpleNamespace(name="a small GPU"))
+    monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 100)
+    found = solve(problem)
+    assert "no GPU: needs 0.0 GiB, a small GPU has 0.0 GiB free" in found.plan
+    assert difference(found, reference.solve(problem)) is None
+    with pytest.raises(SourceError) as caught:
+        plan(problem, "cuda")
+    assert caught.value.id == "inclusion/no-gpu"
+    assert "needs 0.0 GiB" in caught.value.message
+    monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 40)
+    assert plan(problem).device is Device.CUDA
 
 
 def test_a_problem_that_is_none_is_refused_first() -> None:

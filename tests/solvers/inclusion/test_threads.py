@@ -1,19 +1,128 @@
-"""Threads change how long a solve takes, never its answer; nor does who shares a class."""
+"""Threads change how long a solve takes, never its answer; and none of them outlives it."""
 
 from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import numpy as np
 import pytest
 
-from kleene.solvers.inclusion import Problem, cpu, difference, reference
-from kleene.solvers.inclusion.generate import points_to_like
+from kleene.solvers.inclusion import Problem, Solution, cpu, difference, reference
+from kleene.solvers.inclusion.cpu import space, state
+from kleene.solvers.inclusion.generate import points_to_like, random_cps
+from kleene.solvers.inclusion.offline.threads import Threads
+from tests.solvers.inclusion.registry import solve_by_waves
+from tests.solvers.inclusion.strategies import large_problem
+
+
+def by_shards(problem: Problem, threads: int, **options: object) -> Solution:
+    """Solve with a shard for each thread, however small the problem is."""
+    return solve_by_waves(problem, threads, words_a_shard=0, **options)
+
+
+def tables(found: Solution) -> list[np.ndarray]:
+    """Return all that an answer consists of."""
+    rows = [found.row_of, found.rows.offsets, found.rows.index, found.rows.word]
+    return [*rows, found.unknown, found.escaped, found.call_edges, found.calls_outside]
+
+
+@pytest.mark.parametrize("make", [large_problem, lambda number: points_to_like(5000, 9000, number)])
+def test_answers_are_the_same_bytes_for_any_number_of_threads(
+    make: Callable[[int], Problem],
+) -> None:
+    for number in range(5):
+        problem = make(number)
+        expected = tables(by_shards(problem, 1))
+        for threads in (2, 3, 64):
+            for ours, theirs in zip(tables(by_shards(problem, threads)), expected, strict=True):
+                assert np.array_equal(ours, theirs), f"problem {number}, {threads} threads"
 
 
 @pytest.mark.parametrize("seed", [1, 3])
-def test_two_threads_find_what_one_finds(seed: int) -> None:
+def test_two_threads_find_what_one_finds_on_a_large_graph(seed: int) -> None:
     problem = points_to_like(100_000, 200_000, seed)
-    one, two = cpu.solve(problem, threads=1), cpu.solve(problem, threads=2)
-    assert difference(one, two) is None
+    assert difference(cpu.solve(problem, threads=1), cpu.solve(problem, threads=2)) is None
+
+
+@contextmanager
+def no_thread_left() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)  # one that was told to end may still be about to
+        assert not thread.is_alive()
+
+
+def by_shards_for_ever(problem: Problem, threads: int) -> None:
+    while True:
+        by_shards(problem, threads)
+
+
+def test_an_interrupt_between_waves_leaves_no_thread() -> None:
+    def interrupt(_row: object) -> None:
+        raise KeyboardInterrupt
+
+    with no_thread_left(), pytest.raises(KeyboardInterrupt):
+        by_shards(large_problem(2), 3, trace=interrupt)
+
+
+def test_an_interrupt_at_any_time_leaves_no_thread_and_no_lock() -> None:
+    """The clock rings, sooner or later, while a problem is solved again and again."""
+    problem = random_cps(1_500, 1)
+    by_shards(problem, 2)  # compiled by now
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for rung in range(12):
+            with no_thread_left():
+                signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.003 * rung)
+                with pytest.raises(KeyboardInterrupt):
+                    by_shards_for_ever(problem, 2)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert difference(by_shards(problem, 2), cpu.solve(problem)) is None
+
+
+@pytest.mark.parametrize("in_main", [True, False])
+def test_no_memory_in_one_thread_ends_them_all(
+    in_main: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "FIRST_WORDS", 1)
+    monkeypatch.setattr(state, "FIRST_ROWS", 4)
+    more_words = space.more_words
+
+    def fail(shard: state.Shard) -> state.Shard:
+        if (threading.current_thread() is threading.main_thread()) == in_main:
+            raise MemoryError
+        return more_words(shard)
+
+    problem = large_problem(1)
+    monkeypatch.setattr(space, "more_words", fail)
+    with no_thread_left(), pytest.raises(MemoryError):
+        by_shards_for_ever(problem, 3)  # which thread takes which shard is up to the system
+    monkeypatch.setattr(space, "more_words", more_words)
+    assert difference(by_shards(problem, 3), reference.solve(problem)) is None
+
+
+def test_a_piece_that_raises_is_heard() -> None:
+    def fail() -> None:
+        raise ValueError("one piece")
+
+    with Threads(2) as threads, pytest.raises(ValueError, match="one piece"):
+        threads.run([fail, int, int])
+
+
+def test_pieces_give_their_results_in_order() -> None:
+    with Threads(3) as threads:
+        assert threads.run([lambda i=i: i * i for i in range(7)]) == [i * i for i in range(7)]
 
 
 def test_who_left_a_class_does_not_grow_with_it() -> None:

@@ -1,6 +1,7 @@
 """`solve`: checks a problem, chooses who solves it, and says why.
 
-`plan` gives the choice and the memory it takes before anything starts. A GPU pays from some size on
+`plan` gives the choice and the memory it takes before anything starts; `solve` names its task by
+it, so that a program that shows progress states it first. A GPU pays from some size on
 (`AUTO_FROM_NODES`), if its dense rows fit: below, starting it costs more than the CPU's solve.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
+from kleene.base.progress import task
 from kleene.kernels import launch
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import Problem
@@ -75,7 +77,7 @@ def solve(
     Args:
         problem: what to solve; it is checked first.
         device: "cpu", "cuda", "hybrid" (both at once, where that can pay), or "auto".
-        threads: of the CPU; one by default, for several pay only where sets are large and dense.
+        threads: of the CPU, at most; one by default, and one where more would not pay.
         trace: is given a row of numbers for each wave or round.
 
     Raises:
@@ -83,19 +85,22 @@ def solve(
     """
     check(problem)
     chosen = plan(problem, device)
-    if chosen.device is Device.CPU:
+    with task(f"solving on {chosen}"):
+        return replace(_solved(problem, chosen.device, threads, trace), plan=str(chosen))
+
+
+def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace | None) -> Solution:
+    if device is Device.CPU:
         from kleene.solvers.inclusion import cpu
 
-        found = cpu.solve(problem, threads=threads or 1, trace=trace)
-    elif chosen.device is Device.CUDA:
+        return cpu.solve(problem, threads=threads or 1, trace=trace)
+    if device is Device.CUDA:
         from kleene.solvers.inclusion import cuda
 
-        found = cuda.solve(problem, trace=trace)
-    else:
-        from kleene.solvers.inclusion import hybrid
+        return cuda.solve(problem, trace=trace)
+    from kleene.solvers.inclusion import hybrid
 
-        found = hybrid.solve(problem, threads=threads, trace=trace)
-    return replace(found, plan=str(chosen))
+    return hybrid.solve(problem, threads=threads, trace=trace)
 
 
 def _on_cpu(problem: Problem, reason: str) -> Plan:

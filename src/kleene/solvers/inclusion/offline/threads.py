@@ -25,10 +25,15 @@ class Threads:
         _error: BaseException | None,
         _place: TracebackType | None,
     ) -> None:
-        """Wait for what is still running."""
+        """Wait for what is still running, be it interrupted once more meanwhile."""
         self.is_ending = True
-        if self._pool:
+        if not self._pool:
+            return
+        try:
             self._pool.shutdown(cancel_futures=True)
+        except BaseException:
+            self._pool.shutdown()
+            raise
 
     def run(self, pieces: Iterable[Callable[[], Any]]) -> list[Any]:
         """Return what each piece returns; if any raises, that is raised when all have ended."""
