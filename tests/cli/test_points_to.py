@@ -31,7 +31,7 @@ def test_the_summary_is_worth_reading(kleene: Kleene) -> None:
     assert done.returncode == 0
     assert done.stderr.startswith("note: solving on cpu")
     lines = done.stdout.splitlines()
-    assert "3 calls through pointers, 6 targets" in lines
+    assert "3 calls through pointers, 6 known targets" in lines
     assert "  main.c:29:5: handle(&events[i]);" in lines
     assert "    complain  main.c:25:3    on_error(complain);" in lines
     assert "    redraw  handlers.c:13:3  later(redraw, event->target);" in lines

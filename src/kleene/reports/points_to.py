@@ -36,7 +36,7 @@ def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
             if hot.n_objects > 1
         ],
     )
-    yield from _listed("Calls through pointers without a known target", _unresolved(result))
+    yield from _listed("Calls through pointers that reach nothing", _unresolved(result))
     yield from _listed(
         "Functions without body or model: what they are given escapes",
         [
@@ -68,28 +68,35 @@ def _sizes(found: Statistics) -> str:
 
 def _calls(result: PointsToResult) -> Iterator[str]:
     """Yield the calls through pointers with their targets, as far as a screen takes them."""
-    sites = [site for site in result.call_graph().sites if site.targets]
-    if not sites:
-        return
-    n_targets = result.statistics.n_targets
-    yield f"\n{_count(len(sites), 'call')} through pointers, {_count(n_targets, 'target')}\n"
-    yield from _explained(sites) if n_targets <= _EXPLAINED_TARGETS else _grouped(sites)
+    sites = [site for site in result.call_graph().sites if site.known]
+    found = result.statistics
+    if sites:
+        n_calls, n_targets = _count(len(sites), "call"), _count(found.n_targets, "known target")
+        yield f"\n{n_calls} through pointers, {n_targets}\n"
+        is_small = found.n_targets <= _EXPLAINED_TARGETS
+        yield from _explained(result, sites) if is_small else _grouped(sites)
+    if found.n_leaving_sites:
+        n_calls = _count(found.n_leaving_sites, "call")
+        yield (
+            f"\n{n_calls} through pointers may reach code outside the program, and what escapes"
+            f" to it: {_count(found.n_escaped_functions, 'function')}\n"
+        )
 
 
-def _explained(sites: list[CallSite]) -> Iterator[str]:
+def _explained(result: PointsToResult, sites: list[CallSite]) -> Iterator[str]:
     """Yield each call with its targets and their reasons."""
     for site in sites:
         yield f"  {_title(site)}\n"
-        yield from _reasons(site)
+        yield from _reasons(result, site)
         if site.may_leave:
-            yield "    and code outside the program\n"
+            yield "    and what escapes\n"
 
 
 def _grouped(sites: list[CallSite]) -> Iterator[str]:
     """Yield calls with the same targets together, those with the most targets first."""
     groups: dict[tuple[tuple[str, ...], bool], list[CallSite]] = {}
     for site in sites:
-        groups.setdefault((site.targets, site.may_leave), []).append(site)
+        groups.setdefault((site.known, site.may_leave), []).append(site)
     order = sorted(groups.items(), key=lambda group: -len(group[0][0]))
     for (targets, may_leave), alike in order[:_SHOWN_CALLS]:
         others = f", and {_count(len(alike) - 1, 'call')} like it" if len(alike) > 1 else ""
@@ -97,7 +104,7 @@ def _grouped(sites: list[CallSite]) -> Iterator[str]:
         if len(targets) > len(shown):
             shown.append(f"{len(targets) - len(shown)} more")
         if may_leave:
-            shown.append("code outside the program")
+            shown.append("what escapes")
         yield f"  {_title(alike[0])}{others}\n    {', '.join(shown)}\n"
     yield from _more(len(order) - _SHOWN_CALLS)
 
@@ -107,14 +114,24 @@ def _title(site: CallSite) -> str:
     return place + (_code(site.span) or f"{site.caller}, through {site.through}")
 
 
-def _reasons(site: CallSite) -> Iterator[str]:
+def _reasons(result: PointsToResult, site: CallSite) -> Iterator[str]:
     """Yield the targets of a call, each with the statement that takes its address."""
-    steps = [site.why(target).steps[0] for target in site.targets]
-    width = max(len(target) for target in site.targets)
-    place_width = max(len(step.place or "") for step in steps)
-    for target, step in zip(site.targets, steps, strict=True):
-        place, why = step.place or "", _code(step.span) or step.says
+    reasons = [_reason(result, site, target) for target in site.known]
+    width = max(len(target) for target in site.known)
+    place_width = max(len(place) for place, _ in reasons)
+    for target, (place, why) in zip(site.known, reasons, strict=True):
         yield f"    {target:{width}}  {place:{place_width}}  {why}\n"
+
+
+def _reason(result: PointsToResult, site: CallSite, target: str) -> tuple[str, str]:
+    """Return the place and text of the statement behind a target; else of its definition."""
+    step = site.why(target).steps[0]
+    if step.place is not None and (code := _code(step.span)):
+        return step.place, code
+    function = result.program.functions[target].value
+    code = _code(function.span)
+    place = result.naming.place_of(function.id)
+    return (place, code) if place is not None and code else (step.place or "", step.says)
 
 
 def explanation(found: Explanation) -> str:
@@ -135,8 +152,7 @@ def _code(span: Span | None) -> str:
 
 
 def _unresolved(result: PointsToResult) -> list[str]:
-    sites = [site for site in result.call_graph().sites if site.is_unresolved]
-    sites += [site for site in result.call_graph().sites if site.may_leave and not site.targets]
+    sites = (site for site in result.call_graph().sites if site.is_unresolved)
     return list(dict.fromkeys(_title(site) for site in sites))
 
 

@@ -128,6 +128,51 @@ int main(void) { copy(); call(); return secret; }
     assert "secret" not in called.writes
 
 
+def test_an_unknown_function_may_call_back_whatever_escaped(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        """
+void outside(void (*)(void)); void other(void); void (*hook(void))(void);
+static int private_, untouched;
+static void back(void) { private_ = 1; }
+static void never(void) { untouched = 1; }
+static void (*volatile kept)(void) = never;
+static void call(void) { other(); }
+static void jump(void) { hook()(); }
+int main(void) { outside(back); call(); jump(); return private_ + untouched + !kept; }
+""",
+    )
+    graph = result.call_graph()
+    assert graph.escaped == ("back",)
+    assert "back" in graph.reachable("call")
+    assert "back" in graph.reachable("jump")
+    assert "never" not in graph.reachable("main")
+    (site,) = graph.sites
+    assert (site.known, site.targets, site.may_leave) == ((), ("back",), True)
+    assert graph.callees("jump") == ["hook", "back"]
+    for function in ("call", "jump"):
+        writes = result.mod_ref(function).writes
+        assert writes.unknown
+        assert "private_" in writes  # it never escapes: the callback writes it
+        assert "untouched" not in writes
+    assert not result.escapes("private_")
+
+
+def test_targets_are_what_the_solver_found_and_what_the_unknown_stands_for(
+    events: PointsToResult, tmp_path: Path
+) -> None:
+    text = "int f(int), g(int); int (*p)(int) = f; int main(int n, char **v) { return p(n); }"
+    for result in (events, solved(tmp_path, text), solved(tmp_path, text, library=True)):
+        problem, graph = result.statement.problem, result.call_graph()
+        for call, site in enumerate(graph.sites):
+            edges = result.solution.call_edges[result.solution.call_edges[:, 0] == call, 1]
+            names = [result.naming.object(int(problem.function_object[f])) for f in edges]
+            assert set(names) <= set(site.targets)
+            assert len(set(site.targets)) == len(site.targets)
+            more = set(site.targets) - set(names)  # the unknown stands for all that escaped
+            assert more <= set(graph.escaped if site.may_leave else ())
+
+
 def test_what_is_handed_to_an_unknown_function_escapes(tmp_path: Path) -> None:
     result = solved(
         tmp_path,
@@ -153,7 +198,7 @@ def test_statistics_count_what_is_there(events: PointsToResult) -> None:
     assert found.n_functions == 11
     assert found.n_call_sites == 3
     assert found.n_targets == 6
-    assert (found.n_unknown, found.n_escaped, found.unresolved) == (0, 0, ())
+    assert (found.n_unknown, found.n_escaped, found.n_unresolved_sites) == (0, 0, 0)
     assert found.largest_set == found.hottest[0].n_objects >= found.average_set > 0
     assert found.n_objects == events.statement.problem.n_objects
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers import aliases, checks, export
-from kleene.analyses.points_to.answers.call_graph import CallGraph, Calls, call_graph, calls_of
+from kleene.analyses.points_to.answers.call_graph import CallGraph, call_graph
+from kleene.analyses.points_to.answers.calls import Calls, calls_of
 from kleene.analyses.points_to.answers.explain import Explanation, Teller, chain
 from kleene.analyses.points_to.answers.flows import Flows
 from kleene.analyses.points_to.answers.lookup import Lookup
@@ -200,7 +201,8 @@ class PointsToResult:
         def why(node: int, target: str) -> Explanation:
             return self._explain([node], self.naming.readable(node), target)
 
-        return call_graph(self.program, self.statement, self.solution, self.naming, why)
+        tables = self.program, self.statement, self.solution
+        return call_graph(*tables, self.naming, self._calls, why)
 
     @cached_property
     def _flows(self) -> Flows:

@@ -49,7 +49,10 @@ def facts_of(program: Program, statement: Statement, solution: Solution, naming:
     nodes = _named_nodes(program, statement, solution)
     pointer, object = _pairs(solution, nodes)
     unknown = np.flatnonzero(solution.unknown[nodes]).astype(np.int32)
-    used, object = np.unique(object, return_inverse=True)
+    is_used = np.zeros(statement.problem.n_objects, bool)
+    is_used[object] = True
+    used = np.flatnonzero(is_used)
+    object = (np.cumsum(is_used) - 1)[object]
     kinds = [_kind_and_place(statement, naming, o) for o in used.tolist()]
     return Facts(
         np.concatenate([pointer, unknown]),

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.answers.calls import known_edges
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem, Solution
 from kleene.solvers.inclusion.moves import Moves, moves_of
 from kleene.solvers.inclusion.problem import ANY, I32, MOVE
@@ -216,10 +217,13 @@ class Flows:
 
     @cached_property
     def _call_flows(self) -> tuple[I32, I32, I32, Bits]:
-        """What resolved calls copy: destination, source, call, and whether it is a result."""
+        """What resolved calls copy: destination, source, call, and whether it is a result.
+
+        What calls of the unknown pass to functions that escaped goes through the outside.
+        """
         p = self._problem
         rows: list[tuple[int, int, int, bool]] = []
-        for call, function in self._solution.call_edges.tolist():
+        for call, function in known_edges(p, self._solution).tolist():
             actuals = p.actuals[p.actual_offsets[call] : p.actual_offsets[call + 1]].tolist()
             formals = p.formals[p.formal_offsets[function] : p.formal_offsets[function + 1]]
             rest = int(p.function_rest[function])

@@ -3,7 +3,8 @@
 Loads, stores and atomics count with the bytes they touch. A call of code that is not here counts
 by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
 it, is read, and written too unless the declaration promises not to; LLVM's own intrinsics touch
-only what they are given directly. An external without a model may also touch all that escaped.
+only what they are given directly. An external without a model may also touch all that escaped, and
+call every function that did.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.aliases import access_bytes, explicit
-from kleene.analyses.points_to.answers.call_graph import Calls
+from kleene.analyses.points_to.answers.calls import Bits, Calls, reach_graph, reached_from
 from kleene.analyses.points_to.answers.geometry import Geometry
 from kleene.analyses.points_to.model import AllocationKind, Statement
 from kleene.ir import Program
@@ -25,7 +26,6 @@ from kleene.solvers.inclusion import Solution
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 _WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
-Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,21 +51,18 @@ class Accesses:
 
     def of(self, function: int) -> Touched:
         """Return what a function and all it may call touches."""
-        rows = self.reached(function)
+        reached = reached_from(reach_graph(self._program, self._calls), function)
         n_objects = self._statement.problem.n_objects
-        found = Touched(np.zeros(n_objects, bool), np.zeros(n_objects, bool), False)
-        self._accesses(rows, found)
-        return self._externals(rows, found)
-
-    def reached(self, function: int) -> Bits:
-        """Return which functions a function may call, itself included."""
-        reached = np.zeros(len(self._program.function_table), bool)
-        reached[function] = True
-        has_caller = self._calls.caller >= 0
-        caller, callee = self._calls.caller[has_caller], self._calls.callee[has_caller]
-        while (new := callee[reached[caller] & ~reached[callee]]).size:
-            reached[new] = True
-        return reached
+        found = Touched(
+            np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=bool(reached[-1])
+        )
+        self._accesses(reached[:-1], found)
+        self._externals(reached[:-1], found)
+        if found.unknown:
+            found.reads[self._solution.escaped] = True
+            found.writes[self._solution.escaped] = True
+        is_data, is_variable = self._data
+        return Touched(found.reads & is_data, found.writes & is_variable, found.unknown)
 
     def _accesses(self, functions: Bits, found: Touched) -> None:
         """Add what loads, stores and atomics touch; equal sets and sizes are looked at once."""
@@ -93,11 +90,10 @@ class Accesses:
             found |= self._solution.escaped
         return np.flatnonzero(found)
 
-    def _externals(self, functions: Bits, found: Touched) -> Touched:
+    def _externals(self, functions: Bits, found: Touched) -> None:
         """Add what calls of code outside touch."""
         program = self._program
         flags = program.globals.flags[program.function_table.value]
-        is_unknown = self._leaves(functions)
         given: dict[tuple[bool, bool], list[int]] = {}  # by whether it is far, and is a write
         for row, callee in self._calls_out:
             is_inside = functions[program.instruction_function[row]]
@@ -109,15 +105,9 @@ class Accesses:
                 if may_write and not flags[callee] & GlobalFlag.READ_ONLY:
                     given.setdefault((is_far, True), []).append(argument)
             self._own_storage(callee, found)
-            is_unknown |= self._symbol(callee) in self._unmodelled
         for (is_far, is_write), nodes in given.items():
             chosen = found.writes if is_write else found.reads
             chosen[self.led_to(nodes, is_far=is_far)] = True
-        if is_unknown:
-            found.reads[self._solution.escaped] = True
-            found.writes[self._solution.escaped] = True
-        is_data, is_variable = self._data
-        return Touched(found.reads & is_data, found.writes & is_variable, is_unknown)
 
     @cached_property
     def _data(self) -> tuple[Bits, Bits]:
@@ -147,12 +137,6 @@ class Accesses:
         chosen = (function >= 0) & ~is_body[function]
         return list(zip(instruction[chosen].tolist(), function[chosen].tolist(), strict=True))
 
-    def _leaves(self, functions: Bits) -> bool:
-        """Return whether a call through a pointer may leave the program."""
-        origins = self._statement.origins.call[self._solution.calls_outside]
-        origins = origins[origins >= 0]
-        return bool(functions[self._program.instruction_function[origins]].any())
-
     def _arguments(self, row: int, callee: int) -> Iterator[tuple[int, bool]]:
         """Yield the pointers that a call passes, and whether they may be written through."""
         program = self._program
@@ -177,10 +161,6 @@ class Accesses:
     def _symbol(self, function: int) -> str:
         value = self._program.function_table.value[function]
         return self._program.strings[int(self._program.globals.name[value])]
-
-    @cached_property
-    def _unmodelled(self) -> frozenset[str]:
-        return frozenset(e.name for e in self._statement.externals if not e.is_modelled)
 
     def led_to(self, nodes: list[int], *, is_far: bool) -> NDArray[np.int64]:
         """Return all storage that nodes lead to; far: through pointers in it too."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kleene.analyses.points_to.answers.call_graph import CallKind, calls_of, functions_of
+from kleene.analyses.points_to.answers.calls import Bits, calls_of, reach_graph, reached_from
 from kleene.analyses.points_to.model import AllocationKind, Statement
-from kleene.graphs import Graph, strong_components
-from kleene.graphs.order import depth_first
+from kleene.graphs import strong_components
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, GlobalFlag, ValueKind
 from kleene.solvers.inclusion import Solution
@@ -44,31 +41,16 @@ def _is_in_entry(program: Program, row: int, function: int) -> bool:
     return bool(is_one) and bool(program.instructions.block[row] == entry)
 
 
-def runs_once_at_a_time(
-    program: Program, statement: Statement, solution: Solution
-) -> np.typing.NDArray[np.bool_]:
+def runs_once_at_a_time(program: Program, statement: Statement, solution: Solution) -> Bits:
     """Return for each function whether no two activations of it can exist at one time.
 
     That is so where it is on no cycle of calls and is not reached from outside the program or from
     a callback: both may run it in several threads, or again while it runs.
     """
-    n_functions = len(program.function_table)
-    outside = n_functions  # a node for all code that the program does not show
     calls = calls_of(program, statement, solution)
-    is_callback = calls.kind == list(CallKind).index(CallKind.CALLBACK)
-    sources = np.where(is_callback | (calls.caller < 0), outside, calls.caller)
-    escaped = solution.escaped[statement.problem.function_object]
-    called_back = functions_of(program, statement)[escaped]
-    sources = np.concatenate([sources, np.full(len(called_back), outside)])
-    targets = np.concatenate([calls.callee, called_back])
-    graph = Graph.from_edges(n_functions + 1, sources.astype(np.int32), targets.astype(np.int32))
+    graph = reach_graph(program, calls, callbacks_from_outside=True)
     components = strong_components(graph)
-    once = ~components.is_cyclic()[components.component[:n_functions]]
-    once[_reached(graph, outside)[:n_functions]] = False
-    return np.asarray(once)
-
-
-def _reached(graph: Graph, start: int) -> np.typing.NDArray[np.bool_]:
-    found = np.zeros(graph.n_nodes, bool)
-    found[depth_first(graph, [start]).preorder] = True
+    once = ~components.is_cyclic()[components.component]
+    once[reached_from(graph, graph.n_nodes - 1)] = False
+    found: Bits = once[:-1]
     return found

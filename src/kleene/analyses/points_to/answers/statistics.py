@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.aliases import explicit
-from kleene.analyses.points_to.answers.call_graph import CallGraph, Calls, site_json
+from kleene.analyses.points_to.answers.call_graph import CallGraph
+from kleene.analyses.points_to.answers.calls import Calls
 from kleene.analyses.points_to.answers.naming import Naming
 from kleene.analyses.points_to.model import Statement
 from kleene.ir import Program
@@ -77,9 +78,11 @@ class Statistics:
     average_set: float  # over the pointers that hold something known
     largest_set: int
     n_call_sites: int  # through pointers, callbacks included
-    n_targets: int  # of these, all together
+    n_targets: int  # of these, the known ones, all together
+    n_leaving_sites: int  # of these, that may also reach what escaped and code outside
+    n_unresolved_sites: int  # of these, that reach nothing at all
+    n_escaped_functions: int
     hottest: tuple[HotSet, ...]
-    unresolved: tuple[dict[str, object], ...]  # calls through pointers that reach nothing known
     unknown_externals: tuple[UnknownExternal, ...]  # the most expensive first
     assumptions: tuple[str, ...]
     phases: tuple[Phase, ...]
@@ -125,9 +128,11 @@ def statistics_of(
         average_set=float(held.mean()) if len(held) else 0.0,
         largest_set=int(sizes.max(initial=0)),
         n_call_sites=len(graph.sites),
-        n_targets=sum(len(site.targets) for site in graph.sites),
+        n_targets=sum(len(site.known) for site in graph.sites),
+        n_leaving_sites=sum(site.may_leave for site in graph.sites),
+        n_unresolved_sites=sum(site.is_unresolved for site in graph.sites),
+        n_escaped_functions=len(graph.escaped),
         hottest=_hottest(solution, naming, pointers),
-        unresolved=tuple(site_json(s) for s in graph.sites if s.is_unresolved or s.may_leave),
         unknown_externals=_externals(program, statement, solution, calls),
         assumptions=statement.assumptions,
         phases=phases,
