@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.kernels import minplus
-from kleene.kernels.minplus import batch
+from kleene.kernels.minplus import batch, cpu
 from tests.kernels.minplus.octagon_inputs import DTYPES, random_octagon
 
 SIZES = st.lists(st.sampled_from([0, 1, 2, 3, 7, 33]), max_size=6)
@@ -168,3 +168,42 @@ def test_some_need_a_wider_type(backend):
     m, offsets = np.concatenate(ms), batch.offsets_of([3, 3, 3])
     assert backend.batch.close(m, offsets, False).all()
     assert [m[at + minplus.cell(0, 4)] for at in offsets[:-1]] == [1, 1, 1]
+
+
+@given(case=many)
+def test_public_names_check_and_call(case):
+    n_octagons, cut = len(case.sizes), case.offsets
+    steps, starts = np.zeros(0, case.dtype), np.concatenate([[0], np.cumsum(case.sizes)])
+    variables = np.concatenate([np.zeros(0, np.int64), *map(np.arange, case.sizes)])
+    added = (case.starts, case.rows, case.columns, case.bounds)
+    moved = (case.x, case.negate, case.up, case.down)
+    calls = {
+        "close": (case.m, cut),
+        "strengthen": (case.m, cut),
+        "close_after": (case.m, cut, *added),
+        "add": (case.m, cut, *added),
+        "join": (np.zeros_like(case.m), case.m, case.other, cut),
+        "meet": (np.zeros_like(case.m), case.m, case.other, cut),
+        "widen": (np.zeros_like(case.m), case.m, case.other, cut, steps),
+        "narrow": (np.zeros_like(case.m), case.m, case.other, cut),
+        "includes": (case.m, case.other, cut),
+        "equals": (case.m, case.other, cut),
+        "forget": (case.m, cut, case.x),
+        "shift": (case.m, cut, *moved),
+        "assign": (case.m, cut, case.x, case.y, *moved[1:]),
+        "assign_interval": (case.m, cut, case.x, case.up, case.down),
+        "unary": (np.empty(2 * starts[-1], case.dtype), 2 * starts, case.m, cut),
+        "select": (case.other, cut, case.m, cut, variables, starts),
+        "place": (case.other, cut, case.m, cut, variables, starts),
+        "minimal": (np.zeros(len(case.m), np.bool_), case.m, cut),
+    }
+    if (case.sizes == 1).any():
+        del calls["assign"]  # it takes two variables
+    for name, arguments in calls.items():
+        theirs = [array.copy() for array in arguments]
+        extra = (False,) if name in ("close", "strengthen", "close_after") else ()
+        found = getattr(batch, name)(*arguments)
+        expected = getattr(cpu.batch, name)(*theirs, *extra)
+        assert found is None or (len(found) == n_octagons and found.tolist() == expected.tolist())
+        for mine, other in zip(arguments, theirs, strict=True):
+            assert np.array_equal(mine, other)

@@ -13,6 +13,9 @@ is known by its first element, takes part in joins and meets as any other, and e
 leaves it empty. `close` makes it so when it finds a negative cycle. An octagon of no variables has
 no elements and is never empty.
 
+A fault of the arguments is a ValueError: a type, shape, size or index that does not fit. Arrays of
+indices are int64. NaN must not come in: nothing looks for it.
+
 "Closed" means strongly closed: no path and no pair of unary bounds gives a tighter bound (Miné, The
 octagon abstract domain, 2006; one strengthening after the shortest paths suffices: Bagnara, Hill,
 Zaffanella, 2009). With `tighten` every bound is also reached by integers.
@@ -25,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from kleene.base.device import Device
+from kleene.kernels.minplus import check
 from kleene.kernels.minplus.backends import of
 from kleene.kernels.minplus.layout import (
     DTYPES,
@@ -74,6 +78,7 @@ __all__ = [
     "widen",
 ]
 
+_BOOL = np.dtype(np.bool_)
 _THRESHOLDS = {dtype: np.zeros(0, dtype) for dtype in DTYPES}
 
 
@@ -82,6 +87,7 @@ def close(m: Any, *, tighten: bool = False, device: Device = Device.CPU) -> bool
 
     Cost: 4n³ sums. Emptiness is found at the first negative cycle, before the rest is computed.
     """
+    check.written(m)
     return of(device).close(m, tighten)
 
 
@@ -91,6 +97,7 @@ def strengthen(m: Any, *, tighten: bool = False, device: Device = Device.CPU) ->
     What it gives is closed where no path gives a tighter bound: in a box, or in closed octagons of
     different variables placed in one.
     """
+    check.written(m)
     return of(device).strengthen(m, tighten)
 
 
@@ -108,21 +115,27 @@ def close_after(
     Constraint t says V'[columns[t]] - V'[rows[t]] <= bounds[t]. Cost: O(n²) for each that tightens
     something, O(1) for the others.
     """
+    check.constraints(m, check.written(m), rows, columns, bounds)
     return of(device).close_after(m, rows, columns, bounds, tighten)
 
 
 def add(m: Any, rows: Any, columns: Any, bounds: Any, *, device: Device = Device.CPU) -> None:
     """Add the constraints V'[columns[t]] - V'[rows[t]] <= bounds[t], and close nothing."""
+    check.constraints(m, check.written(m), rows, columns, bounds)
     of(device).add(m, rows, columns, bounds)
 
 
 def join(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
     """Write the least octagon around two closed ones; it is closed."""
+    check.written(out)
+    check.same(out, a, b)
     of(device).join(out, a, b)
 
 
 def meet(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
     """Write the constraints of both; closed arguments do not make it closed."""
+    check.written(out)
+    check.same(out, a, b)
     of(device).meet(out, a, b)
 
 
@@ -133,26 +146,37 @@ def widen(out: Any, a: Any, b: Any, thresholds: Any = None, *, device: Device = 
     twice a bound, takes twice a threshold. For a chain of widenings to end, `a` must be the last
     result as it was written, not closed; `b` is better closed.
     """
-    of(device).widen(out, a, b, _THRESHOLDS[a.dtype] if thresholds is None else thresholds)
+    check.written(out)
+    check.same(out, a, b)
+    steps = _THRESHOLDS[a.dtype] if thresholds is None else thresholds
+    check.thresholds(a, steps)
+    of(device).widen(out, a, b, steps)
 
 
 def narrow(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
     """Write the bounds of `a`, and those of `b` where `a` has none."""
+    check.written(out)
+    check.same(out, a, b)
     of(device).narrow(out, a, b)
 
 
 def includes(a: Any, b: Any, *, device: Device = Device.CPU) -> bool:
     """Return whether every point of `b` is in `a`, if `b` is closed; True is right in any case."""
+    check.one(a)
+    check.same(a, b)
     return of(device).includes(a, b)
 
 
 def equals(a: Any, b: Any, *, device: Device = Device.CPU) -> bool:
     """Return whether all bounds are equal: if both are closed, whether their points are."""
+    check.one(a)
+    check.same(a, b)
     return of(device).equals(a, b)
 
 
 def forget(m: Any, variable: int, *, device: Device = Device.CPU) -> None:
     """Drop every bound on a variable; what was closed stays closed."""
+    check.variable(check.written(m), variable)
     of(device).forget(m, variable)
 
 
@@ -160,6 +184,7 @@ def shift(
     m: Any, variable: int, *, up: Any, down: Any, negate: bool = False, device: Device = Device.CPU
 ) -> None:
     """Assign x := x + d, or -x + d, for all d with d <= up and -d <= down; keeps it closed."""
+    check.variable(check.written(m), variable)
     of(device).shift(m, variable, negate, up, down)
 
 
@@ -178,6 +203,8 @@ def assign(
     The two variables differ. What was closed stays closed; if it was not, bounds are lost with the
     old value of x.
     """
+    check.variable(check.written(m), target, source)
+    check.apart(target, source)
     of(device).assign(m, target, source, negate, up, down)
 
 
@@ -185,11 +212,14 @@ def assign_interval(
     m: Any, variable: int, *, up: Any, down: Any, device: Device = Device.CPU
 ) -> None:
     """Assign x := d, for all d with d <= up and -d <= down; O(n), and keeps it closed."""
+    check.variable(check.written(m), variable)
     of(device).assign_interval(m, variable, up, down)
 
 
 def unary(out: Any, m: Any, *, device: Device = Device.CPU) -> None:
     """Write to out[i] (of 2n elements) twice the bound of V'[i]: of 2x at 2k, of -2x at 2k+1."""
+    check.column(out, m.dtype, 2 * check.one(m), "out")
+    check.writeable(out)
     of(device).unary(out, m)
 
 
@@ -198,6 +228,8 @@ def select(out: Any, m: Any, variables: Any, *, device: Device = Device.CPU) -> 
 
     No variable of `m` may come twice. A closed `m` gives a closed `out`.
     """
+    check.indices(variables, check.written(out), -1, check.one(m), "variables")
+    check.column(out, m.dtype, len(out), "out")
     of(device).select(out, m, variables)
 
 
@@ -206,6 +238,8 @@ def place(out: Any, m: Any, variables: Any, *, device: Device = Device.CPU) -> N
 
     To put closed octagons of different variables together: `place` them in `top`, `strengthen`.
     """
+    check.indices(variables, check.one(m), 0, check.written(out), "variables")
+    check.column(m, out.dtype, len(m), "m")
     of(device).place(out, m, variables)
 
 
@@ -215,4 +249,7 @@ def minimal(out: Any, m: Any, *, device: Device = Device.CPU) -> None:
     Closing those again gives the octagon back, and without any of them it does not (integers closed
     by tightening may still spare some). Of an empty octagon the first element is marked.
     """
+    check.one(m)
+    check.column(out, _BOOL, len(m), "out")
+    check.writeable(out)
     of(device).minimal(out, m)

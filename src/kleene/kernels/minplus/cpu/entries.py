@@ -184,3 +184,44 @@ def place(
         elif n and is_live(out, out_offsets, t):
             into, chosen = pointer(out, out_offsets[t]), pointer(variables, starts[t])
             cells.place(into, pointer(m, offsets[t]), n, chosen)
+
+
+@entry
+def are_between(values: Any, least: int, end: int) -> bool:
+    """Return whether all values are in least..end-1."""
+    inside = True
+    for value in values:
+        inside &= least <= value < end
+    return inside
+
+
+@entry
+def are_parts(cut: Any, n_items: int) -> bool:
+    """Return whether `cut` ascends from 0 to n_items."""
+    ascends = len(cut) > 0 and cut[0] == 0 and cut[len(cut) - 1] == n_items
+    for t in range(len(cut) - 1):
+        ascends &= cut[t] <= cut[t + 1]
+    return ascends
+
+
+@entry
+def are_octagons(offsets: Any, n_elements: int) -> bool:
+    """Return whether `offsets` cut n_elements into octagons."""
+    fitting = len(offsets) > 0 and offsets[0] == 0 and offsets[len(offsets) - 1] == n_elements
+    for t in range(len(offsets) - 1):
+        if offsets[t + 1] < offsets[t]:
+            return False
+        n = n_of(offsets, t)
+        fitting &= 2 * n * (n + 1) == offsets[t + 1] - offsets[t]
+    return fitting
+
+
+@entry
+def are_of_each(offsets: Any, cut: Any, values: Any, least: int, scale: int) -> bool:
+    """Return whether the values of each octagon are in least..scale*n-1; of none, anything."""
+    inside = True
+    for t in range(len(offsets) - 1):
+        n = n_of(offsets, t)
+        for at in range(cut[t], cut[t + 1]):
+            inside &= n == 0 or least <= values[at] < scale * n
+    return inside

