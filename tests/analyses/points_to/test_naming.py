@@ -116,6 +116,24 @@ def test_variables_of_one_name_are_told_apart_by_line(result: PointsToResult) ->
     assert result.of("main.x").names == ["one"]
 
 
+def test_a_local_of_a_function_that_ended_is_not_meant(tmp_path: Path) -> None:
+    text = "int a, b, *p = &b;\nint f(void) { int *p = &a; return *p; }\n\n"
+    result = solved(tmp_path, text + "int main(void) {\n  return f() + *p;\n}\n")
+    assert result.of("t.c:2:p").names == ["a"]
+    assert result.of("t.c:5:p").names in (["b"], ["a"])
+
+
+def test_a_variable_that_was_split_names_its_parts(tmp_path: Path) -> None:
+    text = "int a, b; struct s { int *p, *q; };\nint main(int n, char **v) {\n"
+    body = "  struct s s = {&a, n ? &a : &b};\n  return *s.p + *s.q;\n}\n"
+    result = solved(tmp_path, text + body)
+    with pytest.raises(kleene.SourceError) as error:
+        result.of("main.s")
+    assert error.value.id == "points-to/no-such-name"
+    assert "split" in error.value.message
+    assert "main.%" in error.value.notes[0]
+
+
 def test_a_register_may_go_without_its_variable(result: PointsToResult) -> None:
     value = result._lookup.pointer("make.q")[0]
     plain = result.naming.value(value).rsplit(".", 1)[0]

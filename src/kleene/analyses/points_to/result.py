@@ -111,7 +111,7 @@ class PointsToResult:
     def mod_ref(self, function: str) -> ModRef:
         """Return which objects a function, with all it calls, may read and write."""
         accesses = Accesses(self.program, self.statement, self.solution, self._calls)
-        found = accesses.of(self._lookup.function(function))
+        found = accesses.of(self._lookup.symbols.function(function))
         reads, writes = np.flatnonzero(found.reads), np.flatnonzero(found.writes)
         return ModRef(
             self._set(reads, unknown=found.unknown), self._set(writes, unknown=found.unknown)

@@ -8,6 +8,7 @@ more where more is known: "must" is a proof.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -24,9 +25,7 @@ _PASSING = {
     "EXPECTEDFAIL_MAYALIAS": ("no",),
     "EXPECTEDFAIL_NOALIAS": _ALIASED,
 }
-_BY_SYMBOL = {kind: kind for kind in _PASSING} | {  # in C, and mangled by C++
-    f"_Z{len(kind)}{kind}PvS_": kind for kind in _PASSING
-}
+_SYMBOL = re.compile(r"(?:_Z\d+)?([A-Z_]*ALIAS)(?:[PKvS0_]*)")  # in C, or mangled by C++
 Judge = Callable[[int, int], str]
 
 
@@ -89,9 +88,10 @@ def checks_of(
 
 def _assertions(program: Program) -> Iterator[tuple[str, Call]]:
     for function in program.functions:
-        kind = _BY_SYMBOL.get(function.name)
-        for user in function.value.users if kind else ():
-            if isinstance(user, Call) and user.callee == function.value and kind:
+        found = _SYMBOL.fullmatch(function.name)
+        kind = found[1] if found else ""
+        for user in function.value.users if kind in _PASSING else ():
+            if isinstance(user, Call) and user.callee == function.value:
                 yield kind, user
 
 
