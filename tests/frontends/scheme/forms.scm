@@ -220,6 +220,9 @@
 (define-record-type (p) make p? (x p-x)) (p-x (make 7))
 ;=> 7
 
+(define-record-type x (make x) x? (x get-x)) (get-x (make 5))
+;=> 5
+
 (let () (define-record-type p (make x) p? (x p-x)) (p-x (make 5)))
 ;=> 5
 

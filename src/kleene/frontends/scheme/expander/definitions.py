@@ -117,7 +117,7 @@ def _constructor(
     if type(datum) is Literal and datum.value is False:
         return []
     if type(datum) is Identifier:
-        return [_procedure(x, datum, list(fields), _record(x, datum, name, fields, fields))]
+        return [_make_record(x, datum, datum, name, fields, fields)]
     items = list_items(x, datum, "(constructor field ...)")
     given = [item for item in items[1:] if type(item) is Identifier]
     known = {field.name for field in fields}
@@ -126,16 +126,28 @@ def _constructor(
     for field in given:
         if field.name not in known:
             raise x.error(field, "scheme/bad-record", "the record has no such field")
-    return [_procedure(x, items[0], list(given), _record(x, datum, name, fields, given))]
+    return [_make_record(x, items[0], datum, name, fields, given)]
 
 
-def _record(
-    x: Expander, place: Datum, name: Identifier, fields: list[Identifier], given: list[Identifier]
+def _make_record(
+    x: Expander,
+    constructor: Identifier,
+    place: Datum,
+    name: Identifier,
+    fields: list[Identifier],
+    given: list[Identifier],
 ) -> Datum:
-    by_name = {field.name: field for field in given}
+    """Return a constructor's definition; its formals are renamed, as one may be called as the type."""
+    formals = {
+        field.name: Identifier(Alias(field.name, x.builtins), field.at, field.end)
+        for field in given
+    }
+    if len(formals) != len(given):
+        raise x.error(place, "scheme/bad-record", "a constructor names a field twice")
     unset = Literal(False, place.at, place.end)
-    values = [by_name.get(field.name, unset) for field in fields]
-    return _list(place, x.builtin("%record", place), name, *values)
+    values = [formals.get(field.name, unset) for field in fields]
+    record = _list(place, x.builtin("%record", place), name, *values)
+    return _procedure(x, constructor, list(formals.values()), record)
 
 
 def _procedure(x: Expander, name: Identifier, formals: list[Any], body: Datum) -> Datum:

@@ -231,7 +231,12 @@ class Expander:
                     core.DEFINE, identifier.at, datum.end, slot, number, n_operands=1
                 )
             self.push(datum, top, slot)
-            self.drain()
+            try:
+                self.drain()
+            except SourceError:  # what `eval` cannot expand must not stay half made
+                self.builder.top_slots.pop()
+                self.stack.clear()
+                raise
 
     def define_global(self, identifier: Identifier, top: Top) -> int:
         """Return the variable that a top-level definition of `identifier` defines."""

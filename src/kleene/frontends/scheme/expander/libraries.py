@@ -166,8 +166,10 @@ def define_library(x: Expander, form: Form, scope: Scope) -> list[Datum]:
             raise x.error(declaration, "scheme/bad-library", "this is no library declaration")
     before = x.stack
     x.stack = []  # a library met while a program is expanded comes first
-    x.program(bodies, top)
-    x.stack = before
+    try:
+        x.program(bodies, top)
+    finally:
+        x.stack = before
     x.libraries.known[name] = {
         plain_name(outer.name): top.lookup(inner) for inner, outer in exported
     }

@@ -28,7 +28,6 @@ class Linker:
         self.is_prelude = is_prelude
         self.globals: list[Any] = []
         self.n_top = 0  # top-level forms that are linked already
-        self.n_rows = 0
 
     def link(self, core: Core) -> list[Code]:
         """Return the code of the top-level forms that are new in `core`."""
@@ -38,9 +37,9 @@ class Linker:
             self.globals.append(known)
         work = _Work(self, core)
         tops = core.node(core.root).operands[self.n_top :]
-        made = work.make(range(self.n_rows, core.root))
+        rows = sorted(node.row for top in tops for node in top.walk())
+        made = work.make(rows)
         self.n_top += len(tops)
-        self.n_rows = core.root
         return [made[top.row] for top in tops]
 
 
@@ -60,7 +59,7 @@ class _Work:
         self.level: dict[int, int] = {-1: 0}  # of a binder: how many frames are around
         self.depth: dict[int, int] = {}  # of plain functions inside each other
 
-    def make(self, rows: range) -> dict[int, Code]:
+    def make(self, rows: list[int]) -> dict[int, Code]:
         """Return the code of each row; a row's operands have greater numbers than it."""
         for row in rows:
             around = self.binder.setdefault(row, -1)

@@ -212,9 +212,11 @@ def _environment(m: Any, *sets: Any) -> Environment:
 
 @control("eval")
 def _eval(m: Any, arguments: list[Any], k: Any, site: int) -> State:
-    top = arguments[1].top if len(arguments) == 2 else m.program.top
+    place = arguments[1] if len(arguments) == 2 else Environment(m.program.top)
+    if type(place) is not Environment:
+        raise failure("eval: not an environment", place)
     try:
-        return m.enter_more([m.datum_of(arguments[0])], top, k)  # type: ignore[no-any-return]
+        return m.enter_more([m.datum_of(arguments[0])], place.top, k)  # type: ignore[no-any-return]
     except SourceError as error:
         raise Condition(ErrorObject(f"eval: {error.message}", [])) from None
 

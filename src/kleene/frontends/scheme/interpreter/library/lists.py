@@ -393,12 +393,18 @@ def _hash_from(entries: Any, *_: Any) -> Any:
 
 
 plain("%make-record-type")(lambda name, fields: RecordType(name, list(items_of(fields))))
-plain("%record")(lambda kind, *values: Record(kind, list(values)))
+plain("%record")(lambda kind, *values: Record(_record_type(kind), list(values)))
 plain("%record?")(lambda x, kind: type(x) is Record and x.type is kind)
 
 
+def _record_type(kind: Any) -> RecordType:
+    if type(kind) is not RecordType:
+        raise TypeError("not a record type")
+    return kind
+
+
 def _record(x: Any, kind: RecordType) -> Record:
-    if type(x) is not Record or x.type is not kind:
+    if type(x) is not Record or x.type is not _record_type(kind):
         raise TypeError(f"not a {kind.name}")
     return x
 
