@@ -79,9 +79,8 @@ class Lookup:
 
     def _holder(self, text: str) -> list[int] | None:
         """Return the nodes of what a variable, register or piece of storage holds."""
-        if (found := _AT_LINE.fullmatch(text)) and (
-            nodes := self._at_line(text, found)
-        ) is not None:
+        found = _AT_LINE.fullmatch(text)
+        if found and (nodes := self._at_line(text, found)) is not None:
             return nodes
         for function, rest in self.symbols.split(text):
             if (nodes := self._in_function(text, function, rest)) is not None:
@@ -91,11 +90,12 @@ class Lookup:
 
     def _at_line(self, text: str, found: re.Match[str]) -> list[int] | None:
         file, line, name = found["file"], int(found["line"]), found["name"]
-        if variables := self.symbols.variables_at(file, line, name):
-            return self._bound(text, variables)
+        variables, is_inside = self.symbols.variables_at(file, line, name)
         rows = [self._allocation_of_global.get(g) for g in self.symbols.globals_in(file, name)]
         allocations = [row for row in rows if row is not None]
-        return self._contents(self._places(allocations, "")) if allocations else None
+        if allocations and not is_inside:
+            return self._contents(self._places(allocations, ""))
+        return self._bound(text, variables) if variables else None
 
     def _in_function(self, text: str, function: int, rest: str) -> list[int] | None:
         if rest == "return":
@@ -224,11 +224,10 @@ class Lookup:
     def _not_a_pointer(self, text: str, nodes: list[int]) -> SourceError:
         types = {self._type(node) for node in nodes} - {-1}
         names = sorted(self._program.printer.types[t].removeprefix("$") for t in types)
-        what = (
-            f"is {' or '.join(names)} and never holds an address" if names else "holds no address"
-        )
+        what = f", {' or '.join(names)}," if names else ""
+        message = f"'{text}'{what} never holds an address"
         note = "ask for a pointer, or for storage that contains one"
-        return SourceError(None, "points-to/not-a-pointer", f"'{text}' {what}", note)
+        return SourceError(None, "points-to/not-a-pointer", message, note)
 
     def _near(self, text: str) -> list[str]:
         """Return the names that may have been meant."""
