@@ -68,14 +68,14 @@ def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> 
     arguments, types = columns.program.arguments, columns.program.types
     value = columns.program.bases[ValueKind.ARGUMENT] + np.arange(len(arguments))
     formal = np.where(columns.tracked[value], value, NONE)
-    for row in np.flatnonzero(arguments.passing == Passing.BYVAL).tolist():
-        type_id = int(arguments.passed_type[row])
-        n_bytes = int(types.size[type_id])
-        shape = shapes.plain(type_id)
-        copy = sheet.allocate(AllocationKind.COPY, value[row], shape, type=type_id, n_bytes=n_bytes)
-        sheet.address(value[row], copy)
-        formal[row] = sheet.node()
-        memory.copy(value[row], formal[row], n_bytes, 0, -1)
+    rows = np.flatnonzero(arguments.passing == Passing.BYVAL)
+    type_id, argument = arguments.passed_type[rows], value[rows]
+    n_bytes, zero = types.size[type_id], np.zeros(len(rows), np.int64)
+    shape = [shapes.plain(t) for t in type_id.tolist()]
+    copy = sheet.allocate(AllocationKind.COPY, argument, shape, type=type_id, n_bytes=n_bytes)
+    sheet.address(argument, copy)
+    formal[rows] = sheet.nodes(len(rows))
+    memory.copy(argument, formal[rows], n_bytes, zero, zero - 1)
     return formal
 
 

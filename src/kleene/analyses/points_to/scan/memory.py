@@ -8,9 +8,8 @@ what it points to: so an address that lies askew is found at every place, whoeve
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from kleene.analyses.points_to.scan.columns import Bits, Columns
+from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
 from kleene.ir.tables import I32, I64
@@ -134,19 +133,18 @@ class Memory:
                 found += [start + byte for byte in inner]
         return found if len(found) <= MOST_PIECES else None
 
-    def copy(
-        self, to: ArrayLike, source: ArrayLike, n_bytes: int, stride: int, origin: ArrayLike
-    ) -> None:
-        """Write copies of `n_bytes` bytes, and of as many more of them as there may be.
+    def copy(self, to: Ints, source: Ints, n_bytes: Ints, stride: Ints, origin: Ints) -> None:
+        """Write copies of so many bytes, and of as many more pieces of them as there may be.
 
-        With a negative size it is any number of bytes. A stride is how far apart two such pieces
-        begin; 0 stands for one piece.
+        A negative size is any number of bytes. A stride is how far apart two such pieces begin; 0
+        stands for one piece.
         """
         sheet, word = self.sheet, self.columns.word_bytes
-        if n_bytes < 0 or n_bytes > MOST_PIECES * word:
-            value = sheet.loaded(sheet.somewhere(source, origin), origin)
-            sheet.store(sheet.somewhere(to, origin), value, origin)
-            return
-        for byte in range(0, n_bytes, word):
-            value = sheet.loaded(sheet.moved(source, byte, stride, origin), origin)
-            sheet.store(sheet.moved(to, byte, stride, origin), value, origin)
+        loose = (n_bytes < 0) | (n_bytes > MOST_PIECES * word)
+        value = sheet.loaded(sheet.somewhere(source[loose], origin[loose]), origin[loose])
+        sheet.store(sheet.somewhere(to[loose], origin[loose]), value, origin[loose])
+        n_pieces = np.where(loose, 0, -(-n_bytes // word))
+        owner, piece = ragged(np.zeros_like(n_pieces), n_pieces)
+        byte, stride, origin = piece * word, stride[owner], origin[owner]
+        value = sheet.loaded(sheet.moved(source[owner], byte, stride, origin), origin)
+        sheet.store(sheet.moved(to[owner], byte, stride, origin), value, origin)

@@ -197,12 +197,10 @@ class Models:
         """Write a copy of memory, exactly where its size is a constant or so many elements."""
         to, source = self._node(effect.to, sites), self._node(effect.source, sites)
         if effect.size is None:
-            self._memory.copy(to, source, -1, 0, sites.origin)
-            return
-        n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
-        for size, step in np.unique(np.stack([n_bytes, stride], axis=1), axis=0).tolist():
-            there = (n_bytes == size) & (stride == step)
-            self._memory.copy(to[there], source[there], size, step, sites.origin[there])
+            n_bytes = stride = np.full(len(to), -1)
+        else:
+            n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
+        self._memory.copy(to, source, n_bytes, stride, sites.origin)
 
     def _sizes(self, size: I64) -> tuple[I64, I64]:
         """Return (bytes of one element, stride) behind each size in bytes; -1 where not known."""

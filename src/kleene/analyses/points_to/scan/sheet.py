@@ -119,10 +119,9 @@ class Sheet:
         self, destination: Ints, source: Ints, constant: Ints, strides: Ints, origin: Ints
     ) -> None:
         """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
-        rows = np.column_stack([constant, strides])
-        distinct, index = np.unique(rows, axis=0, return_inverse=True)
+        distinct, index = _distinct(np.column_stack([constant, strides]))
         amounts = np.array([self._amount(*row) for row in distinct.tolist()], np.int64)
-        amount = amounts[index.reshape(-1)] if len(amounts) else amounts
+        amount = amounts[index]
         stays = amount == 0
         self.copy(destination[stays], source[stays], origin[stays])
         self._write("offset", *(c[~stays] for c in (destination, source, amount, origin)))
@@ -318,3 +317,13 @@ def _i32(column: NDArray[Any]) -> I32:
 
 def _offsets(lengths: NDArray[Any]) -> I32:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def _distinct(rows: Ints) -> tuple[Ints, I64]:
+    """Return the distinct rows, and which of them each row is."""
+    mixed = rows.astype(np.int64) @ (0x9E3779B97F4A7C1 ** np.arange(1, rows.shape[1] + 1))
+    _, first, index = np.unique(mixed, return_index=True, return_inverse=True)
+    if (rows[first[index]] == rows).all():
+        return rows[first], index
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)  # two rows mixed alike
+    return distinct, index.reshape(-1)
