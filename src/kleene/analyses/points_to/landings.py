@@ -310,8 +310,10 @@ def _index(f: Frame, shape: int, place: int, array: int, found: U8) -> None:
         first = place - (mask & (1 << bit))
         found[first] = 1
         found[first + (1 << bit)] = 1
-    is_last = f.arrays[array, BEGIN] + f.arrays[array, SPAN] == f.shapes[shape, N_BYTES]
-    if is_last and f.arrays[array, PARENT] < 0 and f.arrays[array, SPAN] < UNBOUNDED:
+    begin, span = f.arrays[array, BEGIN], f.arrays[array, SPAN]
+    start = f.places[f.shapes[shape, FIRST_PLACE] + place, START]
+    is_last = begin + span == f.shapes[shape, N_BYTES] and f.arrays[array, PARENT] < 0
+    if is_last and span < UNBOUNDED and f.starts[start, BYTE] == begin:
         found[_n_places(f, shape)] = 1
 
 
@@ -460,7 +462,9 @@ def _land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, wal
             found[:] = 0
             added = constant if step == 0 else 0
             for at in range(n_rows - 1):
-                if reached[at]:
+                if reached[at] and step > 0 and at == _n_places(f, shape):
+                    found[at] = 1  # the end has no elements
+                elif reached[at]:
                     _add_and_index(
                         f, shape, at, added, stride, found, between, swept, is_swept, walks
                     )

@@ -1,0 +1,367 @@
+"""Landings cover every pointer that C allows, and stay apart where C keeps fields apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kleene.analyses.points_to.layout import Layout
+from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.moves import Moves
+from tests.analyses.points_to.memory_types import (
+    Array,
+    Memory,
+    Tree,
+    arrays,
+    landings,
+    size,
+    trees,
+)
+
+STRIDES = st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 24, 40])
+
+
+@dataclass
+class Walker:
+    """One pointer at run time, as it moves through storage of a type by C's rules."""
+
+    tree: Tree
+    draw: st.DrawFn
+    at: int = 0
+    past: Array | None = None  # the array that it is one element behind
+    steps: list[tuple[tuple[int, ...], int, bool]] = field(default_factory=list)
+
+    def go(self) -> None:
+        """Make one step, if the one drawn is allowed here."""
+        if self.past:
+            self.come_back(self.past)
+        else:
+            steps = [self.add, self.index, self.index_member, self.index_twice, self.sweep]
+            self.draw(st.sampled_from(steps))()
+
+    def _moved(self, move: tuple[int, ...], to: int, array: Array | None = None) -> None:
+        is_past = array is not None and to == array.end
+        self.past = array if is_past else None
+        self.steps.append((move, to, is_past))
+        self.at = to
+
+    def _target(self, array: Array, step: int, begin: int) -> int:
+        """Return an address a multiple of `step` elements away, in the array or past it."""
+        offset = (begin - array.begin) % array.stride
+        index = (begin - array.begin) // array.stride
+        last = array.count if offset == 0 else array.count - 1
+        choices = range(index % step, last + 1, step)
+        return array.begin + self.draw(st.sampled_from(choices)) * array.stride + offset
+
+    def come_back(self, array: Array) -> None:
+        to = array.begin + self.draw(st.integers(0, array.count - 1)) * array.stride
+        by_index = self.draw(st.booleans())
+        self._moved((0, array.stride) if by_index else (to - self.at,), to)
+
+    def add(self) -> None:
+        """Go anywhere by a constant, but not out of an array by counting elements up."""
+        to = self.draw(st.integers(0, size(self.tree)))
+        distance = to - self.at
+        for array in arrays(self.tree, self.at):
+            counts = distance % array.stride == 0 and 0 < distance < array.end - array.begin
+            if counts and self.at >= array.begin + array.stride and to >= array.end:
+                return
+        self._moved((distance,), to)
+
+    def index(self) -> None:
+        """Index an array by a variable, perhaps `a[i - 1]`."""
+        around = arrays(self.tree, self.at)
+        if around:
+            array = self.draw(st.sampled_from(around))
+            step = self.draw(st.integers(1, 3))
+            before = self.draw(st.integers(0, 3)) if step == 1 else 0
+            to = self._target(array, step, self.at)
+            self._moved((-before * array.stride, step * array.stride), to, array)
+
+    def _member(self) -> int:
+        """Return an address in the same element of the innermost array, or anywhere."""
+        around = arrays(self.tree, self.at)
+        if not around:
+            return self.draw(st.integers(0, size(self.tree) - 1))
+        inner = around[-1]
+        begin = self.at - (self.at - inner.begin) % inner.stride
+        return self.draw(st.integers(begin, begin + inner.stride - 1))
+
+    def index_member(self) -> None:
+        """Index an array by a variable and go to a member, or index a member."""
+        member = self._member()
+        around = arrays(self.tree, member)
+        if around:
+            array = self.draw(st.sampled_from(around))
+            self._moved((member - self.at, array.stride), self._target(array, 1, member), array)
+
+    def index_twice(self) -> None:
+        """Index an array, and an array in its elements."""
+        member = self._member()
+        around = arrays(self.tree, member)
+        if len(around) >= 2 and around[0].stride != around[-1].stride:
+            outer, inner = around[0], around[-1]
+            element = self.draw(st.integers(0, outer.count - 1))
+            shift = outer.begin + element * outer.stride
+            shift -= member - (member - outer.begin) % outer.stride
+            there = Array(inner.begin + shift, inner.stride, inner.count)
+            to = self._target(there, 1, member + shift)
+            self._moved((member - self.at, outer.stride, inner.stride), to, there)
+
+    def sweep(self) -> None:
+        """Go any number of strides that index no array here: bytes of an object."""
+        stride = self.draw(STRIDES)
+        if all(stride % array.stride for array in arrays(self.tree, self.at)):
+            choices = range(self.at % stride, size(self.tree) + 1, stride)
+            self._moved((0, stride), self.draw(st.sampled_from(choices)))
+
+
+@st.composite
+def walks(draw: st.DrawFn) -> Walker:
+    walker = Walker(draw(trees()), draw)
+    for _ in range(draw(st.integers(1, 6))):
+        if walker.at < size(walker.tree) or walker.past:
+            walker.go()
+        else:
+            walker.add()
+    return walker
+
+
+def noise(n_moves: int) -> Moves:
+    """Return moves that have nothing to do with the types, in front of those that have."""
+    moves = Moves()
+    for constant in range(-n_moves, n_moves):
+        moves.number(constant * 4)
+        moves.number(constant, 3)
+    return moves
+
+
+def check_covered(layout: Layout, shape: int, reached: set[int], byte: int) -> None:
+    """Hold that places cover a byte: its own, or the place around it and the blur."""
+    place = layout.place(shape, byte)
+    assert place >= 0
+    assert place in reached, f"byte {byte} is place {place}, reached are {reached}"
+
+
+@pytest.mark.parametrize("way", ["plain", "unrolled", "repeated"])
+@given(walk=walks(), n_noise=st.integers(0, 3))
+def test_landings_cover_what_c_allows(walk: Walker, n_noise: int, way: str) -> None:
+    memory, moves = Memory(), noise(n_noise)
+    type_id = memory.type(walk.tree)
+    shapes = memory.shapes()
+    shapes.raw(-1)
+    shape = getattr(shapes, way)(type_id)
+    numbers = [moves.number(*move) for move, _, _ in walk.steps]
+    layout = shapes.finish(moves, has_unknown=n_noise == 0)
+    reached = {layout.place(shape, 0)}
+    for (_, to, is_past), number in zip(walk.steps, numbers, strict=True):
+        reached = set().union(*(landings(layout, shape, place, number) for place in reached))
+        assert max(reached, default=0) < layout.n_places[shape]
+        if not is_past:
+            check_covered(layout, shape, reached, to)
+
+
+@given(trees(), st.integers(0, 50), st.integers(-60, 60), STRIDES)
+def test_raw_storage_covers_every_use(tree: Tree, start: int, constant: int, stride: int) -> None:
+    memory, moves = Memory(), Moves()
+    memory.type(tree)
+    shapes = memory.shapes()
+    bounded, cells = shapes.raw(size(tree), [2, 6]), shapes.cells()
+    by_constant, by_stride = moves.number(constant), moves.number(constant, stride)
+    layout = shapes.finish(moves)
+    for shape, end in ((bounded, size(tree)), (cells, 1000)):
+        if start >= end:
+            continue
+        place = layout.place(shape, start)
+        if 0 <= start + constant <= end:
+            check_covered(
+                layout, shape, landings(layout, shape, place, by_constant), start + constant
+            )
+        for byte in range((start + constant) % stride, end, stride):
+            check_covered(layout, shape, landings(layout, shape, place, by_stride), byte)
+
+
+# -- precision, pinned
+
+
+@dataclass
+class Pinned:
+    """Storage of one type, asked by bytes."""
+
+    layout: Layout
+    moves: dict[tuple[int, ...], int]
+    shape: int
+
+    def bytes(self, at: int, *move: int) -> list[int]:
+        """Return the bytes of the places that a move takes the place of a byte to."""
+        place = self.layout.place(self.shape, at)
+        found = landings(self.layout, self.shape, place, self.moves[move])
+        base = int(self.layout.place_offsets[self.shape])
+        return sorted(int(self.layout.byte[base + one]) for one in found)
+
+
+def pinned(tree: Tree, *wanted: tuple[int, ...], way: str = "plain") -> Pinned:
+    memory, moves = Memory(), Moves()
+    type_id = memory.type(tree)
+    shapes = memory.shapes()
+    shape = getattr(shapes, way)(type_id)
+    numbers = {move: moves.number(*move) for move in wanted}
+    return Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
+
+
+NAMED = ("struct", (("array", 16, "char"), "ptr", "ptr"))
+MIXED = ("struct", ("ptr", ("array", 4, "ptr"), "ptr"))  # the array lies from 8 to 40
+
+
+def test_struct_starting_with_a_buffer_keeps_its_fields() -> None:
+    memory = pinned(NAMED, (16,), (24,), (0, 1), (1,), (-16,))
+    assert memory.bytes(0, 16) == [16]
+    assert memory.bytes(0, 24) == [24]
+    assert memory.bytes(0, 0, 1) == [0, 1]
+    assert memory.bytes(0, 1) == memory.bytes(1, 1) == [1]
+    assert memory.bytes(16, -16) == [0]
+
+
+def test_container_of_is_exact() -> None:
+    memory = pinned(("struct", ("int", ("struct", ("ptr", "ptr")), "ptr")), (-8,), (-16,), (8,))
+    assert memory.bytes(8, -8) == [0]
+    assert memory.bytes(16, -16) == [0]
+    assert memory.bytes(16, -8) == [8]
+    assert memory.bytes(16, 8) == [24]
+
+
+def test_counting_up_stays_in_an_inner_array() -> None:
+    memory = pinned(MIXED, (8,), (16,), (0, 8), (8, 8), (32,))
+    assert memory.bytes(8, 8) == [16]
+    assert memory.bytes(16, 8) == memory.bytes(24, 16) == [16]
+    assert memory.bytes(16, 0, 8) == [8, 16]
+    assert memory.bytes(8, 32) == [40]  # from its first element a constant leaves it
+
+
+def test_counting_down_stays_in_an_inner_array() -> None:
+    memory = pinned(MIXED, (-8,), (-16,))
+    assert memory.bytes(16, -8) == [8, 16]
+    assert memory.bytes(8, -8) == [0]
+    assert memory.bytes(16, -16) == [0, 8, 16]  # from the second element it goes out
+
+
+def test_an_index_behind_a_field_stays_in_that_array() -> None:
+    memory = pinned(MIXED, (8, 8), (8, 16))
+    assert memory.bytes(0, 8, 8) == [8, 16]
+    assert memory.bytes(0, 8, 16) == [8, 16]
+
+
+def test_an_end_pointer_comes_back() -> None:
+    memory = pinned(("array", 4, "ptr"), (32,), (-8,), (0, 8))
+    assert memory.bytes(0, 32) == [32]
+    assert memory.bytes(32, -8) == [8]
+    assert memory.bytes(0, 0, 8) == [0, 8, 32]
+    assert memory.layout.contents_class[memory.layout.place(memory.shape, 32)] == -1
+    single = pinned("ptr", (8,), (-8,))
+    assert single.bytes(0, 8) == [8]
+    assert single.bytes(8, -8) == [0]
+
+
+def test_an_end_exists_only_where_a_move_leads() -> None:
+    assert pinned("ptr", (16,)).layout.n_places.tolist() == [1]
+    assert pinned("ptr", (8,)).layout.n_places.tolist() == [2]
+    assert pinned("ptr", (4,)).layout.n_places.tolist() == [3]
+
+
+def test_nested_arrays_of_structs() -> None:
+    inner = ("struct", ("ptr", ("array", 2, "ptr")))  # 24 bytes
+    memory = pinned(("array", 5, inner), (8,), (24,), (0, 24), (0, 8), (8, 8), (8, 24, 8), (-8,))
+    assert memory.bytes(0, 8) == [8]
+    assert memory.bytes(24, 8) == [32]
+    assert memory.bytes(0, 24) == memory.bytes(24, 24) == [24]
+    assert memory.bytes(0, 0, 24) == [0, 24, 120]
+    assert memory.bytes(8, 0, 24) == [8, 32]
+    assert memory.bytes(8, 0, 8) == [8, 16]  # not into the next struct
+    assert memory.bytes(0, 8, 24, 8) == [8, 16, 32, 40]
+    assert memory.bytes(32, -8) == [24]
+    assert memory.bytes(40, -8) == [32, 40]
+
+
+def test_an_index_with_two_strides_is_not_their_divisor() -> None:
+    inner = ("struct", ("ptr", ("array", 3, "ptr")))
+    memory = pinned(("array", 5, inner), (8, 32, 8), (8, 8))
+    assert memory.bytes(0, 8, 8) == [8, 16]
+    assert memory.bytes(0, 8, 32, 8) == [8, 16, 40, 48]
+
+
+def test_a_byte_within_a_place_gives_that_place_and_the_blur() -> None:
+    memory = pinned(MIXED, (4,), (-4,), (0, 4))
+    assert memory.bytes(0, 4) == [BLUR, 0]
+    assert memory.bytes(40, -4) == [BLUR, 16]
+    blur = int(np.flatnonzero(memory.layout.byte == BLUR)[0])
+    everything = set(range(int(memory.layout.n_places[0])))
+    assert landings(memory.layout, 0, blur, memory.moves[(4,)]) == everything
+    assert len(memory.bytes(0, 0, 4)) == len(everything)
+
+
+def test_union_members_are_found_by_byte() -> None:
+    tree = ("struct", ("int", ("union", ("ptr", ("struct", ("int", "int"))))))
+    memory = pinned(tree, (8,), (12,), (-4,), (-12,))
+    assert memory.bytes(0, 8) == [8]
+    assert memory.bytes(0, 12) == [12]
+    assert memory.bytes(12, -4) == [8]
+    assert memory.bytes(12, -12) == [0]
+
+
+def test_a_large_union_is_left_where_it_ends() -> None:
+    tree = ("struct", (("union", (("array", 64, "ptr"),)), "ptr"))
+    memory = pinned(tree, (8,), (512,), (-8,))
+    assert memory.bytes(0, 512) == [512]
+    assert memory.bytes(8, 8) == [8, 512]  # cells are no array of the source
+    assert memory.bytes(512, -8) == [8]
+
+
+def test_flexible_array_member() -> None:
+    tree = ("struct", ("int", "int", ("array", 0, "ptr")))
+    memory = pinned(tree, (8,), (4,), (8, 8), (80,), (-8,), way="repeated")
+    assert memory.bytes(0, 4) == [4]
+    assert memory.bytes(0, 8) == [8]
+    assert memory.bytes(0, 8, 8) == [8, 16]
+    assert memory.bytes(0, 80) == memory.bytes(16, 80) == [16]
+    assert memory.bytes(8, -8) == [0]
+    assert memory.bytes(16, -8) == [8, 16]
+
+
+def test_heap_arrays_wrap() -> None:
+    memory = pinned(("struct", ("int", "ptr")), (8,), (16,), (0, 16), (24,), (-16,), way="repeated")
+    assert memory.bytes(0, 8) == [8]
+    assert memory.bytes(0, 16) == [16]
+    assert memory.bytes(0, 24) == [24]
+    assert memory.bytes(16, 24) == [24]
+    assert memory.bytes(0, 0, 16) == [0, 16]
+    assert memory.bytes(16, -16) == [0, 16]
+
+
+def test_bytes_before_and_behind_are_dropped() -> None:
+    memory = pinned(("struct", ("ptr", "ptr")), (-8,), (24,), (-800,), (8,))
+    assert memory.bytes(0, -8) == memory.bytes(0, 24) == memory.bytes(8, -800) == []
+    assert memory.bytes(8, 8) == [16]
+
+
+def test_large_arrays_cost_no_more_than_small_ones() -> None:
+    memory = pinned(("struct", ("ptr", ("array", 1 << 30, "char"), "ptr")), (-1,), (-5000,), (0, 1))
+    assert memory.bytes(9, -1) == [8, 9]
+    assert memory.bytes(9, -5000) == [BLUR, 0, 8, 9]
+    assert memory.bytes(9, 0, 1) == [8, 9]
+
+
+def test_moves_are_numbered_once() -> None:
+    moves = Moves()
+    assert moves.number(8) == moves.number(8, 0) == 0
+    assert moves.number(8, -16, 4) == moves.number(8, 4, 16) == 1
+    columns = moves.numbers(np.array([8, 0, 8]), np.array([0, 24, 0]))
+    assert columns.tolist() == [0, 2, 0]
+    constants, offsets, strides = moves.columns()
+    assert constants.tolist() == [8, 8, 0]
+    assert offsets.tolist() == [0, 0, 2, 3]
+    assert strides.tolist() == [16, 4, 24]
+    assert Moves().numbers(np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == []
