@@ -22,18 +22,22 @@ class Threads:
     def __exit__(
         self,
         _kind: type[BaseException] | None,
-        _error: BaseException | None,
+        error: BaseException | None,
         _place: TracebackType | None,
     ) -> None:
         """Wait for what is still running, be it interrupted once more meanwhile."""
         self.is_ending = True
-        if not self._pool:
-            return
-        try:
-            self._pool.shutdown(cancel_futures=True)
-        except BaseException:
-            self._pool.shutdown()
-            raise
+        if self._pool:
+            try:
+                self._pool.shutdown(cancel_futures=True)
+            except BaseException:
+                self._pool.shutdown()
+                raise
+        # Ctrl-C while Numba turns values into Python's comes out as errors of Python itself
+        while isinstance(error, SystemError):
+            error = error.__cause__
+            if isinstance(error, KeyboardInterrupt):
+                raise error
 
     def run(self, pieces: Iterable[Callable[[], Any]]) -> list[Any]:
         """Return what each piece returns; if any raises, that is raised when all have ended."""
