@@ -137,7 +137,7 @@ def _make_record(
     fields: list[Identifier],
     given: list[Identifier],
 ) -> Datum:
-    """Return a constructor's definition; its formals are renamed, as one may be called as the type."""
+    """Return a constructor's definition; formals are renamed: one may be called as the type."""
     formals = {
         field.name: Identifier(Alias(field.name, x.builtins), field.at, field.end)
         for field in given

@@ -6,35 +6,18 @@ every datum becomes one small object. Brackets are read as parentheses, as R6RS 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.data import (
-    Datum,
-    Form,
-    Identifier,
-    Labelled,
-    LabelUse,
-    Literal,
-    Vector,
-    dotted,
-)
+from kleene.frontends.scheme.data import Datum
 from kleene.frontends.scheme.pause import paused_collector
 from kleene.frontends.scheme.reader import atoms, scan
 from kleene.frontends.scheme.reader import nest as nesting
+from kleene.frontends.scheme.reader.build import Nodes, build
 from kleene.frontends.scheme.reader.scan import I32, U8
 from kleene.frontends.scheme.sources import Source, Sources
 
 __all__ = ["read", "read_first", "tokens"]
-
-_PREFIXES = {
-    scan.QUOTE: "quote",
-    scan.QUASIQUOTE: "quasiquote",
-    scan.UNQUOTE: "unquote",
-    scan.SPLICE: "unquote-splicing",
-}
 
 
 def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[Datum]:
@@ -49,10 +32,17 @@ def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[D
     n_texts = nesting.intern(_bytes(source), kind, start, end, number, first)
     values = _values(sources, source, kind, start, end, first[:n_texts])
     token = token[:n_nodes]
-    at, stop = start[token] + source.base, close[:n_nodes] + source.base
+    nodes = Nodes(
+        kind=kind[token],
+        number=number[token],
+        at=start[token] + np.int32(source.base),
+        end=close[:n_nodes] + np.int32(source.base),
+        parent=parent[:n_nodes],
+        dot=dot[:n_nodes],
+        values=values,
+    )
     with paused_collector():
-        nodes = _leaves(kind[token], values, number[token], at, stop)
-        return _linked(sources, nodes, parent[:n_nodes], dot[:n_nodes])
+        return build(nodes, sources)
 
 
 def read_first(sources: Sources, source: Source) -> tuple[Datum | None, int]:
@@ -103,80 +93,6 @@ def _values(
             place = sources.span(at, source.base + j)
             raise SourceError(place, fault.id, fault.message) from None
     return values
-
-
-def _leaves(kind: U8, values: list[atoms.Atom], number: I32, start: I32, close: I32) -> list[Any]:
-    """Return an object for each node; lists are empty, and prefixes hold their own symbol."""
-    makers: list[Any] = [_maker(value) for value in values]
-    texts: list[Any] = [str(v) if type(v) is atoms.Symbol else v for v in values]
-    nodes = []
-    columns = (kind.tolist(), number.tolist(), start.tolist(), close.tolist())
-    for k, text, at, end in zip(*columns, strict=True):
-        if k < scan.LABEL:
-            nodes.append(makers[text](texts[text], at, end))
-        elif k <= scan.SQUARE and k >= scan.LIST:
-            nodes.append(Form([], at, end))
-        else:
-            nodes.append(_rare(k, texts[text] if text >= 0 else None, at, end))
-    return nodes
-
-
-def _maker(value: atoms.Atom) -> type[Identifier] | type[Literal]:
-    return Identifier if type(value) is atoms.Symbol else Literal
-
-
-def _rare(kind: int, label: Any, at: int, end: int) -> Datum:
-    if kind == scan.LABEL_USE:
-        return LabelUse(label, at, end)
-    if kind == scan.LABEL:
-        return Labelled(label, Literal(False, at, end), at, end)
-    if kind in _PREFIXES:
-        length = 2 if kind == scan.SPLICE else 1
-        return Form([Identifier(_PREFIXES[kind], at, at + length)], at, end)
-    return Literal(b"", at, end) if kind == scan.BYTES else Vector([], at, end)
-
-
-def _linked(sources: Sources, nodes: list[Any], parent: I32, dot: I32) -> list[Datum]:
-    """Return the data of the text, after filling every list with its items, inner ones first."""
-    order = np.argsort(parent, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    ordered = list(map(nodes.__getitem__, order.tolist()))
-    owners, firsts = np.unique(parent[order], return_index=True)
-    roots: list[Datum] = []
-    stop = len(ordered)
-    for owner, first in zip(owners[::-1].tolist(), firsts[::-1].tolist(), strict=True):
-        inside = ordered[first:stop]
-        stop = first
-        if owner < 0:
-            roots = inside if owner == nesting.ROOT else roots
-            continue
-        node = nodes[owner]
-        if type(node) is Form and dot[owner] < 0:
-            node.items += inside
-        else:
-            ordered[place[owner]] = _filled(sources, node, inside)
-    return roots
-
-
-def _filled(sources: Sources, node: Any, inside: list[Any]) -> Datum:
-    """Return what stands for `node` once its items are known."""
-    if type(node) is Form:
-        return dotted(inside[:-1], inside[-1], node.at, node.end)
-    if type(node) is Vector:
-        node.items = inside
-    elif type(node) is Labelled:
-        node.datum = inside[0]
-    elif type(node) is Literal:
-        node.value = bytes(_byte(sources, item) for item in inside)
-    return node  # type: ignore[no-any-return]
-
-
-def _byte(sources: Sources, item: Any) -> int:
-    if type(item) is Literal and type(item.value) is int and 0 <= item.value <= 255:
-        return item.value
-    place = sources.span(item.at, item.end)
-    raise SourceError(place, "scheme/bad-byte", "a bytevector holds integers from 0 to 255")
 
 
 def _token_error(sources: Sources, at: int, fault: int) -> SourceError:
