@@ -2,17 +2,20 @@
 
 Rivals: EigenCFA's sparse algorithm on control flow, the parallel Andersen algorithm on graphs like
 those of C programs (both as printed, one thread); the solver itself without one of its ideas, which
-is what each idea is worth; and one thread beside two.
+is what each idea is worth; and one thread beside two. The growth from 53,362 to 558,867 nodes is
+drawn in `inclusion_growth.png`, with the GPU's solvers where a GPU answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
-from harness import Measurement, Table, measure
+from harness import RESULTS, Measurement, Table, machine, measure
 
-from kleene.solvers.inclusion import Problem, Solution, cpu, difference
+from kleene.kernels import launch
+from kleene.solvers.inclusion import Problem, Solution, cpu, cuda, difference, hybrid
 from kleene.solvers.inclusion.cpu.waves import Waves
 from kleene.solvers.inclusion.generate import (
     TABLE_IV,
@@ -26,6 +29,7 @@ from kleene.solvers.inclusion.paper import andersen, eigencfa
 Solve = Callable[[], Solution]
 LARGEST_PAPER_M = 512  # 1,024 takes minutes: the printed algorithm grows with the fourth power
 LARGEST_PAPER_LAMBDAS = 1_000  # 2,000 takes minutes
+Growth = dict[str, dict[int, float]]  # by solver: seconds by nodes
 
 
 def without_classes(problem: Problem) -> Solution:
@@ -39,23 +43,44 @@ def without_merging(problem: Problem) -> Solution:
     return Waves(problem).solution()
 
 
-def compare(table: Table, name: str, problem: Problem, rivals: dict[str, Solve]) -> None:
-    """Add a row for each rival; without any, one for us alone."""
+def size_of(problem: Problem) -> str:
+    return f"{problem.n_nodes:,} nodes, {problem.n_constraints:,} rules"
+
+
+def compare(
+    table: Table, name: str, problem: Problem, rivals: dict[str, Solve]
+) -> dict[str, float]:
+    """Add a row for each rival, without any one for us alone; return the seconds of each."""
     ours = measure(partial(cpu.solve, problem), repeat=5)
-    size = f"{problem.n_nodes:,} nodes, {problem.n_constraints:,} rules"
-    extra = {"facts": f"{ours.result.n_facts:,}"}
+    known = {"input": name, "size": size_of(problem), "facts": f"{ours.result.n_facts:,}"}
     if not rivals:
-        table.row(input=name, size=size, ours=ours, **extra)
+        table.row(ours=ours, **known)
+    seconds = {"cpu, 1 thread": ours.median_s}
     for rival, solve in rivals.items():
         theirs: Measurement = measure(solve, repeat=2)
         agree = difference(ours.result, theirs.result) is None
-        table.row(
-            input=name, size=size, ours=ours, rival=rival, theirs=theirs, agree=agree, **extra
-        )
+        table.row(ours=ours, rival=rival, theirs=theirs, agree=agree, **known)
+        seconds[rival] = theirs.median_s
+    return seconds
 
 
-def main() -> None:
-    table = Table("inclusion_cpu", __doc__.splitlines()[0])
+def compare_threads(table: Table, name: str, problem: Problem) -> float:
+    """Add a row for two threads beside one; return the seconds of two."""
+    two = measure(partial(cpu.solve, problem, threads=2), repeat=5)
+    one = measure(partial(cpu.solve, problem), repeat=5)
+    table.row(
+        input=f"{name}, 2 threads",
+        size=size_of(problem),
+        ours=two,
+        rival="1 thread",
+        theirs=one,
+        agree=difference(one.result, two.result) is None,
+        facts=f"{one.result.n_facts:,}",
+    )
+    return two.median_s
+
+
+def closures(table: Table) -> None:
     for m in (8, 64, 512, 7_168):
         problem = van_horn_mairson(m)
         rivals = {"EigenCFA": partial(eigencfa.solve, problem)} if m <= LARGEST_PAPER_M else {}
@@ -67,40 +92,61 @@ def main() -> None:
         if n_lambdas == 8_000:
             rivals["without classes"] = partial(without_classes, problem)
         compare(table, f"random CPS, {n_lambdas:,} lambdas", problem, rivals)
-    for name, (n_variables, n_rows) in TABLE_IV.items():
-        problem = points_to_like(n_variables, n_rows, 1)
-        compare(
-            table,
-            f"graph of {name}'s size",
-            problem,
-            {
-                "printed Andersen": partial(andersen.solve, problem),
-                "without classes": partial(without_classes, problem),
-                "without merging first": partial(without_merging, problem),
-            },
-        )
+
+
+def programs(table: Table) -> Growth:
+    """Measure graphs of the paper's sizes; return how each solver grows."""
+    growth: Growth = {}
+    on_gpu = {"cuda": cuda, "hybrid": hybrid} if launch.gpu_problem() is None else {}
+    for name, size in sorted(TABLE_IV.items(), key=lambda item: item[1]):
+        problem = points_to_like(*size, 1)
+        rivals = {
+            "printed Andersen": partial(andersen.solve, problem),
+            "without classes": partial(without_classes, problem),
+            "without merging first": partial(without_merging, problem),
+        }
+        rivals |= {device: partial(module.solve, problem) for device, module in on_gpu.items()}
+        seconds = compare(table, f"graph of {name}'s size", problem, rivals)
+        seconds["cpu, 2 threads"] = compare_threads(table, f"graph of {name}'s size", problem)
+        for solver, value in seconds.items():
+            growth.setdefault(solver, {})[problem.n_nodes] = value
+    return growth
+
+
+def draw(growth: Growth, path: Path) -> None:
+    """Draw seconds over nodes, a line for each solver."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    for solver, seconds in growth.items():
+        if not solver.startswith("without"):
+            axes.plot(list(seconds), list(seconds.values()), marker="o", label=solver)
+    axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="median seconds")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.suptitle("Graphs of the points-to paper's sizes: how solving time grows")
+    figure.supxlabel(machine(), fontsize=6)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    table = Table("inclusion_cpu", __doc__.splitlines()[0])
+    closures(table)
+    draw(programs(table), RESULTS / "inclusion_growth.png")
     for name, problem in (
+        ("Van Horn-Mairson, 222,257 terms", van_horn_mairson(7_168)),
+        ("random CPS, 1,000 lambdas", random_cps(1_000, 1)),
+        ("random CPS, 8,000 lambdas", random_cps(8_000, 1)),
         ("random CPS, 16,000 lambdas", random_cps(16_000, 1)),
         ("graph of 1,000,000 nodes", points_to_like(1_000_000, 1_100_000, 1)),
+        ("graph of 1,000,000 nodes and 10,000,000 rules", points_to_like(1_000_000, 10_000_000, 1)),
     ):
         compare_threads(table, name, problem)
     table.save()
-
-
-def compare_threads(table: Table, name: str, problem: Problem) -> None:
-    """Add a row for two threads beside one."""
-    two = measure(partial(cpu.solve, problem, threads=2), repeat=3)
-    one = measure(partial(cpu.solve, problem), repeat=3)
-    size = f"{problem.n_nodes:,} nodes, {problem.n_constraints:,} rules"
-    table.row(
-        input=f"{name}, 2 threads",
-        size=size,
-        ours=two,
-        rival="1 thread",
-        theirs=one,
-        agree=difference(one.result, two.result) is None,
-        facts=f"{one.result.n_facts:,}",
-    )
 
 
 if __name__ == "__main__":
