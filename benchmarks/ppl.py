@@ -66,7 +66,7 @@ def _expression(i: int, j: int, constant: int) -> c_void_p:
 
 
 class Octagon:
-    """An `Octagonal_Shape` of PPL, with bounds of the kind named: double, int64_t, mpq_class."""
+    """An `Octagonal_Shape` of PPL, with bounds of the kind named: double, mpz_class, mpq_class."""
 
     def __init__(self, handle: c_void_p, kind: str) -> None:
         self.handle, self.kind = handle, f"Octagonal_Shape_{kind}"
