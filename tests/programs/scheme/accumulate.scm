@@ -1,0 +1,33 @@
+;; Higher-order list processing, all written here.
+(import (scheme base) (scheme write))
+
+(define (foldr f z xs) (if (null? xs) z (f (car xs) (foldr f z (cdr xs)))))
+(define (foldl f z xs) (if (null? xs) z (foldl f (f z (car xs)) (cdr xs))))
+(define (map1 f xs) (foldr (lambda (x acc) (cons (f x) acc)) '() xs))
+(define (keep p xs) (foldr (lambda (x acc) (if (p x) (cons x acc) acc)) '() xs))
+(define (flat-map f xs) (foldr (lambda (x acc) (append (f x) acc)) '() xs))
+(define (range a b) (if (>= a b) '() (cons a (range (+ a 1) b))))
+(define (zip-with f . lists) (if (memq '() lists) '() (cons (apply f (map1 car lists)) (apply zip-with f (map1 cdr lists)))))
+(define (unfold1 stop f next x) (if (stop x) '() (cons (f x) (unfold1 stop f next (next x)))))
+(define (permutations xs)
+  (if (null? xs) '(())
+      (flat-map (lambda (x) (map1 (lambda (p) (cons x p)) (permutations (keep (lambda (y) (not (eqv? x y))) xs)))) xs)))
+(define (group-by key xs)
+  (foldl (lambda (groups x)
+           (let* ((k (key x)) (g (assv k groups)))
+             (if g
+                 (map1 (lambda (h) (if (eq? h g) (cons k (append (cdr h) (list x))) h)) groups)
+                 (append groups (list (list k x))))))
+         '() xs))
+(write (foldl (lambda (a x) (+ (* 10 a) x)) 0 '(1 2 3))) (newline)
+(write (permutations '(1 2 3))) (newline)
+(write (zip-with list '(1 2) '(a b) '(x y z))) (newline)
+(write (unfold1 (lambda (n) (> n 100)) (lambda (n) n) (lambda (n) (* 2 n)) 1)) (newline)
+(write (group-by (lambda (n) (modulo n 3)) (range 0 8))) (newline)
+(write (foldr (lambda (f acc) (f acc)) 5 (list (lambda (x) (* x 2)) (lambda (x) (+ x 1))))) (newline)
+;=> 123
+;=> ((1 2 3) (1 3 2) (2 1 3) (2 3 1) (3 1 2) (3 2 1))
+;=> ((1 a x) (2 b y))
+;=> (1 2 4 8 16 32 64)
+;=> ((0 0 3 6) (1 1 4 7) (2 2 5))
+;=> 12

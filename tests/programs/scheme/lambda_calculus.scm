@@ -1,0 +1,28 @@
+;; A normaliser for the lambda calculus: terms evaluate to closures, and closures are read back.
+(import (scheme base) (scheme write))
+
+(define (evaluate term env)
+  (cond ((symbol? term) (cdr (assq term env)))
+        ((eq? (car term) 'fn) (lambda (v) (evaluate (list-ref term 2) (cons (cons (cadr term) v) env))))
+        (else (apply-value (evaluate (car term) env) (evaluate (cadr term) env)))))
+(define (apply-value f v) (if (procedure? f) (f v) (list 'app f v)))
+(define (read-back v n)
+  (cond ((procedure? v)
+         (let ((name (string->symbol (string-append "x" (number->string n)))))
+           (list 'fn name (read-back (v name) (+ n 1)))))
+        ((pair? v) (list (read-back (cadr v) n) (read-back (list-ref v 2) n)))
+        (else v)))
+(define (normal term) (read-back (evaluate term '()) 0))
+
+(define (numeral n)
+  (list 'fn 'f (list 'fn 'x (let loop ((n n)) (if (= n 0) 'x (list 'f (loop (- n 1))))))))
+(define plus '(fn m (fn n (fn f (fn x ((m f) ((n f) x)))))))
+(define times '(fn m (fn n (fn f (m (n f))))))
+(write (normal '((fn x x) (fn y y)))) (newline)
+(write (normal (list (list plus (numeral 1)) (numeral 2)))) (newline)
+(write (equal? (normal (list (list times (numeral 2)) (numeral 3))) (normal (numeral 6)))) (newline)
+(write (normal '(fn a ((fn x (fn y x)) a)))) (newline)
+;=> (fn x0 x0)
+;=> (fn x0 (fn x1 (x0 (x0 (x0 x1)))))
+;=> #t
+;=> (fn x0 (fn x1 x0))

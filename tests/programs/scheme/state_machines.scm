@@ -1,0 +1,53 @@
+;; State machines: states that are procedures and give the next one; and a macro that makes them.
+(import (scheme base) (scheme char) (scheme write))
+
+;; A traffic light.
+(define (green n) (if (= n 0) '() (cons 'green (yellow (- n 1)))))
+(define (yellow n) (if (= n 0) '() (cons 'yellow (red (- n 1)))))
+(define (red n) (if (= n 0) '() (cons 'red (green (- n 1)))))
+(write (green 5)) (newline)
+
+;; A tokeniser whose state is the procedure that takes the next character.
+(define (tokenise text)
+  (define tokens '())
+  (define current '())
+  (define (finish make)
+    (set! tokens (cons (make (list->string (reverse current))) tokens))
+    (set! current '()))
+  (define (start c)
+    (cond ((char-numeric? c) (set! current (list c)) in-number)
+          ((char-alphabetic? c) (set! current (list c)) in-word)
+          ((char=? c #\space) start)
+          (else (set! tokens (cons c tokens)) start)))
+  (define (in-number c)
+    (if (char-numeric? c)
+        (begin (set! current (cons c current)) in-number)
+        (begin (finish string->number) (start c))))
+  (define (in-word c)
+    (if (or (char-alphabetic? c) (char-numeric? c))
+        (begin (set! current (cons c current)) in-word)
+        (begin (finish string->symbol) (start c))))
+  (let loop ((state start) (in (append (string->list text) (list #\space))))
+    (if (null? in) (reverse tokens) (loop (state (car in)) (cdr in)))))
+(write (tokenise "x1 = 42+(y*7)")) (newline)
+
+(define-syntax automaton
+  (syntax-rules (: ->)
+    ((_ init (state : response ...) ...)
+     (let-syntax ((process (syntax-rules (accept ->)
+                             ((_ accept) (lambda (stream) (null? stream)))
+                             ((_ (label -> target) (... ...))
+                              (lambda (stream)
+                                (cond ((null? stream) #f)
+                                      ((eq? (car stream) 'label) (target (cdr stream))) (... ...)
+                                      (else #f)))))))
+       (letrec ((state (process response ...)) ...) init)))))
+(define cadr-machine
+  (automaton init
+    (init : (c -> more))
+    (more : (a -> more) (d -> more) (r -> end))
+    (end : accept)))
+(write (map cadr-machine '((c a d a d d r) (c a c r) (c r)))) (newline)
+;=> (green yellow red green yellow)
+;=> (x1 #\= 42 #\+ #\( y #\* 7 #\))
+;=> (#t #f #t)

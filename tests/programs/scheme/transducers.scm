@@ -1,0 +1,27 @@
+;; Transducers: procedures from reducers to reducers.
+(import (scheme base) (scheme write))
+
+(define (mapping f) (lambda (step) (lambda (acc x) (step acc (f x)))))
+(define (keeping ok?) (lambda (step) (lambda (acc x) (if (ok? x) (step acc x) acc))))
+(define (catting step) (lambda (acc xs) (reduce-list step acc xs)))
+(define (taking n)
+  (lambda (step)
+    (let ((left n))
+      (lambda (acc x)
+        (if (> left 0) (begin (set! left (- left 1)) (step acc x)) acc)))))
+(define (reduce-list step acc items)
+  (if (null? items) acc (reduce-list step (step acc (car items)) (cdr items))))
+(define (pipe . ts)
+  (lambda (step) (let loop ((ts ts)) (if (null? ts) step ((car ts) (loop (cdr ts)))))))
+(define (transduce t step start items) (reduce-list (t step) start items))
+(define (snoc acc x) (append acc (list x)))
+
+(define odd-squares (pipe (keeping odd?) (mapping (lambda (x) (* x x)))))
+(write (transduce odd-squares + 0 '(1 2 3 4 5))) (newline)
+(write (transduce odd-squares snoc '() '(1 2 3 4 5))) (newline)
+(write (transduce (pipe catting odd-squares (taking 3)) snoc '() '((1 2) (3 4 5) (6 7 9)))) (newline)
+(write (transduce (pipe) snoc '() '(a b))) (newline)
+;=> 35
+;=> (1 9 25)
+;=> (1 9 25)
+;=> (a b)
