@@ -8,7 +8,7 @@ import numpy as np
 
 from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
 from kleene.ir import Program
-from kleene.ir.codes import ValueKind
+from kleene.ir.codes import Flag, Opcode, TypeKind, ValueKind
 from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
 from kleene.solvers.inclusion import Solution
 
@@ -25,7 +25,7 @@ def made_by(program: Program, statement: Statement) -> tuple[np.ndarray, np.ndar
     """Return the calls (values) that return storage of their own, and its kind."""
     table = statement.allocations
     types = program.value_types[np.maximum(table.site, 0)]
-    returns = np.isin(types, np.flatnonzero(program.types.kind == 3))
+    returns = np.isin(types, np.flatnonzero(program.types.kind == TypeKind.POINTER))
     is_call = table.site >= program.bases[ValueKind.INSTRUCTION]
     rows = np.flatnonzero(np.isin(table.kind, _MADE) & is_call & returns)
     sites, first = np.unique(table.site[rows], return_index=True)
@@ -72,7 +72,24 @@ class Coverage:
         return [self._words(fact) for fact in found]
 
     def _has_value(self, fact: np.void) -> bool:
-        return self._holds(int(fact["value"]), fact)
+        value = int(fact["value"])
+        return self._holds(value, fact) or (
+            fact["at"]["kind"] == NOWHERE and self._may_be_poison(value)
+        )
+
+    def _may_be_poison(self, value: int) -> bool:
+        """Return whether an address outside of all storage may be one that is never used.
+
+        Optimised code computes some ahead of the test that keeps them inside; LLVM then calls the
+        result of an `inbounds` step poison.
+        """
+        row = value - self.program.bases[ValueKind.INSTRUCTION]
+        table = self.program.instructions
+        return (
+            row >= 0
+            and table.opcode[row] == Opcode.GETELEMENTPTR
+            and bool(table.flags[row] & Flag.INBOUNDS)
+        )
 
     def _holds(self, node: int, fact: np.void) -> bool:
         return any(self._reaches(node, fact[side]) for side in ("at", "or_at"))

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from kleene.frontends.c.compiler import Options
 from kleene.solvers import inclusion
 from kleene.solvers.inclusion import reference
 from tests.analyses.points_to.generator import Generator
-from tests.analyses.points_to.observing import answer, assert_covers, load, observe
+from tests.analyses.points_to.observing import Loaded, answer, assert_covers, load, observe
 
 N_SEEDS = 80 if os.environ.get("CI") else 12
 
 
-def _load(seed: int, folder: Path, **sizes: int):
+def _load(seed: int, folder: Path, *, options: Options | None = None, **sizes: int) -> Loaded:
     source = folder / "random.c"
     source.write_text(Generator(seed, **sizes).text())
-    return load(source)
+    return load(source, options=options)
 
 
 @pytest.mark.parametrize("seed", range(N_SEEDS))
@@ -30,6 +31,16 @@ def test_a_run_shows_nothing_that_the_answer_lacks(seed: int, tmp_path: Path):
     assert len(run.facts) > 50
     assert_covers(loaded, statement, solution, run)
     assert_covers(loaded, *answer(loaded.program, library=True), run)
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2"])
+@pytest.mark.parametrize("seed", range(N_SEEDS // 4))
+def test_optimised_code_is_covered_too(seed: int, level: str, tmp_path: Path):
+    loaded = _load(1000 + seed, tmp_path, options=Options(flags=(level,)))
+    statement, solution = answer(loaded.program)
+    run = observe(loaded, statement, tmp_path)
+    assert run.status == 0, run.complaints
+    assert_covers(loaded, statement, solution, run)
 
 
 @pytest.mark.parametrize("seed", range(N_SEEDS // 2))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kleene.analyses.points_to import PointsTo
+from kleene.frontends.c.compiler import Options
 from kleene.runtime.pointer_trace import About
 from kleene.solvers import inclusion
 from kleene.solvers.inclusion import reference
@@ -35,10 +36,19 @@ def test_a_run_shows_nothing_that_the_answer_lacks(name: str, tmp_path: Path):
     run = observe(loaded, statement, tmp_path)
     assert run.status == 0, run.complaints
     assert run.output, "a program says what it found"
-    assert (run.facts["what"] == About.VALUE).sum() >= 10
+    assert (run.facts["what"] == About.VALUE).sum() >= 5
     assert_covers(loaded, statement, solution, run)
     # As a library, of whose callers nothing is known, the same code allows more and never less.
     assert_covers(loaded, *answer(loaded.program, library=True), run)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_optimised_code_is_covered_too(name: str, tmp_path: Path):
+    loaded = load(PROGRAMS / name, options=Options(flags=("-O2",)))
+    statement, solution = answer(loaded.program)
+    run = observe(loaded, statement, tmp_path)
+    assert run.status == 0, run.complaints
+    assert_covers(loaded, statement, solution, run)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -73,6 +73,8 @@ def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
 def _arguments(program: Program) -> Places:
     table = program.arguments
     places = _places(program, Kind.ARGUMENT, table.type)
+    n_users = np.diff(program.users[0])[places.first_value :][: len(table)]
+    places.event[n_users == 0] = Event.NONE  # optimised callers pass poison where nobody looks
     copied = np.flatnonzero(table.passing == Passing.BYVAL)
     places.event[copied] = Event.LOCAL
     places.kind[copied] = AllocationKind.COPY
