@@ -6,7 +6,7 @@ import pytest
 
 from kleene.frontends.scheme.interpreter import primitives
 from kleene.frontends.scheme.interpreter.objects import Closure, Native, Parameter
-from kleene.frontends.scheme.primitives import names_of, table
+from kleene.frontends.scheme.primitives import table
 from tests.frontends.scheme.helpers import examples, value
 
 
@@ -36,11 +36,6 @@ def test_what_calls_is_in_the_prelude_or_controls():
             assert not (calls and known.kind != "control"), name
         else:
             assert calls or name.startswith("current-"), name
-
-
-def test_libraries_list_their_names():
-    assert {"car", "map", "call/cc"} <= set(names_of(("scheme", "base")))
-    assert names_of(("scheme", "read")) == ["read"]
 
 
 @pytest.mark.parametrize("name", [name for name, row in table().items() if row.n_most is not None])

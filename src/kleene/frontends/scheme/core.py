@@ -33,10 +33,6 @@ from kleene.base.errors import Span
 from kleene.frontends.scheme.sources import Sources
 
 CONSTANT, VARIABLE, PRIMITIVE, LAMBDA, CALL, IF, SET, DEFINE, LETREC, SEQUENCE = range(10)
-KIND_NAMES = (
-    *("constant", "variable", "primitive", "lambda", "call"),
-    *("if", "set", "define", "letrec", "sequence"),
-)
 NONE = -1
 
 I32 = NDArray[np.int32]
@@ -81,10 +77,6 @@ class Core:
     def node(self, row: int) -> Node:
         """Return a view of a row."""
         return Node(self, row)
-
-    def rows_of(self, kind: int) -> I32:
-        """Return the rows of a kind."""
-        return np.flatnonzero(self.kind == kind).astype(np.int32)
 
     def span(self, row: int) -> Span:
         """Return where a row is written; for what a macro made, where the macro is used."""

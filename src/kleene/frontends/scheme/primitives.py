@@ -41,8 +41,3 @@ def table() -> dict[str, PrimitiveRow]:
             upper = None if arity.endswith("+") else int(most or least)
             rows[name] = PrimitiveRow(name, library, int(least), upper, effect)
     return rows
-
-
-def names_of(library: LibraryName) -> list[str]:
-    """Return the primitives that a library exports."""
-    return [row.name for row in table().values() if row.library == library]

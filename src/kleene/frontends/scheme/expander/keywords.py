@@ -56,7 +56,6 @@ _ELSEWHERE: dict[LibraryName, tuple[Special, ...]] = {
     ("scheme", "lazy"): (
         Special("delay", derived.delay),
         Special("delay-force", derived.delay_force),
-        Special("make-lazy", derived.delay_force),
     ),
     ("srfi", "8"): (Special("receive", derived.receive),),
 }

@@ -132,7 +132,3 @@ class Top(Scope):
             binding = Variable(number)
         self.names[name] = binding
         return binding
-
-    def is_bound(self, name: str) -> bool:
-        """Return whether the top level defines or imports `name`."""
-        return name in self.names or name in self.imports

@@ -17,7 +17,6 @@ ROOT, DROPPED = -1, -2
 # What can be wrong; 0 is nothing.
 UNCLOSED, UNOPENED, MISMATCHED, MISPLACED_DOT, NO_DATUM = 11, 12, 13, 14, 15
 
-_ATOM_KINDS = scan.LABEL  # kinds below carry text
 _LABEL, _LABEL_USE = scan.LABEL, scan.LABEL_USE
 _LIST, _SQUARE, _BYTES = scan.LIST, scan.SQUARE, scan.BYTES
 _COMMENT, _CLOSE, _DOT = scan.COMMENT, scan.CLOSE, scan.DOT

@@ -1,4 +1,4 @@
-"""Equivalence, symbols, pairs, lists, vectors, boxes, hash tables, records."""
+"""Equivalence, symbols, pairs and lists."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from kleene.frontends.scheme.interpreter.library.numbers import index, real
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import (
     PROCEDURES,
-    Box,
-    CaseLambda,
-    Promise,
-    Record,
-    RecordType,
 )
 from kleene.frontends.scheme.primitives import table
 from kleene.frontends.scheme.values import (
@@ -28,7 +23,7 @@ from kleene.frontends.scheme.values import (
     list_of,
 )
 
-_BY_VALUE = (int, float, Fraction, complex, bool, str, Char)
+BY_VALUE = (int, float, Fraction, complex, bool, str, Char)
 
 
 @plain("eqv?")
@@ -36,7 +31,7 @@ def is_eqv(a: Any, b: Any) -> bool:
     """Return whether two values are the same: numbers and characters by value."""
     if a is b:
         return True
-    if type(a) is not type(b) or type(a) not in _BY_VALUE:
+    if type(a) is not type(b) or type(a) not in BY_VALUE:
         return False
     return bool(a == b) or (a != a and b != b)
 
@@ -268,158 +263,3 @@ _association("assv", is_eqv)
 @plain("iota")
 def _iota(count: Any, start: Any = 0, step: Any = 1) -> Any:
     return list_of([real(start) + i * real(step) for i in range(index(count))])
-
-
-def vector(x: Any) -> list[Any]:
-    """Return x if it is a vector."""
-    if type(x) is not list:
-        raise TypeError("not a vector")
-    return x
-
-
-def bounds(n: int, start: Any, end: Any) -> tuple[int, int]:
-    """Return a range of indices below n, both ends checked."""
-    stop = n if end is None else index(end)
-    if not 0 <= index(start) <= stop <= n:
-        raise IndexError("the range is outside")
-    return start, stop
-
-
-def part(items: Any, start: Any, end: Any) -> Any:
-    """Return the items from start to before end."""
-    first, last = bounds(len(items), start, end)
-    return items[first:last]
-
-
-plain("vector")(lambda *items: list(items))
-plain("make-vector")(lambda n, fill=UNSPECIFIED: [fill] * index(n))
-plain("vector-length")(lambda x: len(vector(x)))
-plain("vector-ref")(lambda x, k: vector(x)[index(k)])
-plain("vector->list")(lambda x, start=0, end=None: list_of(part(vector(x), start, end)))
-plain("vector-copy")(lambda x, start=0, end=None: part(vector(x), start, end))
-plain("vector-append")(lambda *vectors: [item for each in vectors for item in vector(each)])
-
-
-@plain("vector-set!")
-def _vector_set(x: Any, k: Any, value: Any) -> Any:
-    vector(x)[index(k)] = value
-    return UNSPECIFIED
-
-
-@plain("vector-fill!")
-def _vector_fill(x: Any, fill: Any, start: Any = 0, end: Any = None) -> Any:
-    first, last = bounds(len(vector(x)), start, end)
-    x[first:last] = [fill] * (last - first)
-    return UNSPECIFIED
-
-
-@plain("vector-copy!")
-def _vector_copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> Any:
-    items = part(vector(source), start, end)
-    bounds(len(vector(to)), at, at + len(items))
-    to[at : at + len(items)] = items
-    return UNSPECIFIED
-
-
-plain("box")(Box)
-plain("box?")(lambda x: type(x) is Box)
-plain("unbox")(lambda x: x.value)
-
-
-@plain("set-box!")
-def _set_box(box: Box, value: Any) -> Any:
-    if type(box) is not Box:
-        raise TypeError("not a box")
-    box.value = value
-    return UNSPECIFIED
-
-
-def key_of(value: Any) -> Any:
-    """Return what stands for a value in a hash table, equal where `equal?` says so."""
-    kind = type(value)
-    if kind is String:
-        return kind, value.text
-    if kind is Pair or kind is list:
-        inside = []
-        while type(value) is Pair:
-            inside.append(key_of(value.car))
-            value = value.cdr
-        rest = tuple(map(key_of, value)) if type(value) is list else key_of(value)
-        return kind, tuple(inside), rest
-    if kind is bytearray:
-        return kind, bytes(value)
-    return (kind, value) if kind in _BY_VALUE else (kind, id(value))
-
-
-def hash_table(x: Any) -> dict[Any, Any]:
-    """Return x if it is a hash table: keys stand for (key, value)."""
-    if type(x) is not dict:
-        raise TypeError("not a hash table")
-    return x
-
-
-plain("make-hash-table")(lambda *_: {})
-plain("hash-table?")(lambda x: type(x) is dict)
-plain("hash-table-contains?")(lambda t, key: key_of(key) in hash_table(t))
-plain("hash-table-count")(lambda t: len(hash_table(t)))
-plain("hash-table-keys")(lambda t: list_of([key for key, _ in hash_table(t).values()]))
-plain("hash-table-values")(lambda t: list_of([value for _, value in hash_table(t).values()]))
-plain("hash-table->alist")(lambda t: list_of([Pair(k, v) for k, v in hash_table(t).values()]))
-
-
-@plain("hash-table-ref/default")
-def _hash_ref(t: Any, key: Any, default: Any) -> Any:
-    return hash_table(t).get(key_of(key), (None, default))[1]
-
-
-@plain("hash-table-set!")
-def _hash_set(t: Any, key: Any, value: Any) -> Any:
-    hash_table(t)[key_of(key)] = (key, value)
-    return UNSPECIFIED
-
-
-@plain("hash-table-delete!")
-def _hash_delete(t: Any, key: Any) -> Any:
-    hash_table(t).pop(key_of(key), None)
-    return UNSPECIFIED
-
-
-@plain("alist->hash-table")
-def _hash_from(entries: Any, *_: Any) -> Any:
-    made: dict[Any, Any] = {}
-    for entry in items_of(entries):
-        made.setdefault(key_of(pair(entry).car), (entry.car, entry.cdr))
-    return made
-
-
-plain("%make-record-type")(lambda name, fields: RecordType(name, list(items_of(fields))))
-plain("%record")(lambda kind, *values: Record(_record_type(kind), list(values)))
-plain("%record?")(lambda x, kind: type(x) is Record and x.type is kind)
-
-
-def _record_type(kind: Any) -> RecordType:
-    if type(kind) is not RecordType:
-        raise TypeError("not a record type")
-    return kind
-
-
-def _record(x: Any, kind: RecordType) -> Record:
-    if type(x) is not Record or x.type is not _record_type(kind):
-        raise TypeError(f"not a {kind.name}")
-    return x
-
-
-plain("%record-ref")(lambda x, kind, i: _record(x, kind).values[i])
-
-
-@plain("%record-set!")
-def _record_set(x: Any, kind: Any, i: Any, value: Any) -> Any:
-    _record(x, kind).values[i] = value
-    return UNSPECIFIED
-
-
-plain("%case-lambda")(lambda *clauses: CaseLambda(list(clauses)))
-plain("%delay")(lambda thunk: Promise(False, thunk))
-plain("%delay-force")(lambda thunk: Promise(False, thunk, is_chain=True))
-plain("make-promise")(lambda x: x if type(x) is Promise else Promise(True, x))
-plain("promise?")(lambda x: type(x) is Promise)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.lists import bounds, part, vector
 from kleene.frontends.scheme.interpreter.library.numbers import index
 from kleene.frontends.scheme.interpreter.library.registry import plain
+from kleene.frontends.scheme.interpreter.library.vectors import bounds, part, vector
 from kleene.frontends.scheme.values import UNSPECIFIED, Char, String, items_of, list_of
 
 _SPACE = Char(" ")
