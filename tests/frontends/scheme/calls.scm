@@ -204,3 +204,9 @@
 
 (exact? (current-jiffy))
 ;=> #t
+
+(define c (list 1 2)) (set-cdr! (cdr c) c) (map (lambda (f) (guard (e ((error-object? e) 'refused)) (f c))) (list reverse length list->vector list-copy (lambda (c) (memq 'x c)) (lambda (c) (assq 'x (list c c))) (lambda (c) (apply + c)) (lambda (c) (append c '(1)))))
+;=> (refused refused refused refused refused #f refused refused)
+
+(map (lambda (f) (guard (e ((error-object? e) 'refused)) (f 1000000000000))) (list make-vector make-string make-list make-bytevector iota (lambda (n) (expt 10 n))))
+;=> (refused refused refused refused refused refused)

@@ -282,6 +282,7 @@ def test_assigned_primitives_are_variables():
 def test_imports_limit_what_is_visible():
     core = parse("(import (only (scheme base) car)) (car cdr)")
     assert [core.names[core.reference[row]] for row in core.unbound()] == ["cdr"]
+    assert len(parse("(import (rnrs base (6)) (rnrs)) (car cdr)").unbound()) == 0
     core = parse("(import (prefix (scheme base) s:)) (s:let ((x 1)) (s:car x))")
     assert core_text(core) == "((lambda (x.0) (car x.0)) 1)"
 

@@ -59,10 +59,22 @@ def list_of(items: Iterable[Any], tail: Any = NIL) -> Any:
     return tail
 
 
+def pairs_of(value: Any) -> Iterator[Pair]:
+    """Yield the pairs of a list, proper or not; TypeError where it has no end."""
+    slow, moves = value, False
+    while type(value) is Pair:
+        yield value
+        value = value.cdr
+        slow = slow.cdr if moves else slow
+        moves = not moves
+        if value is slow and type(value) is Pair:
+            raise TypeError("a list without end")
+
+
 def items_of(value: Any) -> Iterator[Any]:
     """Yield the items of a proper list; TypeError where it is none."""
-    while type(value) is Pair:
-        yield value.car
-        value = value.cdr
+    for pair in pairs_of(value):
+        yield pair.car
+        value = pair.cdr
     if value is not NIL:
         raise TypeError("not a list")

@@ -62,6 +62,8 @@ def library_name(x: Expander, datum: Datum) -> LibraryName:
     """Return a library's name as words."""
     parts = []
     for item in list_items(x, datum, "a library's name, such as (scheme base)"):
+        if type(item) is Form:  # a version, as R6RS has them
+            continue
         if type(item) is Identifier:
             parts.append(plain_name(item.name))
         elif type(item) is Literal and type(item.value) is int:

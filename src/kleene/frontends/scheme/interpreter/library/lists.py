@@ -7,7 +7,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.numbers import index, real
+from kleene.frontends.scheme.interpreter.library.numbers import index, real, size
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import (
     PROCEDURES,
@@ -21,6 +21,7 @@ from kleene.frontends.scheme.values import (
     String,
     items_of,
     list_of,
+    pairs_of,
 )
 
 BY_VALUE = (int, float, Fraction, complex, bool, str, Char)
@@ -176,7 +177,7 @@ def _concatenate(lists: Any) -> Any:
 
 plain("reverse")(lambda x: list_of(list(items_of(x))[::-1]))
 plain("append-reverse")(lambda x, tail: list_of(list(items_of(x))[::-1], tail))
-plain("make-list")(lambda n, fill=UNSPECIFIED: list_of([fill] * index(n)))
+plain("make-list")(lambda n, fill=UNSPECIFIED: list_of([fill] * size(n)))
 plain("list->vector")(lambda x: list(items_of(x)))
 
 
@@ -218,9 +219,8 @@ def _list_set(x: Any, k: Any, value: Any) -> Any:
 
 @plain("last-pair")
 def _last_pair(x: Any) -> Any:
-    while type(pair(x).cdr) is Pair:
-        x = x.cdr
-    return x
+    *_, last = pairs_of(pair(x))
+    return last
 
 
 plain("last")(lambda x: _last_pair(x).car)
@@ -229,19 +229,21 @@ plain("last")(lambda x: _last_pair(x).car)
 @plain("list-copy")
 def _copy(x: Any) -> Any:
     items = []
-    while type(x) is Pair:
-        items.append(x.car)
-        x = x.cdr
+    for each in pairs_of(x):
+        items.append(each.car)
+        x = each.cdr
     return list_of(items, x)
 
 
 def _member(name: str, same: Any) -> None:
     @plain(name)
     def member(item: Any, x: Any) -> Any:
-        while x is not NIL:
-            if same(item, pair(x).car):
-                return x
-            x = x.cdr
+        for each in pairs_of(x):
+            if same(item, each.car):
+                return each
+            x = each.cdr
+        if x is not NIL:
+            raise TypeError("not a list")
         return False
 
 
@@ -262,4 +264,4 @@ _association("assv", is_eqv)
 
 @plain("iota")
 def _iota(count: Any, start: Any = 0, step: Any = 1) -> Any:
-    return list_of([real(start) + i * real(step) for i in range(index(count))])
+    return list_of([real(start) + i * real(step) for i in range(size(count))])

@@ -18,7 +18,9 @@ from kleene.frontends.scheme.values import String
 
 _NUMBERS = (int, float, Fraction, complex)
 _REALS = (int, float, Fraction)
-_MOST_BITS = 10_000_000  # of an exact power: a slip must not fill the memory
+# A slip must not fill the memory.
+_MOST_BITS = 10_000_000  # of an exact power
+_MOST_ITEMS = 10_000_000  # of a new list, vector, string or bytevector
 
 
 def number(x: Any) -> Any:
@@ -47,6 +49,13 @@ def index(x: Any) -> int:
     if type(x) is not int or x < 0:
         raise TypeError("not an index")
     return x
+
+
+def size(x: Any) -> int:
+    """Return x if a new object may have so many items."""
+    if index(x) > _MOST_ITEMS:
+        raise ValueError("too many items")
+    return int(x)
 
 
 def _tidy(x: Any) -> Any:

@@ -12,8 +12,11 @@ from kleene.frontends.scheme.primitives import table
 Function = TypeVar("Function", bound=Callable[..., Any])
 NATIVES: dict[str, Native] = {}
 
-# What Python raises where an argument has the wrong type or is out of range.
-_MISTAKES = (TypeError, ValueError, IndexError, AttributeError, ArithmeticError, LookupError)
+# What Python raises where an argument has the wrong type, is out of range, or nests too deep.
+_MISTAKES = (
+    *(TypeError, ValueError, AttributeError, ArithmeticError, LookupError),
+    *(OSError, RecursionError),
+)
 
 
 def plain(*names: str) -> Callable[[Function], Function]:

@@ -7,7 +7,7 @@ from typing import Any
 from kleene.frontends.scheme.interpreter.library.lists import BY_VALUE, pair
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import Box, CaseLambda, Promise, Record, RecordType
-from kleene.frontends.scheme.values import UNSPECIFIED, Pair, String, items_of, list_of
+from kleene.frontends.scheme.values import UNSPECIFIED, Pair, String, items_of, list_of, pairs_of
 
 plain("box")(Box)
 plain("box?")(lambda x: type(x) is Box)
@@ -29,9 +29,9 @@ def key_of(value: Any) -> Any:
         return kind, value.text
     if kind is Pair or kind is list:
         inside = []
-        while type(value) is Pair:
-            inside.append(key_of(value.car))
-            value = value.cdr
+        for each in pairs_of(value):
+            inside.append(key_of(each.car))
+            value = each.cdr
         rest = tuple(map(key_of, value)) if type(value) is list else key_of(value)
         return kind, tuple(inside), rest
     if kind is bytearray:

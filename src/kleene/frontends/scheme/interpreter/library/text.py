@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.numbers import index
+from kleene.frontends.scheme.interpreter.library.numbers import index, size
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.library.vectors import bounds, part, vector
 from kleene.frontends.scheme.values import UNSPECIFIED, Char, String, items_of, list_of
@@ -80,7 +80,7 @@ def _from_code(x: Any) -> Char:
 
 plain("string?")(lambda x: type(x) is String)
 plain("string")(lambda *chars: String("".join(char(x) for x in chars)))
-plain("make-string")(lambda n, fill=_SPACE: String(char(fill) * index(n)))
+plain("make-string")(lambda n, fill=_SPACE: String(char(fill) * size(n)))
 plain("string-length")(lambda x: len(text(x)))
 plain("string-ref")(lambda x, k: Char(text(x)[index(k)]))
 plain("string-append")(lambda *strings: String("".join(text(x) for x in strings)))
@@ -139,7 +139,7 @@ def octets(x: Any) -> bytearray:
 
 plain("bytevector?")(lambda x: type(x) is bytearray)
 plain("bytevector")(lambda *items: bytearray(items))
-plain("make-bytevector")(lambda n, fill=0: bytearray([fill]) * index(n))
+plain("make-bytevector")(lambda n, fill=0: bytearray([fill]) * size(n))
 plain("bytevector-length")(lambda x: len(octets(x)))
 plain("bytevector-u8-ref")(lambda x, k: octets(x)[index(k)])
 plain("bytevector-append")(lambda *parts: bytearray(b"".join(octets(x) for x in parts)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.numbers import index
+from kleene.frontends.scheme.interpreter.library.numbers import index, size
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.values import UNSPECIFIED, list_of
 
@@ -31,7 +31,7 @@ def part(items: Any, start: Any, end: Any) -> Any:
 
 
 plain("vector")(lambda *items: list(items))
-plain("make-vector")(lambda n, fill=UNSPECIFIED: [fill] * index(n))
+plain("make-vector")(lambda n, fill=UNSPECIFIED: [fill] * size(n))
 plain("vector-length")(lambda x: len(vector(x)))
 plain("vector-ref")(lambda x, k: vector(x)[index(k)])
 plain("vector->list")(lambda x, start=0, end=None: list_of(part(vector(x), start, end)))
