@@ -1,0 +1,144 @@
+"""The operations on one octagon on GPUs; see `kleene.kernels.minplus`.
+
+Octagons are arrays on the GPU (`to_device`, `to_host` move them), and stay there: nothing is copied
+back but the answer of an operation that returns a bool, for which it waits. Small octagons are
+batches of one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels.minplus.cuda import batch, closure
+from kleene.kernels.minplus.cuda.modules import arrays, ends, module, run, to_device, to_host
+from kleene.kernels.minplus.layout import infinity, n_variables
+
+__all__ = ["batch", "to_device", "to_host"]
+
+
+def close(m: Any, tighten: bool) -> bool:
+    """Close strongly."""
+    xp, n = arrays(m), n_variables(len(m))
+    if n > closure.LARGEST_TILE:
+        return closure.close_large(m, n, tighten)
+    codes = xp.full(1, closure.WIDER, np.uint8)
+    closure.close_tiles(m, ends(len(m)), codes, n, tighten)
+    return int(codes[0]) == closure.CLOSED
+
+
+def strengthen(m: Any, tighten: bool) -> bool:
+    """Combine unary bounds."""
+    if n_variables(len(m)) > closure.LARGEST_TILE:
+        none = ends(0)
+        return _revise(m, none, none, m[:1], [-1], tighten)
+    return bool(batch.strengthen(m, ends(len(m)), tighten)[0])
+
+
+def close_after(m: Any, rows: Any, columns: Any, bounds: Any, tighten: bool) -> bool:
+    """Add constraints to a closed octagon and close it again."""
+    if n_variables(len(m)) > closure.LARGEST_TILE:
+        return _revise(m, rows, columns, bounds, range(len(rows)), tighten)
+    starts = ends(len(rows))
+    return bool(batch.close_after(m, ends(len(m)), starts, rows, columns, bounds, tighten)[0])
+
+
+def _revise(m: Any, rows: Any, columns: Any, bounds: Any, turns: Any, tighten: bool) -> bool:
+    """Take up constraints one after the other, -1 for unary bounds, with all of the GPU."""
+    xp, n = arrays(m, rows, columns, bounds), np.int32(n_variables(len(m)))
+    room, code = xp.empty(12 * int(n), m.dtype), xp.ones(1, np.int32)
+    kernels, flag = module("revise", m.dtype), np.int32(tighten)
+    for s in turns:
+        args = (m, n, rows, columns, bounds, np.int32(s), flag, room, code)
+        kernels.launch("prepare_one", (1,), (1024,), args)
+        run("revise", "apply_one", m.dtype, 1, len(m), m, n, flag, room, code)
+    return int(code[0]) != closure.EMPTY if len(turns) else not bool(m[0] < 0)
+
+
+def add(m: Any, rows: Any, columns: Any, bounds: Any) -> None:
+    """Add constraints: two cells each, and nothing else is touched."""
+    batch.add(m, ends(len(m)), ends(len(rows)), rows, columns, bounds)
+
+
+def join(out: Any, a: Any, b: Any) -> None:
+    """Write the pointwise maximum."""
+    batch.join(out, a, b, None)
+
+
+def meet(out: Any, a: Any, b: Any) -> None:
+    """Write the pointwise minimum."""
+    batch.meet(out, a, b, None)
+
+
+def widen(out: Any, a: Any, b: Any, thresholds: Any) -> None:
+    """Keep stable bounds."""
+    batch.widen(out, a, b, ends(len(a)), thresholds)
+
+
+def narrow(out: Any, a: Any, b: Any) -> None:
+    """Refine missing bounds only."""
+    batch.narrow(out, a, b, ends(len(a)))
+
+
+def includes(a: Any, b: Any) -> bool:
+    """Return whether every bound of `a` is no tighter than that of `b`."""
+    return bool(batch.includes(a, b, ends(len(a)))[0])
+
+
+def equals(a: Any, b: Any) -> bool:
+    """Return whether all bounds are the same."""
+    return bool(batch.equals(a, b, ends(len(a)))[0])
+
+
+def forget(m: Any, variable: int) -> None:
+    """Drop all bounds on a variable."""
+    free = infinity(m.dtype)
+    assign_interval(m, variable, free, free)
+
+
+def shift(m: Any, variable: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign x := ±x + d."""
+    assign(m, variable, variable, negate, up, down)
+
+
+def assign(m: Any, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign x := ±y + d."""
+    arrays(m)
+    n = n_variables(len(m))
+    args = (np.int32(n), np.int32(target), np.int32(source), np.int32(negate))
+    run("operations", "move_one", m.dtype, 1, 2 * n, m, *args, *_two(m, up, down))
+
+
+def assign_interval(m: Any, variable: int, up: Any, down: Any) -> None:
+    """Assign x := d."""
+    arrays(m)
+    n = n_variables(len(m))
+    args = (np.int32(n), np.int32(variable), *_two(m, up, down))
+    run("operations", "set_one", m.dtype, 1, 2 * n, m, *args)
+
+
+def unary(out: Any, m: Any) -> None:
+    """Read twice the bounds."""
+    batch.unary(out, ends(len(out)), m, ends(len(m)))
+
+
+def select(out: Any, m: Any, variables: Any) -> None:
+    """Read some variables."""
+    batch.select(out, ends(len(out)), m, ends(len(m)), variables, ends(len(variables)))
+
+
+def place(out: Any, m: Any, variables: Any) -> None:
+    """Write some variables."""
+    batch.place(out, ends(len(out)), m, ends(len(m)), variables, ends(len(variables)))
+
+
+def minimal(out: Any, m: Any) -> None:
+    """Mark the constraints to keep."""
+    is_lead, n = batch.mark_small(out, m, ends(len(m))), n_variables(len(m))
+    if n > closure.LARGEST_TILE:
+        batch.mark_large(out, m, n, is_lead)
+
+
+def _two(m: Any, up: Any, down: Any) -> tuple[Any, Any]:
+    return m.dtype.type(up), m.dtype.type(down)

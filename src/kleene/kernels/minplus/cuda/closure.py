@@ -1,0 +1,163 @@
+"""Closing on GPUs: small octagons a block of threads each, large ones by tiles of all of it.
+
+Integers are closed in the narrowest type whose sums cannot overflow, which the kernels find out as
+they load; where they cannot say yes, nothing is written, and the next wider type has its turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels import launch
+from kleene.kernels.minplus.cuda.modules import c_name, module
+from kleene.kernels.minplus.layout import infinity
+
+EMPTY, CLOSED, WIDER = 0, 1, 2  # as in tile.cu
+LARGEST_TILE = 64  # variables of an octagon that one block closes
+_WARPS = 8  # of the blocks whose warps take a row each
+_NO_POINT, _TOO_LARGE, _SPARSE_AND_LARGE = 8, 4, 3  # facts of closure.cu
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A type to close in; `saturates` where every sum looks for overflow."""
+
+    dtype: np.dtype[Any]
+    saturates: bool = False
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """Return what its kernels are compiled with."""
+        return {"INNER_T": c_name(self.dtype), "SATURATE": int(self.saturates)}
+
+    @property
+    def infinity(self) -> Any:
+        """Return what stands for "no bound" while closing."""
+        if self.saturates or self.dtype.kind == "f":
+            return infinity(self.dtype)
+        return self.dtype.type((1 << (8 * self.dtype.itemsize - 2)) - 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large closures are cut: threads along the side of a tile, and pivots of a round."""
+
+    side: int = 16
+    pivots: int = 64
+
+
+SHAPE = Shape()
+_ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
+_F64, _F32, _I64, _I32, _I16 = (
+    Inner(np.dtype(name)) for name in ("float64", "float32", "int64", "int32", "int16")
+)
+_SURE = Inner(np.dtype(np.int64), saturates=True)
+_OF_TILES = {
+    "float64": (_F64,),
+    "float32": (_F32,),
+    "int64": (_SURE,),
+    "int32": (_I32, _SURE),
+    "int16": (_I32,),  # 2n sums of 16 bits always fit
+}
+_OF_LARGE = {
+    "float64": (_F64,),
+    "float32": (_F32,),
+    "int64": (_I64, _SURE),
+    "int32": (_I32, _SURE),
+    "int16": (_I16, _I32, _SURE),
+}
+
+
+def close_tiles(m: Any, offsets: Any, codes: Any, largest: int, tighten: bool) -> None:
+    """Close the octagons of up to `largest` variables whose code is `WIDER`; write their codes."""
+    n_rows = 2 * largest
+    block = min(512, 1 << max(64, n_rows * n_rows // 16).bit_length() - 1)
+    args = (m, offsets, np.int32(largest), np.int32(tighten), codes)
+    for inner in _OF_TILES[m.dtype.name]:
+        shared_bytes = (n_rows * n_rows + n_rows) * inner.dtype.itemsize
+        kernels = module("tile", m.dtype, **inner.defines)
+        kernels.launch("close_each", (len(codes),), (block,), args, shared_bytes=shared_bytes)
+
+
+def close_large(m: Any, n: int, tighten: bool) -> bool:
+    """Close one octagon by tiles; return whether it has a point."""
+    for inner in _OF_LARGE[m.dtype.name]:
+        work = _Work(m, n, inner)
+        work.load("load", n, work.extent, int(tighten), work.facts)
+        for first in range(0, 2 * n, SHAPE.pivots):
+            work.relax(work.c, work.c, first, closes=True)
+        d = work.xp.empty(2 * n, inner.dtype)
+        ends = (np.int32(n), np.int32(work.extent))
+        block = 32 * _WARPS
+        settled = (work.c, d, *ends, np.int32(tighten), work.facts)
+        work.kernels.launch("settle", (-(-2 * n // block),), (block,), settled)
+        work.rows("store", 2 * n, m, work.c, d, *ends, work.facts)
+        if (code := work.code()) != WIDER:
+            return code == CLOSED
+    raise AssertionError("the last type takes every octagon")
+
+
+def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
+    """Mark the bounds between leaders of one large closed octagon that no others give."""
+    for inner in _OF_LARGE[m.dtype.name]:
+        work = _Work(m, n, inner)
+        work.load("load_hollow", is_lead, n, work.extent, work.facts)
+        paths = work.xp.full(work.extent * work.extent, inner.infinity, inner.dtype)
+        for first in range(0, 2 * n, SHAPE.pivots):
+            work.relax(work.c, paths, first, closes=False)
+        ends = (np.int32(n), np.int32(work.extent))
+        work.rows("mark_needed", 2 * n, out, m, is_lead, paths, *ends, work.facts)
+        if work.code() != WIDER:
+            return
+    raise AssertionError("the last type takes every octagon")
+
+
+class _Work:
+    """The square matrix of one octagon, and the launches that share it."""
+
+    def __init__(self, m: Any, n: int, inner: Inner) -> None:
+        self.m, self.inner, self.xp = m, inner, launch.current().xp
+        tile = SHAPE.side * _ROWS
+        self.extent = -(-2 * n // tile) * tile
+        shape = {"SIDE": SHAPE.side, "PIVOTS": SHAPE.pivots}
+        self.kernels = module("closure", m.dtype, **inner.defines, **shape)
+        self.word = np.dtype(np.uint32) if inner.dtype.itemsize == 2 else inner.dtype
+        self.c = self.xp.empty(self.extent * self.extent, inner.dtype)
+        self.p = self.xp.empty(SHAPE.pivots * self.extent, self.word)
+        self.r = self.xp.empty(SHAPE.pivots * self.extent, inner.dtype)
+        self.facts = self.xp.zeros(1, np.int32)
+
+    def load(self, kernel: str, *args: Any) -> None:
+        """Fill the square matrix."""
+        given = (np.int32(arg) if isinstance(arg, int) else arg for arg in args)
+        self.rows(kernel, self.extent, self.c, self.m, *given)
+
+    def rows(self, kernel: str, n_rows: int, *args: Any) -> None:
+        """Launch a kernel whose warps take a row each."""
+        self.kernels.launch(kernel, (-(-n_rows // _WARPS),), (32 * _WARPS,), args)
+
+    def relax(self, source: Any, target: Any, first: int, *, closes: bool) -> None:
+        """Lower `target` by all paths through a block of pivots of `source`."""
+        extent, itemsize = np.int32(self.extent), self.inner.dtype.itemsize
+        side, pivots = SHAPE.side, SHAPE.pivots
+        args = (source, self.p, self.r, extent, np.int32(first), np.int32(closes), self.facts)
+        block = _PANEL_ROWS * pivots // _PANEL_COLUMNS
+        shared_bytes = pivots * (pivots + _PANEL_ROWS) * itemsize
+        grid = self.extent // _PANEL_ROWS
+        self.kernels.launch("panel", (grid,), (block,), args, shared_bytes=shared_bytes)
+        n_tiles, columns = self.extent // (side * _ROWS), 8 if itemsize == 4 else 4
+        grid = n_tiles * (n_tiles + 1) // 2 * (2 if itemsize == 8 else 1)
+        shared_bytes = pivots * side * (_ROWS + columns) * self.word.itemsize
+        args = (target, self.p, self.r, extent, self.facts)
+        self.kernels.launch("update", (grid,), (side * side,), args, shared_bytes=shared_bytes)
+
+    def code(self) -> int:
+        """Return what became of it, when all launches are done."""
+        facts = int(self.facts[0])
+        if facts & _NO_POINT:
+            return EMPTY
+        too_large = facts & _TOO_LARGE or facts & _SPARSE_AND_LARGE == _SPARSE_AND_LARGE
+        return WIDER if too_large else CLOSED

@@ -1,0 +1,83 @@
+"""Compiling and launching this folder's kernels, and moving arrays to where they run."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels import launch
+
+HERE = Path(__file__).parent
+_C_NAMES = {
+    "float64": "double",
+    "float32": "float",
+    "int64": "long long",
+    "int32": "int",
+    "int16": "short",
+}
+_BLOCK = 256
+_SMALL_BLOCK = 64
+_ITEMS_PER_THREAD = 4
+_MOST_SHARES = 8192
+
+
+def to_device(array: Any) -> Any:
+    """Return the array in the memory of the GPU (of the host, where the host runner is chosen)."""
+    return launch.current().xp.asarray(array)
+
+
+def to_host(array: Any) -> np.ndarray:
+    """Return an array of the GPU as a NumPy array."""
+    out = np.empty(array.shape, array.dtype)
+    launch.current().to_host(array, out)
+    return out
+
+
+def arrays(*given: Any) -> Any:
+    """Return the array module, having refused arrays that are not of the place we compute in."""
+    xp = launch.current().xp
+    for array in given:
+        if not isinstance(array, xp.ndarray):
+            kind = f"{type(array).__module__}.{type(array).__name__}"
+            raise ValueError(f"on 'cuda' arrays must be on the GPU, not {kind}: use `to_device`")
+    return xp
+
+
+def module(name: str, dtype: Any, **defines: object) -> launch.Module:
+    """Return the kernels of NAME.cu for octagons of a type."""
+    return launch.load(HERE / f"{name}.cu", VALUE_T=_C_NAMES[dtype.name], **defines)
+
+
+def c_name(dtype: Any) -> str:
+    """Return what C calls an element type."""
+    return _C_NAMES[dtype.name]
+
+
+def run(
+    name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any
+) -> None:
+    """Launch a kernel of NAME.cu: blocks for each octagon, as many as `n_items` in all are worth."""
+    per_octagon = n_items // max(1, n_octagons)
+    block = _BLOCK if per_octagon > _BLOCK * _ITEMS_PER_THREAD else _SMALL_BLOCK
+    shares = min(_MOST_SHARES, max(1, per_octagon // (block * _ITEMS_PER_THREAD)))
+    module(name, dtype).launch(kernel, (n_octagons, shares), (block,), args)
+
+
+def run_blocks(name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any) -> None:
+    """Launch a kernel of NAME.cu with one block for each octagon, as large as `n_items` in all ask."""
+    per_octagon = n_items // max(1, n_octagons)
+    block = _BLOCK if per_octagon > _BLOCK * _ITEMS_PER_THREAD else _SMALL_BLOCK
+    module(name, dtype).launch(kernel, (n_octagons,), (block,), args)
+
+
+def ends(n_elements: int) -> Any:
+    """Return the offsets of a batch with one octagon, or the starts of one list."""
+    return _ends(launch.current(), n_elements)
+
+
+@lru_cache(256)
+def _ends(place: launch.Backend, n_elements: int) -> Any:
+    return place.xp.asarray(np.array([0, n_elements]))
