@@ -159,7 +159,7 @@ def define_syntax(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     name, rules = items_of(x, form, 2, 2, "(define-syntax name (syntax-rules ...))")
     if type(name) is not Identifier:
         raise x.error(name, "scheme/bad-syntax", "define-syntax binds a name")
-    scope.names[name.name] = transformer(x, rules, scope)
+    scope.bind(name.name, transformer(x, rules, scope))
     return []
 
 
@@ -175,7 +175,7 @@ def letrec_syntax(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     parts = items_of(x, form, 2, None, "(letrec-syntax ((name rules) ...) body ...)")
     inner = Scope(scope, {})
     for name, rules in pairs_of(x, parts[0]):
-        inner.names[name.name] = transformer(x, rules, inner)
+        inner.bind(name.name, transformer(x, rules, inner))
     x.body(parts[1:], Scope(inner, {}), slot, form)
 
 

@@ -209,14 +209,15 @@ class Expander:
                 defined.append((Alias("_", scope), early, early))
             expressions = []
             defined.append((identifier.name, identifier, datum))
-            scope.names[identifier.name] = Variable(core.NONE)
+            scope.bind(identifier.name, Variable(core.NONE))
         if not expressions:
             raise self.error(form, "scheme/empty-body", "a body ends with an expression")
         if not defined:
             return self.sequence(expressions, scope, slot, form)
         names = [(name, place) for name, place, _ in defined]
         bindings, first = self.letrec_row(names, form, slot)
-        scope.names.update(bindings)
+        for name, binding in bindings.items():
+            scope.bind(name, binding)
         for i, (_, _, datum) in enumerate(defined):
             self.push(datum, scope, first + i)
         self.sequence(expressions, scope, first + len(defined), form)

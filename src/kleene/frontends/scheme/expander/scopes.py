@@ -82,28 +82,37 @@ Binding: TypeAlias = Variable | Special | Macro | Primitive
 class Scope:
     """Names and their bindings, then those of the scope around."""
 
-    __slots__ = ("names", "parent")
+    __slots__ = ("names", "parent", "top")
 
-    def __init__(self, parent: Scope | None, names: dict[Name, Binding]) -> None:
+    def __init__(self, parent: Scope, names: dict[Name, Binding]) -> None:
+        self.top: Top = parent.top
+        self.top.local.update(names)
         self.names = names
-        self.parent = parent
-        if parent is not None and parent.parent is not None and len(parent.names) < _FEW:
+        self.parent: Scope | None = parent
+        if parent.parent is not None and len(parent.names) < _FEW:
             self.names = {**parent.names, **names}
             self.parent = parent.parent
+
+    def bind(self, name: Name, binding: Binding) -> None:
+        """Let a name mean something here."""
+        self.names[name] = binding
+        self.top.local.add(name)
 
     def lookup(self, identifier: Identifier) -> Binding:
         """Return what the identifier means here; a name that nothing binds is a new global."""
         name = identifier.name
         scope: Scope | None = self
         while True:
-            top = scope
+            assert scope is not None
+            top = scope.top
+            if name not in top.local:  # most are not: no need to go through the scopes
+                scope = top
             while scope is not None:
                 binding = scope.names.get(name)
                 if binding is not None:
                     return binding
-                top, scope = scope, scope.parent
+                scope = scope.parent
             if type(name) is str:
-                assert isinstance(top, Top)
                 return top.free(name, identifier)
             name, scope = name.name, name.scope  # type: ignore[union-attr]
 
@@ -114,13 +123,20 @@ class Top(Scope):
     A program without imports sees everything; its first import ends that (`sees_all`).
     """
 
-    __slots__ = ("builder", "imports", "sees_all")
+    __slots__ = ("builder", "imports", "local", "sees_all")
 
     def __init__(self, builder: Builder, imports: dict[str, Binding]) -> None:
-        super().__init__(None, {})
+        self.top = self
+        self.names = {}
+        self.parent = None
+        self.local: set[Name] = set()  # the names that some scope inside binds
         self.builder = builder
         self.imports = imports
         self.sees_all = False
+
+    def bind(self, name: Name, binding: Binding) -> None:
+        """Let a name mean something at the top level."""
+        self.names[name] = binding
 
     def free(self, name: str, identifier: Identifier) -> Binding:
         """Return the binding of a name that is not defined here yet, and remember it."""
