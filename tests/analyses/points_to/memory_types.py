@@ -63,9 +63,8 @@ class Memory:
         if tree[0] != "union":
             return types.struct([self.type(t) for t in tree[1]], packed=tree[0] == "packed")
         self._n_unions += 1
-        words, rest = divmod(size(tree), 8)  # as clang lays it out: bytes of the right size
-        fields = [types.array(words, types.integer(64)), types.array(rest, types.integer(8))]
-        return types.fill(types.named(f"union.u{self._n_unions}"), fields)
+        words = types.array(size(tree) // 8, types.integer(64))  # storage of the right size
+        return types.fill(types.named(f"union.u{self._n_unions}"), [words])
 
     def shapes(self) -> Shapes:
         """Return where to ask for shapes; no more types after this."""
@@ -79,7 +78,7 @@ def align(tree: Tree) -> int:
         return align(tree[2])
     if tree[0] == "packed":
         return 1
-    return max(8 if tree[0] == "union" else 1, *map(align, tree[1]))
+    return 8 if tree[0] == "union" else max(map(align, tree[1]))
 
 
 def size(tree: Tree) -> int:

@@ -5,8 +5,8 @@ is the addresses of elements 1, 2, …; so it stands for many. A move by c and m
 address x to every x + c + j·t in the allocation, with what ISO C says of arrays (6.5.6):
 
 - A variable index stays in its array. Its array is the outermost one around x + c whose element
-  size divides t; else around x (then c is added last: `a[i - 1]`). For negative c both are taken.
-  Where there is none, every multiple counts.
+  size divides t; else around x (`a[i - 1]`). For negative c both are taken. Where there is none,
+  every multiple counts.
 - A positive constant that is a multiple of the element size and smaller than the array, from the
   others, stays in the others. Every other constant is added to every address: pointers to members
   go back to their struct.
@@ -406,27 +406,43 @@ def _add_and_index(
     walks: Grid,
 ) -> None:
     """Note where a constant and multiples of a stride take a place."""
-    between[:] = 0
-    is_elsewhere = not _add(f, shape, place, constant, between, walks)
-    if between[-1]:
+    landed, indexed = between[0], between[1]
+    landed[:] = 0
+    is_elsewhere = not _add(f, shape, place, constant, landed, walks)
+    if landed[-1]:
         found[:] = 1
         return
-    for landing in range(len(between)):
-        if between[landing]:
-            array = _array_of(f, shape, landing, stride)
-            if array >= 0:
-                _index(f, shape, landing, array, found)
-            else:
-                is_elsewhere = True
+    is_elsewhere |= not _index_all(f, shape, stride, landed, found)
     own = _array_of(f, shape, place, stride)
     if own < 0 and is_elsewhere:
         _sweep_from(f, shape, place, constant, stride, found, swept, is_swept, walks)
     elif own >= 0 and (is_elsewhere or constant < 0):
-        between[:] = 0
-        _index(f, shape, place, own, between)
-        for indexed in range(len(between)):
-            if between[indexed]:
-                _add(f, shape, indexed, constant, found, walks)
+        start = f.places[f.shapes[shape, FIRST_PLACE] + place, START]
+        inside = f.starts[start, BYTE] - f.arrays[own, BEGIN]
+        within = (inside + constant) % f.arrays[own, STRIDE] - inside  # without whole elements
+        indexed[:] = 0
+        landed[:] = 0
+        _index(f, shape, place, own, indexed)
+        for at in range(len(indexed)):
+            if indexed[at]:
+                _add(f, shape, at, constant, found, walks)
+                _add(f, shape, at, within, landed, walks)
+        _index_all(f, shape, stride, landed, found)
+
+
+@_piece
+def _index_all(f: Frame, shape: int, stride: int, places: U8, found: U8) -> bool:
+    """Note all elements, for each of some places; return whether all are in arrays."""
+    all_indexed = True
+    for place in range(len(places)):
+        if places[place]:
+            array = _array_of(f, shape, place, stride)
+            if array >= 0:
+                _index(f, shape, place, array, found)
+            else:
+                all_indexed = False
+                found[place] = 1
+    return all_indexed
 
 
 @_piece
@@ -449,7 +465,7 @@ def _land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, wal
         for place in range(n_rows - 1):
             _add(f, shape, place, constant, is_landing[place], walks)
         return
-    between = np.zeros(n_rows, np.uint8)
+    between = np.zeros((2, n_rows), np.uint8)
     for step in range(len(strides)):
         stride = strides[step]
         is_swept = np.zeros(stride if stride <= _N_RESIDUES else 0, np.uint8)
