@@ -35,7 +35,8 @@ holds escapes. Let E be the escaped objects, and *unknown* the nodes that may ho
   puts what its actuals hold in E and makes its result unknown.
 
 The answer is the least one. All that an unknown node n may hold is pts(n) and E; solutions keep
-pts(n) without E for it, so that equal answers are equal tables.
+pts(n) without E for it, so that equal answers are equal tables. Likewise the functions that a call
+of an unknown callee may reach are those listed for it, and all of E.
 """
 
 from __future__ import annotations

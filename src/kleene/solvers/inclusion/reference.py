@@ -142,9 +142,18 @@ class _State:
             rows=Rows.of_sets(sets),
             unknown=_mask(p.n_nodes, self.unknown),
             escaped=_mask(p.n_objects, self.escaped),
-            call_edges=np.array(sorted(self.edges), np.int32).reshape(-1, 2),
+            call_edges=np.array(self.call_edges(), np.int32).reshape(-1, 2),
             calls_outside=_mask(p.n_calls, self.outside),
             statistics={},
+        )
+
+    def call_edges(self) -> list[tuple[int, int]]:
+        """Return the calls found, but of unknown callees none to what escaped."""
+        escaped = {function for o, function in self.function_of.items() if o in self.escaped}
+        return sorted(
+            (call, function)
+            for call, function in self.edges
+            if call not in self.outside or function not in escaped
         )
 
     def _size(self) -> tuple[int, ...]:

@@ -69,8 +69,8 @@ class Solution:
     rows: Rows  # for unknown nodes without the escaped objects
     unknown: Bits  # per node: it may also hold every escaped object, and what the outside has
     escaped: Bits  # per object
-    call_edges: I32  # (n, 2): call, function; sorted
-    calls_outside: Bits  # per call: it may call what the program does not show
+    call_edges: I32  # (n, 2): call, function; sorted; for calls outside without what escaped
+    calls_outside: Bits  # per call: it may call every escaped function, and what is not shown
     statistics: Mapping[str, float]
     plan: str = ""  # who solved it, and why
 

@@ -12,6 +12,7 @@ from kleene.solvers.inclusion.cpu.state import (
     NODES,
     PORTS,
     POSITIONS,
+    UNKNOWNS,
     Graph,
     Shard,
 )
@@ -49,6 +50,9 @@ def _adopt(g: Graph, s: Shard, n_known: int) -> None:
         g.fact_index[at] = s.asked_index[fact]
         g.fact_word[at] = s.asked_word[fact]
         g.n[FACTS] = at + 1
+    for i in range(s.n[UNKNOWNS]):
+        g.is_unknown[g.root[s.unknowns[i]]] = 1
+    s.n[UNKNOWNS] = 0
     s.n[NEW_NODES] = 0
     s.n[FOUND] = 0
     s.n[ASKED] = 0

@@ -41,12 +41,12 @@ def answer(
     named = root[_first(row_of)]
     n_words = (rules.n_objects + 63) // 64
     rows = _rows([s.node_row[named] for s in shards], shards, threads, n_words)
-    call_edges = _call_edges(problem, rules.function_of, rows, row_of, threads)
     is_unknown = np.zeros(len(rows), np.bool_)
     escaped = np.zeros(problem.n_objects + 1, np.bool_)
     if rules.outside >= 0:
         escaped[rows.objects(int(row_of[rules.outside]))] = True
         is_unknown, rows = _stripped(rows, problem.n_objects, escaped)
+    call_edges = _call_edges(problem, rules.function_of, rows, row_of, threads)
     row_of = row_of[: problem.n_nodes]
     return Solution(
         row_of=row_of,

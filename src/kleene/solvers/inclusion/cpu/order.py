@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
+from kleene.solvers.inclusion.cpu.outside import hides, learn
 from kleene.solvers.inclusion.cpu.rows import gather, room, take
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, Graph, Shard
@@ -166,9 +167,10 @@ def merge(g: Graph, s: Shard, merged: Merged, first: int) -> int:
             gather(s, s.node_row[merged.gone[first]])
             s.node_row[merged.gone[first]] = 0
             first += 1
-        new = take(s, known)
+        new = take(s, known, hides(g, s, leader, known))
         if new > 0:
             grow(g, s, leader, new)
+            learn(g, s, leader, new)
             send_on(g, s, new, leader)
         note(g, s, leader)
     return first

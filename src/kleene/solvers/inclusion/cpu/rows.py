@@ -63,8 +63,8 @@ def seek(s: Shard, at: int, end: int, index: int) -> int:
 
 
 @piece
-def minus(s: Shard, left: int, right: int) -> int:
-    """Return a row for what `left` has and `right` has not."""
+def minus(s: Shard, left: int, right: int, hide: bool) -> int:
+    """Return a row for what `left` has and `right` has not; without what escaped, if to hide it."""
     i, j = s.row_start[left], s.row_start[right]
     i_end, j_end = i + s.row_length[left], j + s.row_length[right]
     at = s.n[WORDS]
@@ -73,6 +73,8 @@ def minus(s: Shard, left: int, right: int) -> int:
         j = seek(s, j, j_end, index)
         if j < j_end and s.indices[j] == index:
             word &= ~s.words[j]
+        if hide:
+            word &= ~s.escaped[index]
         if word != 0:
             s.indices[at] = index
             s.words[at] = word
@@ -148,8 +150,11 @@ def gather(s: Shard, row: int) -> None:
 
 
 @piece
-def take(s: Shard, known: int) -> int:
-    """Return a row for what the scratch set has and `known` has not; empty the scratch set."""
+def take(s: Shard, known: int, hide: bool) -> int:
+    """Return a row for what the scratch set has and `known` has not; empty the scratch set.
+
+    If what escaped is to be hidden, the row is without it.
+    """
     j = s.row_start[known]
     j_end = j + s.row_length[known]
     at = s.n[WORDS]
@@ -164,6 +169,8 @@ def take(s: Shard, known: int) -> int:
             j = seek(s, j, j_end, place)
             if j < j_end and s.indices[j] == place:
                 word &= ~s.words[j]
+            if hide:
+                word &= ~s.escaped[place]
             if word != 0:
                 s.indices[at] = place
                 s.words[at] = word

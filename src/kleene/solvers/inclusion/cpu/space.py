@@ -119,6 +119,7 @@ def _more_nodes(g: Graph, shards: list[Shard], size: int) -> tuple[Graph, list[S
         end_edge=_grown(g.end_edge, size),
         extra_head=_grown(g.extra_head, size, -1),
         trigger_head=_grown(g.trigger_head, size, -1),
+        is_unknown=_grown(g.is_unknown, size),
     )
     return g, [_with_nodes(s, size) for s in shards]
 
@@ -131,6 +132,7 @@ def _with_nodes(s: Shard, size: int) -> Shard:
         changed=_grown(s.changed, size),
         is_changed=_grown(s.is_changed, size),
         covered=_grown(s.covered, size),
+        unknowns=_grown(s.unknowns, size),
     )
 
 

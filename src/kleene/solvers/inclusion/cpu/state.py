@@ -30,8 +30,8 @@ N_GRAPH_COUNTS = 4
 ROWS, WORDS, FREE_CELL, CELLS, CHANGED, AT, CLASSES, PORTS, TRIGGER, WORK, EPOCH, SLOTS = range(12)
 FOUND, ASKED, NEW_NODES, COVER, STAGE, ITEM = range(12, 18)
 ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, FOUND_ROOM, ASKED_ROOM = range(18, 25)
-RANGE, SET_WORDS = range(25, 27)
-N_SHARD_COUNTS = 27
+RANGE, SET_WORDS, OUT, UNKNOWN_BIT, UNKNOWNS = range(25, 30)
+N_SHARD_COUNTS = 30
 # Why a compiled loop came back
 DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_CLASSES, MORE_TIME = range(6)
 # How much a shard begins with; all of it grows. Pages that are never touched cost nothing
@@ -57,6 +57,7 @@ class Graph(NamedTuple):
     fact_word: Words
     trigger_head: I32  # per node: its triggers, a list
     trigger_next: I32  # per trigger
+    is_unknown: NDArray[np.uint8]  # per node: whether it held U when the last wave ended
 
 
 class Shard(NamedTuple):
@@ -102,6 +103,8 @@ class Shard(NamedTuple):
     asked_word: Words
     wide: Words  # one whole set; zero between uses
     wide_touched: Words
+    escaped: Words  # what OUT holds, but for U: unknown nodes do without it
+    unknowns: I32  # nodes that came to hold U in this wave, if the shard has its word
 
 
 def new_graph(rules: Rules) -> Graph:
@@ -128,6 +131,7 @@ def new_graph(rules: Rules) -> Graph:
         fact_word=np.empty(0, np.uint64),
         trigger_head=np.full(capacity, -1, np.int32),
         trigger_next=np.full(n_triggers, -1, np.int32),
+        is_unknown=np.zeros(capacity, np.uint8),
     )
 
 
@@ -140,6 +144,9 @@ def new_shard(rules: Rules, first: int, step: int) -> Shard:
     count[FREE_CELL] = -1
     count[TRIGGER] = -1
     n_set_words = (rules.n_objects + 63) // 64
+    count[OUT] = rules.outside
+    owns_unknown = rules.outside >= 0 and (n_set_words - 1) % step == first
+    count[UNKNOWN_BIT] = (rules.n_objects - 1) & 63 if owns_unknown else -1
     n_own_words = -(-(n_set_words - first) // step)
     n_words = max(FIRST_WORDS, 8 * n_own_words)  # a visit may make three rows
 
@@ -187,6 +194,8 @@ def new_shard(rules: Rules, first: int, step: int) -> Shard:
         asked_word=np.zeros(FIRST_EDGES, np.uint64),
         wide=np.zeros(n_set_words, np.uint64),
         wide_touched=np.zeros(n_set_words // 64 + 1, np.uint64),
+        escaped=np.zeros(n_own_words, np.uint64),
+        unknowns=ids(n_nodes),
     )
     return measured_shard(shard)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.solvers.inclusion.cpu.outside import any_escaped, hides, holds_unknown, learn
 from kleene.solvers.inclusion.cpu.rows import extend, gather, keep, minus, room, take, union
 from kleene.solvers.inclusion.cpu.state import (
     AT,
@@ -20,6 +21,7 @@ from kleene.solvers.inclusion.cpu.state import (
     FREE_CELL,
     MORE_TIME,
     MORE_WORDS,
+    OUT,
     POSITIONS,
     RANGE,
     WORDS,
@@ -112,26 +114,31 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
     """Add what waits at a node to its set; return a row for what was new."""
     known, first = s.node_row[node], s.head[node]
     s.head[node] = -1
+    hide = hides(g, s, node, known)
     if s.cell_next[first] < 0:
         row: int = s.cell_row[first]
         _release(s, first, first)
-        if known == 0:
+        hide |= holds_unknown(s, row) and node != g.root[s.n[OUT]]
+        if known == 0 and not (hide and any_escaped(s, row)):
             s.node_row[node] = row
             s.row_owned[row] = 0
+            learn(g, s, node, row)
             return row
-        new = minus(s, row, known)
+        new = minus(s, row, known, hide)
     else:
         cell = first
         last = first
         while cell >= 0:
             gather(s, s.cell_row[cell])
+            hide |= holds_unknown(s, s.cell_row[cell]) and node != g.root[s.n[OUT]]
             s.n[WORK] += s.row_length[s.cell_row[cell]]
             last = cell
             cell = s.cell_next[cell]
         _release(s, first, last)
-        new = take(s, known)
+        new = take(s, known, hide)
     if new > 0:
         grow(g, s, node, new)
+        learn(g, s, node, new)
     s.n[WORK] += 16
     return new
 

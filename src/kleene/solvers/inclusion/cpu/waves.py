@@ -15,6 +15,7 @@ from kleene.solvers.inclusion.cpu import Trace, order, space
 from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.fire import fire
+from kleene.solvers.inclusion.cpu.outside import leave_out, unknown_nodes
 from kleene.solvers.inclusion.cpu.propagate import propagate
 from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
 from kleene.solvers.inclusion.cpu.state import (
@@ -26,6 +27,7 @@ from kleene.solvers.inclusion.cpu.state import (
     MORE_FACTS,
     MORE_WORDS,
     NODES,
+    UNKNOWN_BIT,
     WORDS,
     WORK,
     Shard,
@@ -122,10 +124,23 @@ class Waves:
     def _answer(self) -> Solution:
         statistics = self._statistics()
         with self._timed("answer"):
+            self._leave_out()
             state = self.problem, self.rules, self.graph, self.shards
             found = answer(*state, self.threads, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
+
+    def _leave_out(self) -> None:
+        """Let no unknown node hold what escaped: equal answers are equal rows then."""
+        if self.rules.outside < 0:
+            return
+        (owner,) = (shard for shard in self.shards if shard.n[UNKNOWN_BIT] >= 0)
+        is_unknown = unknown_nodes(self.graph, owner)
+        for i, shard in enumerate(self.shards):
+            node = 0
+            while (node := leave_out(shard, is_unknown, node)) < len(is_unknown):
+                shard = space.more_words(shard)
+            self.shards[i] = shard
 
     def _statistics(self) -> dict[str, float]:
         """Return the counts so far."""

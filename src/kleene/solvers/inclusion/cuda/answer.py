@@ -29,7 +29,7 @@ def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> 
         rows=rows,
         unknown=unknown,
         escaped=escaped,
-        call_edges=_call_edges(module, rounds, problem),
+        call_edges=_inside(problem, _call_edges(module, rounds, problem), unknown, escaped),
         calls_outside=unknown[problem.call_callee],
         statistics=statistics,
     )
@@ -74,6 +74,12 @@ def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> t
     there = (offsets, index[:n_words], word[:n_words], unknown[:n_rows])
     offsets, index, word, unknown = (rounds.fetch(array) for array in there)
     return Rows(offsets, index, word), unknown.astype(bool)
+
+
+def _inside(problem: Problem, edges: I32, unknown: Bits, escaped: Bits) -> I32:
+    """Return the edges without those from unknown callees to what escaped."""
+    to_all = unknown[problem.call_callee[edges[:, 0]]]
+    return edges[~(to_all & escaped[problem.function_object[edges[:, 1]]])]
 
 
 def _call_edges(module: launch.Module, rounds: Rounds, problem: Problem) -> I32:
