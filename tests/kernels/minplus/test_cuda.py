@@ -1,14 +1,16 @@
 """Every law of this folder on the CUDA back end, and what is its own.
 
-On a GPU if one answers, else in the host runner: there large octagons are cut into smaller tiles.
+On a GPU if one answers, else in the host runner: there with fewer examples, and with smaller tiles.
 """
 
 from contextlib import ExitStack
+from importlib.util import module_from_spec, spec_from_file_location
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.base.device import Device
@@ -17,16 +19,32 @@ from kleene.kernels.launch import host
 from kleene.kernels.minplus import cuda, reference
 from kleene.kernels.minplus.cuda import closure
 from tests.kernels.conftest import CUDA, GPU_PROBLEM
-from tests.kernels.minplus import test_batch, test_close, test_operations
-from tests.kernels.minplus.octagon_inputs import DTYPES, octagons, random_octagon
+from tests.kernels.minplus.octagon_inputs import (
+    DTYPES,
+    closed_octagons,
+    columns,
+    constraints,
+    octagons,
+    of_constraints,
+    random_octagon,
+)
 
-LAWS = {
-    name: law
-    for module in (test_batch, test_close, test_operations)
-    for name, law in vars(module).items()
-    if name.startswith("test_") and "backend" in signature(law).parameters
-}
-globals().update(LAWS)
+USUAL = settings.get_current_profile_name()
+settings.register_profile("few", settings.default, max_examples=10)
+settings.load_profile(USUAL if GPU_PROBLEM is None else "few")
+
+
+def laws(name):
+    """Return the tests of a module that take a back end, read anew under the profile of here."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = spec_from_file_location(f"{name}_of_cuda", path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tests = {key: law for key, law in vars(module).items() if key.startswith("test_")}
+    return {key: law for key, law in tests.items() if "backend" in signature(law).parameters}
+
+
+globals().update(laws("test_close") | laws("test_operations") | laws("test_batch"))
 
 
 class Moved:
@@ -51,16 +69,157 @@ def moved(operation, args):
 
 @pytest.fixture(scope="module", params=[CUDA])
 def place(request):
+    """Where CUDA runs: the GPU if one answers, else the host runner."""
     if request.param == "cuda-host" and (reason := host.problem()):
         pytest.skip(f"no GPU ({GPU_PROBLEM}) and no host runner ({reason})")
     with ExitStack() as stack:
         if request.param == "cuda-host":
             stack.enter_context(launch.on_host())
             patch = stack.enter_context(pytest.MonkeyPatch.context())
-            patch.setattr(closure, "SHAPE", closure.Shape(side=4, pivots=16))
+            patch.setattr(closure, "SMALL", closure.Shape(side=4, pivots=16))
         yield request.param
 
 
 @pytest.fixture(scope="module")
 def backend(place):
+    """The CUDA back end."""
     return Moved(cuda)
+
+
+@pytest.fixture(scope="module")
+def tiles(backend):
+    """The CUDA back end, where every octagon counts as large."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(closure, "LARGEST_TILE", 0)
+        yield backend
+
+
+@given(m=octagons(max_n=9), tighten=st.booleans())
+def test_tiles_close_any_octagon(m, tighten, tiles):
+    expected = m.copy()
+    assert tiles.close(m, tighten) == reference.close(expected, tighten)
+    assert np.array_equal(m, expected)
+
+
+@given(m=closed_octagons(max_n=9), data=st.data(), tighten=st.booleans())
+def test_tiles_close_again_after_constraints(m, data, tighten, tiles):
+    if tighten:
+        reference.close(m, True)
+    n = minplus.n_variables(len(m))
+    added = columns(data.draw(constraints(n, st.integers(-6, 9), max_size=4)), m.dtype)
+    expected = m.copy()
+    reference.add(expected, *added)
+    assert tiles.close_after(m, *added, tighten) == reference.close(expected, tighten)
+    assert np.array_equal(m, expected)
+
+
+@given(m=octagons(max_n=9), tighten=st.booleans())
+def test_tiles_strengthen_any_octagon(m, tighten, tiles):
+    expected = m.copy()
+    assert tiles.strengthen(m, tighten) == reference.strengthen(expected, tighten)
+    assert np.array_equal(m, expected)
+
+
+@given(m=closed_octagons(max_n=9))
+def test_tiles_find_the_minimal_constraints(m, tiles):
+    kept, expected = np.ones(len(m), np.bool_), np.ones(len(m), np.bool_)
+    tiles.minimal(kept, m)
+    reference.minimal(expected, m)
+    assert np.array_equal(kept, expected)
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_tiles_widen_the_type_where_sums_overflow(bits, tiles):
+    """Bounds that cancel, near the end of the type: they exceed every limit, the results do not."""
+    dtype, most = np.dtype(f"int{bits}"), 2 ** (bits - 1) - 8
+    rows = [(0, 2, most), (2, 4, -most), (4, 6, most), (6, 8, 1 - most), (8, 9, 2)]
+    m = of_constraints(5, dtype, rows)
+    assert tiles.close(m, False)
+    assert m[minplus.cell(0, 8)] == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_dense_octagons_stay_in_a_narrow_type(dtype, place, tiles, monkeypatch):
+    """Where every cell has a bound, sums stay small however many variables there are."""
+    most = (2 ** (8 * np.dtype(dtype).itemsize - 2) - 8) // 8 - 1
+    random = np.random.default_rng(1)
+    m = random_octagon(40, np.int64, random, spread=most // 4)
+    m[minplus.cell(5, 0)] = m.max() + 1  # near the limit, and far beyond that for sparse ones
+    assert most // 2 < minplus.magnitude(m) <= most
+    narrow, expected = m.astype(dtype), m.copy()
+    only = {np.dtype(dtype).name: closure._OF_LARGE[np.dtype(dtype).name][:1]}
+    monkeypatch.setattr(closure, "_OF_LARGE", only)
+    assert tiles.close(narrow, True)
+    assert reference.close(expected, True)
+    assert np.array_equal(narrow, expected)
+    narrow[minplus.cell(7, 2)] = minplus.infinity(dtype)
+    narrow[minplus.cell(5, 0)] = most - 1
+    with pytest.raises(AssertionError, match="the last type"):
+        tiles.close(narrow, True)
+
+
+@given(dtype=DTYPES, seed=st.integers(0, 2**32), data=st.data())
+def test_batches_of_small_and_large_octagons(dtype, seed, data, backend):
+    random = np.random.default_rng(seed)
+    sizes = data.draw(st.permutations([3, 66, 0, 20]))
+    offsets = minplus.batch.offsets_of(sizes)
+    parts = [random_octagon(n, dtype, random, 0.3) for n in sizes]
+    m = np.concatenate(parts)
+    assert backend.batch.close(m, offsets, False).all()
+    kept, expected = np.ones(len(m), np.bool_), np.ones(len(m), np.bool_)
+    backend.batch.minimal(kept, m, offsets)
+    for t, part in enumerate(parts):
+        here = slice(offsets[t], offsets[t + 1])
+        reference.close(part, False)
+        reference.minimal(expected[here], part)
+        assert np.array_equal(m[here], part)
+    assert np.array_equal(kept, expected)
+
+
+def test_the_public_names_compute_there(place):
+    m = of_constraints(2, np.dtype(np.int32), [(1, 0, 10), (0, 2, 2)])
+    there = cuda.to_device(m)
+    assert minplus.close(there, device=Device.CUDA)
+    minplus.forget(there, 0, device=Device.CUDA)
+    assert cuda.to_host(there)[minplus.cell(3, 2)] == 14
+    offsets = cuda.to_device(np.array([0, len(m)]))
+    assert bool(minplus.batch.equals(there, there, offsets, device=Device.CUDA)[0])
+
+
+def test_arrays_of_elsewhere_are_refused(place):
+    class Elsewhere:
+        dtype = np.dtype(np.int32)
+
+        def __len__(self):
+            return minplus.size(2)
+
+    for call in (
+        lambda m: cuda.close(m, False),
+        lambda m: cuda.join(m, m, m),
+        lambda m: cuda.shift(m, 0, False, 1, 1),
+        lambda m: cuda.batch.close(m, m, False),
+    ):
+        with pytest.raises(
+            ValueError, match=r"must be on the GPU, not .*Elsewhere: use `to_device`"
+        ):
+            call(Elsewhere())
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_schedule_gives_the_same(seed, place):
+    """The host runner shuffles blocks and threads; a GPU has a schedule of its own."""
+    if place != "cuda-host":
+        pytest.skip("schedules are chosen in the host runner only")
+    random = np.random.default_rng(seed)
+    m = random_octagon(66, np.int32, random, 0.3)
+    expected = m.copy()
+    rows, bounds = random.integers(0, 8, (2, 40)), random.integers(-3, 9, 40).astype(np.int32)
+    reference.close(expected, False)
+    reference.add(expected, *rows, bounds)
+    with launch.on_host(seed):
+        cuda.close(m, False)
+        cuda.add(m, *rows, bounds)
+    assert np.array_equal(m, expected)
+
+
+settings.load_profile(USUAL)

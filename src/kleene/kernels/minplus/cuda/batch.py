@@ -6,6 +6,7 @@ for the GPU: they must know the largest octagon.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,6 @@ def _large(offsets: Any, largest: int) -> Any:
     if largest <= closure.LARGEST_TILE:
         return
     cut = [int(offset) for offset in offsets.tolist()]
-    for t, (begin, end) in enumerate(zip(cut[:-1], cut[1:], strict=True)):
+    for t, (begin, end) in enumerate(pairwise(cut)):
         if (n := n_variables(end - begin)) > closure.LARGEST_TILE:
             yield t, begin, end, n

@@ -20,9 +20,6 @@
 #ifndef UNROLL
 #define UNROLL 4
 #endif
-#ifndef BLOCKS_PER_SM
-#define BLOCKS_PER_SM 2
-#endif
 
 // Words: where an element is half a word, a word of C and R is two neighbours, and one of P an
 // element twice, so that one instruction does two sums and minima.
@@ -33,15 +30,22 @@ enum {
   LANES = Words<INNER_T>::lanes,
   ROWS = 8,
   COLUMNS = sizeof(INNER_T) == 4 ? 8 : 4,
+  TILE_THREADS = SIDE * SIDE,
+  TILE_BLOCKS = 512 / TILE_THREADS,  // on one multiprocessor: half of its registers a thread
   TILE_ROWS = SIDE * ROWS,
   TILE_COLUMNS = SIDE * COLUMNS * LANES,
   PER_PACK = 16 / sizeof(word_t),
   N_STAGES = 4,
   STAGE = PIVOTS / N_STAGES,
   PANEL_ROWS = 32,
-  PANEL_COLUMNS = 8
+  PANEL_COLUMNS = 8,
+  PANEL_THREADS = PANEL_ROWS * PIVOTS / PANEL_COLUMNS,
+  EDGE = PIVOTS < 64 ? 2 : 4,  // of the square that a thread has of the block's own tile
+  ACROSS = PIVOTS / EDGE
 };
+static_assert(ACROSS * ACROSS == PANEL_THREADS, "16 or 64 pivots");
 struct __align__(16) Pack { word_t word[PER_PACK]; };
+struct __align__(16) Columns { INNER_T x[PANEL_COLUMNS]; };
 
 __device__ __forceinline__ float twice(float a) { return a; }
 __device__ __forceinline__ double twice(double a) { return a; }
@@ -89,18 +93,17 @@ __device__ __forceinline__ void note(int* facts, int found) {
   if (found & ~*(volatile int*)facts) atomicOr(facts, found);  // bits are only ever set
 }
 
-// grid ceil(extent / warps), a warp takes a row: C from the stored half, infinite elsewhere.
+// grid extent, a block takes a row: C from the stored half, infinite elsewhere.
 extern "C" __global__ void load(INNER_T* __restrict__ c, const VALUE_T* __restrict__ m, int n,
                                 int extent, int tighten, int* facts) {
-  const long long i = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (i >= extent) return;
+  const int i = blockIdx.x, end = (i / TILE_ROWS + 1) * TILE_ROWS;
   const long long limit = sparse_limit(n), least_limit = dense_limit();
-  const int end = ((int)i / TILE_ROWS + 1) * TILE_ROWS;
   int found = 0;
-  for (int j = lane_id(); j < end; j += 32) {
+#pragma unroll 4
+  for (int j = threadIdx.x; j < end; j += blockDim.x) {
     INNER_T value = inner_infinity();
     if (i < 2 * n && j <= (i | 1)) {
-      const VALUE_T x = m[row_start((int)i) + j];
+      const VALUE_T x = m[row_start(i) + j];
       value = inward(x, tighten);
       if (i + j == 0 && x < 0) found |= HAS_NO_POINT;
       if (!NEEDS_NO_LIMIT) {
@@ -111,7 +114,7 @@ extern "C" __global__ void load(INNER_T* __restrict__ c, const VALUE_T* __restri
       }
     }
     if (i == j && value > 0) value = 0;
-    c[i * extent + j] = value;
+    c[(size_t)i * extent + j] = value;
   }
   if (found) note(facts, found);
 }
@@ -122,29 +125,59 @@ __device__ __forceinline__ INNER_T cell_of(const INNER_T* c, int extent, int i, 
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-// grid extent / PANEL_ROWS, block PANEL_ROWS * PIVOTS / PANEL_COLUMNS: P and R of a block of pivots.
-// Where `closes` is 0, P is the columns as they are.
-extern "C" __global__ void __launch_bounds__(PANEL_ROWS* PIVOTS / PANEL_COLUMNS)
+// Closes the tile of a block of pivots, in registers, and leaves it in d; false at the first
+// negative cycle. In each round, row and column k travel through `lines`, two pairs in turn, so that
+// one barrier a round is enough.
+__device__ bool close_own(const INNER_T* c, int extent, int first, INNER_T* d, INNER_T* lines) {
+  const int x = threadIdx.x % ACROSS * EDGE, y = threadIdx.x / ACROSS * EDGE;
+  INNER_T mine[EDGE][EDGE];
+#pragma unroll
+  for (int i = 0; i < EDGE; i++)
+#pragma unroll
+    for (int j = 0; j < EDGE; j++) mine[i][j] = cell_of(c, extent, first + y + i, first + x + j);
+  for (int k = 0; k < PIVOTS; k += EDGE)
+#pragma unroll
+    for (int s = 0; s < EDGE; s++) {
+      INNER_T *row = lines + s % 2 * 2 * PIVOTS, *column = row + PIVOTS;
+#pragma unroll
+      for (int e = 0; e < EDGE; e++) {
+        if (y == k) row[x + e] = mine[s][e];
+        if (x == k) column[y + e] = mine[e][s];
+      }
+      __syncthreads();
+      if (row[k + s] < 0) return false;
+#pragma unroll
+      for (int i = 0; i < EDGE; i++)
+#pragma unroll
+        for (int j = 0; j < EDGE; j++)
+          mine[i][j] = least_sum(column[y + i], row[x + j], mine[i][j]);
+    }
+#pragma unroll
+  for (int i = 0; i < EDGE; i++)
+#pragma unroll
+    for (int j = 0; j < EDGE; j++) d[(y + i) * PIVOTS + x + j] = mine[i][j];
+  return true;
+}
+
+// grid extent / PANEL_ROWS, block PANEL_THREADS: P and R of a block of pivots. Where `closes` is 0,
+// P is the columns as they are.
+extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
 panel(const INNER_T* __restrict__ c, word_t* __restrict__ p, INNER_T* __restrict__ r, int extent,
       int first, int closes, int* facts) {
   if (__syncthreads_or(is_over(*(volatile int*)facts))) return;  // another block may just say so
-  INNER_T* d = (INNER_T*)shared_bytes;       // PIVOTS x PIVOTS
-  INNER_T* q = d + PIVOTS * PIVOTS;          // PIVOTS x PANEL_ROWS
+  INNER_T* d = (INNER_T*)shared_bytes;      // PIVOTS x PIVOTS
+  INNER_T* q = d + PIVOTS * PIVOTS;         // PIVOTS x PANEL_ROWS
+  INNER_T* lines = q + PIVOTS * PANEL_ROWS;  // 4 x PIVOTS
   const int first_row = blockIdx.x * PANEL_ROWS;
-  const bool is_above = first_row < first;   // then the columns are read as rows, by coherence
-  for (int at = threadIdx.x; at < PIVOTS * PANEL_ROWS; at += blockDim.x) {
+  const bool is_above = first_row < first;  // then the columns are read as rows, by coherence
+  for (int at = threadIdx.x; at < PIVOTS * PANEL_ROWS; at += PANEL_THREADS) {
     const int i = is_above ? at % PANEL_ROWS : at / PIVOTS;
     const int k = is_above ? at / PANEL_ROWS : at % PIVOTS;
     q[k * PANEL_ROWS + i] = cell_of(c, extent, first_row + i, first + k);
   }
-  if (closes) {
-    for (int at = threadIdx.x; at < PIVOTS * PIVOTS; at += blockDim.x)
-      d[at] = cell_of(c, extent, first + at / PIVOTS, first + at % PIVOTS);
-    // All blocks find the same; any one may say so.
-    if (!close_square(d, PIVOTS, PIVOTS, PIVOTS < 32 ? PIVOTS : 32)) {
-      if (threadIdx.x == 0) note(facts, HAS_NO_POINT);
-      return;
-    }
+  if (closes && !close_own(c, extent, first, d, lines)) {
+    if (threadIdx.x == 0) note(facts, HAS_NO_POINT);  // all blocks find the same
+    return;
   }
   __syncthreads();
   const int i = threadIdx.x % PANEL_ROWS, k = threadIdx.x / PANEL_ROWS * PANEL_COLUMNS;
@@ -155,9 +188,9 @@ panel(const INNER_T* __restrict__ c, word_t* __restrict__ p, INNER_T* __restrict
 #pragma unroll 4
     for (int h = 0; h < PIVOTS; h++) {
       const INNER_T here = q[h * PANEL_ROWS + i];
+      const Columns onward = *(const Columns*)(d + h * PIVOTS + k);
 #pragma unroll
-      for (int s = 0; s < PANEL_COLUMNS; s++)
-        best[s] = least_sum(here, d[h * PIVOTS + k + s], best[s]);
+      for (int s = 0; s < PANEL_COLUMNS; s++) best[s] = least_sum(here, onward.x[s], best[s]);
     }
   }
 #pragma unroll
@@ -176,19 +209,19 @@ __device__ __forceinline__ int place_of(int at, int thread) {
 __device__ __forceinline__ void begin_stage(word_t* left, word_t* right, const word_t* p,
                                             const INNER_T* r, int extent, int stage) {
   constexpr int LEFT = TILE_ROWS / PER_PACK, RIGHT = SIDE * COLUMNS / PER_PACK;
-  for (int at = threadIdx.x; at < STAGE * LEFT; at += SIDE * SIDE) {
+  for (int at = threadIdx.x; at < STAGE * LEFT; at += TILE_THREADS) {
     const int k = stage * STAGE + at / LEFT, x = at % LEFT * PER_PACK;
     begin_copy(left + k * TILE_ROWS + x, p + (size_t)k * extent + x);
   }
-  for (int at = threadIdx.x; at < STAGE * RIGHT; at += SIDE * SIDE) {
+  for (int at = threadIdx.x; at < STAGE * RIGHT; at += TILE_THREADS) {
     const int k = stage * STAGE + at / RIGHT, x = at % RIGHT * PER_PACK;
     begin_copy(right + k * SIDE * COLUMNS + x, r + (size_t)k * extent + x * LANES);
   }
   end_group();
 }
 
-// grid: the tiles that meet the stored half, row after row; block SIDE * SIDE.
-extern "C" __global__ void __launch_bounds__(SIDE* SIDE, BLOCKS_PER_SM)
+// grid: the tiles that meet the stored half, row after row; block TILE_THREADS.
+extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
 update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __restrict__ r,
        int extent, const int* __restrict__ facts) {
   if (is_over(*facts)) return;
@@ -263,15 +296,16 @@ extern "C" __global__ void settle(const INNER_T* __restrict__ c, INNER_T* __rest
   if (sum(mine, other) < 0) note(facts, HAS_NO_POINT);
 }
 
-// grid ceil(2n / warps), a warp takes a row: the stored half, combined with unary bounds.
+// grid 2n, a block takes a row: the stored half, combined with unary bounds.
 extern "C" __global__ void store(VALUE_T* __restrict__ m, const INNER_T* __restrict__ c,
-                                 const INNER_T* __restrict__ d, int n, int extent,
+                                 const INNER_T* __restrict__ d, int extent,
                                  const int* __restrict__ facts) {
-  const int i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  const int i = blockIdx.x;
   const bool is_empty = *facts & HAS_NO_POINT;
-  if (i >= 2 * n || (!is_empty && needs_wider(*facts))) return;
+  if (!is_empty && needs_wider(*facts)) return;
   const INNER_T mine = is_empty ? (INNER_T)0 : d[i];
-  for (int j = lane_id(); j <= (i | 1); j += 32) {
+#pragma unroll 4
+  for (int j = threadIdx.x; j <= (i | 1); j += blockDim.x) {
     VALUE_T bound = Limits<VALUE_T>::lowest();
     if (!is_empty) {
       const INNER_T combined = half_up(sum(mine, d[j ^ 1]));
@@ -281,37 +315,35 @@ extern "C" __global__ void store(VALUE_T* __restrict__ m, const INNER_T* __restr
   }
 }
 
-// grid ceil(extent / warps): C has the bounds between leaders (see reduction.cu), but no diagonal.
+// grid extent: C has the bounds between leaders (see reduction.cu), but no diagonal.
 extern "C" __global__ void load_hollow(INNER_T* __restrict__ c, const VALUE_T* __restrict__ m,
                                        const unsigned char* __restrict__ is_lead, int n, int extent,
                                        int* facts) {
-  const long long i = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (i >= extent) return;
+  const int i = blockIdx.x, end = (i / TILE_ROWS + 1) * TILE_ROWS;
   const long long limit = dense_limit();
-  const int end = ((int)i / TILE_ROWS + 1) * TILE_ROWS;
-  for (int j = lane_id(); j < end; j += 32) {
+  for (int j = threadIdx.x; j < end; j += blockDim.x) {
     INNER_T value = inner_infinity();
     if (i < 2 * n && j <= (i | 1) && i != j && is_lead[i] && is_lead[j]) {
-      const VALUE_T x = m[row_start((int)i) + j];
+      const VALUE_T x = m[row_start(i) + j];
       value = inward(x, false);
       const bool is_large = (long long)x >= limit || (long long)x <= -limit;
       if (!NEEDS_NO_LIMIT && x != Limits<VALUE_T>::infinity() && is_large) note(facts, TOO_LARGE);
     }
-    c[i * extent + j] = value;
+    c[(size_t)i * extent + j] = value;
   }
 }
 
-// grid ceil(2n / warps): mark the bounds between leaders that neither a path of two, in C, nor two
+// grid 2n: mark the bounds between leaders that neither a path of two, in C, nor two
 // unary bounds give.
 extern "C" __global__ void mark_needed(unsigned char* __restrict__ out,
                                        const VALUE_T* __restrict__ m,
                                        const unsigned char* __restrict__ is_lead,
-                                       const INNER_T* __restrict__ c, int n, int extent,
+                                       const INNER_T* __restrict__ c, int extent,
                                        const int* __restrict__ facts) {
-  const int i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  if (i >= 2 * n || is_over(*facts) || !is_lead[i]) return;
+  const int i = blockIdx.x;
+  if (is_over(*facts) || !is_lead[i]) return;
   const VALUE_T mine = m[cell(i, i ^ 1)];
-  for (int j = lane_id(); j <= (i | 1); j += 32) {
+  for (int j = threadIdx.x; j <= (i | 1); j += blockDim.x) {
     const VALUE_T bound = m[row_start(i) + j];
     if (i == j || !is_lead[j] || bound == Limits<VALUE_T>::infinity()) continue;
     const VALUE_T combined = half_up(add_up(mine, m[cell(j ^ 1, j)]));

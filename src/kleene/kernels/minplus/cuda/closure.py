@@ -17,7 +17,6 @@ from kleene.kernels.minplus.layout import infinity
 
 EMPTY, CLOSED, WIDER = 0, 1, 2  # as in tile.cu
 LARGEST_TILE = 64  # variables of an octagon that one block closes
-_WARPS = 8  # of the blocks whose warps take a row each
 _NO_POINT, _TOO_LARGE, _SPARSE_AND_LARGE = 8, 4, 3  # facts of closure.cu
 
 
@@ -43,13 +42,19 @@ class Inner:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large closures are cut: threads along the side of a tile, and pivots of a round."""
+    """How large closures are cut: threads along the side of a tile, and pivots of a round.
 
-    side: int = 16
+    Small tiles keep all of the GPU busy where large ones would be too few; 16 and 64 pivots are
+    possible.
+    """
+
+    side: int
     pivots: int = 64
 
 
-SHAPE = Shape()
+SMALL, LARGE = Shape(8), Shape(16)
+LARGE_FROM = 1536  # variables
+_BLOCK = 256
 _ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
 _F64, _F32, _I64, _I32, _I16 = (
     Inner(np.dtype(name)) for name in ("float64", "float32", "int64", "int32", "int16")
@@ -86,15 +91,12 @@ def close_large(m: Any, n: int, tighten: bool) -> bool:
     """Close one octagon by tiles; return whether it has a point."""
     for inner in _OF_LARGE[m.dtype.name]:
         work = _Work(m, n, inner)
-        work.load("load", n, work.extent, int(tighten), work.facts)
-        for first in range(0, 2 * n, SHAPE.pivots):
-            work.relax(work.c, work.c, first, closes=True)
+        work.rows("load", work.extent, work.c, m, n, work.extent, tighten, work.facts)
+        work.relax(work.c, closes=True)
         d = work.xp.empty(2 * n, inner.dtype)
-        ends = (np.int32(n), np.int32(work.extent))
-        block = 32 * _WARPS
-        settled = (work.c, d, *ends, np.int32(tighten), work.facts)
-        work.kernels.launch("settle", (-(-2 * n // block),), (block,), settled)
-        work.rows("store", 2 * n, m, work.c, d, *ends, work.facts)
+        grid = -(-2 * n // _BLOCK)
+        work.rows("settle", grid, work.c, d, n, work.extent, tighten, work.facts)
+        work.rows("store", 2 * n, m, work.c, d, work.extent, work.facts)
         if (code := work.code()) != WIDER:
             return code == CLOSED
     raise AssertionError("the last type takes every octagon")
@@ -104,55 +106,51 @@ def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
     """Mark the bounds between leaders of one large closed octagon that no others give."""
     for inner in _OF_LARGE[m.dtype.name]:
         work = _Work(m, n, inner)
-        work.load("load_hollow", is_lead, n, work.extent, work.facts)
+        work.rows("load_hollow", work.extent, work.c, m, is_lead, n, work.extent, work.facts)
         paths = work.xp.full(work.extent * work.extent, inner.infinity, inner.dtype)
-        for first in range(0, 2 * n, SHAPE.pivots):
-            work.relax(work.c, paths, first, closes=False)
-        ends = (np.int32(n), np.int32(work.extent))
-        work.rows("mark_needed", 2 * n, out, m, is_lead, paths, *ends, work.facts)
+        work.relax(paths, closes=False)
+        work.rows("mark_needed", 2 * n, out, m, is_lead, paths, work.extent, work.facts)
         if work.code() != WIDER:
             return
     raise AssertionError("the last type takes every octagon")
 
 
 class _Work:
-    """The square matrix of one octagon, and the launches that share it."""
+    """The square matrix C of one octagon, and the launches that share it."""
 
     def __init__(self, m: Any, n: int, inner: Inner) -> None:
-        self.m, self.inner, self.xp = m, inner, launch.current().xp
-        tile = SHAPE.side * _ROWS
+        self.inner, self.n, self.xp = inner, n, launch.current().xp
+        self.shape = LARGE if n >= LARGE_FROM else SMALL
+        self.kernels = module(
+            "closure", m.dtype, **inner.defines, SIDE=self.shape.side, PIVOTS=self.shape.pivots
+        )
+        tile = self.shape.side * _ROWS
         self.extent = -(-2 * n // tile) * tile
-        shape = {"SIDE": SHAPE.side, "PIVOTS": SHAPE.pivots}
-        self.kernels = module("closure", m.dtype, **inner.defines, **shape)
-        self.word = np.dtype(np.uint32) if inner.dtype.itemsize == 2 else inner.dtype
         self.c = self.xp.empty(self.extent * self.extent, inner.dtype)
-        self.p = self.xp.empty(SHAPE.pivots * self.extent, self.word)
-        self.r = self.xp.empty(SHAPE.pivots * self.extent, inner.dtype)
         self.facts = self.xp.zeros(1, np.int32)
 
-    def load(self, kernel: str, *args: Any) -> None:
-        """Fill the square matrix."""
-        given = (np.int32(arg) if isinstance(arg, int) else arg for arg in args)
-        self.rows(kernel, self.extent, self.c, self.m, *given)
+    def rows(self, kernel: str, grid: int, *args: Any) -> None:
+        """Launch a kernel, most of which give a row to each block."""
+        given = [np.int32(arg) if isinstance(arg, int) else arg for arg in args]
+        self.kernels.launch(kernel, (grid,), (_BLOCK,), given)
 
-    def rows(self, kernel: str, n_rows: int, *args: Any) -> None:
-        """Launch a kernel whose warps take a row each."""
-        self.kernels.launch(kernel, (-(-n_rows // _WARPS),), (32 * _WARPS,), args)
-
-    def relax(self, source: Any, target: Any, first: int, *, closes: bool) -> None:
-        """Lower `target` by all paths through a block of pivots of `source`."""
+    def relax(self, target: Any, *, closes: bool) -> None:
+        """Lower `target` by all paths through each block of pivots of C; close C if it is that."""
+        side, pivots = self.shape.side, self.shape.pivots
         extent, itemsize = np.int32(self.extent), self.inner.dtype.itemsize
-        side, pivots = SHAPE.side, SHAPE.pivots
-        args = (source, self.p, self.r, extent, np.int32(first), np.int32(closes), self.facts)
-        block = _PANEL_ROWS * pivots // _PANEL_COLUMNS
-        shared_bytes = pivots * (pivots + _PANEL_ROWS) * itemsize
-        grid = self.extent // _PANEL_ROWS
-        self.kernels.launch("panel", (grid,), (block,), args, shared_bytes=shared_bytes)
+        word = np.dtype(np.uint32) if itemsize == 2 else self.inner.dtype
+        p = self.xp.empty(pivots * self.extent, word)
+        r = self.xp.empty(pivots * self.extent, self.inner.dtype)
+        panel_grid, panel_block = self.extent // _PANEL_ROWS, _PANEL_ROWS * pivots // _PANEL_COLUMNS
+        panel_bytes = pivots * (pivots + _PANEL_ROWS + 4) * itemsize
         n_tiles, columns = self.extent // (side * _ROWS), 8 if itemsize == 4 else 4
         grid = n_tiles * (n_tiles + 1) // 2 * (2 if itemsize == 8 else 1)
-        shared_bytes = pivots * side * (_ROWS + columns) * self.word.itemsize
-        args = (target, self.p, self.r, extent, self.facts)
-        self.kernels.launch("update", (grid,), (side * side,), args, shared_bytes=shared_bytes)
+        n_bytes, start = pivots * side * (_ROWS + columns) * word.itemsize, self.kernels.launch
+        update, flag = (target, p, r, extent, self.facts), np.int32(closes)
+        for first in range(0, 2 * self.n, pivots):
+            panel = (self.c, p, r, extent, np.int32(first), flag, self.facts)
+            start("panel", (panel_grid,), (panel_block,), panel, shared_bytes=panel_bytes)
+            start("update", (grid,), (side * side,), update, shared_bytes=n_bytes)
 
     def code(self) -> int:
         """Return what became of it, when all launches are done."""

@@ -56,21 +56,25 @@ def c_name(dtype: Any) -> str:
     return _C_NAMES[dtype.name]
 
 
-def run(
-    name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any
-) -> None:
-    """Launch a kernel of NAME.cu: blocks for each octagon, as many as `n_items` in all are worth."""
-    per_octagon = n_items // max(1, n_octagons)
-    block = _BLOCK if per_octagon > _BLOCK * _ITEMS_PER_THREAD else _SMALL_BLOCK
+def run(name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any) -> None:
+    """Launch a kernel of NAME.cu: blocks for each octagon, as many as `n_items` in all ask for."""
+    per_octagon, block = _block_of(n_octagons, n_items)
     shares = min(_MOST_SHARES, max(1, per_octagon // (block * _ITEMS_PER_THREAD)))
     module(name, dtype).launch(kernel, (n_octagons, shares), (block,), args)
 
 
-def run_blocks(name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any) -> None:
-    """Launch a kernel of NAME.cu with one block for each octagon, as large as `n_items` in all ask."""
+def run_blocks(
+    name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any
+) -> None:
+    """Launch a kernel of NAME.cu: one block for each octagon, as large as `n_items` in all ask."""
+    _, block = _block_of(n_octagons, n_items)
+    module(name, dtype).launch(kernel, (n_octagons,), (block,), args)
+
+
+def _block_of(n_octagons: int, n_items: int) -> tuple[int, int]:
     per_octagon = n_items // max(1, n_octagons)
     block = _BLOCK if per_octagon > _BLOCK * _ITEMS_PER_THREAD else _SMALL_BLOCK
-    module(name, dtype).launch(kernel, (n_octagons,), (block,), args)
+    return per_octagon, block
 
 
 def ends(n_elements: int) -> Any:
