@@ -224,7 +224,7 @@ def _add(f: Frame, shape: int, place: int, constant: int, found: U8, walks: Grid
     if _near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
         _sweep_more(f, shape, start, depth, mask, constant, found, walks)
         return False
-    all_inside, going = walks[0, _PAST, 1] == 0, True
+    all_inside, going = not walks[0, _PAST, 1], True
     while going:
         address = f.starts[start, BYTE] + _shift(f, 0, depth, mask, walks[0]) + constant
         all_inside &= _locate(f, shape, address, found)

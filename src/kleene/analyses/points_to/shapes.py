@@ -30,7 +30,8 @@ from kleene.ir.tables import Strings, Types
 _CELL = 8  # bytes of a pointer, and of a cell in storage of unknown type
 _UNION_CELL = 4
 _UNION_BYTES = 256  # a larger union is folded
-_RAW_BYTES = 128  # of storage of unknown type: exact up to here
+_RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
+_SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
 _DEEPEST = 6  # arrays in one another; what lies deeper is folded into cells
 _MOST_UNROLLED = 1 << 14  # elements
 
@@ -166,7 +167,9 @@ class Shapes:
         `n_bytes` is -1 where the size is not known.
         """
         end = UNBOUNDED if n_bytes < 0 else max(n_bytes, 1)
-        inside = tuple(sorted({offset for offset in offsets if 0 <= offset < end}))
+        exact = _SIZED_RAW_BYTES if end <= _SIZED_RAW_BYTES else _RAW_BYTES
+        wanted = {offset for offset in offsets if 0 <= offset < end}
+        inside = tuple(sorted(o for o in wanted if o % _CELL or o >= exact))
         key = ("raw", end, inside)
         return self._ids[key] if key in self._ids else self._put(key, _raw(end, inside))
 
@@ -371,10 +374,11 @@ def _raw(end: int, offsets: Sequence[int]) -> Shape:
 
 def _add_raw(shape: Shape, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
     """Add cells of unknown type: exact at the beginning and at `offsets`, folded behind."""
-    exact_end = min(end, begin + _RAW_BYTES, 1 << 62)
+    limit = begin + (_RAW_BYTES if end - begin > _SIZED_RAW_BYTES else _SIZED_RAW_BYTES)
+    exact_end = min(end, limit)
     if offsets and offsets[-1] >= exact_end:
         exact_end = min(end, -(-(offsets[-1] + 1) // _CELL) * _CELL)
-    cells = range(begin, min(exact_end, begin + _RAW_BYTES), _CELL)
+    cells = range(begin, min(end, limit), _CELL)
     bytes_ = sorted({*cells, *(offset for offset in offsets if offset >= begin)})
     for byte, following in zip(bytes_, [*bytes_[1:], exact_end], strict=True):
         shape.starts.append(Start(byte, following - byte, -1))
