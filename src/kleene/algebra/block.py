@@ -1,0 +1,105 @@
+"""One block of related variables, and blocks put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf, lcm
+from typing import Any
+
+import numpy as np
+
+from kleene.algebra import cells as kernel
+from kleene.algebra.cells import FLOAT, Cells
+from kleene.algebra.linear import Bound
+from kleene.kernels.minplus import cell, n_variables
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Variables with a bound for every pair of them; a cell c says c / `scale`.
+
+    The cells are closed, but for those of a widening (see `state.State.raw`). Between integers the
+    scale is 1. Only the draft that made a block, its owner, may change it.
+    """
+
+    names: tuple[str, ...]
+    index: Mapping[str, int]
+    cells: Cells
+    scale: int
+    owner: object = None
+    twice: list[Any] | None = field(default=None, repr=False)
+
+    def bound(self, j: int, i: int) -> Bound:
+        """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
+        value = self.cells[cell(i, j)]
+        if value == kernel.infinity(self.cells.dtype):
+            return inf
+        return Fraction(value.item() if isinstance(value, np.generic) else value) / self.scale
+
+    def ends(self) -> list[Any]:
+        """Return the cells of 2x and -2x for each variable x, None where there is no bound."""
+        if self.twice is None:
+            i = np.arange(2 * len(self.names)) ^ 1
+            found = self.cells[(i ^ 1) + (i + 1) ** 2 // 2]
+            free = (found == kernel.infinity(found.dtype)).tolist()
+            both = zip(found.tolist(), free, strict=True)
+            self.twice = [None if is_free else x for x, is_free in both]
+        return self.twice
+
+
+def block_of(names: tuple[str, ...], cells: Cells, scale: int, owner: object) -> Block:
+    """Return a new block."""
+    return Block(names, {name: k for k, name in enumerate(names)}, cells, scale, owner)
+
+
+def distinct(blocks: Iterable[Block | None]) -> list[Block]:
+    """Return each block once."""
+    return list({id(block): block for block in blocks if block is not None}.values())
+
+
+def assemble(
+    blocks: Mapping[str, Block], names: tuple[str, ...], tighten: bool, dtype: Any = None
+) -> tuple[Cells, int]:
+    """Return the cells of just these variables, closed if the blocks are, and their scale.
+
+    Variables of no block have no bounds. The cells may be those of a block: change a copy.
+    """
+    parts = distinct(blocks.get(name) for name in names)
+    if len(parts) == 1 and parts[0].names == names:
+        return parts[0].cells, parts[0].scale
+    if len(parts) == 1:
+        index = parts[0].index
+        return kernel.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
+    scale = 1 if tighten or dtype == FLOAT else 2 * lcm(*(part.scale for part in parts))
+    dtype = dtype or _room(parts, len(names), scale)
+    out = kernel.top(len(names), dtype)
+    at = {name: k for k, name in enumerate(names)}
+    for part in parts:
+        kept = [name for name in part.names if name in at]
+        inner = part.cells
+        if len(kept) < len(part.names):
+            inner = kernel.select(inner, [part.index[name] for name in kept])
+        if inner.dtype != dtype or scale != part.scale:
+            inner = kernel.converted(inner, dtype, scale // part.scale)
+        kernel.place(out, inner, [at[name] for name in kept])
+    kernel.strengthen(out, tighten)
+    return out, scale
+
+
+def _room(parts: list[Block], n: int, scale: int) -> Any:
+    greatest = (kernel.magnitude(part.cells) * (scale // part.scale) for part in parts)
+    return kernel.room_for(n, max(greatest, default=0))
+
+
+def same_scale(a: tuple[Cells, int], b: tuple[Cells, int], by: int = 1) -> tuple[Cells, Cells, int]:
+    """Return two sets of cells of one size with one scale, and it: a multiple of `by`."""
+    (m, scale), (other, other_scale) = a, b
+    if by == 1 and scale == other_scale:
+        return *kernel.common(m, other), scale
+    joint = lcm(scale, other_scale) * by
+    n = n_variables(len(m))
+    m = kernel.with_room(m, n, factor=joint // scale)
+    other = kernel.with_room(other, n, factor=joint // other_scale)
+    return *kernel.common(m, other), joint

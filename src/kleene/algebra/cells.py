@@ -1,0 +1,320 @@
+"""The numbers in a block: integers in the narrowest type that is exact, or floats rounded upwards.
+
+A block is laid out as in `kleene.kernels.minplus`. Its cells are int16, int32, int64 or float64;
+where no machine integer is wide enough, Python's own integers, with `INFINITY` for no bound. Here
+are the kernels' operations on either; those on Python's integers are slow, and right.
+"""
+
+from __future__ import annotations
+
+from math import gcd, inf
+from typing import Any, Self
+
+import numpy as np
+
+from kleene.algebra import compiled
+from kleene.base.device import Device
+from kleene.kernels import minplus
+from kleene.kernels.minplus.reference import halve, whole
+
+Cells = np.ndarray
+OBJECT = np.dtype(object)
+FLOAT = np.dtype(np.float64)
+
+
+class _Infinity:
+    """Greater than every integer, and unmoved by sums and multiples."""
+
+    def _same(self, _other: object = None) -> Self:
+        return self
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __floordiv__ = __neg__ = _same
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return other is self
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+
+INFINITY = _Infinity()
+
+
+def infinity(dtype: np.dtype[Any]) -> Any:
+    """Return what means "no bound" in cells of this type."""
+    return INFINITY if dtype == OBJECT else minplus.infinity(dtype)
+
+
+def top(n: int, dtype: np.dtype[Any]) -> Cells:
+    """Return n variables without bounds."""
+    if dtype != OBJECT:
+        return minplus.top(n, dtype)
+    m = np.full(minplus.size(n), INFINITY, OBJECT)
+    i = np.arange(2 * n)
+    m[i + (i + 1) ** 2 // 2] = 0
+    return m
+
+
+def magnitude(m: Cells) -> int:
+    """Return the greatest absolute value of a bound."""
+    if m.dtype == OBJECT:
+        return max((abs(x) for x in m if x is not INFINITY), default=0)
+    return int(compiled.magnitude(m, minplus.infinity(m.dtype)))
+
+
+def room_for(n: int, greatest: int) -> np.dtype[Any]:
+    """Return the type in which n variables with bounds up to `greatest` are closed exactly."""
+    return minplus.exact_dtype(n, greatest) or OBJECT
+
+
+def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
+    """Return a copy of the bounds, times `factor`, in a type that has room for them."""
+    if m.dtype == dtype and factor == 1:
+        return m.copy()
+    is_free = m == infinity(m.dtype)
+    out = m.astype(dtype)
+    out *= factor
+    out[is_free] = infinity(dtype)
+    return out
+
+
+def with_room(
+    m: Cells, n: int, bound: int = 0, factor: int = 1, *, in_place: bool = False
+) -> Cells:
+    """Return a copy times `factor` that can be closed exactly with more bounds up to `bound`.
+
+    With `in_place` it is `m` itself where that will do. Only Python's integers become narrower.
+    """
+    dtype = m.dtype
+    if dtype != FLOAT:
+        needed = room_for(n, max(magnitude(m) * factor, bound))
+        dtype = needed if dtype == OBJECT or _bits(needed) > _bits(dtype) else dtype
+    return m if in_place and factor == 1 and dtype == m.dtype else converted(m, dtype, factor)
+
+
+def common(a: Cells, b: Cells) -> tuple[Cells, Cells]:
+    """Return both in the wider of their types; closed bounds fit."""
+    if a.dtype == b.dtype:
+        return a, b
+    dtype = a.dtype if _bits(a.dtype) > _bits(b.dtype) else b.dtype
+    return converted(a, dtype), converted(b, dtype)
+
+
+def _bits(dtype: np.dtype[Any]) -> int:
+    return 1 << 30 if dtype == OBJECT else dtype.itemsize
+
+
+def divisor(m: Cells, scale: int) -> int:
+    """Return the greatest divisor of all bounds and of `scale`."""
+    if scale == 1:
+        return 1
+    finite = m[m != infinity(m.dtype)]
+    return gcd(scale, *finite) if m.dtype == OBJECT else gcd(scale, int(np.gcd.reduce(finite)))
+
+
+def divided(m: Cells, by: int) -> Cells:
+    """Return the bounds divided by `by`, rounded down."""
+    is_free = m == infinity(m.dtype)
+    out = m // by
+    out[is_free] = infinity(m.dtype)
+    return out
+
+
+def components(m: Cells, n: int) -> list[list[int]]:
+    """Return the variables in groups between which bounds follow from those on single variables."""
+    if n <= 1:
+        return [[0]] if n else []
+    labels = np.arange(n)
+    find = compiled.label.py_func if m.dtype == OBJECT else compiled.label  # type: ignore[attr-defined]
+    if find(m, n, infinity(m.dtype), labels) == 1:
+        return [list(range(n))]
+    groups: dict[int, list[int]] = {}
+    for k, label in enumerate(labels.tolist()):
+        groups.setdefault(label, []).append(k)
+    return list(groups.values())
+
+
+def close(m: Cells, tighten: bool, device: Device) -> bool:
+    """Close; return whether a point is left."""
+    if m.dtype != OBJECT:
+        return _close_on(m, tighten, plan(minplus.n_variables(len(m)), device)[0])
+    square = whole(m)
+    for k in range(len(square)):
+        np.minimum(square, square[:, k, None] + square[None, k], out=square)
+        if (square.diagonal() < 0).any():
+            return False
+    return _finish(square, m, tighten)
+
+
+def plan(n: int, device: Device) -> tuple[Device, str]:
+    """Return where a closure of n variables runs, and why."""
+    if device is Device.CUDA:
+        return Device.CUDA, "asked for"
+    if device is not Device.AUTO:
+        return Device.CPU, "asked for"
+    return Device.CPU, f"{n} variables: no size has been measured where copying to a GPU pays"
+
+
+def _close_on(m: Cells, tighten: bool, device: Device) -> bool:
+    if device is Device.CPU:
+        return minplus.close(m, tighten=tighten)
+    import cupy
+
+    there = cupy.asarray(m)
+    found = minplus.close(there, tighten=tighten, device=device)
+    m[:] = cupy.asnumpy(there)
+    return found
+
+
+def strengthen(m: Cells, tighten: bool) -> bool:
+    """Combine bounds on single variables; return whether a point is left."""
+    if m.dtype == OBJECT:
+        return _finish(whole(m), m, tighten)
+    return minplus.strengthen(m, tighten=tighten)
+
+
+def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
+    i = np.arange(len(square))
+    if tighten:
+        square[i, i ^ 1] = square[i, i ^ 1] // 2 * 2
+    unary = square[i, i ^ 1]
+    if (unary + unary[i ^ 1] < 0).any():
+        return False
+    halves = -(-(unary[:, None] + unary[i ^ 1]) // 2)
+    np.minimum(square, halves, out=square)
+    np.fill_diagonal(square, 0)
+    halve(square, m)
+    return True
+
+
+def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
+    """Add constraints to closed cells and close them; return whether a point is left."""
+    values = np.array(bounds, m.dtype)
+    i, j = np.array(rows, np.int64), np.array(columns, np.int64)
+    if m.dtype != OBJECT:
+        return minplus.close_after(m, i, j, values, tighten=tighten)
+    add(m, i, j, values)
+    return close(m, tighten, Device.CPU)
+
+
+def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
+    """Add constraints and close nothing."""
+    if m.dtype != OBJECT:
+        return minplus.add(m, i, j, values)
+    for row, column, value in zip(i.tolist(), j.tolist(), values, strict=True):
+        at = minplus.cell(row, column)
+        m[at] = min(m[at], value)
+    return None
+
+
+def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
+    """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
+    if m.dtype != OBJECT and target == source:
+        minplus.shift(m, target, up=up, down=down, negate=negate)
+    elif m.dtype != OBJECT:
+        minplus.assign(m, target, source, up=up, down=down, negate=negate)
+    else:
+        _move(m, target, source, negate, up, down)
+
+
+def _move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
+    plus, minus = 2 * target, 2 * target + 1
+    order = np.arange(2 * minplus.n_variables(len(m)))
+    order[plus], order[minus] = 2 * source + negate, 2 * source + (not negate)
+    square = whole(m)[np.ix_(order, order)]
+    for end, step in ((plus, up), (minus, down)):
+        square[:, end] = square[:, end] + step
+        square[end ^ 1, :] = square[end ^ 1, :] + step
+    square[plus, plus] = square[minus, minus] = 0
+    halve(square, m)
+
+
+def select(m: Cells, variables: list[int]) -> Cells:
+    """Return the cells of these variables; -1 gives one without bounds."""
+    out = top(len(variables), m.dtype)
+    chosen = np.array(variables, np.int64)
+    if m.dtype != OBJECT:
+        minplus.select(out, m, chosen)
+        return out
+    known = np.flatnonzero(chosen >= 0)
+    square, ends = whole(out), _ends(chosen[known])
+    square[np.ix_(_ends(known), _ends(known))] = whole(m)[np.ix_(ends, ends)]
+    halve(square, out)
+    return out
+
+
+def place(out: Cells, m: Cells, variables: list[int]) -> None:
+    """Overwrite the cells between these variables of `out` by `m`, of the same type."""
+    chosen = np.array(variables, np.int64)
+    if m.dtype != OBJECT:
+        return minplus.place(out, m, chosen)
+    square, ends = whole(out), _ends(chosen)
+    square[np.ix_(ends, ends)] = whole(m)
+    return halve(square, out)
+
+
+def _ends(variables: Any) -> Any:
+    return (2 * variables[:, None] + np.arange(2)).reshape(-1)
+
+
+def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
+    """Return the bounds of `a` that hold in `b`, the next of `steps` for others, or none."""
+    out = np.empty_like(a)
+    if a.dtype != OBJECT:
+        minplus.widen(out, a, b, np.array(steps, a.dtype))
+        return out
+    i, j = stored(minplus.n_variables(len(a)))
+    for at, (x, y) in enumerate(zip(a, b, strict=True)):
+        by = 2 if i[at] ^ 1 == j[at] else 1
+        wider = (by * step for step in steps if y <= by * step)
+        out[at] = x if y <= x else next(wider, INFINITY)
+    return out
+
+
+def narrow(a: Cells, b: Cells) -> Cells:
+    """Return the bounds of `a`, and those of `b` where it has none."""
+    return np.where(a == infinity(a.dtype), b, a)
+
+
+def includes(a: Cells, b: Cells) -> bool:
+    """Return whether no bound of `a` is less than that of `b`."""
+    return bool((b <= a).all()) if a.dtype == OBJECT else minplus.includes(a, b)
+
+
+def minimal(m: Cells, tighten: bool) -> Cells:
+    """Return which cells give all others, none to spare (between integers, a few to spare)."""
+    out = np.zeros(len(m), np.bool_)
+    if m.dtype != OBJECT:
+        minplus.minimal(out, m)
+        return out
+    i, j = stored(minplus.n_variables(len(m)))
+    out[:] = (i != j) & (m != INFINITY)
+    for at in np.flatnonzero(out):
+        without = np.where(out, m, top(minplus.n_variables(len(m)), OBJECT))
+        without[at] = INFINITY
+        out[at] = not (close(without, tighten, Device.CPU) and without[at] <= m[at])
+    return out
+
+
+def stored(n: int) -> tuple[Any, Any]:
+    """Return the rows and columns of the cells, in the order in which they lie."""
+    i, j = np.divmod(np.arange(4 * n * n), max(1, 2 * n))
+    kept = j <= (i | 1)
+    return i[kept], j[kept]
+
+
+def upwards(value: Any) -> float:
+    """Return the least float that is no less than a rational."""
+    if value == inf:
+        return inf
+    try:
+        near = float(value)
+    except OverflowError:
+        return inf if value > 0 else float(np.finfo(np.float64).min)
+    return near if near >= value else float(np.nextafter(near, inf))

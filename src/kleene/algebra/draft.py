@@ -1,0 +1,350 @@
+"""A state that changes in place: the one implementation of every operation on one value.
+
+`octagon.edit()` makes a draft, its methods change it, `done()` gives the new value. Blocks that the
+draft did not make are shared with the value it came from, and are copied before they are changed:
+an operation costs what its blocks cost, plus copying one dictionary when the draft is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import combinations
+from math import inf, lcm
+from typing import Any
+
+import numpy as np
+
+from kleene.algebra import cells as kernel
+from kleene.algebra.block import Block, block_of, distinct
+from kleene.algebra.cells import Cells
+from kleene.algebra.linear import Bound, Constraint, Linear, Row, row_of
+from kleene.algebra.state import Exactness, Precision, Relations, State
+from kleene.base.errors import SourceError
+
+Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
+_ORDER = list(Precision)
+
+
+class Draft(State):
+    """A state under change."""
+
+    __slots__ = ("owner", "strict")
+
+    def __init__(self, state: State, *, strict: bool = False) -> None:
+        super().__init__(
+            state.variables,
+            state.blocks.copy(),
+            state.relations,
+            is_empty=state.is_empty,
+            is_float=state.is_float,
+            device=state.device,
+        )
+        self.owner = object()
+        self.strict = strict
+        if self.is_float:
+            self.note(Precision.OVER, "float64 bounds are rounded upwards")
+
+    def note(self, precision: Precision, why: str) -> None:
+        """Lower the exactness of what is being done."""
+        if _ORDER.index(precision) > _ORDER.index(self.exactness.precision):
+            self.exactness = Exactness(precision, why)
+
+    def clear(self) -> None:
+        """Become empty."""
+        self.blocks, self.is_empty = {}, True
+
+    # Constraints
+
+    def guard(self, constraint: Constraint) -> None:
+        """Keep the points that the constraint allows."""
+        self.guard_row(constraint.row)
+
+    def guard_row(self, row: Row) -> None:
+        """Keep the points that the row allows."""
+        if self.are_integers(name for name, _ in row.terms):
+            row = row.tightened()
+        elif row.is_strict and row.terms:
+            self.note(Precision.OVER, "a strict bound on real variables is taken as <=")
+        if self.is_empty or row.bound == inf:
+            return
+        if not row.terms:
+            if row.bound < 0 or (row.is_strict and row.bound <= 0):
+                self.clear()
+        elif self._holds(row.terms):
+            self.impose([(row.terms, row.bound)])
+        else:
+            self._refuse(row.terms, "constraint")
+            self.impose(list(self._consequences(row)))
+
+    def _holds(self, terms: tuple[tuple[str, int], ...]) -> bool:
+        """Return whether the domain has bounds on such a sum."""
+        if len(terms) == 1:
+            return True
+        if len(terms) > 2 or self.relations is Relations.NONE:
+            return False
+        (_, a), (_, b) = terms
+        is_sum = a == b
+        return abs(a) == abs(b) == 1 and (self.relations is Relations.ALL or not is_sum)
+
+    def _refuse(self, terms: Iterable[tuple[str, Any]], what: str) -> None:
+        sum_ = " + ".join(f"{factor}*{name}" for name, factor in terms)
+        why = f"the domain has no bounds on {sum_}"
+        if self.strict:
+            note = "without strict=True it is over-approximated"
+            raise SourceError(None, "algebra/not-representable", f"{what}: {why}", note)
+        self.note(Precision.OVER, why)
+
+    def _consequences(self, row: Row) -> Iterable[Fact]:
+        """Yield bounds on one and two variables that follow from the row and the state."""
+        for name, factor in row.terms:
+            rest = [(x, -f) for x, f in row.terms if x != name]
+            yield ((name, _sign(factor)),), (row.bound + self.upper(rest)) / abs(factor)
+        for (x, a), (y, b) in combinations(row.terms, 2):
+            pair = ((x, _sign(a)), (y, _sign(b)))
+            if self._holds(pair):
+                times = min(abs(a), abs(b))
+                rest = [(name, -f) for name, f in row.terms if name not in (x, y)]
+                rest += [(x, _sign(a) * times - a), (y, _sign(b) * times - b)]
+                yield pair, (row.bound + self.upper(rest)) / times
+
+    def impose(self, facts: list[Fact]) -> None:
+        """Add bounds that the domain has."""
+        finite = [fact for fact in facts if fact[1] != inf]
+        for part in self._by_block(finite):
+            if self.is_empty:
+                return
+            names = tuple(dict.fromkeys(name for terms, _ in part for name, _ in terms))
+            self._impose_on(self._together(names), part)
+
+    def _by_block(self, facts: list[Fact]) -> list[list[Fact]]:
+        """Return the facts in groups that concern different blocks."""
+        if len(facts) <= 1:
+            return [facts] if facts else []
+        groups = Groups()
+        for terms, _ in facts:
+            groups.unite([self._key(name) for name, _ in terms])
+        parts: dict[Any, list[Fact]] = {}
+        for fact in facts:
+            parts.setdefault(groups.find(self._key(fact[0][0][0])), []).append(fact)
+        return list(parts.values())
+
+    def _key(self, name: str) -> Any:
+        block = self.blocks.get(name)
+        return name if block is None else id(block)
+
+    def _impose_on(self, block: Block, facts: list[Fact]) -> None:
+        n, tighten = len(block.names), self.are_integers(block.names)
+        scale = 1
+        if not (tighten or self.is_float):
+            scale = 2 * lcm(block.scale, *(bound.denominator for _, bound in facts))  # type: ignore[union-attr]
+        ends = [_ends(block, terms) for terms, _ in facts]
+        units = [scale * 2 if len(terms) == 1 else scale for terms, _ in facts]
+        both = zip(facts, units, strict=True)
+        bounds = [self.cell_of(bound * unit, tighten) for (_, bound), unit in both]
+        greatest = 0 if self.is_float else max(map(abs, bounds))
+        m = self._writable(block, greatest, scale // block.scale)
+        i, j = [end[0] for end in ends], [end[1] for end in ends]
+        if len(facts) <= n:
+            found = kernel.close_after(m, i, j, bounds, tighten)
+        else:
+            kernel.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
+            found = kernel.close(m, tighten, self.device)
+        self._replace(block, m, scale) if found else self.clear()
+
+    def cell_of(self, value: Bound, tighten: bool) -> Any:
+        """Return a bound as an element: a float no less, or an integer."""
+        if self.is_float:
+            return kernel.upwards(value)
+        assert isinstance(value, Fraction)
+        assert tighten or value.denominator == 1
+        return value.__floor__()
+
+    # Blocks
+
+    def _together(self, names: tuple[str, ...]) -> Block:
+        """Return one block that has all these variables, having merged theirs if need be."""
+        parts = distinct(self.blocks.get(name) for name in names)
+        free = [name for name in names if name not in self.blocks]
+        if len(parts) == 1 and not free:
+            return parts[0]
+        every = (*(name for part in parts for name in part.names), *free)
+        self._note_mixture(every)
+        cells, scale = self.assembled(every)
+        block = block_of(every, cells, scale, self.owner)
+        self.blocks.update(dict.fromkeys(every, block))
+        return block
+
+    def _note_mixture(self, names: Iterable[str]) -> None:
+        if len({self.is_integer(name) for name in names}) == 2:
+            self.note(Precision.OVER, "related to reals, integers are treated as reals")
+
+    def _writable(self, block: Block, bound: int = 0, factor: int = 1) -> Cells:
+        is_own = block.owner is self.owner
+        n = len(block.names)
+        return kernel.with_room(block.cells, n, bound, factor, in_place=is_own)
+
+    def _replace(self, block: Block, m: Cells, scale: int) -> None:
+        """Store new cells for the variables of a block."""
+        by = kernel.divisor(m, scale)
+        if by > 1:
+            m, scale = kernel.divided(m, by), scale // by
+        if block.owner is self.owner:
+            block.cells, block.scale, block.twice = m, scale, None
+        else:
+            new = Block(block.names, block.index, m, scale, self.owner)
+            self.blocks.update(dict.fromkeys(block.names, new))
+
+    def store(self, names: tuple[str, ...], m: Cells, scale: int) -> None:
+        """Store closed cells of variables that are in no block, split as far as it goes."""
+        groups = [] if self.is_empty else kernel.components(m, len(names))
+        for group in groups:
+            whole = len(groups) == 1
+            inner = m if whole else kernel.select(m, group)
+            self._store(names if whole else tuple(names[k] for k in group), inner, scale)
+
+    def _store(self, names: tuple[str, ...], m: Cells, scale: int) -> None:
+        if scale > 1 and self.are_integers(names):  # what is left of a mixed block
+            m, scale = kernel.divided(m, scale), 1
+            if not kernel.close(m, True, self.device):
+                return self.clear()
+        block = block_of(names, m, scale, self.owner)
+        if len(names) == 1 and block.ends() == [None, None]:
+            return None
+        self.blocks.update(dict.fromkeys(names, block))
+        self._replace(block, m, scale)
+        return None
+
+    def forget(self, name: str) -> None:
+        """Drop what is known about a variable."""
+        self.is_integer(name)
+        block = self.blocks.pop(name, None)
+        if block is not None and len(block.names) > 1:
+            rest = tuple(other for other in block.names if other != name)
+            self.store(
+                rest, kernel.select(block.cells, [block.index[x] for x in rest]), block.scale
+            )
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give variables other names, all at once."""
+        for block in distinct(self.blocks.get(name) for name in names):
+            for name in block.names:
+                del self.blocks[name]
+            new = tuple(names.get(name, name) for name in block.names)
+            moved = block_of(new, block.cells, block.scale, None)
+            self.blocks.update(dict.fromkeys(new, moved))
+
+    # Assignments
+
+    def assign(self, target: str, value: Linear) -> None:
+        """Set a variable to the value of an expression."""
+        terms, low, high = value.terms, value.low, value.high
+        tighten = self.are_integers((target, *(name for name, _ in terms)))
+        if self.is_empty:
+            return
+        if tighten and all(factor.denominator == 1 for _, factor in terms):
+            low, high = _inner(low, high)
+            if low > high:
+                return self.clear()
+        if not terms:
+            self.forget(target)
+            return self.impose([(((target, 1),), high), (((target, -1),), -low)])
+        (source, factor), *others = terms
+        if not others and abs(factor) == 1 and self._follows(target, source, factor < 0):
+            return self._move(target, source, factor < 0, low, high)
+        return self._approximate(target, Linear(terms, low, high))
+
+    def _follows(self, target: str, source: str, negate: bool) -> bool:
+        """Return whether the domain keeps all relations of ±source + d."""
+        if self.relations is Relations.ALL:
+            return True
+        if target != source:
+            return self.relations is Relations.DIFFERENCES and not negate
+        block = self.blocks.get(target)
+        return not negate or block is None or len(block.names) == 1
+
+    def _move(self, target: str, source: str, negate: bool, low: Bound, high: Bound) -> None:
+        block = self.blocks.get(source)
+        if target != source and (block is None or target not in block.index):
+            self.forget(target)
+            block = None if self.is_empty else self._together((source, target))
+        if block is None:
+            return
+        tighten = self.are_integers(block.names)
+        exact = not (tighten or self.is_float)
+        ends = [x.denominator for x in (low, high) if isinstance(x, Fraction)]
+        scale = lcm(block.scale, *ends) if exact else 1
+        steps = [x if x == inf else self.cell_of(x * scale, tighten) for x in (high, -low)]
+        greatest = 0 if self.is_float else max(abs(x) for x in (*steps, 0) if x != inf)
+        m = self._writable(block, greatest, scale // block.scale)
+        up, down = (kernel.infinity(m.dtype) if x == inf else x for x in steps)
+        kernel.move(m, block.index[target], block.index[source], negate, up, down)
+        self._replace(block, m, scale)
+
+    def _approximate(self, target: str, value: Linear) -> None:
+        """Bound an expression, and its sums and differences with each variable in it."""
+        self._refuse(value.terms, f"assignment to {target}")
+        facts: list[Fact] = []
+        for sign, constant in ((1, value.high), (-1, -value.low)):
+            signed = {name: factor * sign for name, factor in value.terms}
+            facts.append((((target, sign),), self.upper(signed.items()) + constant))
+            for name in signed:
+                for other in (1, -1):
+                    fact = ((target, sign), (name, other))
+                    if name != target and self._holds(fact):
+                        more = signed | {name: signed[name] + other}
+                        facts.append((fact, self.upper(more.items()) + constant))
+        self.forget(target)
+        if not self.is_empty:
+            self.impose([(terms, bound) for terms, bound in facts])
+
+    def become(self, target: str, value: Linear) -> None:
+        """Keep the points where the variable may have the value of the expression."""
+        difference = Linear(((target, Fraction(1)),)) + Linear(value.terms) * -1
+        self.guard_row(row_of(difference.terms, value.high))
+        opposite = difference * -1
+        self.guard_row(row_of(opposite.terms, -value.low))
+
+
+class Groups:
+    """Disjoint sets of things."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Any, Any] = {}
+
+    def find(self, one: Any) -> Any:
+        """Return the thing that stands for the set of `one`."""
+        root = one
+        while (above := self.parent.get(root, root)) != root:
+            root = above
+        while (above := self.parent.get(one, one)) != root:
+            self.parent[one], one = root, above
+        return root
+
+    def unite(self, things: Iterable[Any]) -> None:
+        """Make one set of the sets of all these."""
+        first: Any = None
+        for thing in things:
+            root = self.find(thing)
+            self.parent.setdefault(root, root)
+            if first is None:
+                first = root
+            else:
+                self.parent[root] = first
+
+
+def _ends(block: Block, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:
+    """Return the row and column of the bound on ±x or ±x ±y."""
+    (x, x_sign), (y, y_sign) = terms[0], terms[-1]
+    j = 2 * block.index[x] + (x_sign < 0)
+    return 2 * block.index[y] + (y_sign > 0), j
+
+
+def _inner(low: Bound, high: Bound) -> tuple[Bound, Bound]:
+    """Return the integers in an interval, as an interval."""
+    ceiling = low if isinstance(low, float) else Fraction(low.__ceil__())
+    return ceiling, high if isinstance(high, float) else Fraction(high.__floor__())
+
+
+def _sign(value: Any) -> int:
+    return 1 if value > 0 else -1

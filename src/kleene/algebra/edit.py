@@ -1,0 +1,154 @@
+"""The operations of a draft as users ask for them: with text, names and several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
+
+from kleene.algebra import combine, parse
+from kleene.algebra.draft import Draft
+from kleene.algebra.linear import Constraint, Linear, Number
+from kleene.algebra.state import State, unknown
+from kleene.base.errors import SourceError
+
+Expression = str | Linear | Number
+Condition = str | Constraint | Iterable[Constraint]
+Names = str | Iterable[str]
+Value = TypeVar("Value", bound=State)
+
+
+def linear(value: Expression) -> Linear:
+    """Return an expression given as text, number or object."""
+    return parse.expression(value) if isinstance(value, str) else Linear.of(value)
+
+
+def conditions(given: Iterable[Condition]) -> Iterable[Constraint]:
+    """Yield the constraints given as text or objects."""
+    for one in given:
+        if isinstance(one, Constraint):
+            yield one
+        else:
+            yield from parse.constraints(one) if isinstance(one, str) else one
+
+
+def named(names: Names) -> tuple[str, ...]:
+    """Return names given as one text, separated by blanks, or one by one."""
+    return tuple(names.split() if isinstance(names, str) else names)
+
+
+class Editor(Draft, Generic[Value]):
+    """A value under change: methods change it in place, `done` gives the value and ends it."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: Value, *, strict: bool = False) -> None:
+        super().__init__(origin, strict=strict)
+        self.origin = origin
+
+    def done(self) -> Value:
+        """Return the value as it is now."""
+        made = type(self.origin)(
+            self.variables,
+            self.blocks,
+            self.relations,
+            is_empty=self.is_empty,
+            is_float=self.is_float,
+            device=self.device,
+        )
+        made.raw, made.exactness = self.raw, self.exactness
+        del self.blocks  # they are the value's now: further use of the draft fails
+        return made
+
+    def meet(self, *given: Condition | State) -> None:
+        """Keep the points that meet the constraints and are in the values given."""
+        for one in given:
+            if isinstance(one, State):
+                same_domain(self, one)
+                self.variables = union(self, one)
+                combine.meet(self, one)
+            else:
+                for constraint in conditions([one]):
+                    self.guard(constraint)
+
+    def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
+        """Assign to one variable, or to several at once."""
+        if isinstance(target, str):
+            self.assign(target, linear(value))
+        else:
+            self._set_all({name: linear(one) for name, one in target.items()})
+
+    def _set_all(self, values: Mapping[str, Linear]) -> None:
+        fresh = {name: f"{name} after" for name in values}
+        kinds = self.variables
+        self.variables = {**kinds, **{fresh[name]: self.is_integer(name) for name in values}}
+        for name, value in values.items():
+            self.assign(fresh[name], value)
+        for name in values:
+            self.forget(name)
+        self.rename({new: name for name, new in fresh.items()})
+        self.variables = kinds
+
+    def substitute(self, target: str, value: Expression) -> None:
+        """Become the points from which an assignment can lead to those of now."""
+        asked, kinds = linear(value), self.variables
+        after = f"{target} after"
+        self.variables = {**kinds, after: self.is_integer(target)}
+        self.rename({target: after})
+        self.become(after, asked)
+        self.forget(after)
+        self.variables = kinds
+
+    def project(self, names: tuple[str, ...]) -> None:
+        """Drop all variables but some."""
+        kept = {name: self.is_integer(name) for name in names}
+        for name in self.variables.keys() - kept.keys():
+            self.forget(name)
+        self.variables = kept
+
+    def rename_variables(self, names: Mapping[str, str]) -> None:
+        """Give variables other names, all at once.
+
+        Raises:
+            SourceError: `algebra/bad-variables`, when two would have one name.
+        """
+        for name in names:
+            if name not in self.variables:
+                raise unknown(name, self.variables)
+        kinds = {names.get(name, name): kind for name, kind in self.variables.items()}
+        if len(kinds) < len(self.variables):
+            raise SourceError(None, "algebra/bad-variables", "two variables would have one name")
+        self.rename(names)
+        self.variables = kinds
+
+    def expand(self, origin: State, name: str, copy: str) -> None:
+        """Give a new variable all that `origin` says about another."""
+        draft = Editor(origin)
+        draft.rename_variables({name: copy})
+        self.meet(draft.done())
+
+
+def same_domain(a: State, b: State) -> None:
+    """Refuse two values that do not go together.
+
+    Raises:
+        SourceError: `algebra/mixed-domains`.
+    """
+    if a.relations != b.relations or a.is_float != b.is_float:
+        message = "the two values are of different domains, or one has exact bounds, one floats"
+        raise SourceError(None, "algebra/mixed-domains", message, "`of` converts between domains")
+
+
+def union(a: State, b: State) -> Mapping[str, bool]:
+    """Return the variables of both.
+
+    Raises:
+        SourceError: `algebra/bad-variables`, for one that is an integer here and a real there.
+    """
+    if a.variables is b.variables:
+        return a.variables
+    for name in a.variables.keys() & b.variables.keys():
+        if a.variables[name] != b.variables[name]:
+            message = f"{name!r} is an integer in one value and a real in the other"
+            raise SourceError(None, "algebra/bad-variables", message)
+    missing = b.variables.keys() - a.variables.keys()
+    return {**a.variables, **b.variables} if missing else a.variables

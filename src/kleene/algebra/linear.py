@@ -1,0 +1,163 @@
+"""Linear expressions and constraints over named variables, with exact coefficients.
+
+Write them as text, `parse.expression("2*x - y + 1/2")`, or with Python's operators:
+
+    x, y = variables("x y")
+    x - y <= 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, isinf, isnan, lcm
+from typing import Any
+
+from kleene.base.errors import SourceError
+
+Number = int | float | Fraction
+Bound = Fraction | float  # a rational, or one of the two infinities
+
+
+def exactly(value: Any) -> Bound:
+    """Return a number as a rational, floats by their exact value; infinities stay.
+
+    Raises:
+        SourceError: `algebra/bad-number`, for NaN and what is no real number.
+    """
+    if isinstance(value, float) and isinf(value):
+        return value
+    try:
+        if isinstance(value, float) and isnan(value):
+            raise ValueError
+        return Fraction(value)
+    except (TypeError, ValueError):
+        raise SourceError(None, "algebra/bad-number", f"{value!r} is not a number") from None
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A sum of variables times coefficients, plus any number from `low` to `high`."""
+
+    terms: tuple[tuple[str, Fraction], ...] = ()  # by name, none with coefficient 0
+    low: Bound = Fraction(0)
+    high: Bound = Fraction(0)
+
+    @classmethod
+    def of(cls, value: Linear | Number) -> Linear:
+        """Return `value` as an expression."""
+        if isinstance(value, Linear):
+            return value
+        number = exactly(value)
+        return cls((), number, number)
+
+    def __add__(self, other: Linear | Number) -> Linear:
+        other = Linear.of(other)
+        terms = dict(self.terms)
+        for name, factor in other.terms:
+            terms[name] = terms.get(name, Fraction(0)) + factor
+        return Linear(in_order(terms), self.low + other.low, self.high + other.high)
+
+    def __mul__(self, factor: Number) -> Linear:
+        by = exactly(factor)
+        if not isinstance(by, Fraction):
+            raise SourceError(None, "algebra/bad-number", "a coefficient must be finite")
+        if not by:
+            return Linear()
+        ends = sorted((self.low * by, self.high * by))
+        return Linear(tuple((name, f * by) for name, f in self.terms), *ends)
+
+    def __neg__(self) -> Linear:
+        return self * -1
+
+    def __sub__(self, other: Linear | Number) -> Linear:
+        return self + -Linear.of(other)
+
+    def __rsub__(self, other: Number) -> Linear:
+        return -self + other
+
+    def __truediv__(self, divisor: Number) -> Linear:
+        by = exactly(divisor)
+        if not by or not isinstance(by, Fraction):
+            raise SourceError(None, "algebra/bad-number", f"cannot divide by {divisor}")
+        return self * (1 / by)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __le__(self, other: Linear | Number) -> Constraint:
+        return Constraint(self - other)
+
+    def __lt__(self, other: Linear | Number) -> Constraint:
+        return Constraint(self - other, is_strict=True)
+
+    def __ge__(self, other: Linear | Number) -> Constraint:
+        return Linear.of(other) <= self
+
+    def __gt__(self, other: Linear | Number) -> Constraint:
+        return Linear.of(other) < self
+
+    def equals(self, other: Linear | Number) -> tuple[Constraint, Constraint]:
+        """Return the two constraints that make this equal to `other`."""
+        return self <= other, self >= other
+
+
+def in_order(terms: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
+    """Return the terms by name, without zeros."""
+    return tuple((name, terms[name]) for name in sorted(terms) if terms[name])
+
+
+def variables(names: str) -> tuple[Linear, ...]:
+    """Return an expression for each of the names, which are separated by blanks."""
+    return tuple(Linear(((name, Fraction(1)),)) for name in names.split())
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`linear <= 0`, or `linear < 0`."""
+
+    linear: Linear
+    is_strict: bool = False
+
+    @cached_property
+    def row(self) -> Row:
+        """The constraint with whole, coprime coefficients; for some of the constants, if many."""
+        return row_of(self.linear.terms, -self.linear.low, self.is_strict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The sum of terms is at most `bound`, or less if it is strict; factors are coprime."""
+
+    terms: tuple[tuple[str, int], ...]
+    bound: Bound
+    is_strict: bool = False
+
+    def tightened(self) -> Row:
+        """Return the same constraint for integer variables, where its bound is an integer."""
+        if isinstance(self.bound, float):
+            return self
+        return Row(self.terms, Fraction(floor_of(self.bound, self.is_strict)))
+
+
+def floor_of(bound: Fraction, is_strict: bool) -> int:
+    """Return the greatest integer at most `bound`, or less than it."""
+    return -(-bound.numerator // bound.denominator) - 1 if is_strict else bound.__floor__()
+
+
+def row_of(terms: tuple[tuple[str, Fraction], ...], bound: Bound, is_strict: bool = False) -> Row:
+    """Return `terms <= bound` with coprime factors."""
+    if not terms:
+        return Row((), bound, is_strict)
+    common = lcm(*(factor.denominator for _, factor in terms))
+    whole = [int(factor * common) for _, factor in terms]
+    divisor = gcd(*whole)
+    names = (name for name, _ in terms)
+    by = Fraction(common, divisor)
+    return Row(
+        tuple(zip(names, (factor // divisor for factor in whole), strict=True)),
+        bound * by if isinstance(bound, Fraction) else bound,
+        is_strict,
+    )

@@ -1,0 +1,335 @@
+"""The library that `Interval`, `Zone` and `Octagon` share: values, and every operation on them.
+
+A value is a set of points of named variables, each an integer or a real. Values never change, and
+operations give new ones; `edit()` gives a draft to change in place, where many operations follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import inf
+from typing import Any, ClassVar, NamedTuple, Self
+
+from kleene.algebra import combine
+from kleene.algebra.block import distinct
+from kleene.algebra.edit import (
+    Condition,
+    Editor,
+    Expression,
+    Names,
+    conditions,
+    linear,
+    named,
+    same_domain,
+    union,
+)
+from kleene.algebra.linear import Bound, Constraint, Linear, Number, exactly, row_of
+from kleene.algebra.state import Relations, State
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest value, infinite where there is none; (inf, -inf) of nothing."""
+
+    low: Bound
+    high: Bound
+
+
+class Shape(State):
+    """A set of points, described by bounds; what they may be on is said by the subclass."""
+
+    __slots__ = ("_hash",)
+    _RELATIONS: ClassVar[Relations]
+    _hash: int
+
+    # Making values
+
+    @classmethod
+    def top(
+        cls,
+        integers: Names = (),
+        *,
+        reals: Names = (),
+        floats: bool = False,
+        device: Device | str = Device.CPU,
+    ) -> Self:
+        """Return all points.
+
+        Args:
+            integers: names of integer variables.
+            reals: names of real variables.
+            floats: hold bounds as float64, rounded upwards: sound but not exact.
+            device: where large closures are computed.
+
+        Raises:
+            SourceError: `algebra/bad-variables`, for a name that comes twice.
+        """
+        kinds = dict.fromkeys(named(integers), True)
+        kinds |= dict.fromkeys(named(reals), False)
+        if len(kinds) < len(named(integers)) + len(named(reals)):
+            raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
+        return cls(kinds, {}, cls._RELATIONS, is_float=floats, device=Device(device))
+
+    @classmethod
+    def bottom(cls, integers: Names = (), **options: Any) -> Self:
+        """Return no points; the arguments are those of `top`."""
+        draft = cls.top(integers, **options).edit()
+        draft.clear()
+        return draft.done()
+
+    @classmethod
+    def of_constraints(cls, *given: Condition, **options: Any) -> Self:
+        """Return the points that the constraints allow.
+
+        Variables that `options`, the arguments of `top`, do not name are integers.
+        """
+        found = tuple(conditions(given))
+        integers, reals = named(options.pop("integers", ())), named(options.get("reals", ()))
+        seen = (name for constraint in found for name, _ in constraint.linear.terms)
+        names = dict.fromkeys((*integers, *seen))
+        start = cls.top([name for name in names if name not in reals], **options)
+        return start.meet(*found)
+
+    @classmethod
+    def of_box(cls, box: Mapping[str, tuple[Number, Number]], **options: Any) -> Self:
+        """Return the points with each variable between its two bounds, which may be infinite."""
+        reals = named(options.get("reals", ()))
+        draft = cls.top([name for name in box if name not in reals], **options).edit()
+        for name, (low, high) in box.items():
+            if exactly(low) == inf or exactly(high) == -inf or exactly(low) > exactly(high):
+                draft.clear()
+            one = Fraction(1)
+            draft.guard_row(row_of(((name, one),), exactly(high)))
+            draft.guard_row(row_of(((name, -one),), -exactly(low)))
+        return draft.done()
+
+    @classmethod
+    def of(cls, other: Shape) -> Self:
+        """Return the least value of this domain around a value of another."""
+        made = cls.top(**other.options())
+        if isinstance(other, cls):
+            return other
+        if other.is_empty:
+            return cls.bottom(**other.options())
+        draft = made.edit()
+        for constraint in other.constraints(minimal=False):
+            if draft._holds(constraint.row.terms):
+                draft.guard(constraint)
+        return draft.done()
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of `top` for the same variables and numbers."""
+        return {
+            "integers": [name for name, is_integer in self.variables.items() if is_integer],
+            "reals": [name for name, is_integer in self.variables.items() if not is_integer],
+            "floats": self.is_float,
+            "device": self.device,
+        }
+
+    def edit(self, *, strict: bool = False) -> Editor[Self]:
+        """Return a draft of this value, to be changed in place."""
+        return Editor(self, strict=strict)
+
+    # Operations on one value
+
+    def meet(self, *given: Condition | Self, strict: bool = False) -> Self:
+        """Return the points that also meet the constraints, or are in the other values.
+
+        Constraints that the domain does not hold are over-approximated, and `exactness` says so;
+        with `strict` they are refused.
+
+        Raises:
+            SourceError: `algebra/not-representable`, `algebra/unknown-variable`, or of the parser.
+        """
+        draft = self.edit(strict=strict)
+        draft.meet(*given)
+        return draft.done()
+
+    def assign(
+        self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
+    ) -> Self:
+        """Return the points after `target := value`; a mapping assigns to several at once.
+
+        An integer that is given a fraction leaves no points: nothing is rounded.
+        """
+        draft = self.edit(strict=strict)
+        draft.set(target, value)
+        return draft.done()
+
+    def substitute(self, target: str, value: Expression, *, strict: bool = False) -> Self:
+        """Return the points from which `target := value` can lead here."""
+        draft = self.edit(strict=strict)
+        draft.substitute(target, value)
+        return draft.done()
+
+    def forget(self, names: Names) -> Self:
+        """Return the points with any values for some variables."""
+        draft = self.edit()
+        for name in named(names):
+            draft.forget(name)
+        return draft.done()
+
+    def project(self, names: Names) -> Self:
+        """Return the value without all variables but some."""
+        draft = self.edit()
+        draft.project(named(names))
+        return draft.done()
+
+    def extend(self, integers: Names = (), *, reals: Names = ()) -> Self:
+        """Return the value with more variables, without bounds."""
+        draft = self.edit()
+        draft.variables = union(self, type(self).top(integers, reals=reals))
+        return draft.done()
+
+    def rename(self, names: Mapping[str, str]) -> Self:
+        """Return the value with other names for some variables, all renamed at once."""
+        draft = self.edit()
+        draft.rename_variables(names)
+        return draft.done()
+
+    def expand(self, name: str, copies: Names) -> Self:
+        """Return the value with more variables, each with all that is known about `name`.
+
+        Nothing relates the copies to each other but what others say about each.
+        """
+        draft = self.edit()
+        for copy in named(copies):
+            draft.expand(self, name, copy)
+        return draft.done()
+
+    def fold(self, names: Names) -> Self:
+        """Return the value with one variable, the first named, for any of several."""
+        first, *others = named(names)
+        alone = self.forget(others)
+        for other in others:
+            rest = self.forget([name for name in (first, *others) if name != other])
+            alone = alone.join(rest.rename({other: first, first: other}))
+        kept = [name for name in self.variables if name not in others]
+        return alone.project(kept)
+
+    # Operations on two values
+
+    def join(self, other: Self, *, relate: bool = True) -> Self:
+        """Return the least value around both; variables that one of them lacks have no bounds.
+
+        Without `relate` variables of different blocks stay apart: cheaper, and less precise.
+        """
+        draft = self._with_variables_of(other)
+        combine.join(draft, other, relate=relate)
+        return draft.done()
+
+    def widen(self, other: Self, *, thresholds: Iterable[Number] = ()) -> Self:
+        """Return a value around both; `x = x.widen(f(x))` becomes stable after some steps.
+
+        A bound that grew goes on to the next of the thresholds, or is given up. The result remembers
+        how it came about, for the next widening; any other operation on it forgets that. Thresholds
+        are for single variables, and for two where a block or an opposite movement relates them.
+        """
+        draft = self._with_variables_of(other)
+        combine.widen(draft, self, other, map(exactly, thresholds))
+        return draft.done()
+
+    def narrow(self, other: Self) -> Self:
+        """Return this value with bounds of `other`, which is smaller, where it has none itself."""
+        draft = self._with_variables_of(other)
+        combine.narrow(draft, other)
+        return draft.done()
+
+    def __le__(self, other: Self) -> bool:
+        """Return whether every point of this is in `other`."""
+        return combine.includes(other, self)
+
+    def __ge__(self, other: Self) -> bool:
+        return combine.includes(self, other)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.variables == other.variables and self <= other <= self
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            box = frozenset(self.to_box().items())
+            self._hash = hash((type(self), self.is_empty, box))
+        return self._hash
+
+    def __or__(self, other: Self) -> Self:
+        return self.join(other)
+
+    def __and__(self, other: Condition | Self) -> Self:
+        return self.meet(other)
+
+    def _with_variables_of(self, other: Self) -> Editor[Self]:
+        same_domain(self, other)
+        draft = self.edit()
+        draft.variables = union(self, other)
+        return draft
+
+    # Questions
+
+    def is_bottom(self) -> bool:
+        """Return whether there is no point."""
+        return self.is_empty
+
+    def is_top(self) -> bool:
+        """Return whether every point is in."""
+        return not self.is_empty and all(
+            set(block.ends()) == {None} and len(block.names) == 1
+            for block in distinct(self.blocks.values())
+        )
+
+    def bound(self, value: Expression) -> Bounds:
+        """Return bounds of an expression: the best, if it has at most two variables."""
+        asked = linear(value)
+        self.are_integers(name for name, _ in asked.terms)
+        if self.is_empty:
+            return Bounds(inf, -inf)
+        high = self.upper(asked.terms) + asked.high
+        low = asked.low - self.upper((name, -factor) for name, factor in asked.terms)
+        return Bounds(low, high)
+
+    def satisfies(self, *given: Condition) -> bool:
+        """Return whether it is known that every point meets the constraints."""
+        return all(self._satisfies(constraint) for constraint in conditions(given))
+
+    def _satisfies(self, constraint: Constraint) -> bool:
+        wanted = row_of(constraint.linear.terms, -constraint.linear.high, constraint.is_strict)
+        if self.are_integers(name for name, _ in wanted.terms):
+            wanted = wanted.tightened() if wanted.terms else wanted
+        if self.is_empty:
+            return True
+        greatest = self.upper(wanted.terms)
+        return greatest < wanted.bound if wanted.is_strict else greatest <= wanted.bound
+
+    def contains(self, point: Mapping[str, Number]) -> bool:
+        """Return whether a point, with a value for every variable, is in."""
+        values = {name: exactly(point[name]) for name in self.variables}
+        if any(self.variables[name] and value != int(value) for name, value in values.items()):
+            return False
+        return not self.is_empty and all(
+            sum(factor * values[name] for name, factor in row.terms) <= row.bound
+            for row in (one.row for one in self.constraints(minimal=False))
+        )
+
+    def to_box(self) -> dict[str, Bounds]:
+        """Return the bounds of every variable that has some."""
+        found = {name: self.bound(Linear(((name, Fraction(1)),))) for name in self.blocks}
+        return {name: both for name, both in found.items() if both != (-inf, inf)}
+
+    def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
+        """Return constraints that describe the value: a smallest set, or all inside of blocks."""
+        from kleene.algebra.describe import constraints
+
+        return constraints(self, minimal)
+
+    def __str__(self) -> str:
+        from kleene.algebra.describe import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"

@@ -1,0 +1,151 @@
+"""What is known about named variables: blocks of related ones, and nothing between blocks.
+
+    variables  name -> whether it is an integer
+    blocks     name -> the block that the variable is in; those without bounds may be in none
+    raw        the same before closing, after a widening: the next widening needs it, to end
+
+A bound on two variables of different blocks is the sum of the bounds on each. So the blocks and
+these sums are the closed octagon, and no cell of it is stored that says no more than they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from fractions import Fraction
+from math import inf
+from typing import NamedTuple
+
+from kleene.algebra.block import Block, assemble
+from kleene.algebra.cells import FLOAT, Cells
+from kleene.algebra.linear import Bound
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+
+
+class Relations(StrEnum):
+    """Which bounds on two variables a domain holds."""
+
+    NONE = "none"
+    DIFFERENCES = "differences"
+    ALL = "all"
+
+
+class Precision(StrEnum):
+    """How near an answer is to the set of states that was asked for."""
+
+    EXACT = "exact"  # just these states
+    BEST = "best"  # the least value of the domain that holds them
+    OVER = "over-approximated"  # a value that holds them
+
+
+class Exactness(NamedTuple):
+    """The precision of an operation, and why it is no better."""
+
+    precision: Precision
+    why: str = ""
+
+
+EXACT = Exactness(Precision.EXACT)
+Terms = Iterable[tuple[str, Fraction | int]]
+
+
+class State:
+    """The facts, and questions about single bounds."""
+
+    __slots__ = (
+        "blocks", "device", "exactness", "is_empty", "is_float", "raw", "relations", "variables",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        variables: Mapping[str, bool],
+        blocks: dict[str, Block],
+        relations: Relations,
+        *,
+        is_empty: bool = False,
+        is_float: bool = False,
+        device: Device = Device.CPU,
+    ) -> None:
+        self.variables, self.blocks, self.relations = variables, blocks, relations
+        self.is_empty, self.is_float, self.device = is_empty, is_float, device
+        self.raw: dict[str, Block] | None = None
+        self.exactness = EXACT
+
+    def is_integer(self, name: str) -> bool:
+        """Return whether a variable is an integer.
+
+        Raises:
+            SourceError: `algebra/unknown-variable`.
+        """
+        try:
+            return self.variables[name]
+        except KeyError:
+            raise unknown(name, self.variables) from None
+
+    def are_integers(self, names: Iterable[str]) -> bool:
+        """Return whether all of these are integers."""
+        return all(map(self.is_integer, names))
+
+    def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
+        """Return the closed cells of just these variables, and their scale."""
+        blocks = self.raw if raw and self.raw is not None else self.blocks
+        return assemble(blocks, names, self.are_integers(names), FLOAT if self.is_float else None)
+
+    def single(self, name: str, sign: int) -> Bound:
+        """Return the bound of ±x."""
+        block = self.blocks.get(name)
+        if block is None:
+            return inf
+        end = 2 * block.index[name] + (sign < 0)
+        return block.bound(end, end ^ 1) / 2
+
+    def pair(self, x: str, x_sign: int, y: str, y_sign: int) -> Bound:
+        """Return the bound of ±x ±y, two variables."""
+        block = self.blocks.get(x)
+        if block is not None and y in block.index:
+            i = 2 * block.index[y] + (y_sign > 0)
+            return block.bound(2 * block.index[x] + (x_sign < 0), i)
+        one = self.single(x, x_sign)
+        return one if one == inf else one + self.single(y, y_sign)
+
+    def upper(self, terms: Terms) -> Bound:
+        """Return an upper bound of a sum of terms: the least one, if there are at most two.
+
+        Larger sums are split: the two terms with the largest factors are taken together as often as
+        the smaller factor says, then what is left.
+        """
+        left = {name: Fraction(factor) for name, factor in terms if factor}
+        total: Bound = Fraction(0)
+        while len(left) > 1 and total != inf:
+            x = max(left, key=lambda name: abs(left[name]))
+            y = self._partner(x, left)
+            times = min(abs(left[x]), abs(left[y]))
+            total += times * self.pair(x, _sign(left[x]), y, _sign(left[y]))
+            for name in (x, y):
+                left[name] -= times * _sign(left[name])
+                if not left[name]:
+                    del left[name]
+        for name, factor in left.items():
+            total = (
+                total if total == inf else total + abs(factor) * self.single(name, _sign(factor))
+            )
+        return total
+
+    def _partner(self, x: str, terms: Mapping[str, Fraction]) -> str:
+        """Return the other term to take with x: one of its block before others, a large one."""
+        block = self.blocks.get(x)
+        near = block.index if block else ()
+        others = (name for name in terms if name != x)
+        return max(others, key=lambda name: (name in near, abs(terms[name])))
+
+
+def _sign(value: Fraction) -> int:
+    return 1 if value > 0 else -1
+
+
+def unknown(name: str, variables: Mapping[str, bool]) -> SourceError:
+    """Return the error for a variable that there is not."""
+    some = ", ".join(list(variables)[:8]) + (", ..." if len(variables) > 8 else "")
+    note = f"the variables are {some}" if variables else "there are no variables"
+    return SourceError(None, "algebra/unknown-variable", f"there is no variable {name!r}", note)
