@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
-from kleene.kernels.minplus import cuda, reference
+from kleene.kernels.minplus import backends, cuda, reference
 from kleene.kernels.minplus.cuda import closure
 from tests.kernels.conftest import CUDA, GPU_PROBLEM
 from tests.kernels.minplus.octagon_inputs import (
@@ -59,11 +59,12 @@ class Moved:
 
 
 def moved(operation, args):
-    there = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
-    found = operation(*there)
-    for arg, array in zip(args, there, strict=True):
-        if isinstance(arg, np.ndarray) and array is not arg:
-            arg[...] = cuda.to_host(array)
+    arrays = {id(arg): arg for arg in args if isinstance(arg, np.ndarray)}
+    there = {key: cuda.to_device(array) for key, array in arrays.items()}  # what is one, stays one
+    found = operation(*(there.get(id(arg), arg) for arg in args))
+    for key, array in arrays.items():
+        if there[key] is not array:
+            array[...] = cuda.to_host(there[key])
     return found if found is None or isinstance(found, bool) else cuda.to_host(found)
 
 
@@ -91,6 +92,7 @@ def tiles(backend):
     """The CUDA back end, where every octagon counts as large."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(closure, "LARGEST_TILE", 0)
+        patch.setattr(closure, "LARGEST_ALONE", 0)
         yield backend
 
 
@@ -220,6 +222,16 @@ def test_any_schedule_gives_the_same(seed, place):
         cuda.close(m, False)
         cuda.add(m, *rows, bounds)
     assert np.array_equal(m, expected)
+
+
+def test_auto_weighs_the_copies(monkeypatch):
+    few, many = backends.CUDA_FROM_VARIABLES - 1, backends.CUDA_FROM_VARIABLES
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    device, reason = backends.choose(few)
+    assert (device, str(few) in reason) == (Device.CPU, True)
+    assert backends.choose(many)[0] is Device.CUDA
+    monkeypatch.setattr(launch, "gpu_problem", lambda: "no such thing here")
+    assert backends.choose(many) == (Device.CPU, "no such thing here")
 
 
 settings.load_profile(USUAL)

@@ -21,7 +21,7 @@ __all__ = ["batch", "to_device", "to_host"]
 def close(m: Any, tighten: bool) -> bool:
     """Close strongly."""
     xp, n = arrays(m), n_variables(len(m))
-    if n > closure.LARGEST_TILE:
+    if n > closure.LARGEST_ALONE:
         return closure.close_large(m, n, tighten)
     codes = xp.full(1, closure.WIDER, np.uint8)
     closure.close_tiles(m, ends(len(m)), codes, n, tighten)

@@ -57,12 +57,14 @@ def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any)
 
 def join(out: Any, a: Any, b: Any, offsets: Any) -> None:
     """Write the join of each pair."""
-    arrays(out, a, b).maximum(a, b, out=out)
+    arrays(out, a, b)
+    run("operations", "join", a.dtype, 1, len(a), out, a, b, np.int64(len(a)))
 
 
 def meet(out: Any, a: Any, b: Any, offsets: Any) -> None:
     """Write the meet of each pair."""
-    arrays(out, a, b).minimum(a, b, out=out)
+    arrays(out, a, b)
+    run("operations", "meet", a.dtype, 1, len(a), out, a, b, np.int64(len(a)))
 
 
 def widen(out: Any, a: Any, b: Any, offsets: Any, thresholds: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,15 @@ def arrays(*given: Any) -> Any:
 
 def module(name: str, dtype: Any, **defines: object) -> launch.Module:
     """Return the kernels of NAME.cu for octagons of a type."""
-    return launch.load(HERE / f"{name}.cu", VALUE_T=_C_NAMES[dtype.name], **defines)
+    return _module(launch.current(), name, dtype.name, tuple(defines.items()))
+
+
+@cache
+def _module(
+    place: launch.Backend, name: str, dtype: str, defines: tuple[tuple[str, object], ...]
+) -> launch.Module:
+    """Keep modules by what names them: to find one by its source takes longer than a launch."""
+    return launch.load(HERE / f"{name}.cu", VALUE_T=_C_NAMES[dtype], **dict(defines))
 
 
 def c_name(dtype: Any) -> str:

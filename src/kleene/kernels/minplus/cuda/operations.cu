@@ -29,26 +29,55 @@ __device__ VALUE_T next_step(const VALUE_T* steps, int n_steps, VALUE_T bound, b
   return is_unary ? add_up(steps[low], steps[low]) : steps[low];
 }
 
-// `out` may be `a`.
+// Elements travel 16 bytes at a time where all arrays lie so: with single ones too few bytes are on
+// their way to keep the memory busy.
+enum { PER_PACK = 16 / sizeof(VALUE_T) };
+struct __align__(16) Pack { VALUE_T x[PER_PACK]; };
+__device__ __forceinline__ size_t n_packs(const void* a, const void* b, size_t n_elements) {
+  return ((size_t)a | (size_t)b) % 16 ? 0 : n_elements / PER_PACK;
+}
+
+// out[at] = f(a[at], b[at], at); `out` may be `a` or `b`.
+template <class F>
+__device__ void each_pair(VALUE_T* out, const VALUE_T* a, const VALUE_T* b, size_t n_elements, F f) {
+  const size_t packs = (size_t)out % 16 ? 0 : n_packs(a, b, n_elements);
+  for (size_t p = thread_id(); p < packs; p += n_threads()) {
+    Pack x = ((const Pack*)a)[p];
+    const Pack y = ((const Pack*)b)[p];
+#pragma unroll
+    for (int e = 0; e < PER_PACK; e++) x.x[e] = f(x.x[e], y.x[e], p * PER_PACK + e);
+    ((Pack*)out)[p] = x;
+  }
+  for (size_t at = packs * PER_PACK + thread_id(); at < n_elements; at += n_threads())
+    out[at] = f(a[at], b[at], at);
+}
+
+// grid (1, shares).
+extern "C" __global__ void join(VALUE_T* out, const VALUE_T* a, const VALUE_T* b,
+                                long long n_elements) {
+  each_pair(out, a, b, n_elements, [](VALUE_T x, VALUE_T y, size_t) { return x < y ? y : x; });
+}
+
+// grid (1, shares).
+extern "C" __global__ void meet(VALUE_T* out, const VALUE_T* a, const VALUE_T* b,
+                                long long n_elements) {
+  each_pair(out, a, b, n_elements, [](VALUE_T x, VALUE_T y, size_t) { return y < x ? y : x; });
+}
+
 extern "C" __global__ void widen(VALUE_T* out, const VALUE_T* a, const VALUE_T* b,
                                  const long long* __restrict__ offsets,
                                  const unsigned char* __restrict__ is_empty,
                                  const VALUE_T* __restrict__ steps, int n_steps) {
   const Part o = part_of(offsets, blockIdx.x);
   const bool copies = is_empty[blockIdx.x];
-  for (size_t at = o.begin + thread_id(); at < o.end; at += n_threads()) {
-    const VALUE_T old = a[at], other = b[at];
-    VALUE_T wider = copies ? other : old;
-    if (!copies && !(other <= old)) {
-      wider = INFINITE;
-      if (n_steps) {
-        const size_t here = at - o.begin;
-        const int i = (int)sqrt(2.0 * (double)here + 1.0) - 1;
-        wider = next_step(steps, n_steps, other, here == row_start(i) + (i ^ 1));
-      }
-    }
-    out[at] = wider;
-  }
+  each_pair(out + o.begin, a + o.begin, b + o.begin, o.end - o.begin,
+            [=](VALUE_T old, VALUE_T other, size_t at) {
+              if (copies) return other;
+              if (other <= old) return old;
+              if (n_steps == 0) return INFINITE;
+              const int i = (int)sqrt(2.0 * (double)at + 1.0) - 1;
+              return next_step(steps, n_steps, other, at == row_start(i) + (i ^ 1));
+            });
 }
 
 extern "C" __global__ void narrow(VALUE_T* out, const VALUE_T* a, const VALUE_T* b,
@@ -56,8 +85,8 @@ extern "C" __global__ void narrow(VALUE_T* out, const VALUE_T* a, const VALUE_T*
                                   const unsigned char* __restrict__ is_empty) {
   const Part o = part_of(offsets, blockIdx.x);
   const bool copies = is_empty[blockIdx.x];
-  for (size_t at = o.begin + thread_id(); at < o.end; at += n_threads())
-    out[at] = copies || a[at] == INFINITE ? b[at] : a[at];
+  each_pair(out + o.begin, a + o.begin, b + o.begin, o.end - o.begin,
+            [=](VALUE_T x, VALUE_T y, size_t) { return copies || x == INFINITE ? y : x; });
 }
 
 // found[t] is 1 before. A stated race: all that write, write the same 0.
@@ -65,10 +94,22 @@ extern "C" __global__ void compare(const VALUE_T* __restrict__ a, const VALUE_T*
                                    const long long* __restrict__ offsets, int for_equality,
                                    unsigned char* found) {
   const Part o = part_of(offsets, blockIdx.x);
-  bool differs = false;
-  for (size_t at = o.begin + thread_id(); at < o.end; at += n_threads())
-    differs |= a[at] < b[at] || (for_equality && a[at] > b[at]);
-  if (differs) *(volatile unsigned char*)(found + blockIdx.x) = 0;
+  const VALUE_T *x = a + o.begin, *y = b + o.begin;
+  const size_t n_elements = o.end - o.begin, packs = n_packs(x, y, n_elements);
+  bool less = false, more = false;
+  for (size_t p = thread_id(); p < packs; p += n_threads()) {
+    const Pack mine = ((const Pack*)x)[p], other = ((const Pack*)y)[p];
+#pragma unroll
+    for (int e = 0; e < PER_PACK; e++) {
+      less |= mine.x[e] < other.x[e];
+      more |= mine.x[e] > other.x[e];
+    }
+  }
+  for (size_t at = packs * PER_PACK + thread_id(); at < n_elements; at += n_threads()) {
+    less |= x[at] < y[at];
+    more |= x[at] > y[at];
+  }
+  if (less || (for_equality && more)) *(volatile unsigned char*)(found + blockIdx.x) = 0;
 }
 
 template <int BYTES> struct Bits;
