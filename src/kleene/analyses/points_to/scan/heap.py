@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from kleene.analyses.points_to.heap_types import heap_shapes
 from kleene.analyses.points_to.library import Library, heap_of
 from kleene.analyses.points_to.library.effects import Argument, Returns
 from kleene.analyses.points_to.model import AllocationKind
@@ -44,7 +45,8 @@ class Heap:
         for function, allocator in (allocators | self.wrappers).items():
             group = calls.only(calls.function == function)
             self.n_bytes[group.row] = self._product(group, allocator.factors)
-        self._shape = self._shapes([*allocators, *self.wrappers])
+        sized = [function for function, a in allocators.items() if a.factors]
+        self._shape = self._shapes([*sized, *self.wrappers])
 
     def _allocators(self, library: Library) -> dict[int, Allocator]:
         """Return the modelled functions that return new storage."""
@@ -88,19 +90,23 @@ class Heap:
         return total
 
     def _shapes(self, makers: Sequence[int]) -> I64:
-        """Return the shape of the storage that each instruction makes, -1 where it makes none."""
+        """Return the shape of the storage that each instruction makes, -1 where it makes none.
+
+        Storage of the library's own making (a file, a string) is not looked into: it is cells.
+        """
         columns = self.columns
-        rows = self.calls.row[np.isin(self.calls.function, makers)]
         locals_ = columns.rows(Opcode.ALLOCA)
         known, count = columns.constant(columns.operand(locals_, 0))
         locals_ = locals_[~(known & (count == 1))]
-        rows = np.concatenate([rows, locals_])
+        rows = np.concatenate([self.calls.row[np.isin(self.calls.function, makers)], locals_])
         found = np.full(len(self.n_bytes), -1)
-        found[rows] = self.shapes.raw(-1) if len(rows) else -1
+        found[rows] = heap_shapes(
+            columns.program, self.shapes, columns.results(rows), self.n_bytes[rows]
+        )
         return found
 
     def shape_of(self, rows: I64) -> I64:
-        """Return the shape of the storage that instructions make: cells, where nobody uses it."""
+        """Return the shape of the storage that instructions make."""
         found = self._shape[rows]
         if (found < 0).any():
             found = np.where(found < 0, self.shapes.cells(), found)
