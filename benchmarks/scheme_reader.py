@@ -14,7 +14,7 @@ from harness import Measurement, Table, measure
 from kleene.frontends.scheme import parse
 from kleene.frontends.scheme.data import Form, Identifier
 from kleene.frontends.scheme.reader import read, tokens
-from kleene.frontends.scheme.sources import Sources
+from kleene.ir.scheme.sources import Sources
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "programs" / "scheme"
 ATOM = rb"[^ \t\n\r\f()\[\]\";|'`,]"

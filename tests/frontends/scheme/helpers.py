@@ -22,7 +22,7 @@ from kleene.frontends.scheme.expander.quoting import literal_value
 from kleene.frontends.scheme.interpreter import run_text
 from kleene.frontends.scheme.interpreter.show import text_of
 from kleene.frontends.scheme.reader import read
-from kleene.frontends.scheme.sources import Sources
+from kleene.ir.scheme.sources import Sources
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "programs" / "scheme"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme import core as columns
 from kleene.frontends.scheme import load, parse
 from kleene.frontends.scheme.text import core_text
+from kleene.ir.scheme import core as columns
 from tests.frontends.scheme.helpers import PROGRAMS, fault, value
 
 CORE = [

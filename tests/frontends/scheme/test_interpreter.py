@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme import core as columns
 from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.interpreter import run, run_text
 from kleene.frontends.scheme.interpreter.objects import Closure
+from kleene.ir.scheme import core as columns
 from tests.frontends.scheme.helpers import output, value
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kleene.frontends.scheme.interpreter import primitives
 from kleene.frontends.scheme.interpreter.objects import Closure, Native, Parameter
-from kleene.frontends.scheme.primitives import table
+from kleene.ir.scheme.primitives import table
 from tests.frontends.scheme.helpers import examples, value
 
 

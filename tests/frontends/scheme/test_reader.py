@@ -10,7 +10,7 @@ import pytest
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Form, Identifier
 from kleene.frontends.scheme.reader import read, read_first, tokens
-from kleene.frontends.scheme.sources import Sources
+from kleene.ir.scheme.sources import Sources
 from tests.frontends.scheme.helpers import PROGRAMS, data_of, fault, shown
 
 READS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kleene.frontends.scheme.core import Core
 from kleene.frontends.scheme.expander import Expansion
+from kleene.ir.scheme.core import Core
 
 __all__ = ["Core", "load", "parse"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kleene.frontends.scheme import core
-from kleene.frontends.scheme.core import NONE, Core
-from kleene.frontends.scheme.sources import Sources
+from kleene.ir.scheme import core
+from kleene.ir.scheme.core import NONE, Core
+from kleene.ir.scheme.sources import Sources
 
 
 class Builder:

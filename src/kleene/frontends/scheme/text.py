@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kleene.frontends.scheme import core as columns
-from kleene.frontends.scheme.core import Core, Node
 from kleene.frontends.scheme.interpreter.show import text_of
-from kleene.frontends.scheme.values import NIL, UNSPECIFIED, Pair
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import Core, Node
+from kleene.ir.scheme.values import NIL, UNSPECIFIED, Pair
 
 _WORDS = {columns.IF: "if", columns.SET: "set!", columns.DEFINE: "define"}
 

@@ -9,7 +9,7 @@ from kleene.frontends.scheme.expander.expand import Expander, Procedure
 from kleene.frontends.scheme.expander.forms import items_of, list_items, pairs_of
 from kleene.frontends.scheme.expander.rules import RuleCompiler, RuleFault, Rules
 from kleene.frontends.scheme.expander.scopes import Alias, Macro, Scope, Special
-from kleene.frontends.scheme.values import UNSPECIFIED
+from kleene.ir.scheme.values import UNSPECIFIED
 
 
 def misplaced(x: Expander, form: Form, scope: Scope, slot: int) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme import core
 from kleene.frontends.scheme.builder import Builder
 from kleene.frontends.scheme.data import (
     Datum,
@@ -36,8 +35,9 @@ from kleene.frontends.scheme.expander.scopes import (
     Top,
     Variable,
 )
-from kleene.frontends.scheme.sources import Sources
-from kleene.frontends.scheme.values import UNSPECIFIED
+from kleene.ir.scheme import core
+from kleene.ir.scheme.sources import Sources
+from kleene.ir.scheme.values import UNSPECIFIED
 
 if TYPE_CHECKING:
     from kleene.frontends.scheme.expander.libraries import Libraries

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kleene.frontends.scheme import core
 from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, Name
 from kleene.frontends.scheme.expander.expand import Expander
 from kleene.frontends.scheme.expander.quoting import value_of
 from kleene.frontends.scheme.expander.scopes import Scope, Variable
+from kleene.ir.scheme import core
 
 Fallback = Callable[[Expander, int], None]  # puts what no clause gives into a slot
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kleene.frontends.scheme.expander import definitions, derived, forms, libraries, quasi
 from kleene.frontends.scheme.expander.scopes import Binding, Primitive, Special
-from kleene.frontends.scheme.primitives import INTERNAL, LibraryName, table
+from kleene.ir.scheme.primitives import INTERNAL, LibraryName, table
 
 
 def _begin_splice(x: Any, form: Any, scope: Any) -> Any:

@@ -9,7 +9,7 @@ from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, plain
 from kleene.frontends.scheme.expander.expand import Expander
 from kleene.frontends.scheme.expander.forms import items_of, list_items, literal_text
 from kleene.frontends.scheme.expander.scopes import Binding, Scope, Top
-from kleene.frontends.scheme.primitives import LibraryName
+from kleene.ir.scheme.primitives import LibraryName
 
 FEATURES = ("r7rs", "exact-closed", "ratios", "full-unicode", "kleene")
 _MOST_INCLUDES = 1000  # files: one that includes itself must stop

@@ -18,8 +18,8 @@ from kleene.frontends.scheme.data import (
     dotted,
     plain_name,
 )
-from kleene.frontends.scheme.sources import Sources
-from kleene.frontends.scheme.values import NIL, Pair, String, list_of
+from kleene.ir.scheme.sources import Sources
+from kleene.ir.scheme.values import NIL, Pair, String, list_of
 
 _MOST_EVALUATED = 1_000_000  # values in one datum given to `eval`: it may be a cycle
 

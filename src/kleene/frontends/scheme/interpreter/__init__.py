@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.core import Core
 from kleene.frontends.scheme.data import Datum
 from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.expander.quoting import datum_of
@@ -32,8 +31,9 @@ from kleene.frontends.scheme.interpreter.objects import (
     Parameter,
 )
 from kleene.frontends.scheme.interpreter.show import text_of
-from kleene.frontends.scheme.primitives import table
-from kleene.frontends.scheme.values import UNSPECIFIED
+from kleene.ir.scheme.core import Core
+from kleene.ir.scheme.primitives import table
+from kleene.ir.scheme.values import UNSPECIFIED
 
 __all__ = ["Observer", "Outcome", "run", "run_text"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kleene.frontends.scheme import core as columns
-from kleene.frontends.scheme.core import Core
 from kleene.frontends.scheme.interpreter import code
 from kleene.frontends.scheme.interpreter.code import N_HEAD, UNASSIGNED, Code, Frame
 from kleene.frontends.scheme.interpreter.objects import Native, failure
-from kleene.frontends.scheme.values import UNSPECIFIED
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import Core
+from kleene.ir.scheme.values import UNSPECIFIED
 
 _MAX_VALUE_DEPTH = 40  # of plain functions inside each other, which use Python's stack
 

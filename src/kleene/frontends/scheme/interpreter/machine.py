@@ -23,7 +23,7 @@ from kleene.frontends.scheme.interpreter.objects import (
     Values,
     failure,
 )
-from kleene.frontends.scheme.values import list_of
+from kleene.ir.scheme.values import list_of
 
 
 class Observer(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kleene.frontends.scheme.primitives import PrimitiveRow
+from kleene.ir.scheme.primitives import PrimitiveRow
 
 
 class Condition(Exception):  # noqa: N818 - a Scheme program may raise any object

@@ -21,7 +21,7 @@ from kleene.frontends.scheme.interpreter.objects import (
 )
 from kleene.frontends.scheme.reader.atoms import CHARACTER_NAMES
 from kleene.frontends.scheme.reader.numbers import parse_number
-from kleene.frontends.scheme.values import NIL, Char, Pair, Singleton, String
+from kleene.ir.scheme.values import NIL, Char, Pair, Singleton, String
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHUNK = 4000  # digits: Python converts no more than 4300 at once

@@ -15,7 +15,7 @@ from kleene.frontends.scheme.reader import atoms, scan
 from kleene.frontends.scheme.reader import nest as nesting
 from kleene.frontends.scheme.reader.build import Nodes, build
 from kleene.frontends.scheme.reader.scan import I32, U8
-from kleene.frontends.scheme.sources import Source, Sources
+from kleene.ir.scheme.sources import Source, Sources
 
 __all__ = ["read", "read_first", "tokens"]
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from kleene.frontends.scheme.reader import scan
 from kleene.frontends.scheme.reader.numbers import parse_number
-from kleene.frontends.scheme.values import Char
+from kleene.ir.scheme.values import Char
 
 CHARACTER_NAMES = {
     "alarm": "\a",

@@ -23,7 +23,7 @@ from kleene.frontends.scheme.reader import scan
 from kleene.frontends.scheme.reader.atoms import Atom, Symbol
 from kleene.frontends.scheme.reader.nest import ROOT
 from kleene.frontends.scheme.reader.scan import I32, U8
-from kleene.frontends.scheme.sources import Sources
+from kleene.ir.scheme.sources import Sources
 
 _PREFIXES = {
     scan.QUOTE: "quote",

@@ -21,7 +21,7 @@ from kleene.frontends.scheme.interpreter.objects import (
     Values,
     failure,
 )
-from kleene.frontends.scheme.values import UNSPECIFIED, String, items_of, list_of
+from kleene.ir.scheme.values import UNSPECIFIED, String, items_of, list_of
 
 
 @control("apply")

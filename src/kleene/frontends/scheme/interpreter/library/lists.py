@@ -12,8 +12,8 @@ from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import (
     PROCEDURES,
 )
-from kleene.frontends.scheme.primitives import table
-from kleene.frontends.scheme.values import (
+from kleene.ir.scheme.primitives import table
+from kleene.ir.scheme.values import (
     NIL,
     UNSPECIFIED,
     Char,

@@ -14,7 +14,7 @@ from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import Values
 from kleene.frontends.scheme.interpreter.show import number_text
 from kleene.frontends.scheme.reader.numbers import parse_number, simplest
-from kleene.frontends.scheme.values import String
+from kleene.ir.scheme.values import String
 
 _NUMBERS = (int, float, Fraction, complex)
 _REALS = (int, float, Fraction)

@@ -15,8 +15,8 @@ from kleene.frontends.scheme.interpreter.library.text import octets, text
 from kleene.frontends.scheme.interpreter.objects import InputPort, OutputPort, failure
 from kleene.frontends.scheme.interpreter.show import text_of
 from kleene.frontends.scheme.reader import read_first
-from kleene.frontends.scheme.sources import Sources
-from kleene.frontends.scheme.values import (
+from kleene.ir.scheme.sources import Sources
+from kleene.ir.scheme.values import (
     EOF,
     UNSPECIFIED,
     Char,

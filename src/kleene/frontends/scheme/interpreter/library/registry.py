@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from kleene.frontends.scheme.interpreter.objects import Native, failure
-from kleene.frontends.scheme.primitives import table
+from kleene.ir.scheme.primitives import table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NATIVES: dict[str, Native] = {}

@@ -7,7 +7,7 @@ from typing import Any
 from kleene.frontends.scheme.interpreter.library.lists import BY_VALUE, pair
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.objects import Box, CaseLambda, Promise, Record, RecordType
-from kleene.frontends.scheme.values import UNSPECIFIED, Pair, String, items_of, list_of, pairs_of
+from kleene.ir.scheme.values import UNSPECIFIED, Pair, String, items_of, list_of, pairs_of
 
 plain("box")(Box)
 plain("box?")(lambda x: type(x) is Box)

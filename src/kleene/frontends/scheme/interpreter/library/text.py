@@ -11,7 +11,7 @@ from typing import Any
 from kleene.frontends.scheme.interpreter.library.numbers import index, size
 from kleene.frontends.scheme.interpreter.library.registry import plain
 from kleene.frontends.scheme.interpreter.library.vectors import bounds, part, vector
-from kleene.frontends.scheme.values import UNSPECIFIED, Char, String, items_of, list_of
+from kleene.ir.scheme.values import UNSPECIFIED, Char, String, items_of, list_of
 
 _SPACE = Char(" ")
 

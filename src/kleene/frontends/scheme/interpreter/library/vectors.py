@@ -6,7 +6,7 @@ from typing import Any
 
 from kleene.frontends.scheme.interpreter.library.numbers import index, size
 from kleene.frontends.scheme.interpreter.library.registry import plain
-from kleene.frontends.scheme.values import UNSPECIFIED, list_of
+from kleene.ir.scheme.values import UNSPECIFIED, list_of
 
 
 def vector(x: Any) -> list[Any]:
