@@ -137,7 +137,7 @@ def minimal(out: Any, m: Any) -> None:
     """Mark the constraints to keep."""
     is_lead, n = batch.mark_small(out, m, ends(len(m))), n_variables(len(m))
     if n > closure.LARGEST_TILE:
-        batch.mark_large(out, m, n, is_lead)
+        closure.mark_needed(out, m, n, is_lead)
 
 
 def _two(m: Any, up: Any, down: Any) -> tuple[Any, Any]:

@@ -147,7 +147,7 @@ def minimal(out: Any, m: Any, offsets: Any) -> None:
     """Mark the constraints of each to keep."""
     is_lead = mark_small(out, m, offsets)
     for _, begin, end, n in _large(offsets, _largest(offsets)):
-        mark_large(out[begin:end], m[begin:end], n, is_lead[begin:end])
+        closure.mark_needed(out[begin:end], m[begin:end], n, is_lead[begin:end])
 
 
 def mark_small(out: Any, m: Any, offsets: Any) -> Any:
@@ -161,11 +161,6 @@ def mark_small(out: Any, m: Any, offsets: Any) -> Any:
     largest = np.int32(closure.LARGEST_TILE)
     run("reduction", "mark_leads", *kernel, out, m, offsets, is_lead, largest)
     return is_lead
-
-
-def mark_large(out: Any, m: Any, n: int, is_lead: Any) -> None:
-    """Mark the bounds between leaders of one large octagon; of an empty one, none lead."""
-    closure.mark_needed(out, m, n, is_lead)
 
 
 def _compare(a: Any, b: Any, offsets: Any, for_equality: bool) -> Any:

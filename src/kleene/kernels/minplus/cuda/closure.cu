@@ -31,7 +31,7 @@ enum {
   ROWS = 8,
   COLUMNS = sizeof(INNER_T) == 4 ? 8 : 4,
   TILE_THREADS = SIDE * SIDE,
-  TILE_BLOCKS = 512 / TILE_THREADS,  // on one multiprocessor: half of its registers a thread
+  TILE_BLOCKS = 512 / TILE_THREADS,  // on one multiprocessor: 128 registers a thread
   TILE_ROWS = SIDE * ROWS,
   TILE_COLUMNS = SIDE * COLUMNS * LANES,
   PER_PACK = 16 / sizeof(word_t),

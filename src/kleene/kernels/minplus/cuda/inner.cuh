@@ -59,33 +59,3 @@ __device__ __forceinline__ VALUE_T outward(INNER_T x) {
   const long long lowest = (long long)Limits<VALUE_T>::lowest() + 2;
   return (long long)x < lowest ? (VALUE_T)lowest : (VALUE_T)x;
 }
-
-// Closes a square matrix in shared memory, `lanes` threads to a row; false at the first negative
-// cycle. Row and column k do not change in round k, as the diagonal is not negative: no cell is
-// written that another thread reads. Several cells are read before one is written, for the compiler
-// cannot know that they are apart, and would wait for each.
-template <class T> __device__ bool close_square(T* t, int n_rows, int pitch, int lanes) {
-  enum { AT_ONCE = 4 };
-  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes, n_groups = blockDim.x / lanes;
-  for (int k = 0; k < n_rows; k++) {
-    __syncthreads();
-    if (t[k * pitch + k] < 0) return false;
-    for (int j = lane; j < n_rows; j += lanes) {
-      const T across = t[k * pitch + j];
-      for (int first = group; first < n_rows; first += AT_ONCE * n_groups) {
-        T path[AT_ONCE], old[AT_ONCE];
-#pragma unroll
-        for (int s = 0; s < AT_ONCE; s++) {
-          const int i = first + s * n_groups;
-          path[s] = i < n_rows ? sum(t[i * pitch + k], across) : (T)0;
-          old[s] = i < n_rows ? t[i * pitch + j] : (T)0;
-        }
-#pragma unroll
-        for (int s = 0; s < AT_ONCE; s++)
-          if (path[s] < old[s]) t[(first + s * n_groups) * pitch + j] = path[s];
-      }
-    }
-  }
-  __syncthreads();
-  return true;
-}

@@ -25,6 +25,36 @@ __device__ bool load(INNER_T* t, const VALUE_T* m, int n, bool tighten) {
   return __syncthreads_or(too_large);
 }
 
+// Closes a square matrix in shared memory, `lanes` threads to a row; false at the first negative
+// cycle. Row and column k do not change in round k, as the diagonal is not negative: no cell is
+// written that another thread reads. Several cells are read before one is written, for the compiler
+// cannot know that they are apart, and would wait for each.
+__device__ bool close_square(INNER_T* t, int n_rows, int lanes) {
+  enum { AT_ONCE = 4 };
+  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes, n_groups = blockDim.x / lanes;
+  for (int k = 0; k < n_rows; k++) {
+    __syncthreads();
+    if (t[k * n_rows + k] < 0) return false;
+    for (int j = lane; j < n_rows; j += lanes) {
+      const INNER_T across = t[k * n_rows + j];
+      for (int first = group; first < n_rows; first += AT_ONCE * n_groups) {
+        INNER_T path[AT_ONCE], old[AT_ONCE];
+#pragma unroll
+        for (int s = 0; s < AT_ONCE; s++) {
+          const int i = first + s * n_groups;
+          path[s] = i < n_rows ? sum(t[i * n_rows + k], across) : (INNER_T)0;
+          old[s] = i < n_rows ? t[i * n_rows + j] : (INNER_T)0;
+        }
+#pragma unroll
+        for (int s = 0; s < AT_ONCE; s++)
+          if (path[s] < old[s]) t[(first + s * n_groups) * n_rows + j] = path[s];
+      }
+    }
+  }
+  __syncthreads();
+  return true;
+}
+
 // Combine unary bounds and fold the half back; false if they leave no point.
 __device__ bool store(VALUE_T* m, const INNER_T* t, INNER_T* d, int n, bool tighten) {
   const int n_rows = 2 * n, warp = threadIdx.x / 32, n_block_warps = blockDim.x / 32;
@@ -58,7 +88,7 @@ extern "C" __global__ void close_each(VALUE_T* __restrict__ m,
   __syncthreads();  // all have read the code and the first element
   if (o.n && code == CLOSED && load(t, here, o.n, tighten)) return;
   if (o.n && code == CLOSED)
-    code = close_square(t, 2 * o.n, 2 * o.n, lanes) &&
+    code = close_square(t, 2 * o.n, lanes) &&
            store(here, t, t + 4 * o.n * o.n, o.n, tighten);
   if (code == EMPTY)
     for (size_t at = o.begin + threadIdx.x; at < o.end; at += blockDim.x)
