@@ -78,6 +78,8 @@ def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> t
 
 def _inside(problem: Problem, edges: I32, unknown: Bits, escaped: Bits) -> I32:
     """Return the edges without those from unknown callees to what escaped."""
+    if not escaped.any():
+        return edges
     to_all = unknown[problem.call_callee[edges[:, 0]]]
     return edges[~(to_all & escaped[problem.function_object[edges[:, 1]]])]
 
