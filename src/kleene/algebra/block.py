@@ -60,7 +60,7 @@ def distinct(blocks: Iterable[Block | None]) -> list[Block]:
 
 
 def assemble(
-    blocks: Mapping[str, Block], names: tuple[str, ...], tighten: bool, dtype: Any = None
+    blocks: Mapping[str, Block], names: tuple[str, ...], tighten: bool, is_float: bool = False
 ) -> tuple[Cells, int]:
     """Return the cells of just these variables, closed if the blocks are, and their scale.
 
@@ -72,8 +72,8 @@ def assemble(
     if len(parts) == 1:
         index = parts[0].index
         return kernel.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
-    scale = 1 if tighten or dtype == FLOAT else 2 * lcm(*(part.scale for part in parts))
-    dtype = dtype or _room(parts, len(names), scale)
+    scale = 1 if tighten or is_float else 2 * lcm(*(part.scale for part in parts))
+    dtype = FLOAT if is_float else _room(parts, len(names), scale)
     out = kernel.top(len(names), dtype)
     at = {name: k for k, name in enumerate(names)}
     for part in parts:

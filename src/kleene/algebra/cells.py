@@ -78,7 +78,7 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
     if m.dtype == dtype and factor == 1:
         return m.copy()
     is_free = m == infinity(m.dtype)
-    out = m.astype(dtype)
+    out = np.where(is_free, 0, m).astype(dtype)
     out *= factor
     out[is_free] = infinity(dtype)
     return out

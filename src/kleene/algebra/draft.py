@@ -210,6 +210,7 @@ class Draft(State):
                 return self.clear()
         block = block_of(names, m, scale, self.owner)
         if len(names) == 1 and block.ends() == [None, None]:
+            self.blocks.pop(names[0], None)
             return None
         self.blocks.update(dict.fromkeys(names, block))
         self._replace(block, m, scale)

@@ -223,9 +223,9 @@ class Shape(State):
     def widen(self, other: Self, *, thresholds: Iterable[Number] = ()) -> Self:
         """Return a value around both; `x = x.widen(f(x))` becomes stable after some steps.
 
-        A bound that grew goes on to the next of the thresholds, or is given up. The result remembers
-        how it came about, for the next widening; any other operation on it forgets that. Thresholds
-        are for single variables, and for two where a block or an opposite movement relates them.
+        A bound that grew goes on to the next of the thresholds, or is given up. The result keeps
+        what the next widening must know; any other operation on it forgets that. Thresholds are for
+        single variables, and for two where a block or an opposite movement relates them.
         """
         draft = self._with_variables_of(other)
         combine.widen(draft, self, other, map(exactly, thresholds))

@@ -17,7 +17,7 @@ from math import inf
 from typing import NamedTuple
 
 from kleene.algebra.block import Block, assemble
-from kleene.algebra.cells import FLOAT, Cells
+from kleene.algebra.cells import Cells
 from kleene.algebra.linear import Bound
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
@@ -90,7 +90,7 @@ class State:
     def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
         """Return the closed cells of just these variables, and their scale."""
         blocks = self.raw if raw and self.raw is not None else self.blocks
-        return assemble(blocks, names, self.are_integers(names), FLOAT if self.is_float else None)
+        return assemble(blocks, names, self.are_integers(names), self.is_float)
 
     def single(self, name: str, sign: int) -> Bound:
         """Return the bound of ±x."""
