@@ -39,7 +39,7 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 WORK_A_CALL = 50_000_000  # words: about 0.1 s
-WORDS_A_SHARD = 1_000_000  # that dense sets would have: with fewer, waiting costs more than helps
+WORDS_A_SHARD = 1_400_000  # with less work, waiting for others costs more than they do: measured
 ORDER_SHARE = 3  # order anew when one edge in so many is new; 1 to 8 measured much the same
 
 
@@ -126,7 +126,8 @@ class Waves:
         with self._timed("answer"):
             self._leave_out()
             state = self.problem, self.rules, self.graph, self.shards
-            found = answer(*state, self.threads, statistics)
+            several = self.threads if len(self.shards) > 1 else ALONE
+            found = answer(*state, several, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
 
@@ -167,12 +168,16 @@ class Waves:
 def _shards(rules: Rules, n_threads: int, words_a_shard: int) -> list[Shard]:
     """Return a shard per thread; fewer if sets have fewer words, or the work would be too little.
 
+    What can be expected are a word for every node and 64 functions, which meet wherever calls are
+    made, and one for four times as many other objects.
+
     Args:
         rules: what is to be solved.
         n_threads: how many shards at most.
-        words_a_shard: how many words of the sets of all nodes, were they dense, a shard is for.
+        words_a_shard: how many of these words a shard is for.
     """
+    n_functions = len(rules.function_result)
+    n_expected = rules.n_nodes * (3 * n_functions + rules.n_objects) // (4 * 64)
     n_words = (rules.n_objects + 63) // 64
-    n_worthy = rules.n_nodes * n_words // max(words_a_shard, 1)
-    n_shards = max(1, min(n_threads, n_words, n_worthy))
+    n_shards = max(1, min(n_threads, n_words, n_expected // max(words_a_shard, 1)))
     return [new_shard(rules, first, n_shards) for first in range(n_shards)]

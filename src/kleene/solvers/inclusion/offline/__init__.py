@@ -24,6 +24,7 @@ from kleene.solvers.inclusion.solution import Solution
 
 I32 = NDArray[np.int32]
 _NO_IDS = np.empty(0, np.int32)
+MANY_ROWS = 200_000  # with fewer, another thread is hardly awake when all is done
 NOTHING = 0  # the node of a reduced problem that holds nothing
 N_ROUNDS = 2  # merged 20 % more nodes than 1 on graphs like those of programs, 3 another 5 %
 
@@ -55,7 +56,8 @@ def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS, threads: Threads = ALO
     for _ in range(n_rounds):
         label = _numbered(problem, found.component, label)
     representative = label[found.component]
-    return Reduced(_rewritten(problem, representative, threads), representative)
+    several = threads if problem.n_constraints >= MANY_ROWS else ALONE
+    return Reduced(_rewritten(problem, representative, several), representative)
 
 
 def _without_zero_offsets(problem: Problem) -> Problem:
