@@ -1,0 +1,1 @@
+"""What a solved control-flow problem says, in the program's own words."""

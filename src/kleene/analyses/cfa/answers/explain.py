@@ -1,0 +1,81 @@
+"""Why may a call reach a procedure? The shortest chain of flows that carries it there, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kleene.analyses.cfa.answers.naming import Naming
+from kleene.analyses.cfa.statement import Statement
+from kleene.analyses.points_to.answers.explain import chain
+from kleene.analyses.points_to.answers.flows import Flow, Flows, Rule
+from kleene.solvers.inclusion import Solution
+
+_SAYS = {
+    Rule.ADDRESS: "is made",
+    Rule.COPY: "flows on",
+    Rule.LOAD: "is taken out of data, or used where the code is reached",
+    Rule.STORE: "is put into data",
+    Rule.ARGUMENT: "is passed as an argument",
+    Rule.RESULT: "is returned",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One flow on the way: where, what happens, and who holds the procedure then."""
+
+    place: str
+    says: str
+    holder: str
+
+    def __str__(self) -> str:
+        return f"{self.place or '-'}: {self.says}" + (f": {self.holder}" if self.holder else "")
+
+
+class Teller:
+    """Finds chains, and tells them in places of the program."""
+
+    def __init__(self, statement: Statement, solution: Solution, naming: Naming) -> None:
+        self.statement = statement
+        self.naming = naming
+        self.flows = Flows(statement.problem, solution)
+        self._row_of: dict[int, int] = {}
+        for row, node in enumerate(statement.node_of):
+            if node >= statement.core.n_variables:
+                self._row_of.setdefault(node, row)
+
+    def chain(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
+        """Return the shortest flows from where one of the objects is made to one of the nodes."""
+        found = chain(self.flows, nodes, objects, self.statement.problem.n_nodes)
+        assert found is None or self.holds(found, nodes, objects), "a chain that does not hold"
+        return found
+
+    def holds(self, found: list[Flow], nodes: list[int], objects: list[int]) -> bool:
+        """Return whether each flow begins where the one before ends, and each fact is one."""
+        linked = all(
+            (a.node, a.object) == (b.source, b.from_object)
+            for a, b in zip(found, found[1:], strict=False)
+        )
+        facts = all(self.flows.holders(flow.object)[flow.node] for flow in found)
+        ends = found[-1].node in nodes and found[-1].object in objects
+        return linked and facts and ends and found[0].rule is Rule.ADDRESS
+
+    def steps(self, found: list[Flow]) -> list[Step]:
+        """Return the steps that have a place in the program: others are only bookkeeping."""
+        steps = []
+        for flow in found:
+            place, holder = self._told(flow)
+            if place or holder:
+                steps.append(Step(place, _SAYS.get(flow.rule, str(flow.rule)), holder))
+        return steps
+
+    def _told(self, flow: Flow) -> tuple[str, str]:
+        s, naming = self.statement, self.naming
+        if flow.rule in (Rule.ARGUMENT, Rule.RESULT):
+            site = int(s.call_site[flow.via])
+            place = naming.place(site) if site < s.core.n_rows else ""
+        else:
+            place = naming.place(self._row_of.get(flow.node, -1))
+        if flow.node < s.core.n_variables:
+            return place, naming.variable(flow.node)
+        return place, ""

@@ -1,0 +1,98 @@
+"""What procedures, variables and places are called.
+
+A procedure is called after the variable it is the value of, else `lambda`; the top level is `top`.
+A place is `file:line:column`, of the text without the folders it lies in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+import numpy as np
+
+from kleene.analyses.cfa.index import ROOT, Index
+from kleene.base.errors import Span
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import Core
+
+TOP = "top"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Value:
+    """A procedure or data: what kind, its name, and where it is made."""
+
+    kind: str  # "procedure", "primitive", "continuation", "pair", "vector", "record", ...
+    name: str
+    place: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.place}" if self.place else self.name
+
+    def as_json(self) -> dict[str, str]:
+        """Return the value as plain data."""
+        return {"kind": self.kind, "name": self.name, "place": self.place}
+
+
+class Naming:
+    """Names of the rows and variables of one core."""
+
+    def __init__(self, core: Core, index: Index) -> None:
+        self.core = core
+        self.index = index
+        self._lines = [
+            np.flatnonzero(np.frombuffer(source.text, np.uint8) == 10)
+            for source in core.sources.all
+        ]
+        self._bases = np.array([source.base for source in core.sources.all], np.int64)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The names of the lambdas that have one: what they are the value of."""
+        found: dict[int, str] = {}
+        kind, reference = self.index.kind, self.index.reference
+        for row in range(self.core.n_rows - 1):
+            variables: list[int] = []
+            operands = self.index.below(row)
+            if kind[row] in (columns.DEFINE, columns.SET):
+                variables = [reference[row]]
+            elif kind[row] == columns.LETREC:
+                variables = list(self.index.formals(row))
+            elif kind[row] == columns.CALL and self.index.is_let[operands[0]]:
+                variables = list(self.index.formals(operands[0]))
+                operands = operands[1:]
+            for variable, operand in zip(variables, operands, strict=False):
+                if kind[operand] == columns.LAMBDA:
+                    found.setdefault(operand, self.core.names[variable])
+        return found
+
+    def procedure(self, row: int) -> Value:
+        """Return a lambda as a value, or the top level."""
+        if row == ROOT:
+            return Value("top", TOP, "", ROOT)
+        return Value("procedure", self.names.get(row, "lambda"), self.place(row), row)
+
+    def place(self, row: int) -> str:
+        """Return where a row is written, or nothing for none."""
+        return self.at(int(self.core.at[row])) if row >= 0 else ""
+
+    def at(self, at: int) -> str:
+        """Return the place of a byte of the sources."""
+        which = int(np.searchsorted(self._bases, at, side="right")) - 1
+        source, lines = self.core.sources.all[which], self._lines[which]
+        offset = at - source.base
+        line = int(np.searchsorted(lines, offset))
+        first = int(lines[line - 1]) + 1 if line else 0
+        column = 1 + len(source.text[first:offset].decode(errors="replace"))
+        return f"{PurePath(source.file).name}:{line + 1}:{column}"
+
+    def span(self, row: int) -> Span | None:
+        """Return the span of a row, or None for none."""
+        return self.core.span(row) if row >= 0 else None
+
+    def variable(self, variable: int) -> str:
+        """Return a variable's name and the place where it is bound."""
+        return f"{self.core.names[variable]} at {self.at(int(self.core.variable_at[variable]))}"

@@ -1,0 +1,69 @@
+"""What is wrong with a program, or cannot be known, as far as control flow shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.analyses.cfa.answers.naming import Naming
+from kleene.analyses.cfa.answers.reach import Reach
+from kleene.analyses.cfa.statement import Statement
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.primitives import table
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """A place, a stable id, and what is the matter."""
+
+    place: str
+    id: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.id}: {self.message}"
+
+    def as_json(self) -> dict[str, str]:
+        """Return the finding as plain data."""
+        return {"place": self.place, "id": self.id, "message": self.message}
+
+
+def findings_of(statement: Statement, reach: Reach, naming: Naming) -> list[Finding]:
+    """Return all findings in code that can be reached, by their places."""
+    found = [
+        *_mismatches(statement, reach, naming),
+        *_primitives(statement, reach, naming),
+        *_others(statement, reach, naming),
+    ]
+    return sorted(set(found))
+
+
+def _mismatches(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+    for site, row in reach.mismatches:
+        n_given = len(s.index.below(site)) - 1
+        procedure = naming.procedure(row)
+        message = f"may be called with the wrong number of arguments, {n_given}: {procedure}"
+        yield Finding(naming.place(site), "wrong-arity", message)
+
+
+def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+    for site in np.flatnonzero(s.core.kind == columns.CALL).tolist():
+        operator, *operands = s.index.below(site)
+        name = s.index.primitive(operator)
+        wrong = name is not None and not table()[name].accepts(len(operands))
+        if wrong and reach.runs(site):
+            message = f"{name} is called with {len(operands)} arguments"
+            yield Finding(naming.place(site), "wrong-arity", message)
+
+
+def _others(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+    for site in s.evaluations:
+        if site < s.core.n_rows and reach.runs(site):
+            message = "text is evaluated: it may call and change all that global variables lead to"
+            yield Finding(naming.place(site), "evaluates", message)
+    for row in s.core.unbound().tolist():
+        if reach.runs(row):
+            name = s.core.names[s.core.reference[row]]
+            yield Finding(naming.place(row), "unbound", f"nothing defines '{name}'")

@@ -1,0 +1,385 @@
+"""What primitives do, written as constraints where each is used.
+
+A use of a primitive is an *instance*: the call of it, with the arguments there, or a reference to
+it as a value, which is a procedure with formals of its own. Most are described in `models.txt`; those
+whose effect depends on more than sets of values are written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from kleene.analyses.cfa.calling import N_EXACT
+from kleene.analyses.cfa.index import Index
+from kleene.analyses.cfa.shapes import FIELDS, Tag
+from kleene.analyses.cfa.writer import EVERYWHERE, INSTANCE, OTHER, Writer
+from kleene.ir.scheme.primitives import table
+from kleene.solvers.inclusion.problem import NONE
+
+Model = Any  # an integer, a word, or a list of models
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of an instance: `n_least` at least, and `rest` are those behind the known."""
+
+    nodes: list[int]
+    n_least: int
+    rest: int = NONE
+    is_exact: bool = True
+
+    def at(self, place: int) -> int:
+        """Return the node of one argument."""
+        return self.nodes[place] if place < len(self.nodes) else self.rest
+
+    def since(self, place: int) -> list[int]:
+        """Return the nodes of all arguments from a place on."""
+        return [*self.nodes[place:], self.rest]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Where an instance is: its arguments, its site, the token there, the row it is written at."""
+
+    arguments: Arguments
+    site: int
+    here: int
+    row: int
+    operands: tuple[int, ...] = ()  # rows of the arguments, where it is a call
+
+
+@cache
+def models() -> dict[str, Model]:
+    """Return the model of each primitive that has one; True for those written in Python."""
+    text = files(__package__).joinpath("models.txt").read_text(encoding="utf-8")
+    found: dict[str, Model] = {}
+    for line in text.splitlines():
+        if line.startswith("*"):
+            found[line[1:]] = True
+        elif line and not line.startswith(";"):
+            name, _, model = line.partition(" ")
+            found[name] = _parsed(re.findall(r"[()]|[^\s()]+", model))
+    return found
+
+
+def _parsed(words: list[str]) -> Model:
+    word = words.pop(0)
+    if word != "(":
+        return int(word) if word.isdigit() else word
+    items = []
+    while words[0] != ")":
+        items.append(_parsed(words))
+    words.pop(0)
+    return items
+
+
+class Primitives:
+    """Writes instances; what handlers are given and return is shared by the whole program."""
+
+    def __init__(self, writer: Writer, index: Index) -> None:
+        self.writer = writer
+        self.index = index
+        self.raised = writer.node()
+        self.handled = writer.node()
+        # What primitives raise themselves is taken to hold no procedure in its irritants.
+        writer.copy(self.raised, writer.held(writer.data("condition", [NONE], NONE)[0]))
+        self.unknown = NONE  # what evaluated text holds, once there is any
+        self.unknown_here = NONE
+        self.evaluations: list[int] = []  # the sites of `eval` and `load`
+
+    def value(self, name: str, site: int, row: int) -> int:
+        """Return the object of a primitive as a value; `site` stands for the calls it makes."""
+        w, facts = self.writer, table()[name]
+        if name not in models():
+            return w.closure([], NONE, NONE, (INSTANCE, site))
+        here = w.here()
+        n_fixed = N_EXACT if facts.n_most is None else min(facts.n_most, N_EXACT)
+        fixed = [w.node() for _ in range(n_fixed)]
+        has_more = facts.n_most is None or facts.n_most > N_EXACT
+        rest = w.node() if has_more else NONE
+        is_exact = facts.n_least == facts.n_most
+        arguments = Arguments(fixed, facts.n_least, rest, is_exact)
+        result = self.result(name, Use(arguments, site, here, row))
+        formals = w.layout.formals_between(fixed, facts.n_least, facts.n_most, here)
+        return w.closure(formals, result, rest, (INSTANCE, site))
+
+    def result(self, name: str, use: Use) -> int:
+        """Write what an instance does; return the node of its result."""
+        model = models().get(name, "none")
+        if model is True:
+            return _SPECIAL[name](self, use)
+        return self._eval(model, use, NONE)
+
+    def _eval(self, model: Model, use: Use, self_node: int) -> int:
+        if isinstance(model, int):
+            return use.arguments.at(model)
+        if isinstance(model, str):
+            known = {"none": NONE, "self": self_node, "raised": self.raised}
+            return self.handled if model == "handled" else known[model]
+        word, *parts = model
+        if word == "call":
+            return self._call(parts, use, self_node)
+        if word in ("from", "last", "init"):
+            return self._some_arguments(word, parts[0], use)
+        if word == "fix":
+            node = self.writer.node()
+            for part in parts:
+                self.writer.copy(node, self._eval(part, use, node))
+            return node
+        if word == "new":
+            return self._new(parts[0], [self._eval(part, use, self_node) for part in parts[1:]], use)
+        if word == "put":
+            target, value = (self._eval(part, use, self_node) for part in parts[1:])
+            self.writer.put(*FIELDS[parts[0]], self.writer.gated(target, use.here), value)
+            return NONE
+        return self._combine(word, [self._eval(part, use, self_node) for part in parts], use)
+
+    def _combine(self, word: str, nodes: list[int], use: Use) -> int:
+        w = self.writer
+        if word == "either":
+            return w.union(nodes)
+        if word == "do":
+            return nodes[-1]
+        if word == "raise":
+            w.copy(self.raised, w.gated(nodes[0], use.here))
+            return NONE
+        if word == "handle":
+            w.copy(self.handled, self.called(nodes[0], [self.raised], use))
+            return NONE
+        if word == "list":
+            return w.list_of(nodes[0], NONE, use.row)
+        if word == "list*":
+            return w.union([w.list_of(nodes[0], nodes[1], use.row), nodes[1]])
+        return self.select(word, nodes[0])
+
+    def select(self, word: str, node: int) -> int:
+        """Return the node of a field, of a spine or of the items of a list."""
+        if word == "none":
+            return NONE
+        if word == "spine":
+            return self.writer.spine(node)
+        if word == "items":
+            return self.writer.get("car", self.writer.spine(node))
+        return self.writer.get(word, node)
+
+    def _new(self, kind: str, values: list[int], use: Use) -> int:
+        tag: Tag = ("values", 2) if kind == "values-2" else kind
+        return self.writer.held(self.writer.data(tag, values, use.row)[0])
+
+    def _some_arguments(self, word: str, first: int, use: Use) -> int:
+        nodes = use.arguments.since(first)
+        if use.arguments.is_exact and word != "from":
+            nodes = nodes[:-1]  # there is no rest
+            nodes = nodes[-1:] if word == "last" else nodes[:-1]
+        return self.writer.union(nodes)
+
+    def _call(self, parts: list[Model], use: Use, self_node: int) -> int:
+        """Write a call; behind an `each` whose length is not known, any argument may be any."""
+        callee, *arguments = parts
+        before: list[int] = []
+        behind: list[int] = []
+        open_from: int | None = None
+        for part in arguments:
+            if isinstance(part, list) and part[0] == "each":
+                chosen = use.arguments.since(part[1])
+                if use.arguments.is_exact:
+                    before += [self.select(part[2], node) for node in chosen[:-1]]
+                    continue
+                open_from = len(before)
+                behind += [self.select(part[2], node) for node in chosen]
+            elif open_from is None:
+                before.append(self._eval(part, use, self_node))
+            else:
+                behind.append(self._eval(part, use, self_node))
+        function = self._eval(callee, use, self_node)
+        if open_from is None:
+            return self.called(function, before, use)
+        return self.spread(function, before, self.writer.union(behind), use)
+
+    def called(self, callee: int, arguments: list[int], use: Use) -> int:
+        """Write the call of what is at `callee` with these arguments."""
+        w = self.writer
+        actuals = w.layout.actuals(arguments, w.token_at(use.here))
+        return w.call(callee, actuals, use.site, len(arguments), use.here)
+
+    def spread(self, callee: int, first: list[int], more: int, use: Use) -> int:
+        """Write a call with these arguments first, and any number of others."""
+        w = self.writer
+        actuals = w.layout.spread(first, more, len(first), w.token_at(use.here))
+        return w.call(callee, actuals, use.site, NONE, use.here)
+
+    def _apply(self, use: Use) -> int:
+        given = use.arguments
+        nodes = given.since(1)
+        if given.is_exact:
+            first, last = nodes[:-2], nodes[-2] if len(nodes) > 1 else NONE
+            return self.spread(given.at(0), first, self.select("items", last), use)
+        every = self.writer.union(nodes)
+        more = self.writer.union([every, self.select("items", every)])
+        return self.spread(given.at(0), [], more, use)
+
+    def _values(self, use: Use) -> int:
+        given, w = use.arguments, self.writer
+        if given.is_exact:
+            if len(given.nodes) == 1:
+                return given.nodes[0]
+            return self.several(given.nodes, use)
+        any_value = w.held(w.data("values", [w.union(given.since(0))], use.row)[0])
+        return w.union([given.at(0), any_value])
+
+    def several(self, nodes: list[int], use: Use) -> int:
+        """Return the node of several values, or none."""
+        w = self.writer
+        return w.held(w.data(("values", len(nodes)), nodes, use.row)[0])
+
+    def _call_with_values(self, use: Use) -> int:
+        w, given = self.writer, use.arguments
+        made = self.called(given.at(0), [], use)
+        any_value = w.get("any-value", made)
+        head = [w.token_at(use.here)] * w.layout.head
+        several = {n: self._places(n, made) for n in self.index.value_sizes if n > 1}
+        actuals = [*head, *head, w.union([made, any_value])]
+        for n in range(2, N_EXACT):
+            places = several.get(n, [NONE] * n)
+            actuals += head + [w.union([place, any_value]) for place in places]
+        longer = [place for n, places in several.items() if n >= N_EXACT for place in places]
+        actuals += head + [w.union([any_value, *longer])] * w.layout.n_open
+        return w.call(given.at(1), actuals, use.site, NONE, use.here)
+
+    def _places(self, n: int, made: int) -> list[int]:
+        """Return the nodes of n values."""
+        return [self.writer.field(("values", n), i, made) for i in range(n)]
+
+    def _call_cc(self, use: Use) -> int:
+        w = self.writer
+        one, others = w.node(), w.node()
+        w.copy(one, w.held(w.data("values", [others], use.row)[0]))
+        formals = w.layout.formals_with_rest([], others, NONE)
+        place = w.layout.start(1) + w.layout.head
+        formals[place] = one
+        continuation = w.held(w.closure(formals, NONE, others, (OTHER, use.row)))
+        return w.union([one, self.called(use.arguments.at(0), [continuation], use)])
+
+    def _make_parameter(self, use: Use) -> int:
+        w, given = self.writer, use.arguments
+        converted = self.called(given.at(1), [given.at(0)], use)
+        is_plain = given.is_exact and len(given.nodes) == 1
+        value = given.at(0) if is_plain or not given.is_exact else NONE
+        object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
+        w.closure(w.layout.formals([], NONE), cells[0], NONE, (OTHER, use.row), object)
+        return w.held(object)
+
+    def _parameterize(self, use: Use) -> int:
+        w, nodes = self.writer, use.arguments.nodes
+        for parameter, value in zip(nodes[1::2], nodes[2::2], strict=False):
+            converted = self.called(w.get("converter", parameter), [value], use)
+            target = w.gated(parameter, use.here)
+            w.put(*FIELDS["current"], target, w.union([value, converted]))
+        return self.called(use.arguments.at(0), [], use)
+
+    def _force(self, use: Use) -> int:
+        w = self.writer
+        if use.arguments.at(0) == NONE:
+            return NONE
+        promises = w.node()
+        w.copy(promises, use.arguments.at(0))
+        w.copy(promises, self.called(w.get("chained", promises), [], use))
+        made = self.called(w.get("delayed", promises), [], use)
+        return w.union([promises, made, w.get("kept", promises)])
+
+    def _guard(self, use: Use) -> int:
+        """A guard's handler is given the condition, and a procedure that raises it again."""
+        w, given = self.writer, use.arguments
+        again = w.held(w.closure(w.layout.formals([], NONE), self.handled, NONE, (OTHER, use.row)))
+        handled = self.called(given.at(1), [self.raised, again], use)
+        return w.union([self.called(given.at(0), [], use), handled])
+
+    def _unfold(self, use: Use) -> int:
+        w, given = self.writer, use.arguments
+        seeds = w.node()
+        w.copy(seeds, given.at(3))
+        w.copy(seeds, self.called(given.at(2), [seeds], use))
+        self.called(given.at(0), [seeds], use)
+        tail = self.called(given.at(4), [seeds], use)
+        items = self.called(given.at(1), [seeds], use)
+        return w.union([w.list_of(items, tail, use.row), tail])
+
+    def _record(self, use: Use) -> int:
+        key = self.index.record_key(use.operands[0])
+        object, _ = self.writer.data(("record", key), use.arguments.nodes[1:], use.row)
+        return self.writer.held(object)
+
+    def _record_field(self, use: Use) -> tuple[Tag, int]:
+        return ("record", self.index.record_key(use.operands[1])), self.index.constant(use.operands[2])
+
+    def _record_ref(self, use: Use) -> int:
+        return self.writer.field(*self._record_field(use), use.arguments.at(0))
+
+    def _record_set(self, use: Use) -> int:
+        target = self.writer.gated(use.arguments.at(0), use.here)
+        self.writer.put(*self._record_field(use), target, use.arguments.at(3))
+        return NONE
+
+    def _evaluate(self, use: Use) -> int:
+        """Text that is evaluated may do whatever can be done with what it can reach."""
+        w = self.writer
+        if self.unknown == NONE:
+            self.unknown, self.unknown_here = w.node(), w.here()
+        if w.layout.head:
+            w.copy(self.unknown_here, w.token_at(use.here))
+        self.evaluations.append(use.site)
+        w.copy(self.unknown, use.arguments.at(0))
+        return self.unknown
+
+    def finish(self, globals: list[int], site: int) -> None:
+        """Write what evaluated text may do, if the program evaluates any.
+
+        It reads and writes every global variable and all data it comes by, calls and is called
+        with any of it, raises and handles conditions, and makes data and procedures of its own.
+        """
+        if self.unknown == NONE:
+            return
+        w, here = self.writer, self.unknown_here if self.writer.layout.head else EVERYWHERE
+        inside = w.gated(self.unknown, here)
+        for node in [*globals, self.raised, self.handled]:
+            w.copy(self.unknown, node)
+            w.copy(node, inside)
+        places, held = w.node(), w.node()
+        w.offsets.append((places, inside, -1))
+        w.loads.append((held, places))
+        w.copy(self.unknown, held)
+        w.stores.append((places, inside))
+        use = Use(Arguments([], 0), site, here, NONE)
+        w.copy(self.unknown, self.spread(self.unknown, [], inside, use))
+        own = w.closure(
+            w.layout.formals_with_rest([], self.unknown, NONE), inside, self.unknown, (OTHER, NONE)
+        )
+        w.addresses.append((self.unknown, own))
+        for kind in ("pair", "vector", "box", "table", "delay", "chain", "promise", "condition"):
+            n_fields = sum(tag == kind for tag, _ in FIELDS.values())
+            w.copy(self.unknown, w.held(w.data(kind, [inside] * n_fields, NONE)[0]))
+        w.copy(self.unknown, w.held(w.data("values", [inside], NONE)[0]))
+
+
+_SPECIAL: dict[str, Callable[[Primitives, Use], int]] = {
+    "apply": Primitives._apply,
+    "values": Primitives._values,
+    "call-with-values": Primitives._call_with_values,
+    "call/cc": Primitives._call_cc,
+    "call-with-current-continuation": Primitives._call_cc,
+    "make-parameter": Primitives._make_parameter,
+    "%parameterize": Primitives._parameterize,
+    "force": Primitives._force,
+    "%guard": Primitives._guard,
+    "unfold": Primitives._unfold,
+    "%record": Primitives._record,
+    "%record-ref": Primitives._record_ref,
+    "%record-set!": Primitives._record_set,
+    "eval": Primitives._evaluate,
+    "load": Primitives._evaluate,
+}

@@ -1,0 +1,92 @@
+"""A run of a program beside its analysis: whatever happens must have been foreseen."""
+
+from __future__ import annotations
+
+from kleene.analyses.cfa import CFA
+from kleene.base.errors import SourceError
+from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.interpreter import objects, run
+from kleene.ir.scheme.values import Pair
+
+KINDS = {
+    Pair: {"pair"},
+    list: {"vector"},
+    objects.Box: {"box"},
+    objects.Record: {"record"},
+    objects.Parameter: {"parameter", "primitive"},
+    objects.Continuation: {"continuation", "evaluated"},
+    objects.Promise: {"delay", "chain", "promise"},
+    objects.ErrorObject: {"condition"},
+    objects.Native: {"primitive"},
+}
+
+
+class Notes:
+    """What a run did: calls (site, lambda) and bindings (variable, what)."""
+
+    def __init__(self):
+        self.calls = set()
+        self.bindings = set()
+
+    def called(self, site, row):
+        self.calls.add((site, row))
+
+    def bound(self, variable, value):
+        if type(value) is objects.Closure and value.code.row >= 0:
+            self.bindings.add((variable, value.code.row))
+        elif type(value) is objects.CaseLambda:
+            self.bindings |= {(variable, clause.code.row) for clause in value.clauses}
+        elif type(value) in KINDS:
+            self.bindings.add((variable, type(value)))
+
+
+def program_of(text, folder=None, file="t.scm"):
+    program = Expansion(folder)
+    program.add(program.sources.add(file, text if isinstance(text, bytes) else text.encode()))
+    return program
+
+
+def observed(program, max_steps=300_000, **options):
+    """Return the core as it was before the run, and what the run did, however it ended."""
+    core, notes = program.core(), Notes()
+    try:
+        run(program, observer=notes, max_steps=max_steps, **options)
+    except SourceError as error:
+        assert error.id in ("scheme/uncaught", "scheme/step-limit"), error
+    return core, notes
+
+
+def not_foreseen(core, notes, **options):
+    """Return what the run did that the analysis does not know of."""
+    result = CFA(**options).run(core, device="cpu")
+    return [*_calls(core, notes, result), *_bindings(core, notes, result)]
+
+
+def _calls(core, notes, result):
+    evaluated = {row for site in result.statement.evaluations for row in _targets(result, site)}
+    for site, row in sorted(notes.calls):
+        if row >= core.root:
+            continue  # made by text that was evaluated
+        known = evaluated if site >= core.root else _targets(result, site)
+        if row not in known:
+            yield f"{core.span(min(site, core.root))} calls {core.span(row)}"
+
+
+def _targets(result, site):
+    return {target.row for target in result.targets([site])}
+
+
+def _bindings(core, notes, result):
+    held = {}
+    for variable, what in sorted(notes.bindings, key=str):
+        if variable >= core.n_variables or (isinstance(what, int) and what >= core.root):
+            continue
+        if variable not in held:
+            held[variable] = result.held([variable])
+        if isinstance(what, int):
+            is_known = what in {value.row for value in held[variable] if value.kind == "procedure"}
+        else:
+            is_known = bool(KINDS[what] & {value.kind for value in held[variable]})
+        if not is_known:
+            shown = core.span(what) if isinstance(what, int) else what.__name__
+            yield f"{core.names[variable]} at {core.variable_span(variable)} is {shown}"

@@ -1,0 +1,28 @@
+"""Every call and binding of a real run lies in the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from kleene.frontends.scheme.expander import Expansion
+from tests.analyses.cfa.observing import not_foreseen, observed, program_of
+from tests.frontends.scheme.helpers import PROGRAMS, examples
+
+PATHS = sorted(PROGRAMS.glob("*.scm"))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_programs(path):
+    program = Expansion(path.parent)
+    program.add(program.sources.load(path))
+    core, notes = observed(program)
+    assert notes.calls
+    assert not_foreseen(core, notes) == []
+    assert not_foreseen(core, notes, reachable_only=False) == []
+
+
+@pytest.mark.parametrize("name", ["calls.scm", "forms.scm"])
+def test_examples_of_forms_and_primitives(name):
+    for text, _ in examples(name):
+        core, notes = observed(program_of(text))
+        assert not_foreseen(core, notes) == [], text
