@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from kleene.algebra import combine
+from kleene.algebra import combine, describe, picture, store
 from kleene.algebra.block import distinct
 from kleene.algebra.edit import (
     Condition,
@@ -322,14 +322,63 @@ class Shape(State):
 
     def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
         """Return constraints that describe the value: a smallest set, or all inside of blocks."""
-        from kleene.algebra.describe import constraints
+        return describe.constraints(self, minimal)
 
-        return constraints(self, minimal)
+    # Other forms
 
     def __str__(self) -> str:
-        from kleene.algebra.describe import text
-
-        return text(self)
+        return describe.text(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+    def to_latex(self) -> str:
+        """Return the value as LaTeX, for math mode."""
+        return describe.latex(self)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.to_latex()}$"
+
+    def picture(self, x: str, y: str, *, view: tuple[Number, ...] | None = None) -> str:
+        """Return a picture of two variables as SVG; `view` is (left, right, below, above)."""
+        self.are_integers((x, y))
+        return picture.svg(self, x, y, view and tuple(map(exactly, view)))
+
+    def draw(self, x: str, y: str, axes: Any, *, view: tuple[Number, ...] | None = None) -> None:
+        """Draw two variables on the axes of matplotlib."""
+        self.are_integers((x, y))
+        picture.draw(self, x, y, axes, view and tuple(map(exactly, view)))
+
+    def to_json(self) -> str:
+        """Return the value as JSON; what a widening keeps for the next one is left out."""
+        return store.to_text(store.as_data(self, type(self).__name__))
+
+    def to_bytes(self) -> bytes:
+        """Return the value as bytes."""
+        return store.to_bytes(store.as_data(self, type(self).__name__))
+
+    @classmethod
+    def of_json(cls, text: str) -> Self:
+        """Return the value that `to_json` wrote.
+
+        Raises:
+            SourceError: `algebra/bad-data`.
+        """
+        return cls._of_data(store.of_text(text))
+
+    @classmethod
+    def of_bytes(cls, packed: bytes) -> Self:
+        """Return the value that `to_bytes` wrote.
+
+        Raises:
+            SourceError: `algebra/bad-data`.
+        """
+        return cls._of_data(store.of_bytes(packed))
+
+    @classmethod
+    def _of_data(cls, data: Any) -> Self:
+        data = store.checked(data, cls.__name__)
+        wanted = {key: data.get(key, ()) for key in ("integers", "reals")}
+        draft = cls.top(**wanted, floats=bool(data.get("floats"))).edit()
+        store.read_blocks(draft, data)
+        return draft.done()

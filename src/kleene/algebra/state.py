@@ -88,9 +88,10 @@ class State:
         return all(map(self.is_integer, names))
 
     def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
-        """Return the closed cells of just these variables, and their scale."""
+        """Return the closed cells of just these variables, and their scale; others are free."""
         blocks = self.raw if raw and self.raw is not None else self.blocks
-        return assemble(blocks, names, self.are_integers(names), self.is_float)
+        tighten = all(self.variables.get(name, True) for name in names)
+        return assemble(blocks, names, tighten, self.is_float)
 
     def single(self, name: str, sign: int) -> Bound:
         """Return the bound of ±x."""

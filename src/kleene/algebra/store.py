@@ -1,0 +1,136 @@
+"""Values as JSON and as bytes.
+
+Both hold the variables and, block after block, the bounds with their scale. Bounds are closed anew
+when they are read, so that nobody's file can make an answer wrong that follows from its bounds.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from math import inf
+from typing import Any
+
+from kleene.algebra import cells as kernel
+from kleene.algebra.block import Block, distinct
+from kleene.algebra.draft import Draft, Fact
+from kleene.algebra.linear import exactly
+from kleene.algebra.state import State
+from kleene.base.errors import SourceError
+from kleene.kernels.minplus import size
+
+VERSION = 1
+_MAGIC = b"kleene-shape\n"
+
+
+def as_data(state: State, domain: str) -> dict[str, Any]:
+    """Return the value as plain data, ready for JSON."""
+    return {
+        "version": VERSION,
+        "domain": domain,
+        "integers": [name for name, is_integer in state.variables.items() if is_integer],
+        "reals": [name for name, is_integer in state.variables.items() if not is_integer],
+        "floats": state.is_float,
+        "empty": state.is_empty,
+        "blocks": [_as_data(block) for block in distinct(state.blocks.values())],
+    }
+
+
+def _as_data(block: Block) -> dict[str, Any]:
+    """Return a block as data: integers of any size, floats in hexadecimal, None for no bound."""
+    free = kernel.infinity(block.cells.dtype)
+    is_float = block.cells.dtype == kernel.FLOAT
+    plain = [None if x == free else x for x in block.cells.tolist()]
+    cells = [x if x is None else x.hex() for x in plain] if is_float else plain
+    return {"names": list(block.names), "scale": block.scale, "cells": cells}
+
+
+def read_blocks(draft: Draft, data: dict[str, Any]) -> None:
+    """Add the bounds of every block.
+
+    Raises:
+        SourceError: `algebra/bad-data`.
+    """
+    try:
+        if data["empty"]:
+            draft.clear()
+        for block in data["blocks"]:
+            draft.impose(_facts(block))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise bad_data(f"a block is malformed: {error}") from None
+
+
+def _facts(block: dict[str, Any]) -> list[Fact]:
+    names, scale, cells = block["names"], block["scale"], block["cells"]
+    if len(cells) != size(len(names)):
+        raise ValueError(f"{len(names)} variables have {size(len(names))} cells, not {len(cells)}")
+    i, j = (column.tolist() for column in kernel.stored(len(names)))
+    return [
+        _fact(names, row, column, value, scale)
+        for row, column, value in zip(i, j, cells, strict=True)
+        if value is not None and row != column
+    ]
+
+
+def _fact(names: list[str], i: int, j: int, value: Any, scale: int) -> Fact:
+    bound = exactly(float.fromhex(value) if isinstance(value, str) else value) / scale
+    if bound in (inf, -inf):
+        raise ValueError("a bound is infinite")
+    plus = names[j >> 1], -1 if j & 1 else 1
+    if i == j ^ 1:
+        return (plus,), bound / 2
+    return (plus, (names[i >> 1], 1 if i & 1 else -1)), bound
+
+
+def checked(data: Any, domain: str) -> dict[str, Any]:
+    """Return the data if it is of this domain and version.
+
+    Raises:
+        SourceError: `algebra/bad-data`.
+    """
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        raise bad_data("this is no value of this version of Kleene")
+    if data.get("domain") != domain:
+        raise bad_data(f"this is a value of {data.get('domain')!r}, not of {domain!r}")
+    return data
+
+
+def bad_data(why: str) -> SourceError:
+    """Return the error for data that is no value."""
+    return SourceError(None, "algebra/bad-data", why, "`to_json` and `to_bytes` write what is read")
+
+
+def to_text(data: dict[str, Any]) -> str:
+    """Return the data as JSON."""
+    return json.dumps(data, separators=(",", ":"))
+
+
+def of_text(text: str | bytes) -> Any:
+    """Return the data of JSON.
+
+    Raises:
+        SourceError: `algebra/bad-data`.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise bad_data(f"this is not JSON: {error}") from None
+
+
+def to_bytes(data: dict[str, Any]) -> bytes:
+    """Return the data in few bytes."""
+    return _MAGIC + zlib.compress(to_text(data).encode())
+
+
+def of_bytes(packed: bytes) -> Any:
+    """Return the data of `to_bytes`.
+
+    Raises:
+        SourceError: `algebra/bad-data`.
+    """
+    if not packed.startswith(_MAGIC):
+        raise bad_data("these bytes are no value of Kleene's")
+    try:
+        return of_text(zlib.decompress(packed.removeprefix(_MAGIC)))
+    except zlib.error as error:
+        raise bad_data(f"the bytes are damaged: {error}") from None
