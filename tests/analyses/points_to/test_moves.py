@@ -240,6 +240,7 @@ def test_counting_up_stays_in_an_inner_array() -> None:
     assert memory.bytes(16, 8) == memory.bytes(24, 16) == [16]
     assert memory.bytes(16, 0, 8) == [8, 16]
     assert memory.bytes(8, 32) == [40]  # from its first element a constant leaves it
+    assert memory.bytes(16, 32) == [48]  # and one that is as large as the array
 
 
 def test_counting_down_stays_in_an_inner_array() -> None:
@@ -339,6 +340,25 @@ def test_heap_arrays_wrap() -> None:
     assert memory.bytes(16, 24) == [24]
     assert memory.bytes(0, 0, 16) == [0, 16]
     assert memory.bytes(16, -16) == [0, 16]
+
+
+def test_a_heap_array_is_the_same_far_away() -> None:
+    memory = pinned(("struct", ("ptr", "ptr")), (-16008,), (16008,), way="repeated")
+    assert memory.bytes(16, -16008) == [8, 24]
+    assert memory.bytes(8, -16008) == []
+    assert memory.bytes(0, 16008) == memory.bytes(16, 16008) == [24]
+
+
+def test_an_index_from_before_the_array() -> None:
+    memory = pinned(("array", 1, "ptr"), (-16, 8), (-8, 8))
+    assert memory.bytes(0, -16, 8) == memory.bytes(0, -8, 8) == [0, 8]
+
+
+def test_a_stride_that_fits_no_array_finds_each_element() -> None:
+    few = pinned(("array", 2, ("packed", ("ptr", "int"))), (0, 8))
+    assert few.bytes(0, 0, 8) == [BLUR, 0, 8, 12, 24]  # 16 is in the second pointer
+    more = pinned(("array", 5, ("packed", ("ptr", "int", "char"))), (0, 16))
+    assert more.bytes(0, 0, 16) == [BLUR, 0, 13, 21, 25]  # 48 is in an int, 64 is a char
 
 
 def test_bytes_before_and_behind_are_dropped() -> None:
