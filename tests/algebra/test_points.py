@@ -110,19 +110,21 @@ def test_bounds(domain, data):
 
 @given(data=st.data())
 def test_chains_of_widenings_end(domain, data):
-    """Each bound is given up once; with thresholds it takes a step for each of them more."""
-    thresholds = data.draw(st.lists(st.integers(-4, 4), max_size=2))
+    """Loops of assignments end: each bound is given up once, after a step for each threshold."""
+    thresholds = data.draw(st.lists(st.integers(-4, 40), max_size=2))
+    body = data.draw(st.lists(st.tuples(st.sampled_from(NAMES), expressions()), max_size=3))
     value = data.draw(values(domain))
-    n_steps, n_ends = 0, 4 * len(NAMES) ** 2
-    for _ in range(3 * n_ends):
-        other = data.draw(values(domain)) if n_steps < 8 else domain.top("x y z")
-        wider = value.widen(value | other, thresholds=thresholds)
-        assert value <= wider >= other
-        n_steps += wider != value
-        if n_steps >= 8 and wider == value:
-            break
+    most = 2 * 4 * len(NAMES) ** 2 * (1 + len(thresholds))
+    for _ in range(most):
+        after = value
+        for name, expression in body:
+            after = after.assign(name, expression)
+        wider = value.widen(value | after, thresholds=thresholds)
+        assert value <= wider >= after
+        if wider == value:
+            return
         value = wider
-    assert n_steps <= 2 * n_ends * (1 + len(thresholds))
+    raise AssertionError(f"not stable after {most} steps")
 
 
 @given(data=st.data())

@@ -1,0 +1,96 @@
+"""Text is read as it is meant, or refused at its column."""
+
+from fractions import Fraction
+from math import inf
+
+import pytest
+
+from kleene import SourceError
+from kleene.algebra import Linear, constraints, expression, variables
+
+X, Y = variables("x y")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x", X),
+        ("2x - y", 2 * X - Y),
+        ("2*x - 3 y/4 + 1/2", 2 * X - Y * Fraction(3, 4) + Fraction(1, 2)),
+        ("-(x + 1) * 2", -2 * X - 2),
+        ("x*2 - x*2", Linear()),
+        ("0.1x", X * Fraction(1, 10)),
+        ("1e3 - x", 1000 - X),
+        ("+x - -y", X + Y),
+        ("x + [1, 3/2]", X + Linear((), Fraction(1), Fraction(3, 2))),
+        ("[-inf, 0] - [0, 1]", Linear((), -inf, Fraction(0))),
+        ("`a b` + main.x'", Linear((("a b", Fraction(1)), ("main.x'", Fraction(1))))),
+    ],
+)
+def test_expressions(text, wanted):
+    assert expression(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x - y <= 3", (X - Y <= 3,)),
+        ("x < y", (X < Y,)),
+        ("0 <= x < y == 3", (X >= 0, X < Y, *Y.equals(3))),
+        ("x >= 1, y > 2", (X >= 1, Y > 2)),
+        ("x = 1 and y ≤ 2; y ≥ x && x <= 5", (*X.equals(1), Y <= 2, Y >= X, X <= 5)),
+    ],
+)
+def test_constraints(text, wanted):
+    assert constraints(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "column"),
+    [
+        ("x - y", "bad-syntax", 6),
+        ("x <= ", "bad-syntax", 6),
+        ("x <= y +", "bad-syntax", 9),
+        ("x ? y <= 3", "bad-syntax", 3),
+        ("(x <= 3", "bad-syntax", 4),
+        ("x <= 3 )", "bad-syntax", 8),
+        ("x / 0 <= 1", "bad-syntax", 3),
+        ("x <= [2, 1]", "bad-syntax", 6),
+        ("x <= [y, 1]", "bad-syntax", 6),
+        ("x * y <= 1", "not-linear", 3),
+        ("1 / x <= 1", "not-linear", 3),
+        ("[1, 2] x <= 1", "not-linear", 8),
+        ("", "bad-syntax", 1),
+    ],
+)
+def test_faults_are_named_at_their_column(text, id, column):
+    with pytest.raises(SourceError) as caught:
+        constraints(text)
+    assert caught.value.id == f"algebra/{id}"
+    assert caught.value.span.column == column
+    assert caught.value.notes[1].index("^") == 4 + column - 1
+    assert caught.value.notes[0] == f"in: {text}"
+
+
+def test_an_expression_is_no_constraint():
+    with pytest.raises(SourceError) as caught:
+        expression("x <= 3")
+    assert caught.value.span.column == 3
+
+
+@pytest.mark.parametrize("value", [float("nan"), "x", None, 1j])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(SourceError) as caught:
+        Linear.of(value)
+    assert caught.value.id == "algebra/bad-number"
+
+
+def test_infinite_factors_are_refused():
+    for operation in (lambda: X * inf, lambda: X / 0, lambda: X / inf):
+        with pytest.raises(SourceError) as caught:
+            operation()
+        assert caught.value.id == "algebra/bad-number"
+
+
+def test_floats_are_taken_exactly():
+    assert (X * 0.1).terms[0][1] == Fraction(3602879701896397, 36028797018963968)
