@@ -251,6 +251,22 @@ def test_calls_of_wrappers_make_storage_of_their_own(
     assert museum.holds(variable) == held
 
 
+def test_storage_of_a_wrapper_has_the_size_it_asks_for(museum: Stated) -> None:
+    table = museum.statement.allocations
+    sizes = {museum.allocation(row): int(table.n_bytes[row]) for row in range(len(table))}
+    assert sizes["xmalloc@heap"] == 8
+    assert sizes["make@heap"] == 16
+    assert sizes["xrealloc@heap"] == 16
+    assert sizes["xmalloc@xcalloc"] == -1
+
+
+def test_storage_of_a_wrapper_is_shaped_by_its_body(museum: Stated) -> None:
+    places = museum.statement.places
+    names = [museum.allocation(int(row)) for row in places.allocation]
+    made = [int(b) for n, b in zip(names, places.byte, strict=True) if n == "make@heap"]
+    assert {0, 8} <= set(made)
+
+
 def test_a_wrapper_can_be_named(museum: Stated) -> None:
     assert museum.holds("made_by_pool") != {"pool_take@heap"}
     named = stated(museum.program, wrappers=("pool_take",))

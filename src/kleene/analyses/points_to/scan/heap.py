@@ -18,8 +18,10 @@ from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.scan.wrappers import Allocator, find_wrappers
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.errors import SourceError, raise_all
-from kleene.ir.codes import Opcode
+from kleene.ir.codes import Opcode, TypeKind
 from kleene.ir.tables import I64
+
+_MOST_STRUCTS = 8  # of one size: more of them tell nothing
 
 
 class Heap:
@@ -35,6 +37,7 @@ class Heap:
         named: Sequence[str],
     ) -> None:
         self.columns, self.shapes, self.functions, self.calls = columns, shapes, functions, calls
+        self._function_of = dict(zip(calls.row.tolist(), calls.function.tolist(), strict=True))
         allocators = self._allocators(library)
         by_word = self._named(named, functions)
         self.wrappers = find_wrappers(columns, calls, allocators, functions.is_defined)
@@ -44,7 +47,7 @@ class Heap:
         self.n_bytes = np.full(n_instructions, -1)
         for function, allocator in (allocators | self.wrappers).items():
             group = calls.only(calls.function == function)
-            self.n_bytes[group.row] = self._product(group, allocator.factors)
+            self.n_bytes[group.row] = self._product(group, allocator)
         sized = [function for function, a in allocators.items() if a.factors]
         self._shape = self._shapes([*sized, *self.wrappers])
 
@@ -59,7 +62,7 @@ class Heap:
             if heap is not None:
                 returned = (e.term for e in model or () if isinstance(e, Returns))
                 places = tuple(t.place for t in returned if isinstance(t, Argument))
-                found[function] = Allocator(heap.factors or None, places)
+                found[function] = Allocator(heap.factors or None, returned=places)
         return found
 
     @staticmethod
@@ -78,10 +81,12 @@ class Heap:
         raise_all(errors)
         return found
 
-    def _product(self, group: CallTable, factors: tuple[int, ...] | None) -> I64:
+    def _product(self, group: CallTable, allocator: Allocator) -> I64:
         """Return the size that each call asks for, -1 where it is no constant."""
-        total = np.full(len(group), 1 if factors else -1)
-        for place in factors or ():
+        if allocator.factors is None or allocator.scale <= 0:
+            return np.full(len(group), -1)
+        total = np.full(len(group), allocator.scale)
+        for place in allocator.factors:
             there = group.offsets[:-1] + place < group.offsets[1:]
             value = np.zeros(len(group), np.int64)
             value[there] = group.actuals[(group.offsets[:-1] + place)[there]]
@@ -100,10 +105,37 @@ class Heap:
         locals_ = locals_[~(known & (count == 1))]
         rows = np.concatenate([self.calls.row[np.isin(self.calls.function, makers)], locals_])
         found = np.full(len(self.n_bytes), -1)
-        found[rows] = heap_shapes(
-            columns.program, self.shapes, columns.results(rows), self.n_bytes[rows]
-        )
+        found[rows] = self._by_use(rows, self.n_bytes[rows])
         return found
+
+    def _by_use(self, rows: I64, n_bytes: I64) -> I64:
+        """Return the shape of storage by its use where it is made, or by the wrapper's own use.
+
+        Where neither tells, storage of a struct's size is such a struct.
+        """
+        program = self.columns.program
+        raw = {size: self.shapes.raw(size) for size in set(n_bytes.tolist())}
+        bare = np.array([raw[size] for size in n_bytes.tolist()], np.int64)
+        found, makers = bare.copy(), rows.copy()
+        while len(open_ := np.flatnonzero((found == bare) & (makers >= 0))):
+            values = self.columns.results(makers[open_])
+            found[open_] = heap_shapes(program, self.shapes, values, n_bytes[open_])
+            makers[open_] = [self._maker(row) for row in makers[open_].tolist()]
+        for place in np.flatnonzero((found == bare) & (n_bytes > 0)).tolist():
+            found[place] = self._by_size(int(n_bytes[place]), int(bare[place]))
+        return found
+
+    def _maker(self, row: int) -> int:
+        """Return the call in a wrapper that makes what a call of the wrapper gives, or -1."""
+        wrapper = self.wrappers.get(self._function_of.get(row, -1))
+        return wrapper.makers[0] if wrapper and len(wrapper.makers) == 1 else -1
+
+    def _by_size(self, n_bytes: int, otherwise: int) -> int:
+        types = self.columns.program.types
+        structs = np.flatnonzero((types.kind == TypeKind.STRUCT) & (types.size == n_bytes))
+        if not 0 < len(structs) <= _MOST_STRUCTS:
+            return otherwise
+        return self.shapes.merged(structs.tolist(), [], n_bytes)
 
     def shape_of(self, rows: I64) -> I64:
         """Return the shape of the storage that instructions make."""

@@ -30,6 +30,7 @@ class Allocator:
     """Whose call makes new storage: a modelled function, or a wrapper."""
 
     factors: tuple[int, ...] | None  # arguments whose product is the size; None if not known
+    scale: int = 1  # times this many bytes
     returned: tuple[int, ...] = ()  # arguments that it may return instead
     others: tuple[int, ...] = ()  # values of globals and constants that it may return instead
     makers: tuple[int, ...] = ()  # of a wrapper: the calls in its body that make storage
@@ -101,7 +102,8 @@ class _Search:
             return None
         returned = tuple(sorted(a - first for a in found.arguments))
         makers = tuple(sorted(found.makers))
-        return Allocator(self.size(makers, first), returned, tuple(sorted(found.others)), makers)
+        factors, scale = self.size(makers, first)
+        return Allocator(factors, scale, returned, tuple(sorted(found.others)), makers)
 
     def trace(self, value: int, found: _Sources, seen: set[int]) -> bool:
         """Collect where a value comes from; return whether all of that is known."""
@@ -206,18 +208,24 @@ class _Search:
         rows = dict.fromkeys(users[offsets[value] : offsets[value + 1]].tolist())
         return [(row, int(table.opcode[row]), table.operands_of(row).tolist()) for row in rows]
 
-    def size(self, makers: tuple[int, ...], first: int) -> tuple[int, ...] | None:
-        """Return the arguments whose product is the size, if that is plain."""
+    def size(self, makers: tuple[int, ...], first: int) -> tuple[tuple[int, ...] | None, int]:
+        """Return the arguments and the number whose product is the size; None if not plain."""
         if len(makers) != 1:
-            return None
+            return None, 1
         allocator = self.allocators[self.function_of_call[makers[0]]]
         operands = self.program.instructions.operands_of(makers[0]).tolist()
-        factors = []
-        for place in allocator.factors or (len(operands),):
+        factors, scale = [], allocator.scale
+        for place in allocator.factors if allocator.factors is not None else (len(operands),):
             found = _Sources()
-            known = place + 1 < len(operands) and self.trace(operands[place + 1], found, set())
-            is_plain = known and not (found.makers or found.others or found.has_number)
+            if place + 1 >= len(operands):
+                return None, 1
+            known, amount = self.columns.constant(np.array(operands[place + 1 : place + 2]))
+            if known[0]:
+                scale *= int(amount[0])
+                continue
+            is_plain = self.trace(operands[place + 1], found, set())
+            is_plain &= not (found.makers or found.others or found.has_number)
             if not is_plain or len(found.arguments) != 1:
-                return None
+                return None, 1
             factors.append(found.arguments.pop() - first)
-        return tuple(factors)
+        return tuple(factors), scale
