@@ -162,3 +162,21 @@ def test_elements_are_as_wide_as_they_must_be(bits):
     wanted = {5: "int16", 20: "int32", 50: "int64", 200: "object"}[bits]
     assert block.cells.dtype.name == wanted
     assert octagon.assign("x", 0).assign("y", 0).blocks["x"].cells.dtype.name == "int16"
+
+
+@given(kinds(), st.integers(0, N - 1), st.integers(0, N - 1))
+def test_forgetting_in_a_large_block_of_a_draft(kind, name, other):
+    """Such a block is changed in place, and the variable stays in it without bounds."""
+    program, reals = kind
+    octagon, dense = run(program, N, reals=reals)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kleene.algebra.draft._MANY", 1)
+        draft = octagon.edit()
+        draft.set(NAMES[other], f"{NAMES[other]} + 1")
+        draft.forget(NAMES[name])
+        made = draft.done()
+    agree(made, dense.assign(other, other, False, Fraction(1)).forget(name))
+    assert made == octagon.assign(NAMES[other], f"{NAMES[other]} + 1").forget(NAMES[name])
+    assert hash(made) == hash(
+        octagon.assign(NAMES[other], f"{NAMES[other]} + 1").forget(NAMES[name])
+    )

@@ -249,6 +249,15 @@ def select(m: Cells, variables: list[int]) -> Cells:
     return out
 
 
+def forget(m: Cells, variable: int) -> None:
+    """Drop every bound on a variable."""
+    if m.dtype != OBJECT:
+        return minplus.forget(m, variable)
+    others = [-1 if k == variable else k for k in range(minplus.n_variables(len(m)))]
+    m[:] = select(m, others)
+    return None
+
+
 def place(out: Cells, m: Cells, variables: list[int]) -> None:
     """Overwrite the cells between these variables of `out` by `m`, of the same type."""
     chosen = np.array(variables, np.int64)

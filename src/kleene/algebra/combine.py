@@ -107,9 +107,8 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
         return
     steps = [step for step in sorted(set(thresholds)) if isinstance(step, Fraction)]
     before = a.blocks if a.raw is None else a.raw
-    draft.raw = dict[str, Block]()
-    draft.blocks = {}
-    for names in _meeting(a, before, b.blocks, True, skip_shared=False):
+    draft.raw, draft.blocks = _shared(before, b.blocks), _shared(before, b.blocks)
+    for names in _meeting(a, before, b.blocks, True):
         tighten = a.are_integers(names)
         by = _evenly(a, names) * (1 if tighten or a.is_float else lcm(*_denominators(steps)))
         m, other, scale = same_scale(a.assembled(names, raw=True), b.assembled(names), by)
@@ -171,11 +170,9 @@ def _touching(a: Blocks, b: Blocks) -> list[tuple[str, ...]]:
     return _listed(groups)
 
 
-def _meeting(
-    state: State, a: Blocks, b: Blocks, relate: bool, *, skip_shared: bool = True
-) -> list[tuple[str, ...]]:
+def _meeting(state: State, a: Blocks, b: Blocks, relate: bool) -> list[tuple[str, ...]]:
     """Return the variables that both bound, grouped as a join or a widening relates them."""
-    both = [x for x, block in a.items() if x in b and not (skip_shared and b[x] is block)]
+    both = [x for x, block in a.items() if x in b and b[x] is not block]
     groups = Groups()
     if state.relations is Relations.NONE:
         return [(name,) for name in both]
@@ -183,10 +180,12 @@ def _meeting(
     for one in (a, b):
         for block in distinct(one[name] for name in both):
             groups.unite(name for name in block.names if name in kept)
-    if relate:
-        growing, shrinking = _moving(both, a, b)
-        if growing and shrinking:
-            groups.unite(growing | shrinking)
+    found = _listed(groups)
+    if not relate or len(found) <= 1:
+        return found
+    growing, shrinking = _moving(both, a, b)
+    if growing and shrinking:
+        groups.unite(growing | shrinking)
     return _listed(groups)
 
 

@@ -24,6 +24,9 @@ from kleene.base.errors import SourceError
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
 _ORDER = list(Precision)
+_MANY = (
+    64  # variables of a draft's own block, from which on it is not made smaller by each `forget`
+)
 
 
 class Draft(State):
@@ -219,8 +222,15 @@ class Draft(State):
     def forget(self, name: str) -> None:
         """Drop what is known about a variable."""
         self.is_integer(name)
-        block = self.blocks.pop(name, None)
-        if block is not None and len(block.names) > 1:
+        block = self.blocks.get(name)
+        if block is None:
+            return
+        if block.owner is self.owner and len(block.names) >= _MANY:
+            kernel.forget(block.cells, block.index[name])
+            block.twice = None
+            return
+        del self.blocks[name]
+        if len(block.names) > 1:
             rest = tuple(other for other in block.names if other != name)
             self.store(
                 rest, kernel.select(block.cells, [block.index[x] for x in rest]), block.scale

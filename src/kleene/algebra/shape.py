@@ -12,7 +12,6 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 from kleene.algebra import combine, describe, picture, store
-from kleene.algebra.block import distinct
 from kleene.algebra.edit import (
     Condition,
     Editor,
@@ -277,10 +276,7 @@ class Shape(State):
 
     def is_top(self) -> bool:
         """Return whether every point is in."""
-        return not self.is_empty and all(
-            set(block.ends()) == {None} and len(block.names) == 1
-            for block in distinct(self.blocks.values())
-        )
+        return combine.includes(self, State(self.variables, {}, self.relations))
 
     def bound(self, value: Expression) -> Bounds:
         """Return bounds of an expression: the best, if it has at most two variables."""
