@@ -126,14 +126,20 @@ class Coverage:
         if not self._holds(int(program.instructions.operands_of(row)[0]), fact):
             return False
         rules = np.flatnonzero(statement.origins.call == row)
+        is_open = bool(self.solution.calls_outside[rules].any())
         if kind == NOWHERE:
-            return bool(self.solution.calls_outside[rows].any()) if len(rows := rules) else False
+            return is_open
         if kind != AllocationKind.FUNCTION:
             return False
         function = int(program.globals.function[site])
-        if [row, function] in statement.direct_calls.tolist():
+        if [row, function] in statement.direct_calls.tolist() or site in self._targets(rules):
             return True
-        return site in self._targets(rules)
+        return is_open and self._has_escaped(site)
+
+    def _has_escaped(self, function: int) -> bool:
+        """Return whether a function (a value) is known outside: who calls there may call it."""
+        objects = self.places_at(AllocationKind.FUNCTION, function, 0)
+        return any(self.solution.escaped[o] for o in objects)
 
     def _targets(self, rules: np.ndarray) -> set[int]:
         """Return the functions (values) that some call rules reach."""
@@ -148,10 +154,7 @@ class Coverage:
         value = int(fact["value"])
         if value in self._entries:
             return True
-        objects = self.places_at(AllocationKind.FUNCTION, value, 0)
-        if any(self.solution.escaped[o] for o in objects):
-            return True
-        return value in self._targets(self.statement.callbacks[:, 1])
+        return self._has_escaped(value) or value in self._targets(self.statement.callbacks[:, 1])
 
     @property
     def _entries(self) -> set[int]:

@@ -19,9 +19,10 @@ static void copy_bytes(void *to, const void *from, size_t n) {
   const char *f = from;
   while (n--) *t++ = *f++;
 }
+typedef unsigned __attribute__((may_alias)) word;
 static void copy_words(void *to, const void *from, size_t n) {
-  unsigned *t = to;
-  const unsigned *f = from;
+  word *t = to;
+  const word *f = from;
   for (size_t i = 0; i < n / sizeof *t; i++) t[i] = f[i];
 }
 static void *same(void *p) { return p; }
