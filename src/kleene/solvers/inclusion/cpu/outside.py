@@ -16,10 +16,8 @@ from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.rows import minus, room
 from kleene.solvers.inclusion.cpu.state import (
     I32,
-    NODES,
     OUT,
     RANGE,
-    ROWS,
     UNKNOWN_BIT,
     UNKNOWNS,
     Graph,
@@ -73,24 +71,24 @@ def learn(g: Graph, s: Shard, node: int, new: int) -> None:
 
 
 @entry
-def unknown_nodes(g_: Graph, s_: Shard) -> NDArray[np.uint8]:
-    """Return which nodes hold U, as the shard with its word knows; OUT is not asked."""
-    found = np.zeros(g_.n[NODES], np.uint8)
+def find_unknown(g_: Graph, s_: Shard, found: NDArray[np.uint8]) -> None:
+    """Mark the nodes that hold U, as the shard with its word knows; OUT is not asked."""
     _find_unknown(pointers(g_), pointers(s_), found)
-    return found
 
 
 @piece
 def _find_unknown(g: Graph, s: Shard, found: NDArray[np.uint8]) -> None:
-    for node in range(g.n[NODES]):
+    for node in range(len(found)):
         if g.root[node] == node and node != g.root[s.n[OUT]]:
             found[node] = holds_unknown(s, s.node_row[node])
 
 
 @entry
-def leave_out(s_: Shard, is_unknown: NDArray[np.uint8], first: int) -> int:
-    """Let unknown nodes from `first` on do without what escaped; return where space ran out."""
-    without = np.full(s_.n[ROWS], -1, np.int32)  # per row: the one without
+def leave_out(s_: Shard, is_unknown: NDArray[np.uint8], without: I32, first: int) -> int:
+    """Let unknown nodes from `first` on do without what escaped; return where space ran out.
+
+    `without` has for each row the number of the one without what escaped, or -1.
+    """
     return _leave_out(pointers(s_), is_unknown, without, first)
 
 

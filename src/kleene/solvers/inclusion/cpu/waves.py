@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import numpy as np
+
 from kleene.solvers.inclusion.cpu import Trace, order, space
 from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.fire import fire
-from kleene.solvers.inclusion.cpu.outside import leave_out, unknown_nodes
+from kleene.solvers.inclusion.cpu.outside import find_unknown, leave_out
 from kleene.solvers.inclusion.cpu.propagate import propagate
 from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
 from kleene.solvers.inclusion.cpu.state import (
@@ -27,6 +29,7 @@ from kleene.solvers.inclusion.cpu.state import (
     MORE_FACTS,
     MORE_WORDS,
     NODES,
+    ROWS,
     UNKNOWN_BIT,
     WORDS,
     WORK,
@@ -136,10 +139,15 @@ class Waves:
         if self.rules.outside < 0:
             return
         (owner,) = (shard for shard in self.shards if shard.n[UNKNOWN_BIT] >= 0)
-        is_unknown = unknown_nodes(self.graph, owner)
+        is_unknown = np.zeros(int(self.graph.n[NODES]), np.uint8)
+        find_unknown(self.graph, owner, is_unknown)
         for i, shard in enumerate(self.shards):
             node = 0
-            while (node := leave_out(shard, is_unknown, node)) < len(is_unknown):
+            while True:
+                without = np.full(int(shard.n[ROWS]), -1, np.int32)
+                node = leave_out(shard, is_unknown, without, node)
+                if node == len(is_unknown):
+                    break
                 shard = space.more_words(shard)
             self.shards[i] = shard
 
