@@ -76,16 +76,16 @@ def assemble(
     dtype = FLOAT if is_float else _room(parts, len(names), scale)
     out = kernel.top(len(names), dtype)
     at = {name: k for k, name in enumerate(names)}
-    for part in parts:
-        kept = [name for name in part.names if name in at]
-        inner = part.cells
-        if len(kept) < len(part.names):
-            inner = kernel.select(inner, [part.index[name] for name in kept])
-        if inner.dtype != dtype or scale != part.scale:
-            inner = kernel.converted(inner, dtype, scale // part.scale)
-        kernel.place(out, inner, [at[name] for name in kept])
+    places = [[at.get(name, -1) for name in part.names] for part in parts]
+    kernel.place(out, [_scaled(part, dtype, scale) for part in parts], places)
     kernel.strengthen(out, tighten)
     return out, scale
+
+
+def _scaled(part: Block, dtype: Any, scale: int) -> Cells:
+    if part.cells.dtype == dtype and part.scale == scale:
+        return part.cells
+    return kernel.converted(part.cells, dtype, scale // part.scale)
 
 
 def _room(parts: list[Block], n: int, scale: int) -> Any:

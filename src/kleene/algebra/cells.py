@@ -131,7 +131,7 @@ def components(m: Cells, n: int) -> list[list[int]]:
     if n <= 1:
         return [[0]] if n else []
     labels = np.arange(n)
-    find = compiled.label.py_func if m.dtype == OBJECT else compiled.label  # type: ignore[attr-defined]
+    find = _python(compiled.label) if m.dtype == OBJECT else compiled.label
     if find(m, n, infinity(m.dtype), labels) == 1:
         return [list(range(n))]
     groups: dict[int, list[int]] = {}
@@ -258,14 +258,22 @@ def forget(m: Cells, variable: int) -> None:
     return None
 
 
-def place(out: Cells, m: Cells, variables: list[int]) -> None:
-    """Overwrite the cells between these variables of `out` by `m`, of the same type."""
-    chosen = np.array(variables, np.int64)
-    if m.dtype != OBJECT:
-        return minplus.place(out, m, chosen)
-    square, ends = whole(out), _ends(chosen)
-    square[np.ix_(ends, ends)] = whole(m)
-    return halve(square, out)
+def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
+    """Write into `out` the cells of parts of the same type, their variables at these places.
+
+    Variables at -1 are left out.
+    """
+    if not parts:
+        return
+    starts = np.cumsum([0, *map(len, parts)])
+    at = np.array([place for part in places for place in part], np.int64)
+    put = _python(compiled.place) if out.dtype == OBJECT else compiled.place
+    put(out, np.concatenate(parts), starts, at)
+
+
+def _python(entry: Any) -> Any:
+    """Return the Python of a compiled function, for cells of Python's integers."""
+    return entry.py_func
 
 
 def _ends(variables: Any) -> Any:

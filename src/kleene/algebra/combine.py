@@ -176,22 +176,24 @@ def _meeting(state: State, a: Blocks, b: Blocks, relate: bool) -> list[tuple[str
     groups = Groups()
     if state.relations is Relations.NONE:
         return [(name,) for name in both]
+    blocks = [distinct(one[name] for name in both) for one in (a, b)]
+    if len(blocks[0]) == len(blocks[1]) == 1:
+        return [tuple(both)]
+    growing, shrinking = _moving(both, a, b) if relate else (set(), set())
+    moving = growing | shrinking if growing and shrinking else set()
+    if len(moving) == len(both):
+        return [tuple(both)]
     kept = set(both)
-    for one in (a, b):
-        for block in distinct(one[name] for name in both):
-            groups.unite(name for name in block.names if name in kept)
-    found = _listed(groups)
-    if not relate or len(found) <= 1:
-        return found
-    growing, shrinking = _moving(both, a, b)
-    if growing and shrinking:
-        groups.unite(growing | shrinking)
+    for block in (*blocks[0], *blocks[1]):
+        groups.unite(name for name in block.names if name in kept)
+    groups.unite(moving)
     return _listed(groups)
 
 
 def _moving(names: list[str], a: Blocks, b: Blocks) -> tuple[set[str], set[str]]:
     """Return the variables with an end whose bound grows from a to b, and with one that shrinks."""
-    growing, shrinking = set(), set()
+    growing: set[str] = set()
+    shrinking: set[str] = set()
     for name in names:
         one, other = a[name], b[name]
         at, to = 2 * one.index[name], 2 * other.index[name]

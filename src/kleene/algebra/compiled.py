@@ -50,3 +50,24 @@ def label(m: Any, n: Any, infinity: Any, labels: Any) -> Any:
         if n_groups == 1:
             break
     return n_groups
+
+
+@_entry
+def place(out: Any, flat: Any, starts: Any, at: Any) -> None:
+    """Write blocks, one after the other in `flat`, into the places `at` of their variables."""
+    first = 0
+    for t in range(len(starts) - 1):
+        source, n = starts[t], 0
+        while 2 * n * (n + 1) < starts[t + 1] - source:
+            n += 1
+        for i in range(2 * n):
+            for j in range((i | 1) + 1):
+                if at[first + (i >> 1)] >= 0 and at[first + (j >> 1)] >= 0:
+                    row, column = (
+                        2 * at[first + (i >> 1)] + (i & 1),
+                        2 * at[first + (j >> 1)] + (j & 1),
+                    )
+                    if column > (row | 1):
+                        row, column = column ^ 1, row ^ 1
+                    out[column + (row + 1) ** 2 // 2] = flat[source + j + (i + 1) ** 2 // 2]
+        first += n
