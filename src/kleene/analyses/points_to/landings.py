@@ -33,12 +33,13 @@ from kleene.ir.tables import I32, I64, U8
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known
 _DEEPEST = 16  # arrays in one another: see shapes
 _N_KNOWN = 1 << 13  # constants remembered at a time
-_N_RESIDUES = 1 << 8  # residues of a stride remembered at a time
+MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table
+_N_RESIDUES = 1 << 8  # residues remembered at a time, of a stride and of one divisor of it
 _MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
 _OUTSIDE = -1
 
 # Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
-N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, N_SHAPE_COLUMNS = range(6)
+N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(6)
 # Columns of Frame.arrays; arrays around an array come first.
 BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, IS_REAL, N_ARRAY_COLUMNS = range(8)
 # Columns of Frame.starts, ascending by byte in a shape.
@@ -69,6 +70,7 @@ class Frame(NamedTuple):
     arrays: Grid
     starts: Grid
     places: Grid
+    known: I32  # what is at the first bytes of each shape: the place, and whether it is within
 
 
 @_piece
@@ -84,14 +86,33 @@ def _n_rows(f: Frame, shape: int) -> int:
 
 
 @_piece
-def _locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
-    """Note the place of an address, with the blur if it is within; False if it is outside."""
+def _place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
+    """Return the place that an address belongs to, -1 outside, and 1 if it does not begin there."""
     size = f.shapes[shape, N_BYTES]
     if byte < 0 or byte > size:
-        return False
+        return _OUTSIDE, 0
     if byte == size:
-        found[_n_places(f, shape)] = f.shapes[shape, HAS_END]
-        return bool(f.shapes[shape, HAS_END])
+        return _n_places(f, shape) if f.shapes[shape, HAS_END] else _OUTSIDE, 0
+    known = f.shapes[shape, FIRST_KNOWN] + byte
+    if known < f.shapes[shape + 1, FIRST_KNOWN]:
+        return f.known[known, 0], f.known[known, 1]
+    return _search(f, shape, byte)
+
+
+@_piece
+def _locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
+    """Note the place of an address, with the blur if it is within; False if it is outside."""
+    place, is_within = _place_of(f, shape, byte)
+    if place == _OUTSIDE:
+        return False
+    found[place] = 1
+    found[len(found) - 1] |= is_within
+    return True
+
+
+@_piece
+def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
+    """Return the place that a byte belongs to, and 1 if it does not begin there."""
     mask = 0
     for array in range(f.shapes[shape, FIRST_ARRAY], f.shapes[shape + 1, FIRST_ARRAY]):
         inside = byte - f.arrays[array, BEGIN]
@@ -107,10 +128,16 @@ def _locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
             low = middle
         else:
             high = middle
-    found[f.starts[low, PLACE] + mask] = 1
-    if f.starts[low, BYTE] != byte:
-        found[_n_rows(f, shape) - 1] = 1
-    return True
+    return f.starts[low, PLACE] + mask, int(f.starts[low, BYTE] != byte)
+
+
+@_entry
+def search_all(f: Frame, known: I32) -> None:
+    """Write the answers of `_search` for the bytes at the beginning of each shape."""
+    for shape in range(len(f.shapes) - 1):
+        first, end = f.shapes[shape, FIRST_KNOWN], f.shapes[shape + 1, FIRST_KNOWN]
+        for row in range(first, end):
+            known[row, 0], known[row, 1] = _search(f, shape, row - first)
 
 
 @_piece
@@ -146,11 +173,11 @@ def _near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid)
             is_open = f.arrays[array, SPAN] == UNBOUNDED
             room = f.arrays[array, BEGIN] if is_open else size - f.arrays[array, SPAN]
             if constant < 0:
-                high = -constant // stride + 4
-                low = high - room // stride - 8
+                low = -constant // stride - room // stride - 2
+                high = -constant // stride + 2
             else:
-                low = last - constant // stride - 4
-                high = low + room // stride + 8
+                low = last - constant // stride - 2
+                high = last - constant // stride + room // stride + 2
             if is_open and constant > 0:
                 low, high = 1, 2
             elif (low > 1 and constant < 0) or (high < last and constant > 0):
@@ -368,7 +395,7 @@ def _sweep_from(
     stride: int,
     found: U8,
     swept: U8,
-    is_swept: U8,
+    swept_modulus: I64,
     walks: Grid,
 ) -> None:
     """Note all that a constant and any multiple of a stride can reach from a place."""
@@ -381,14 +408,16 @@ def _sweep_from(
     going = True
     while going:
         residue = (byte + _shift(f, 0, depth, mask, walks[0]) + constant) % modulus
-        if modulus != len(is_swept):
+        if modulus > _N_RESIDUES:
             _sweep(f, shape, residue, modulus, found, walks[1])
         else:
-            if not is_swept[residue]:
-                is_swept[residue] = 1
-                _sweep(f, shape, residue, modulus, swept[residue], walks[1])
+            slot = residue if modulus == stride else residue + _N_RESIDUES
+            if swept_modulus[slot] != modulus:
+                swept_modulus[slot] = modulus
+                swept[slot] = 0
+                _sweep(f, shape, residue, modulus, swept[slot], walks[1])
             for i in range(len(found)):
-                found[i] |= swept[residue, i]
+                found[i] |= swept[slot, i]
         going = _next(depth, walks[0])
 
 
@@ -402,7 +431,7 @@ def _add_and_index(
     found: U8,
     between: U8,
     swept: U8,
-    is_swept: U8,
+    swept_modulus: I64,
     walks: Grid,
 ) -> None:
     """Note where a constant and multiples of a stride take a place."""
@@ -415,7 +444,7 @@ def _add_and_index(
     is_elsewhere |= not _index_all(f, shape, stride, landed, found)
     own = _array_of(f, shape, place, stride)
     if own < 0 and is_elsewhere:
-        _sweep_from(f, shape, place, constant, stride, found, swept, is_swept, walks)
+        _sweep_from(f, shape, place, constant, stride, found, swept, swept_modulus, walks)
     elif own >= 0 and (is_elsewhere or constant < 0):
         start = f.places[f.shapes[shape, FIRST_PLACE] + place, START]
         inside = f.starts[start, BYTE] - f.arrays[own, BEGIN]
@@ -457,42 +486,51 @@ def _grown(values: I32, n_used: int, n_more: int) -> I32:
 
 @_piece
 def _land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid) -> None:
-    """Set which places every place of a shape is taken to by a move."""
+    """Set which places every place of a shape is taken to by a move that has strides."""
     n_rows = _n_rows(f, shape)
     is_landing[:] = 0
     is_landing[n_rows - 1] = 1
-    if len(strides) == 0:
+    _index_everywhere(f, shape, constant, strides[0], is_landing, walks)
+    for stride in strides[1:]:
+        following = np.zeros((n_rows, n_rows), np.uint8)
+        following[n_rows - 1] = 1
+        _index_everywhere(f, shape, 0, stride, following, walks)
+        if f.shapes[shape, N_BYTES] < UNBOUNDED:
+            following[n_rows - 2] = 0
+            following[n_rows - 2, n_rows - 2] = 1  # the end has no elements
         for place in range(n_rows - 1):
-            _add(f, shape, place, constant, is_landing[place], walks)
-        return
+            reached = is_landing[place].copy()
+            for at in range(n_rows):
+                if reached[at]:
+                    is_landing[place] |= following[at]
+
+
+@_piece
+def _index_everywhere(
+    f: Frame, shape: int, constant: int, stride: int, is_landing: U8, walks: Grid
+) -> None:
+    """Note where a constant and multiples of a stride take every place but the blur."""
+    n_rows = _n_rows(f, shape)
     between = np.zeros((2, n_rows), np.uint8)
-    for step in range(len(strides)):
-        stride = strides[step]
-        is_swept = np.zeros(stride if stride <= _N_RESIDUES else 0, np.uint8)
-        swept = np.zeros((len(is_swept), n_rows), np.uint8)
-        for place in range(n_rows - 1):
-            found = is_landing[place]
-            reached = found.copy()
-            if step == 0:
-                reached[place] = 1
-            found[:] = 0
-            added = constant if step == 0 else 0
-            for at in range(n_rows - 1):
-                if reached[at] and step > 0 and at == _n_places(f, shape):
-                    found[at] = 1  # the end has no elements
-                elif reached[at]:
-                    _add_and_index(
-                        f, shape, at, added, stride, found, between, swept, is_swept, walks
-                    )
-            if reached[n_rows - 1]:
-                found[:] = 1
+    swept_modulus = np.zeros(2 * _N_RESIDUES, np.int64)
+    swept = np.empty((2 * _N_RESIDUES, n_rows), np.uint8)
+    for place in range(n_rows - 1):
+        found = is_landing[place]
+        _add_and_index(
+            f, shape, place, constant, stride, found, between, swept, swept_modulus, walks
+        )
 
 
 @_piece
 def _same_for(f: Frame, shape: int, constant: int) -> int:
     """Return the least constant, in size, that moves the places of a shape as this one does."""
-    size = f.shapes[shape, N_BYTES]
+    size, first = f.shapes[shape, N_BYTES], f.shapes[shape, FIRST_ARRAY]
     if size < UNBOUNDED:
+        if first < f.shapes[shape + 1, FIRST_ARRAY] and f.arrays[first, SPAN] == size:
+            stride = f.arrays[first, STRIDE]  # all of it is one array
+            if 2 * stride < abs(constant) < size - 4 * stride:
+                rest = (abs(constant) - 2 * stride) % stride + 2 * stride
+                constant = rest if constant > 0 else -rest
         return int(min(max(constant, -size - 1), size + 1))
     last = f.shapes[shape + 1, FIRST_ARRAY] - 1
     while f.arrays[last, SPAN] != UNBOUNDED:
@@ -507,20 +545,59 @@ def _same_for(f: Frame, shape: int, constant: int) -> int:
 
 
 @_piece
-def _pack(is_landing: U8, block: I32, lengths: I32) -> tuple[I32, int, int]:
-    """Write the landings of each row one after the other; return them, how many, and a hash."""
-    n_used, code = 0, np.uint64(len(lengths))
-    for row in range(len(lengths)):
-        before = n_used
-        block = _grown(block, n_used, len(lengths))
-        for landing in range(len(lengths)):
-            if is_landing[row, landing]:
-                block[n_used] = landing
-                n_used += 1
-                code = (code ^ np.uint64(landing)) * np.uint64(0x100000001B3)
-        lengths[row] = n_used - before
-        code = (code ^ np.uint64(0x10000 + n_used)) * np.uint64(0x100000001B3)
-    return block, n_used, int((code ^ (code >> np.uint64(29))) & np.uint64((1 << 31) - 1))
+def _pack(found: U8, block: I32, n_used: int) -> int:
+    """Append the places found to a block; return how long it is now."""
+    for place in range(len(found)):
+        if found[place]:
+            block[n_used] = place
+            n_used += 1
+    return n_used
+
+
+@_piece
+def _write(
+    f: Frame,
+    shape: int,
+    constant: int,
+    strides: I64,
+    is_landing: U8,
+    block: I32,
+    lengths: I32,
+    walks: Grid,
+) -> tuple[I32, int]:
+    """Write the landings of each place, one after the other; return them, and how many."""
+    n_used, n_rows = 0, len(lengths)
+    if len(strides):
+        _land(f, shape, constant, strides, is_landing, walks)
+    for place in range(n_rows):
+        block = _grown(block, n_used, n_rows)
+        before, row = n_used, f.shapes[shape, FIRST_PLACE] + place
+        is_exact = place < _n_places(f, shape) and f.starts[f.places[row, START], ARRAY] < 0
+        if len(strides) or place == n_rows - 1:
+            n_used = _pack(is_landing[place], block, n_used)
+        elif is_exact:
+            address = f.starts[f.places[row, START], BYTE] + constant
+            landing, is_within = _place_of(f, shape, address)
+            block[n_used] = landing
+            n_used += landing != _OUTSIDE
+            block[n_used] = n_rows - 1
+            n_used += is_within
+        else:
+            is_landing[place] = 0
+            _add(f, shape, place, constant, is_landing[place], walks)
+            n_used = _pack(is_landing[place], block, n_used)
+        lengths[place] = n_used - before
+    return block, n_used
+
+
+@_piece
+def _hash(block: I32, n_used: int, lengths: I32) -> int:
+    code = np.uint64(len(lengths))
+    for i in range(n_used):
+        code = (code ^ np.uint64(block[i])) * np.uint64(0x100000001B3)
+    for i in range(len(lengths)):
+        code = (code ^ np.uint64(lengths[i])) * np.uint64(0x100000001B3)
+    return int((code ^ (code >> np.uint64(29))) & np.uint64((1 << 31) - 1))
 
 
 @_piece
@@ -558,7 +635,7 @@ def land_all(
     known = np.full(_N_KNOWN, -1, np.int32)
     for shape in range(n_shapes):
         lengths = np.empty(_n_rows(f, shape), np.int32)
-        is_landing = np.zeros((len(lengths), len(lengths)), np.uint8)
+        is_landing = np.ones((len(lengths), len(lengths)), np.uint8)
         known[:] = -1
         for move in range(n_moves):
             own = strides[stride_offsets[move] : stride_offsets[move + 1]]
@@ -568,12 +645,11 @@ def land_all(
             if is_simple and known[at] >= 0:
                 rows[move * n_shapes + shape] = known[at]
                 continue
-            _land(f, shape, constant, own, is_landing, walks)
-            for place in range(len(lengths) - 1):
-                occurs[shape, 0] |= is_landing[place, _n_places(f, shape)]
-                occurs[shape, 1] |= is_landing[place, len(lengths) - 1]
-            block, n_used, slot = _pack(is_landing, block, lengths)
-            slot &= n_slots - 1
+            block, n_used = _write(f, shape, constant, own, is_landing, block, lengths, walks)
+            for i in range(n_used - len(lengths)):  # the last row is the blur's: all
+                occurs[shape, 0] |= block[i] == _n_places(f, shape)
+                occurs[shape, 1] |= block[i] == len(lengths) - 1
+            slot = _hash(block, n_used, lengths) & (n_slots - 1)
             while slots[slot] >= 0 and not _is_at(
                 slots[slot], lengths, block, n_used, offsets[: n_rows + 1], landings
             ):

@@ -22,6 +22,7 @@ from kleene.analyses.points_to.landings import (
     FIRST_PLACE,
     FIRST_START,
     HAS_END,
+    MOST_KNOWN,
     N_ARRAY_COLUMNS,
     N_BYTES,
     N_START_COLUMNS,
@@ -33,6 +34,7 @@ from kleene.analyses.points_to.landings import (
     Frame,
     find_places,
     land_all,
+    search_all,
 )
 from kleene.analyses.points_to.model import BLUR
 from kleene.analyses.points_to.moves import Moves
@@ -114,10 +116,11 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
     shape_rows: list[tuple[int, ...]] = []
     array_rows: list[tuple[int, ...]] = []
     start_rows: list[tuple[int, ...]] = []
-    n_places = 0
+    n_places = n_known = 0
     for shape in shapes:
         has_end = int(shape.has_contents)
-        counts = (len(array_rows), len(start_rows), n_places)
+        counts = (len(array_rows), len(start_rows), n_places, n_known)
+        n_known += min(shape.n_bytes, MOST_KNOWN)
         shape_rows.append((shape.n_bytes, has_end, *counts))
         first_array, first_place = len(array_rows), n_places
         widths = shape.widths()
@@ -133,17 +136,20 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
             first = n_places - first_place
             start_rows.append((start.byte, start.n_bytes, around, width, first))
             n_places += 1 << width
-    shape_rows.append((0, 0, len(array_rows), len(start_rows), n_places))
+    shape_rows.append((0, 0, len(array_rows), len(start_rows), n_places, n_known))
     starts = np.array(start_rows, np.int64).reshape(-1, N_START_COLUMNS)
     n_of_start = 1 << starts[:, WIDTH]
     place_start = np.repeat(np.arange(len(starts)), n_of_start)
     first = np.cumsum(n_of_start) - n_of_start
-    return Frame(
+    frame = Frame(
         np.array(shape_rows, np.int64),
         np.array(array_rows, np.int64).reshape(-1, N_ARRAY_COLUMNS),
         starts,
         np.stack([place_start, np.arange(n_places) - first[place_start]], axis=1),
+        np.empty((n_known, 2), np.int32),
     )
+    search_all(frame, frame.known)
+    return frame
 
 
 def _has_interior(frame: Frame) -> NDArray[np.bool_]:
