@@ -325,7 +325,15 @@ def test_misuse_is_named(operation, id):
 
 
 def test_the_plan_says_where_and_why():
-    assert plan(2048, Device.AUTO)[0] is Device.CPU
-    assert "2048 variables" in plan(2048, Device.AUTO)[1]
-    assert plan(8, Device.CUDA) == (Device.CUDA, "asked for")
+    assert plan(8, Device.AUTO)[0] is Device.CPU
+    assert "8 variables" in plan(8, Device.AUTO)[1]
+    assert plan(2048, Device.CPU) == (Device.CPU, "asked for")
     assert Octagon.of_constraints("x <= 1", device="auto").bound("x").high == 1
+
+
+def test_a_device_that_cannot_be_used_is_refused(monkeypatch):
+    monkeypatch.setattr("kleene.kernels.launch.gpu_problem", lambda: "no GPU answers")
+    for device in ("cuda", "hybrid", "gpu"):
+        with pytest.raises(SourceError) as caught:
+            Octagon.top("x", device=device)
+        assert caught.value.id == "algebra/no-device"

@@ -1,11 +1,12 @@
 """The Parma Polyhedra Library gives the same octagons."""
 
 from fractions import Fraction
+from itertools import chain
 from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks import ppl
@@ -76,11 +77,11 @@ def test_guard_forget_and_assignments(program, data):
 
 @given(FAR, FAR)
 def test_widening(a, b):
-    """Bounds beyond the stop points of PPL, which are from -2 to 2."""
+    """The same where no bound grows to one of PPL's stop points, which are from -2 to 2."""
     (small, theirs), (other, _) = rivals(a), rivals(b)
-    if small.is_bottom():
-        return
     large = small | other
+    cells = zip(chain(*small.to_matrix()), chain(*large.to_matrix()), strict=True)
+    assume(not small.is_bottom() and all(x == y or y > 2 for x, y in cells))
     wide = Rival.of(large, "mpq_class")
     wide.widen(theirs)
     agree(small.widen(large), wide)

@@ -14,7 +14,9 @@ import numpy as np
 
 from kleene.algebra import compiled
 from kleene.base.device import Device
-from kleene.kernels import minplus
+from kleene.base.errors import SourceError
+from kleene.kernels import launch, minplus
+from kleene.kernels.minplus.backends import choose
 from kleene.kernels.minplus.reference import halve, whole
 
 Cells = np.ndarray
@@ -152,13 +154,23 @@ def close(m: Cells, tighten: bool, device: Device) -> bool:
     return _finish(square, m, tighten)
 
 
+def checked(device: Device | str) -> Device:
+    """Return the device if it is one to compute on.
+
+    Raises:
+        SourceError: `algebra/no-device`.
+    """
+    if device not in (Device.CPU, Device.CUDA, Device.AUTO):
+        message = f"{device!r} is no device for octagons: ask for 'cpu', 'cuda' or 'auto'"
+        raise SourceError(None, "algebra/no-device", message)
+    if device == Device.CUDA and (reason := launch.gpu_problem()):
+        raise SourceError(None, "algebra/no-device", reason, "'auto' takes a GPU if there is one")
+    return Device(device)
+
+
 def plan(n: int, device: Device) -> tuple[Device, str]:
-    """Return where a closure of n variables runs, and why."""
-    if device is Device.CUDA:
-        return Device.CUDA, "asked for"
-    if device is not Device.AUTO:
-        return Device.CPU, "asked for"
-    return Device.CPU, f"{n} variables: no size has been measured where copying to a GPU pays"
+    """Return where a closure of n variables runs, and why; all else runs on the CPU."""
+    return choose(n) if device is Device.AUTO else (device, "asked for")
 
 
 def _close_on(m: Cells, tighten: bool, device: Device) -> bool:

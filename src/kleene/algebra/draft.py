@@ -59,32 +59,42 @@ class Draft(State):
 
     # Constraints
 
-    def guard(self, constraint: Constraint) -> None:
-        """Keep the points that the constraint allows."""
-        self.guard_row(constraint.row)
+    def guard(self, *constraints: Constraint) -> None:
+        """Keep the points that the constraints allow."""
+        self.guard_rows([constraint.row for constraint in constraints])
 
-    def guard_row(self, row: Row) -> None:
-        """Keep the points that the row allows."""
-        if self.are_integers(name for name, _ in row.terms):
-            row = row.tightened()
-        elif row.is_strict and row.terms:
-            self.note(Precision.OVER, "a strict bound on real variables is taken as <=")
-        if self.is_empty or row.bound == inf:
+    def guard_rows(self, rows: Iterable[Row]) -> None:
+        """Keep the points that the rows allow: first those that the domain holds, all at once."""
+        known = [row for row in map(self._known, rows) if row.bound != inf]
+        if self.is_empty:
             return
-        if not row.terms:
-            if row.bound < 0 or (row.is_strict and row.bound <= 0):
-                self.clear()
-        elif self._holds(row.terms):
-            self.impose([(row.terms, row.bound)])
-        else:
-            self._refuse(row.terms, "constraint")
-            self.impose(list(self._consequences(row)))
+        self.impose([(row.terms, row.bound) for row in known if self.holds(row.terms)])
+        for row in known:
+            if not self.holds(row.terms):
+                self._approach(row)
 
-    def _holds(self, terms: tuple[tuple[str, int], ...]) -> bool:
+    def _known(self, row: Row) -> Row:
+        """Return the row for the kinds of its variables, which must exist."""
+        if self.are_integers(name for name, _ in row.terms) and row.terms:
+            return row.tightened()
+        if row.is_strict and row.terms:
+            self.note(Precision.OVER, "a strict bound on real variables is taken as <=")
+        return row
+
+    def _approach(self, row: Row) -> None:
+        """Keep what follows from a row that the domain does not hold."""
+        if row.terms:
+            self._refuse(row.terms, "constraint")
+            if not self.is_empty:
+                self.impose(list(self._consequences(row)))
+        elif row.bound < 0 or (row.is_strict and row.bound <= 0):
+            self.clear()
+
+    def holds(self, terms: tuple[tuple[str, int], ...]) -> bool:
         """Return whether the domain has bounds on such a sum."""
         if len(terms) == 1:
             return True
-        if len(terms) > 2 or self.relations is Relations.NONE:
+        if len(terms) != 2 or self.relations is Relations.NONE:
             return False
         (_, a), (_, b) = terms
         is_sum = a == b
@@ -105,7 +115,7 @@ class Draft(State):
             yield ((name, _sign(factor)),), (row.bound + self.upper(rest)) / abs(factor)
         for (x, a), (y, b) in combinations(row.terms, 2):
             pair = ((x, _sign(a)), (y, _sign(b)))
-            if self._holds(pair):
+            if self.holds(pair):
                 times = min(abs(a), abs(b))
                 rest = [(name, -f) for name, f in row.terms if name not in (x, y)]
                 rest += [(x, _sign(a) * times - a), (y, _sign(b) * times - b)]
@@ -302,7 +312,7 @@ class Draft(State):
             for name in signed:
                 for other in (1, -1):
                     fact = ((target, sign), (name, other))
-                    if name != target and self._holds(fact):
+                    if name != target and self.holds(fact):
                         more = signed | {name: signed[name] + other}
                         facts.append((fact, self.upper(more.items()) + constant))
         self.forget(target)
@@ -312,9 +322,9 @@ class Draft(State):
     def become(self, target: str, value: Linear) -> None:
         """Keep the points where the variable may have the value of the expression."""
         difference = Linear(((target, Fraction(1)),)) + Linear(value.terms) * -1
-        self.guard_row(row_of(difference.terms, value.high))
         opposite = difference * -1
-        self.guard_row(row_of(opposite.terms, -value.low))
+        ends = row_of(difference.terms, value.high), row_of(opposite.terms, -value.low)
+        self.guard_rows(ends)
 
 
 class Groups:

@@ -67,8 +67,7 @@ class Editor(Draft, Generic[Value]):
                 self.variables = union(self, one)
                 combine.meet(self, one)
             else:
-                for constraint in conditions([one]):
-                    self.guard(constraint)
+                self.guard(*conditions([one]))
 
     def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
         """Assign to one variable, or to several at once."""

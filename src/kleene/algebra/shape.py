@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
+from kleene.algebra import cells as kernel
 from kleene.algebra import combine, describe, picture, store
 from kleene.algebra.edit import (
     Condition,
@@ -63,13 +64,14 @@ class Shape(State):
             device: where large closures are computed.
 
         Raises:
-            SourceError: `algebra/bad-variables`, for a name that comes twice.
+            SourceError: `algebra/bad-variables`, for a name that comes twice; `algebra/no-device`.
         """
         kinds = dict.fromkeys(named(integers), True)
         kinds |= dict.fromkeys(named(reals), False)
         if len(kinds) < len(named(integers)) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
-        return cls(kinds, {}, cls._RELATIONS, is_float=floats, device=Device(device))
+        where = kernel.checked(device)
+        return cls(kinds, {}, cls._RELATIONS, is_float=floats, device=where)
 
     @classmethod
     def bottom(cls, integers: Names = (), **options: Any) -> Self:
@@ -99,9 +101,9 @@ class Shape(State):
         for name, (low, high) in box.items():
             if exactly(low) == inf or exactly(high) == -inf or exactly(low) > exactly(high):
                 draft.clear()
-            one = Fraction(1)
-            draft.guard_row(row_of(((name, one),), exactly(high)))
-            draft.guard_row(row_of(((name, -one),), -exactly(low)))
+            above = row_of(((name, Fraction(1)),), exactly(high))
+            below = row_of(((name, Fraction(-1)),), -exactly(low))
+            draft.guard_rows((above, below))
         return draft.done()
 
     @classmethod
@@ -113,9 +115,8 @@ class Shape(State):
         if other.is_empty:
             return cls.bottom(**other.options())
         draft = made.edit()
-        for constraint in other.constraints(minimal=False):
-            if draft._holds(constraint.row.terms):
-                draft.guard(constraint)
+        found = other.constraints(minimal=False)
+        draft.guard(*(one for one in found if draft.holds(one.row.terms)))
         return draft.done()
 
     def options(self) -> dict[str, Any]:
