@@ -149,8 +149,10 @@ def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
         return
     largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int64)
     used = problem.move_rows >= 0
-    for row, n_places in zip(problem.move_rows[used], sizes_of_rows[used], strict=True):
-        largest[row : row + n_places] = np.minimum(largest[row : row + n_places], n_places)
+    blocks = np.unique(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
+    row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
+    starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
+    np.minimum.at(largest, starts + np.arange(len(starts)), np.repeat(n_places, n_places))
     most = np.repeat(largest, np.diff(problem.move_offsets))
     bad = (problem.move_landings < 0) | (problem.move_landings >= most)
     if bad.any():
