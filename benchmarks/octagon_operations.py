@@ -215,7 +215,9 @@ def add(
     if not rivals:
         table.row(input=name, size=f"n = {n}", ours=ours, **extra)
         return
-    theirs = measure(closing(case.theirs, rivals[1]), repeat=5, setup=rivals[0].copy)
+    theirs = measure(
+        closing(case.theirs, rivals[1]), repeat=1 if n > 256 else 5, setup=rivals[0].copy
+    )
     value = ours.result.done() if isinstance(ours.result, Editor) else ours.result
     same = agree(value, theirs.result) if case.name != "widening" else _around(value, theirs.result)
     table.row(

@@ -1,6 +1,7 @@
 """The worked examples, the forms of a value, and what is refused."""
 
 import json
+import pickle
 import xml.etree.ElementTree
 from fractions import Fraction
 from math import inf
@@ -226,6 +227,15 @@ def test_json_and_bytes(kind):
     octagon, _ = run(program, 4, reals=reals)
     assert Octagon.of_json(octagon.to_json()) == octagon
     assert Octagon.of_bytes(octagon.to_bytes()) == octagon
+
+
+@given(kinds())
+def test_values_travel_between_processes(kind):
+    program, reals = kind
+    octagon, _ = run(program, 4, reals=reals)
+    again = pickle.loads(pickle.dumps(octagon))
+    assert again == octagon
+    assert again.assign("v", "w + 1") == octagon.assign("v", "w + 1")
 
 
 def test_json_of_floats():

@@ -1,5 +1,7 @@
 """No operation loses a point; those that claim to be exact gain none either."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,3 +153,24 @@ def test_floats_hold_what_exact_bounds_hold(domain, data):
         if not a.is_bottom():
             again = domain.top(reals=reals).meet(b.constraints())
             assert a <= again
+
+
+@given(data=st.data())
+def test_integers_and_reals_together(domain, data):
+    """x and y are integers, z is a real."""
+    start = domain.top("x y", reals="z").meet(BOX)
+    value = start.meet([one <= 0 for one in data.draw(st.lists(expressions(), max_size=3))])
+    asked, name = data.draw(expressions()), data.draw(st.sampled_from(NAMES))
+    steps = [Fraction(k, 2) for k in range(-4, 5)]
+    points = [p | {"z": z} for p in POINTS if p["z"] == 0 for z in steps]
+    held = list(filter(member(value), points))
+    kept, after = member(value.meet([asked < 0])), member(value.assign(name, asked))
+    free, joined = member(value.forget(name)), member(value | start.meet([asked <= 0]))
+    for point in held:
+        found = results(asked, point)
+        assert min(found) >= 0 or kept(point)
+        assert free(point)
+        assert joined(point)
+        for x in found:
+            if name == "z" or x == int(x):
+                assert after(point | {name: x})

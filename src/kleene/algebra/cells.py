@@ -44,6 +44,9 @@ class _Infinity:
     def __ge__(self, other: object) -> bool:
         return True
 
+    def __reduce__(self) -> str:
+        return "INFINITY"  # there is one only, in every process
+
 
 INFINITY = _Infinity()
 

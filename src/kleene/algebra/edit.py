@@ -77,7 +77,7 @@ class Editor(Draft, Generic[Value]):
             self._set_all({name: linear(one) for name, one in target.items()})
 
     def _set_all(self, values: Mapping[str, Linear]) -> None:
-        fresh = {name: f"{name} after" for name in values}
+        fresh = {name: _after(name) for name in values}
         kinds = self.variables
         self.variables = {**kinds, **{fresh[name]: self.is_integer(name) for name in values}}
         for name, value in values.items():
@@ -90,7 +90,7 @@ class Editor(Draft, Generic[Value]):
     def substitute(self, target: str, value: Expression) -> None:
         """Become the points from which an assignment can lead to those of now."""
         asked, kinds = linear(value), self.variables
-        after = f"{target} after"
+        after = _after(target)
         self.variables = {**kinds, after: self.is_integer(target)}
         self.rename({target: after})
         self.become(after, asked)
@@ -124,6 +124,11 @@ class Editor(Draft, Generic[Value]):
         draft = Editor(origin)
         draft.rename_variables({name: copy})
         self.meet(draft.done())
+
+
+def _after(name: str) -> str:
+    """Return a name for the value after an assignment that no variable can have."""
+    return f"\0{name}"
 
 
 def same_domain(a: State, b: State) -> None:
