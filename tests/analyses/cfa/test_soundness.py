@@ -19,6 +19,8 @@ def test_programs(path):
     assert notes.calls
     assert not_foreseen(core, notes) == []
     assert not_foreseen(core, notes, reachable_only=False) == []
+    for options in ({"m": 1}, {"m": 2}, {"polyvariant_let": True}):
+        assert not_foreseen(core, notes, **options) == []
 
 
 @pytest.mark.parametrize("name", ["calls.scm", "forms.scm"])

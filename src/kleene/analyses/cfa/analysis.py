@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kleene.analyses.cfa.contexts import cloned
 from kleene.analyses.cfa.result import CFAResult
 from kleene.analyses.cfa.statement import Statement, state
 from kleene.base import progress
@@ -19,14 +20,20 @@ class CFA:
     """Which procedures may each expression of a Scheme program be, and whom may each call reach?
 
     Shivers' 0CFA: one set for each variable, whoever calls; data are told apart by where they are
-    made.
+    made. With m = 1 or 2, procedures that variables name are told apart by the last m references
+    that led to a call (`contexts`).
 
     Attributes:
         reachable_only: whether only code counts that can be reached from the top level; else every
             call of the program is taken to happen, as in the paper on EigenCFA.
+        m: how many references tell contexts apart: 0, 1 or 2.
+        polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
+            `define`, are told apart by one reference even where m is 0.
     """
 
     reachable_only: bool = True
+    m: int = 0
+    polyvariant_let: bool = False
 
     def run(
         self, program: Core, *, device: Device | str = Device.AUTO, threads: int | None = None
@@ -48,4 +55,8 @@ class CFA:
         if not isinstance(program, Core):
             note = "read one with kleene.scheme.load"
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
-        return state(program, self.reachable_only)
+        if self.m not in (0, 1, 2):
+            raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")
+        only_local = self.m == 0 and self.polyvariant_let
+        copies = cloned(program, 1 if only_local else self.m, only_local)
+        return state(program, self.reachable_only, copies)

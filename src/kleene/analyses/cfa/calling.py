@@ -63,8 +63,3 @@ class Layout:
         if n_most is None or n_most >= N_EXACT:
             formals += [here] * self.head + list(fixed)
         return formals
-
-
-def takes(n_fixed: int, has_rest: bool, n_arguments: int) -> bool:
-    """Return whether a procedure takes so many arguments."""
-    return n_arguments >= n_fixed if has_rest else n_arguments == n_fixed

@@ -41,11 +41,14 @@ def findings_of(statement: Statement, reach: Reach, naming: Naming) -> list[Find
 
 
 def _mismatches(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
-    for site, row in reach.mismatches:
+    for site, rows in reach.mismatches.items():
+        others = len(reach.targets.get(site, ()))
         n_given = len(s.index.below(site)) - 1
-        procedure = naming.procedure(row)
-        message = f"may be called with the wrong number of arguments, {n_given}: {procedure}"
-        yield Finding(naming.place(site), "wrong-arity", message)
+        for row in rows:
+            message = f"{naming.procedure(row)} does not take {n_given} arguments"
+            if others:
+                message += f"; {others} other procedures that may be called here do"
+            yield Finding(naming.place(site), "may-mismatch" if others else "mismatch", message)
 
 
 def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
@@ -55,7 +58,7 @@ def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]
         wrong = name is not None and not table()[name].accepts(len(operands))
         if wrong and reach.runs(site):
             message = f"{name} is called with {len(operands)} arguments"
-            yield Finding(naming.place(site), "wrong-arity", message)
+            yield Finding(naming.place(site), "mismatch", message)
 
 
 def _others(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:

@@ -132,7 +132,9 @@ class Primitives:
                 self.writer.copy(node, self._eval(part, use, node))
             return node
         if word == "new":
-            return self._new(parts[0], [self._eval(part, use, self_node) for part in parts[1:]], use)
+            return self._new(
+                parts[0], [self._eval(part, use, self_node) for part in parts[1:]], use
+            )
         if word == "put":
             target, value = (self._eval(part, use, self_node) for part in parts[1:])
             self.writer.put(*FIELDS[parts[0]], self.writer.gated(target, use.here), value)
@@ -315,7 +317,9 @@ class Primitives:
         return self.writer.held(object)
 
     def _record_field(self, use: Use) -> tuple[Tag, int]:
-        return ("record", self.index.record_key(use.operands[1])), self.index.constant(use.operands[2])
+        return ("record", self.index.record_key(use.operands[1])), self.index.constant(
+            use.operands[2]
+        )
 
     def _record_ref(self, use: Use) -> int:
         return self.writer.field(*self._record_field(use), use.arguments.at(0))

@@ -52,7 +52,8 @@ class CFAResult:
 
     def held(self, variables: list[int]) -> list[Value]:
         """Return what any of these variables, given by number, may hold."""
-        found = {o for v in variables if self._is_live(v) for o in self.solution.of(v).tolist()}
+        live = [v for v in variables if self._is_live(v)]
+        found = {o for v in live for n in self._nodes[v] for o in self.solution.of(n).tolist()}
         return sorted({self.value(o) for o in found})
 
     def calls(self, place: str) -> list[Value]:
@@ -66,7 +67,7 @@ class CFAResult:
     def targets(self, sites: list[int]) -> list[Value]:
         """Return the procedures that any of these calls, given by row, may reach."""
         rows = {row for site in sites for row in self.reach.targets.get(site, ())}
-        return sorted(self.naming.procedure(row) for row in rows)
+        return [self.naming.procedure(row) for row in sorted(rows)]
 
     def call_graph(self) -> CallGraph:
         """Return who may call whom, and where."""
@@ -174,6 +175,14 @@ class CFAResult:
         return Reach(self.statement, self.solution)
 
     @cached_property
+    def _nodes(self) -> list[list[int]]:
+        """The nodes of each variable: one for each of its copies."""
+        found: list[list[int]] = [[] for _ in self.core.names]
+        for node, variable in enumerate(self.statement.variable_of.tolist()):
+            found[variable].append(node)
+        return found
+
+    @cached_property
     def _values(self) -> dict[int, Value]:
         return {}
 
@@ -208,14 +217,15 @@ class CFAResult:
                 row,
                 naming.place(row),
                 naming.procedure(index.procedure[row]),
-                tuple(sorted(naming.procedure(target) for target in targets)),
+                tuple(naming.procedure(target) for target in targets),
             )
             for row, targets in self.reach.targets.items()
         ]
         top = naming.procedure(ROOT)
         reached = {target for site in sites for target in site.targets}
         callers = {site.caller for site in sites} - {top}
-        return CallGraph((top, *sorted(reached | callers)), tuple(sites))
+        others = sorted(reached | callers, key=lambda procedure: procedure.row)
+        return CallGraph((top, *others), tuple(sites))
 
     @cached_property
     def _teller(self) -> Teller:
@@ -270,4 +280,3 @@ class CFAResult:
     def _calls_by_place(self) -> list[tuple[str, int]]:
         rows = np.flatnonzero(self.core.kind == columns.CALL).tolist()
         return [(self.naming.place(row), row) for row in rows]
-

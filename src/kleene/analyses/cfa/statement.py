@@ -1,4 +1,4 @@
-"""A core as an inclusion problem: one constraint or a few for each row.
+"""A core as an inclusion problem: one constraint or a few for each row of it, or of its copies.
 
 Nodes are variables first, then expressions that may hold a procedure or data. Operands have greater
 numbers than the rows they belong to, so that walking backwards meets operands first.
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.cfa.calling import N_EXACT, Layout
+from kleene.analyses.cfa.contexts import Cloned
 from kleene.analyses.cfa.index import ROOT, Index
 from kleene.analyses.cfa.primitives import Arguments, Primitives, Use, models
 from kleene.analyses.cfa.shapes import Tag
@@ -29,7 +30,8 @@ I32 = NDArray[np.int32]
 class Statement:
     """What a program says about its procedures, and what the numbers in it stand for.
 
-    A *site* is the row of a call. A primitive that is used as a value has a site of its own, n_rows
+    Rows and variables are those of the program itself, of which the problem may know copies. A
+    *site* is the row of a call. A primitive that is used as a value has a site of its own, n_rows
     and more: the calls it makes belong to whoever calls it.
     """
 
@@ -37,8 +39,9 @@ class Statement:
     index: Index
     problem: Problem
     counts_reachable: bool
-    node_of: list[int]  # per row, or NONE
-    here_of: dict[int, int]  # per lambda that makes closures: the node of its token
+    variable_of: I32  # per variable of the copies, whose nodes are the first ones
+    row_of: dict[int, int]  # per node of an expression: its row
+    here_of: dict[int, list[int]]  # per lambda that makes closures: the nodes of its tokens
     object_row: I32  # per object: the row that makes it, or NONE
     function_kind: I32  # LAMBDA, INSTANCE, OTHER
     function_row: I32  # the lambda's row, or the instance's site
@@ -52,12 +55,16 @@ class Statement:
     shapes: dict[tuple[Tag, int], int]
 
 
-def state(core: Core, counts_reachable: bool) -> Statement:
+def state(core: Core, counts_reachable: bool, copies: Cloned) -> Statement:
     """Return the constraints of a program; see `CFA` for what `counts_reachable` means."""
-    return _Work(core, counts_reachable).statement()
+    work = _Work(copies.core, counts_reachable)
+    work.write()
+    return _Folding(core, copies, work).statement()
 
 
 class _Work:
+    """Writes the constraints of a core, row by row."""
+
     def __init__(self, core: Core, counts_reachable: bool) -> None:
         self.core = core
         self.index = Index(core)
@@ -71,9 +78,11 @@ class _Work:
         self.here_of: dict[int, int] = {}
         self.lets: list[tuple[int, int]] = []
         self.instances: dict[int, str] = {}
+        self.evaluator = NONE
         self.n_sites = core.n_rows
 
-    def statement(self) -> Statement:
+    def write(self) -> None:
+        """Write everything."""
         self._globals()
         steps = {
             columns.CONSTANT: self._constant,
@@ -92,34 +101,9 @@ class _Work:
         for row in range(self.core.n_rows - 2, -1, -1):
             if row not in called:
                 node_of[row] = steps[kinds[row]](row)
-        evaluator = self._site()
+        self.evaluator = self._site()
         names = np.flatnonzero(self.core.owner == NONE).tolist()
-        self.primitives.finish(names, evaluator)
-        return self._finished(evaluator)
-
-    def _finished(self, evaluator: int) -> Statement:
-        w = self.writer
-        function = np.array(w.function_is, np.int32).reshape(-1, 2)
-        problem = w.problem()
-        return Statement(
-            core=self.core,
-            index=self.index,
-            problem=problem,
-            counts_reachable=self.counts_reachable,
-            node_of=self.node_of,
-            here_of=self.here_of,
-            object_row=np.array(w.object_row, np.int32),
-            function_kind=function[:, 0],
-            function_row=function[:, 1],
-            call_site=np.array(w.call_site, np.int32),
-            call_size=np.array(w.call_size, np.int32),
-            call_operator=np.array(w.call_operator, np.int32),
-            lets=np.array(self.lets, np.int32).reshape(-1, 2),
-            evaluations=tuple(sorted(set(self.primitives.evaluations))),
-            evaluator=evaluator,
-            instances=self.instances,
-            shapes=w.shapes.shapes,
-        )
+        self.primitives.finish(names, self.evaluator)
 
     def _globals(self) -> None:
         """Let globals begin as the primitives that they are before they are given a value."""
@@ -238,6 +222,53 @@ class _Work:
 
     def _sequence(self, row: int) -> int:
         return self.node_of[self.index.below(row)[-1]] if self.index.below(row) else NONE
+
+
+class _Folding:
+    """Turns rows and variables of copies into those of the program itself."""
+
+    def __init__(self, core: Core, copies: Cloned, work: _Work) -> None:
+        self.core = core
+        self.copies = copies
+        self.work = work
+
+    def statement(self) -> Statement:
+        w, work = self.work.writer, self.work
+        functions = np.array(w.function_is, np.int32).reshape(-1, 2)
+        row_of, here_of = dict[int, int](), dict[int, list[int]]()
+        for row, node in enumerate(work.node_of):
+            if node >= work.core.n_variables:
+                row_of.setdefault(node, int(self.copies.row_origin[row]))
+        for row, node in work.here_of.items():
+            here_of.setdefault(int(self.copies.row_origin[row]), []).append(node)
+        return Statement(
+            core=self.core,
+            index=work.index if work.core is self.core else Index(self.core),
+            problem=w.problem(),
+            counts_reachable=work.counts_reachable,
+            variable_of=self.copies.variable_origin,
+            row_of=row_of,
+            here_of=here_of,
+            object_row=self._rows(w.object_row),
+            function_kind=functions[:, 0],
+            function_row=self._rows(functions[:, 1]),
+            call_site=self._rows(w.call_site),
+            call_size=np.array(w.call_size, np.int32),
+            call_operator=np.array(w.call_operator, np.int32),
+            lets=np.unique(self._rows(work.lets).reshape(-1, 2), axis=0),
+            evaluations=tuple(np.unique(self._rows(work.primitives.evaluations)).tolist()),
+            evaluator=int(self._rows([work.evaluator])[0]),
+            instances={int(self._rows([k])[0]): name for k, name in work.instances.items()},
+            shapes=w.shapes.shapes,
+        )
+
+    def _rows(self, numbers: object) -> I32:
+        """Return origins for the rows of copies; sites behind the rows stay behind them."""
+        given = np.array(numbers, np.int32)
+        n_copied, n_rows = self.work.core.n_rows, self.core.n_rows
+        origin = self.copies.row_origin[np.clip(given, 0, n_copied - 1)]
+        found: I32 = np.where(given < n_copied, origin, given - n_copied + n_rows)
+        return np.where(given < 0, given, found).astype(np.int32)
 
 
 def _inside(datum: object) -> tuple[bool, bool, bool]:

@@ -39,7 +39,7 @@ class CallGraph:
     def edges(self) -> list[tuple[Value, Value]]:
         """The callers and callees, each pair once."""
         found = {(site.caller, target) for site in self.sites for target in site.targets}
-        return sorted(found)
+        return sorted(found, key=lambda edge: (edge[0].row, edge[1].row))
 
     def callers(self, procedure: Value, depth: int = 1) -> list[tuple[int, Value]]:
         """Return who may call a procedure, through at most so many calls: (calls, caller)."""
@@ -80,8 +80,7 @@ class CallGraph:
     def difference(self, new: CallGraph) -> dict[str, list[str]]:
         """Return the calls, as text, that a new graph has more and has no more.
 
-        Procedures are known by their names alone, so that lines may move; those without a name, by
-        the procedure they are called in.
+        Procedures are known by their names alone, so that lines may move.
         """
         mine, others = self._named(), new._named()
         return {"added": sorted(others - mine), "removed": sorted(mine - others)}

@@ -39,10 +39,6 @@ class Teller:
         self.statement = statement
         self.naming = naming
         self.flows = Flows(statement.problem, solution)
-        self._row_of: dict[int, int] = {}
-        for row, node in enumerate(statement.node_of):
-            if node >= statement.core.n_variables:
-                self._row_of.setdefault(node, row)
 
     def chain(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
         """Return the shortest flows from where one of the objects is made to one of the nodes."""
@@ -75,7 +71,7 @@ class Teller:
             site = int(s.call_site[flow.via])
             place = naming.place(site) if site < s.core.n_rows else ""
         else:
-            place = naming.place(self._row_of.get(flow.node, -1))
-        if flow.node < s.core.n_variables:
-            return place, naming.variable(flow.node)
+            place = naming.place(s.row_of.get(flow.node, -1))
+        if flow.node < len(s.variable_of):
+            return place, naming.variable(int(s.variable_of[flow.node]))
         return place, ""

@@ -6,6 +6,7 @@ A place is `file:line:column`, of the text without the folders it lies in.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -13,7 +14,6 @@ from pathlib import PurePath
 import numpy as np
 
 from kleene.analyses.cfa.index import ROOT, Index
-from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
 
@@ -44,10 +44,11 @@ class Naming:
         self.core = core
         self.index = index
         self._lines = [
-            np.flatnonzero(np.frombuffer(source.text, np.uint8) == 10)
+            np.flatnonzero(np.frombuffer(source.text, np.uint8) == 10).tolist()
             for source in core.sources.all
         ]
-        self._bases = np.array([source.base for source in core.sources.all], np.int64)
+        self._bases = [source.base for source in core.sources.all]
+        self._procedures: dict[int, Value] = {}
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -71,9 +72,10 @@ class Naming:
 
     def procedure(self, row: int) -> Value:
         """Return a lambda as a value, or the top level."""
-        if row == ROOT:
-            return Value("top", TOP, "", ROOT)
-        return Value("procedure", self.names.get(row, "lambda"), self.place(row), row)
+        if row not in self._procedures:
+            made = Value("procedure", self.names.get(row, "lambda"), self.place(row), row)
+            self._procedures[row] = Value("top", TOP, "", ROOT) if row == ROOT else made
+        return self._procedures[row]
 
     def place(self, row: int) -> str:
         """Return where a row is written, or nothing for none."""
@@ -81,17 +83,13 @@ class Naming:
 
     def at(self, at: int) -> str:
         """Return the place of a byte of the sources."""
-        which = int(np.searchsorted(self._bases, at, side="right")) - 1
+        which = bisect_right(self._bases, at) - 1
         source, lines = self.core.sources.all[which], self._lines[which]
         offset = at - source.base
-        line = int(np.searchsorted(lines, offset))
-        first = int(lines[line - 1]) + 1 if line else 0
+        line = bisect_left(lines, offset)
+        first = lines[line - 1] + 1 if line else 0
         column = 1 + len(source.text[first:offset].decode(errors="replace"))
         return f"{PurePath(source.file).name}:{line + 1}:{column}"
-
-    def span(self, row: int) -> Span | None:
-        """Return the span of a row, or None for none."""
-        return self.core.span(row) if row >= 0 else None
 
     def variable(self, variable: int) -> str:
         """Return a variable's name and the place where it is bound."""

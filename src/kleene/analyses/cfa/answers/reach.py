@@ -6,20 +6,21 @@ site reaches the primitive's own site, and whatever that reaches.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kleene.analyses.cfa.calling import takes
 from kleene.analyses.cfa.index import ROOT
 from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE, LAMBDA
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
+
+I32 = NDArray[np.int32]
+Bits = NDArray[np.bool_]
 
 
 @dataclass(eq=False)
@@ -36,7 +37,8 @@ class Reach:
         if not s.counts_reachable:
             return {ROOT, *s.function_row[s.function_kind == LAMBDA].tolist()}
         sizes, row_of = self.solution.rows.sizes(), self.solution.row_of
-        return {ROOT, *(row for row, node in s.here_of.items() if sizes[row_of[node]])}
+        found = (row for row, nodes in s.here_of.items() if sizes[row_of[nodes]].any())
+        return {ROOT, *found}
 
     def runs(self, row: int) -> bool:
         """Return whether the code of a row can be reached."""
@@ -45,67 +47,71 @@ class Reach:
     @cached_property
     def targets(self) -> dict[int, list[int]]:
         """The lambdas that each reached site may call, by row; sites that call none are absent."""
-        direct, through = self._steps
-        found: dict[int, set[int]] = {}
-        for site in {*direct, *through}:
-            if site < self.statement.core.n_rows:
-                found[site] = set().union(*(direct[s] for s in _closure(site, through)))
-        for site, row in self.statement.lets.tolist():
-            if self.runs(site):
-                found.setdefault(site, set()).add(row)
-        return {site: sorted(rows) for site, rows in sorted(found.items()) if rows}
+        s = self.statement
+        site, row = self._pairs(self._fits)
+        direct, through = _grouped(site, row), self._through
+        found = {each: rows for each, rows in direct.items() if each < s.core.n_rows}
+        for each in through:
+            if each < s.core.n_rows:
+                rows = (direct.get(other, ()) for other in _closure(each, through))
+                found[each] = sorted(set().union(*rows))
+        found.update((call, [row]) for call, row in s.lets.tolist() if self.runs(call))
+        return {each: rows for each, rows in sorted(found.items()) if rows}
 
     @cached_property
-    def mismatches(self) -> list[tuple[int, int]]:
-        """Sites and lambdas that meet there without the right number of arguments."""
-        s, edges = self.statement, self._edges
-        kind, row = s.function_kind[edges[:, 1]], s.function_row[edges[:, 1]]
-        lambdas = np.flatnonzero(kind == LAMBDA)
-        found = {
-            (int(s.call_site[edges[i, 0]]), int(row[i]))
-            for i in lambdas.tolist()
-            if not self._fits(int(edges[i, 0]), int(row[i]))
-        }
-        clauses = self._clauses
-        return sorted(pair for pair in found if pair[1] not in clauses and pair[0] < s.core.n_rows)
+    def mismatches(self) -> dict[int, list[int]]:
+        """Lambdas that sites meet without the right number of arguments for them."""
+        site, row = self._pairs(~self._fits)
+        is_clause = np.isin(row, list(self._clauses)) | (site >= self.statement.core.n_rows)
+        return _grouped(site[~is_clause], row[~is_clause])
+
+    def _pairs(self, chosen: Bits) -> tuple[I32, I32]:
+        """Return the sites and lambdas of the chosen edges."""
+        s, edges = self.statement, self.solution.call_edges
+        edges = edges[chosen & (s.function_kind[edges[:, 1]] == LAMBDA)]
+        return s.call_site[edges[:, 0]], s.function_row[edges[:, 1]]
+
+    @cached_property
+    def _fits(self) -> Bits:
+        """Whether each edge passes as many arguments as the lambda takes, as far as is known."""
+        s, (call, function) = self.statement, self.solution.call_edges.T
+        size = s.call_size[call]
+        row = np.where(s.function_kind[function] == LAMBDA, s.function_row[function], 0)
+        has_rest = s.core.has_rest[row]
+        n_fixed = s.core.n_bound[row] - has_rest
+        found: Bits = (size == NONE) | np.where(has_rest, size >= n_fixed, size == n_fixed)
+        return found
 
     @cached_property
     def _clauses(self) -> set[int]:
         """Lambdas that are clauses of a `case-lambda`: others take over where they do not fit."""
-        index, found = self.statement.index, set()
+        index, found = self.statement.index, set[int]()
         for row in np.flatnonzero(self.statement.core.kind == columns.CALL).tolist():
             operator, *operands = index.below(row)
             if index.primitive(operator) == "%case-lambda":
                 found.update(operands)
         return found
 
-    @property
-    def _edges(self) -> np.ndarray:
-        return self.solution.call_edges
-
     @cached_property
-    def _steps(self) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
-        """Lambdas called by each site itself, and sites of primitives that it calls."""
-        s = self.statement
-        direct: defaultdict[int, set[int]] = defaultdict(set)
-        through: defaultdict[int, set[int]] = defaultdict(set)
-        for call, function in self._edges.tolist():
-            site, row = int(s.call_site[call]), int(s.function_row[function])
-            if s.function_kind[function] == INSTANCE:
-                through[site].add(row)
-            elif s.function_kind[function] == LAMBDA and self._fits(call, row):
-                direct[site].add(row)
+    def _through(self) -> dict[int, list[int]]:
+        """The sites of primitives, used as values, that each site calls."""
+        s, edges = self.statement, self.solution.call_edges
+        edges = edges[s.function_kind[edges[:, 1]] == INSTANCE]
+        found = _grouped(s.call_site[edges[:, 0]], s.function_row[edges[:, 1]])
         for site in s.evaluations:
-            through[site].add(s.evaluator)
-        return direct, through
-
-    def _fits(self, call: int, row: int) -> bool:
-        s = self.statement
-        size, rest = int(s.call_size[call]), s.index.has_rest[row]
-        return size == NONE or takes(s.index.n_bound[row] - rest, rest, size)
+            found.setdefault(site, []).append(s.evaluator)
+        return found
 
 
-def _closure(site: int, through: dict[int, set[int]]) -> Iterable[int]:
+def _grouped(keys: I32, values: I32) -> dict[int, list[int]]:
+    """Return the values of each key, ascending, each once."""
+    pairs = np.unique(keys.astype(np.int64) << 32 | values)
+    unique, first = np.unique(pairs >> 32, return_index=True)
+    parts = np.split(pairs & 0xFFFFFFFF, first[1:])
+    return {int(k): part.tolist() for k, part in zip(unique, parts, strict=False)}
+
+
+def _closure(site: int, through: dict[int, list[int]]) -> set[int]:
     """Return a site and all sites of primitives that it reaches."""
     found, waiting = {site}, [site]
     while waiting:
