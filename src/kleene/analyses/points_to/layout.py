@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.landings import (
+from kleene.analyses.points_to.landings import UNBOUNDED, Frame, find_places, land_all, search_all
+from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BIT,
     BYTE,
@@ -29,12 +30,7 @@ from kleene.analyses.points_to.landings import (
     PARENT,
     START,
     STRIDE,
-    UNBOUNDED,
     WIDTH,
-    Frame,
-    find_places,
-    land_all,
-    search_all,
 )
 from kleene.analyses.points_to.model import BLUR
 from kleene.analyses.points_to.moves import Moves

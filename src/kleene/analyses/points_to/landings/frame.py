@@ -1,0 +1,117 @@
+"""Shapes as arrays of integers, and which place each byte belongs to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.landings.compiled import entry, piece
+from kleene.ir.tables import I32, I64, U8
+
+UNBOUNDED = 1 << 60  # bytes or elements where no end is known
+MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table
+OUTSIDE = -1
+
+# Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
+N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(6)
+# Columns of Frame.arrays; arrays around an array come first.
+BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, IS_REAL, N_ARRAY_COLUMNS = range(8)
+# Columns of Frame.starts, ascending by byte in a shape.
+BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
+# Columns of Frame.places.
+START, MASK = range(2)
+
+Grid = NDArray[np.int64]
+
+
+class Frame(NamedTuple):
+    """The arrays and starts of all shapes; rows of arrays and starts count through all shapes."""
+
+    shapes: Grid
+    arrays: Grid
+    starts: Grid
+    places: Grid
+    known: I32  # what is at the first bytes of each shape: the place, and whether it is within
+
+
+@piece
+def count_places(f: Frame, shape: int) -> int:
+    """Return how many places a shape has, without the end and the blur: also the end's number."""
+    return int(f.shapes[shape + 1, FIRST_PLACE] - f.shapes[shape, FIRST_PLACE])
+
+
+@piece
+def count_rows(f: Frame, shape: int) -> int:
+    """Return how many places a shape has with the end, which open storage has not, and the blur."""
+    return count_places(f, shape) + (2 if f.shapes[shape, N_BYTES] < UNBOUNDED else 1)
+
+
+@piece
+def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
+    """Return the place that an address belongs to, -1 outside, and 1 if it does not begin there."""
+    size = f.shapes[shape, N_BYTES]
+    if byte < 0 or byte > size:
+        return OUTSIDE, 0
+    if byte == size:
+        return count_places(f, shape) if f.shapes[shape, HAS_END] else OUTSIDE, 0
+    known = f.shapes[shape, FIRST_KNOWN] + byte
+    if known < f.shapes[shape + 1, FIRST_KNOWN]:
+        return f.known[known, 0], f.known[known, 1]
+    return _search(f, shape, byte)
+
+
+@piece
+def locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
+    """Note the place of an address, with the blur if it is within; False if it is outside."""
+    place, is_within = place_of(f, shape, byte)
+    if place == OUTSIDE:
+        return False
+    found[place] = 1
+    found[len(found) - 1] |= is_within
+    return True
+
+
+@piece
+def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
+    """Return the place that a byte belongs to, and 1 if it does not begin there."""
+    mask = 0
+    for array in range(f.shapes[shape, FIRST_ARRAY], f.shapes[shape + 1, FIRST_ARRAY]):
+        inside = byte - f.arrays[array, BEGIN]
+        if inside < 0:
+            break
+        if f.arrays[array, STRIDE] <= inside < f.arrays[array, SPAN]:
+            byte = f.arrays[array, BEGIN] + inside % f.arrays[array, STRIDE]
+            mask |= 1 << f.arrays[array, BIT]
+    low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if f.starts[middle, BYTE] <= byte:
+            low = middle
+        else:
+            high = middle
+    return f.starts[low, PLACE] + mask, int(f.starts[low, BYTE] != byte)
+
+
+@entry
+def search_all(f: Frame, known: I32) -> None:
+    """Write the answers of `_search` for the bytes at the beginning of each shape."""
+    for shape in range(len(f.shapes) - 1):
+        first, end = f.shapes[shape, FIRST_KNOWN], f.shapes[shape + 1, FIRST_KNOWN]
+        for row in range(first, end):
+            known[row, 0], known[row, 1] = _search(f, shape, row - first)
+
+
+@entry
+def find_places(f: Frame, shapes: I64, bytes_: I64) -> I64:
+    """Return the place that starts at each byte of each shape, or the blur's; -1 outside."""
+    places = np.empty(len(shapes), np.int64)
+    for i in range(len(shapes)):
+        found = np.zeros(count_rows(f, shapes[i]), np.uint8)
+        places[i] = OUTSIDE
+        if locate(f, shapes[i], bytes_[i], found):
+            for place in range(len(found)):
+                if found[place]:
+                    places[i] = place
+    return places
