@@ -2,8 +2,9 @@
 
 The engine passes the i-th actual to the i-th formal. Here a call with n arguments puts them into
 block n of the actuals, and a procedure that takes k has its formals in block k: what does not fit
-meets nothing. Procedures with a rest have formals in every block from k on. From `N_EXACT` arguments
-on there is one block for all. With `head` = 1, each block begins with the token of reachability.
+meets nothing. Procedures with a rest have formals in every block from k on. From `N_EXACT`
+arguments on there is one block for all. With `head` = 1, each block begins with the token of
+reachability.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Layout:
         return [NONE] * self.start(len(arguments)) + [here] * self.head + list(arguments)
 
     def spread(self, arguments: Sequence[int], more: int, n_least: int, here: int) -> list[int]:
-        """Return the actuals of a call with `n_least` arguments or more, `more` behind the given."""
+        """Return the actuals of a call with `n_least` arguments at least, `more` behind those."""
         every = list(arguments) + [more] * (self.n_open - len(arguments))
         actuals = [NONE] * self.start(n_least)
         for n in range(n_least, N_EXACT):

@@ -2,8 +2,8 @@
 
 A variable is *fixed* if its only value ever is one lambda, and *shared* if two references or more,
 outside that lambda, read it. With m = 1 each reference to a shared variable reads a copy of its
-lambda, made for that reference; inside a copy the procedure names itself, and other references in it
-read the copies that belong to them, whichever copy they are in. With m = 2 a copy belongs to a
+lambda, made for that reference; inside a copy the procedure names itself, and other references in
+it read the copies that belong to them, whichever copy they are in. With m = 2 a copy belongs to a
 reference and to the reference that the copy around was made for. What a copy binds is its own:
 procedures inside procedures are copied along, but have no further copies there, which keeps nested
 procedures from being copied exponentially often.
@@ -98,8 +98,8 @@ class _Cloner:
             owner=np.array(self.owner, np.int32),
             is_defined=self.core.is_defined[variable],
             is_assigned=self.core.is_assigned[variable],
-            starts_as=np.where(variable == np.arange(len(variable)), self.core.starts_as[variable], NONE),
-        )  # fmt: skip
+            starts_as=self.core.starts_as[variable],
+        )
         return Cloned(core, origin, variable)
 
     def _shared(self) -> set[int]:

@@ -1,8 +1,8 @@
 """What primitives do, written as constraints where each is used.
 
 A use of a primitive is an *instance*: the call of it, with the arguments there, or a reference to
-it as a value, which is a procedure with formals of its own. Most are described in `models.txt`; those
-whose effect depends on more than sets of values are written here.
+it as a value, which is a procedure with formals of its own. Most are described in `models.txt`;
+those whose effect depends on more than sets of values are written here.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class _Work:
             self.writer.addresses.append((variable, self._instance(name, NONE)))
 
     def _called(self) -> set[int]:
-        """Return the rows that need no value of their own: operators that are written right there."""
+        """Return the rows that need no value of their own: operators written right there."""
         found = set(np.flatnonzero(self.index.is_let).tolist())
         for row in np.flatnonzero(self.core.kind == columns.CALL).tolist():
             operator = self.index.below(row)[0]
@@ -175,7 +175,8 @@ class _Work:
             formals = w.layout.formals_with_rest(fixed, rest, here)
         else:
             formals = w.layout.formals(fixed, here)
-        return w.held(w.closure(formals, self.node_of[body], rest, (LAMBDA, row)))
+        result = w.gated(self.node_of[body], here)  # calls with too few arguments do not return it
+        return w.held(w.closure(formals, result, rest, (LAMBDA, row)))
 
     def _inside(self, row: int) -> int:
         """Return the node of a lambda's own token."""

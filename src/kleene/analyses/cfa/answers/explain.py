@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kleene.analyses.cfa.answers.naming import Naming
 from kleene.analyses.cfa.statement import Statement
@@ -48,10 +49,7 @@ class Teller:
 
     def holds(self, found: list[Flow], nodes: list[int], objects: list[int]) -> bool:
         """Return whether each flow begins where the one before ends, and each fact is one."""
-        linked = all(
-            (a.node, a.object) == (b.source, b.from_object)
-            for a, b in zip(found, found[1:], strict=False)
-        )
+        linked = all((a.node, a.object) == (b.source, b.from_object) for a, b in pairwise(found))
         facts = all(self.flows.holders(flow.object)[flow.node] for flow in found)
         ends = found[-1].node in nodes and found[-1].object in objects
         return linked and facts and ends and found[0].rule is Rule.ADDRESS

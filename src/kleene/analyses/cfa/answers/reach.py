@@ -1,7 +1,7 @@
 """Who calls whom: the engine's calls and functions as sites and lambdas of the program.
 
-A call that a primitive makes belongs to the site that calls the primitive, however it got there: the
-site reaches the primitive's own site, and whatever that reaches.
+A call that a primitive makes belongs to the site that calls the primitive, however it got there:
+the site reaches the primitive's own site, and whatever that reaches.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Reach:
 
     @cached_property
     def reached(self) -> set[int]:
-        """The lambdas that make closures and can be called, and ROOT; all where every call counts."""
+        """The closures' lambdas that can be called, and ROOT; all where every call counts."""
         s = self.statement
         if not s.counts_reachable:
             return {ROOT, *s.function_row[s.function_kind == LAMBDA].tolist()}

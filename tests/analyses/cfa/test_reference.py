@@ -1,0 +1,105 @@
+"""The answer is exact where a plain reference can tell, whoever solves it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+
+from kleene import scheme
+from kleene.analyses.cfa import CFA
+from kleene.analyses.cfa.index import Index
+from kleene.ir.scheme import core as columns
+from kleene.solvers.inclusion import difference, reference, solve
+from tests.analyses.cfa.generator import programs
+from tests.analyses.cfa.observing import not_foreseen, observed, program_of
+from tests.analyses.cfa.reference import Reference, lambdas
+
+# The paper's running example.
+EXAMPLE = """((lambda (v1 w1) (v1 v1 w1))
+ (lambda (v2 w2) (w2 v2 w2))
+ (lambda (v3 w3) (v3 v3 v3)))"""
+
+
+def check_equal(core, reachable_only):
+    result = CFA(reachable_only=reachable_only).run(core, device="cpu")
+    expected = Reference(core, reachable_only)
+    calls = {site: set(rows) for site, rows in result.reach.targets.items()}
+    assert calls == {site: rows for site, rows in expected.targets.items() if rows}
+    index = Index(core)
+    for variable in range(core.n_variables):
+        owner = int(core.owner[variable])
+        if owner >= 0 and not _is_reached(core, index, owner, expected.reached):
+            assert result.held([variable]) == []
+            continue
+        found = {("pair" if v.kind == "pair" else "lambda", v.row) for v in result.held([variable])}
+        assert found == expected.held(variable), core.names[variable]
+
+
+def _is_reached(core, index, row, reached):
+    """Return whether the code that binds a variable is reached: its lambda, or what is around."""
+    is_lambda = core.kind[row] == columns.LAMBDA and not index.is_let[row]
+    procedure = row if is_lambda else index.procedure[row]
+    return procedure < 0 or procedure in reached
+
+
+@given(programs())
+def test_equals_the_reference(text):
+    core = scheme.parse(text, "t.scm")
+    check_equal(core, reachable_only=True)
+    check_equal(core, reachable_only=False)
+
+
+def test_the_running_example_is_exact():
+    core = scheme.parse(EXAMPLE, "t.scm")
+    check_equal(core, reachable_only=False)
+    result = core.cfa(reachable_only=False)
+    one, two, three = sorted(lambdas(core), key=lambda row: core.at[row])
+    held = {name: {v.row for v in result.flows(name)} for name in core.names}
+    assert held == {
+        "v1": {two}, "w1": {three}, "v2": {two}, "w2": {two, three}, "v3": {two},
+        "w3": {two, three},
+    }  # fmt: skip
+    calls = {place: {v.row for v in result.calls(place)} for place in ("1:1", "1:18", "2:18")}
+    assert calls == {"1:1": {one}, "1:18": {two}, "2:18": {two, three}}
+    assert {v.row for v in result.calls("3:18")} == {two}
+
+
+@given(programs(rich=True))
+def test_every_solver_agrees(text):
+    problem = CFA().state(scheme.parse(text, "t.scm")).problem
+    expected = reference.solve(problem)
+    for threads in (1, 2):
+        assert difference(solve(problem, device="cpu", threads=threads), expected) is None
+
+
+@given(programs(rich=True))
+def test_runs_are_foreseen(text):
+    core, notes = observed(program_of(text), max_steps=3000)
+    for options in ({}, {"reachable_only": False}, {"m": 1}, {"m": 2}, {"polyvariant_let": True}):
+        assert not_foreseen(core, notes, **options) == []
+
+
+@given(programs(rich=True))
+def test_longer_contexts_only_sharpen(text):
+    core = scheme.parse(text, "t.scm")
+    every = core.cfa(reachable_only=False)
+    results = [core.cfa(m=m) for m in (0, 1, 2)]
+    for coarse, fine in pairwise([every, *results]):
+        for site, rows in fine.reach.targets.items():
+            assert set(rows) <= set(coarse.reach.targets[site])
+        for variable in range(core.n_variables):
+            assert set(fine.held([variable])) <= set(coarse.held([variable]))
+
+
+def test_a_context_tells_two_uses_apart():
+    text = "(define (id x) x)\n((id (lambda () 1)))\n((id (lambda () 2)))"
+    core = scheme.parse(text, "t.scm")
+    assert [len(core.cfa(m=m).calls("2:1")) for m in (0, 1)] == [2, 1]
+
+
+def test_polyvariant_let_tells_local_uses_apart():
+    text = "(let ((id (lambda (x) x)))\n((id (lambda () 1)))\n((id (lambda () 2))))"
+    core = scheme.parse(text, "t.scm")
+    found = [len(core.cfa(polyvariant_let=let).calls("2:1")) for let in (False, True)]
+    assert found == [2, 1]
