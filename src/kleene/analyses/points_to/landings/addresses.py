@@ -53,7 +53,7 @@ def repeats(f: Frame, array: int, mask: int) -> bool:
 
 @piece
 def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) -> int:
-    """Choose from elements that stand for all, when a constant is added to allocation of a size.
+    """Choose from elements that stand for all, when a constant is added in storage of a size.
 
     These are the elements that the constant takes out of their array but not of the allocation,
     and some that it leaves in; returns how many at most, of an array. Others move alike, or out
@@ -120,14 +120,14 @@ def advance(depth: int, walk: Grid) -> bool:
 @piece
 def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
     """Return how far the chosen elements of some arrays are from the first ones, in bytes."""
-    shift = 0
+    n_bytes = 0
     for i in range(first, depth):
         array = walk[AROUND, i]
         if i == walk[PAST, 0]:
-            shift += f.arrays[array, SPAN]
+            n_bytes += f.arrays[array, SPAN]
         elif repeats(f, array, mask):
-            shift += f.arrays[array, STRIDE] * (walk[LOW, i] + walk[CHOSEN, i])
-    return shift
+            n_bytes += f.arrays[array, STRIDE] * (walk[LOW, i] + walk[CHOSEN, i])
+    return n_bytes
 
 
 @piece

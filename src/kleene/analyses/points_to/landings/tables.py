@@ -134,6 +134,16 @@ def _is_at(row: int, lengths: I32, block: I32, n_used: int, offsets: I32, landin
     return bool((landings[first : first + n_used] == block[:n_used]).all())
 
 
+@piece
+def _slot_of(slots: I32, lengths: I32, block: I32, n_used: int, offsets: I32, landings: I32) -> int:
+    """Return where a block is in the hash table, or would be."""
+    last = len(slots) - 1  # a power of two less one
+    slot = _hash(block, n_used, lengths) & last
+    while slots[slot] >= 0 and not _is_at(slots[slot], lengths, block, n_used, offsets, landings):
+        slot = (slot + 1) & last
+    return slot
+
+
 @entry
 def land_all(
     f: Frame, constants: I64, stride_offsets: I64, strides: I64
@@ -145,8 +155,7 @@ def land_all(
     n_shapes, n_moves = len(f.shapes) - 1, len(constants)
     rows = np.empty(n_moves * n_shapes, np.int32)
     offsets, landings, block = np.zeros(1, np.int32), np.empty(1, np.int32), np.empty(1, np.int32)
-    n_rows, n_landings = 0, 0
-    n_slots = 1
+    n_rows, n_landings, n_slots = 0, 0, 1
     while n_slots <= len(rows):
         n_slots *= 2
     slots = np.full(n_slots, -1, np.int32)  # blocks by hash
@@ -169,11 +178,7 @@ def land_all(
             for i in range(n_used - len(lengths)):  # the last row is the blur's: all
                 occurs[shape, 0] |= block[i] == count_places(f, shape)
                 occurs[shape, 1] |= block[i] == len(lengths) - 1
-            slot = _hash(block, n_used, lengths) & (n_slots - 1)
-            while slots[slot] >= 0 and not _is_at(
-                slots[slot], lengths, block, n_used, offsets[: n_rows + 1], landings
-            ):
-                slot = (slot + 1) & (n_slots - 1)
+            slot = _slot_of(slots, lengths, block, n_used, offsets[: n_rows + 1], landings)
             if slots[slot] < 0:
                 slots[slot] = n_rows
                 offsets = _grown(offsets, n_rows + 1, len(lengths))
