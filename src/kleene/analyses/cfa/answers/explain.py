@@ -14,7 +14,7 @@ from kleene.solvers.inclusion import Solution
 _SAYS = {
     Rule.ADDRESS: "is made",
     Rule.COPY: "flows on",
-    Rule.LOAD: "is taken out of data, or used where the code is reached",
+    Rule.LOAD: "is taken out of data",
     Rule.STORE: "is put into data",
     Rule.ARGUMENT: "is passed as an argument",
     Rule.RESULT: "is returned",
@@ -32,6 +32,10 @@ class Step:
     def __str__(self) -> str:
         return f"{self.place or '-'}: {self.says}" + (f": {self.holder}" if self.holder else "")
 
+    def as_json(self) -> dict[str, str]:
+        """Return the step as plain data."""
+        return {"place": self.place, "says": self.says, "holder": self.holder}
+
 
 class Teller:
     """Finds chains, and tells them in places of the program."""
@@ -40,6 +44,11 @@ class Teller:
         self.statement = statement
         self.naming = naming
         self.flows = Flows(statement.problem, solution)
+        problem = statement.problem
+        self._gates = set(problem.offset_destination[problem.offset_amount >= 0].tolist())
+        cells = problem.contents[: problem.allocation_offsets[-2]]  # the token's places are no data
+        rows = statement.object_row.tolist()
+        self._cells = dict(zip(cells.tolist(), rows, strict=False))
 
     def chain(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
         """Return the shortest flows from where one of the objects is made to one of the nodes."""
@@ -58,9 +67,15 @@ class Teller:
         """Return the steps that have a place in the program: others are only bookkeeping."""
         steps = []
         for flow in found:
+            if flow.node in self._cells and self._cells[flow.node] >= 0:
+                place = self.naming.place(self._cells[flow.node])
+                steps.append(Step(place, "is kept in data", ""))
+                continue
             place, holder = self._told(flow)
             if place or holder:
-                steps.append(Step(place, _SAYS.get(flow.rule, str(flow.rule)), holder))
+                is_gate = flow.rule is Rule.LOAD and flow.via in self._gates
+                rule = Rule.COPY if is_gate else flow.rule
+                steps.append(Step(place, _SAYS.get(rule, str(rule)), holder))
         return steps
 
     def _told(self, flow: Flow) -> tuple[str, str]:

@@ -1,0 +1,138 @@
+"""`kleene cfa`: which procedures a Scheme program's calls may reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kleene.base.device import Device
+from kleene.base.errors import SourceError, Span
+from kleene.cli.drawing import write_svg
+from kleene.cli.output import emit, emit_json, note, write_whole
+from kleene.cli.sources import AsJson
+from kleene.reports import cfa as report
+from kleene.reports import json
+
+if TYPE_CHECKING:
+    from kleene.analyses.cfa import CFAResult
+
+_GRAPHS = (".svg", ".dot", ".csv", ".json")
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Scheme program.")],
+    *,
+    flows: Annotated[
+        list[str] | None,
+        typer.Option("--flows", metavar="NAME", help="What may this variable hold?"),
+    ] = None,
+    calls: Annotated[
+        list[str] | None,
+        typer.Option("--calls", metavar="LINE:COLUMN", help="Whom may this call reach?"),
+    ] = None,
+    callers: Annotated[
+        str | None, typer.Option("--callers", metavar="NAME", help="Who may call this procedure?")
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--depth", min=1, help="Through how many calls, for --callers.")
+    ] = 1,
+    why: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--why", metavar="CALL TARGET", help="How does TARGET come to be called?"),
+    ] = None,
+    graph_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .csv or .json."
+        ),
+    ] = None,
+    export_file: Annotated[
+        Path | None, typer.Option("--export", metavar="FILE", help="Write everything as JSON.")
+    ] = None,
+    diff: Annotated[
+        Path | None,
+        typer.Option("--diff", metavar="OLD", help="Which calls are new since this version?"),
+    ] = None,
+    m: Annotated[
+        int, typer.Option("--m", min=0, max=2, help="Tell contexts apart by so many references.")
+    ] = 0,
+    polyvariant_let: Annotated[
+        bool, typer.Option("--polyvariant-let", help="Tell uses of local procedures apart.")
+    ] = False,
+    every_call: Annotated[
+        bool, typer.Option("--every-call", help="Let code count that nothing reaches, too.")
+    ] = False,
+    device: Annotated[
+        Device, typer.Option("--device", help="Where to solve: a GPU pays for large programs.")
+    ] = Device.AUTO,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Solve with so many CPU threads.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out which procedures each call of a Scheme program may reach.
+
+    Example: kleene cfa examples/scheme/shop.scm --calls 16:15
+
+    A variable is called by its name, or 12:name if line 12 binds it; a call by the place where it
+    begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
+    """
+    if graph_file is not None and graph_file.suffix not in _GRAPHS:
+        message, notes = f"cannot write '{graph_file.suffix}' files", f"use {', '.join(_GRAPHS)}"
+        raise SourceError(Span(str(graph_file)), "cli/unknown-format", message, notes)
+
+    def analysed(path: Path) -> CFAResult:
+        return _analysed(path, device, threads, m, polyvariant_let, not every_call)
+
+    result = analysed(file)
+    if not as_json:
+        note(f"solving on {result.solution.plan}")
+    if graph_file is not None:
+        _write_graph(result, graph_file)
+    if export_file is not None:
+        write_whole(export_file, result.to_json() + "\n")
+    answers: dict[str, Any] = {
+        "flows": {name: result.flows(name) for name in flows or ()},
+        "calls": {place: result.calls(place) for place in calls or ()},
+    }
+    if callers is not None:
+        answers["callers"] = result.callers(callers, depth)
+    if why is not None:
+        answers["why"] = result.why(*why)
+    if diff is not None:
+        answers["diff"] = analysed(diff).call_graph().difference(result.call_graph())
+    answers = {name: answer for name, answer in answers.items() if answer != {}}
+    if as_json:
+        emit_json(report.as_json(answers) if answers else result.as_json())
+    else:
+        emit(report.answers(answers) if answers else report.summary(result))
+
+
+def _analysed(
+    path: Path,
+    device: Device,
+    threads: int | None,
+    m: int,
+    polyvariant_let: bool,
+    reachable_only: bool,
+) -> CFAResult:
+    from kleene.analyses.cfa import CFA
+    from kleene.frontends.scheme import load
+
+    analysis = CFA(reachable_only=reachable_only, m=m, polyvariant_let=polyvariant_let)
+    return analysis.run(load(path), device=device, threads=threads)
+
+
+def _write_graph(result: CFAResult, path: Path) -> None:
+    graph = result.call_graph()
+    if path.suffix == ".svg":
+        write_svg(graph.to_dot(), path)
+        return
+    makers = {
+        ".dot": graph.to_dot,
+        ".csv": graph.to_csv,
+        ".json": lambda: json.dumps(graph.as_json()) + "\n",
+    }
+    write_whole(path, makers[path.suffix]())

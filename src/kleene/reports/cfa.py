@@ -1,0 +1,73 @@
+"""A control-flow analysis for people: what calls may reach, and what is odd about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kleene.analyses.cfa import CFAResult
+
+_SHOWN = 12
+
+
+def summary(result: CFAResult) -> Iterator[str]:
+    """Yield the summary of an analysis, a paragraph at a time."""
+    sites = result.call_graph().sites
+    n_targets = sum(len(site.targets) for site in sites)
+    yield f"procedures   {len(result.procedures)}, of which {len(result.dead)} are never called\n"
+    yield f"calls        {len(sites)} reach {n_targets} procedures;"
+    yield f" {len(result.known_calls)} can reach one alone\n"
+    yield f"escaping     {len(result.escaping)} procedures are kept in data, or raised\n"
+    several = sorted((s for s in sites if len(s.targets) > 1), key=lambda s: -len(s.targets))
+    yield from _listed(
+        "Calls that may reach several procedures",
+        [f"{site.place}: {', '.join(map(str, site.targets))}" for site in several],
+    )
+    yield from _listed("Procedures that nothing calls", [str(value) for value in result.dead])
+    yield from _listed("Findings", [str(finding) for finding in result.findings])
+
+
+def answers(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the answers to questions, in the order of the options."""
+    for name, values in found.get("flows", {}).items():
+        yield from _values(f"{name} may hold", values)
+    for place, values in found.get("calls", {}).items():
+        yield from _values(f"the call at {place} may reach", values)
+    if "callers" in found:
+        yield "".join(f"{distance:3}  {caller}\n" for distance, caller in found["callers"])
+    if "why" in found:
+        yield "".join(f"{step}\n" for step in found["why"])
+    if "diff" in found:
+        yield "".join(f"+ {edge}\n" for edge in found["diff"]["added"])
+        yield "".join(f"- {edge}\n" for edge in found["diff"]["removed"])
+
+
+def as_json(found: dict[str, Any]) -> dict[str, object]:
+    """Return the answers as plain data."""
+    plain = dict(found)
+    for name in ("flows", "calls"):
+        if name in plain:
+            plain[name] = {
+                key: [value.as_json() for value in values] for key, values in plain[name].items()
+            }
+    if "callers" in plain:
+        rows = plain["callers"]
+        plain["callers"] = [{"calls": n, **caller.as_json()} for n, caller in rows]
+    if "why" in plain:
+        plain["why"] = [step.as_json() for step in plain["why"]]
+    return plain
+
+
+def _values(title: str, values: list[Any]) -> Iterator[str]:
+    yield f"{title}\n"
+    lines = [f"  {value.kind}  {value}\n" for value in values]
+    yield "".join(lines) or "  no procedure\n"
+
+
+def _listed(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"\n{title}\n"
+        yield "".join(f"  {line}\n" for line in lines[:_SHOWN])
+        if len(lines) > _SHOWN:
+            yield f"  and {len(lines) - _SHOWN} more: see --json\n"

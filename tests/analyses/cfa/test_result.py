@@ -1,0 +1,178 @@
+"""The questions a result takes, and its answers in the program's own words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kleene import scheme
+from kleene.analyses.cfa import CFA
+from kleene.analyses.cfa.answers.explain import Teller
+from kleene.base.errors import SourceError
+
+TEXT = """(define (twice f) (lambda (x) (f (f x))))
+(define (inc n) (+ n 1))
+(define (unused g) (g inc))
+(define table (list (cons 'a inc) (cons 'b (lambda (z) z))))
+(map (twice inc) '(1 2))
+((cdr (assq 'b table)) 4)
+(define each for-each)
+(each (lambda (q) q) '(1))
+"""
+
+
+@pytest.fixture(scope="module")
+def result():
+    return scheme.parse(TEXT, "t.scm").cfa(device="cpu")
+
+
+def shown(values):
+    return [str(value) for value in values]
+
+
+def test_flows(result):
+    assert shown(result.flows("f")) == ["inc at t.scm:2:1"]
+    assert shown(result.flows("table")) == ["pair at t.scm:4:15"]
+    assert shown(result.flows("each")) == ["for-each"]
+    assert result.flows("3:g") == [], "nothing calls the procedure that binds it"
+
+
+def test_calls(result):
+    assert shown(result.calls("t.scm:1:31")) == ["inc at t.scm:2:1"]
+    assert shown(result.calls("6:1")) == ["inc at t.scm:2:1", "lambda at t.scm:4:44"]
+
+
+def test_calls_of_primitives_belong_to_whoever_calls_them(result):
+    assert shown(result.calls("5:1")) == ["lambda at t.scm:1:19"]
+    assert shown(result.calls("8:1")) == ["lambda at t.scm:8:7"]
+
+
+def test_callers_by_distance(result):
+    assert [(n, str(v)) for n, v in result.callers("inc", depth=2)] == [
+        (1, "lambda at t.scm:1:19"),
+        (1, "top"),
+    ]
+    assert result.callers("twice") == [(1, result.naming.procedure(-1))]
+
+
+def test_dead_known_and_escaping(result):
+    assert shown(result.dead) == ["unused at t.scm:3:1"]
+    known = {site.place for site in result.known_calls}
+    assert "t.scm:5:6" in known
+    assert "t.scm:6:1" not in known
+    assert shown(result.escaping) == ["inc at t.scm:2:1", "lambda at t.scm:4:44"]
+
+
+def test_every_call_counts_code_that_nothing_reaches():
+    result = scheme.parse(TEXT, "t.scm").cfa(reachable_only=False)
+    text = "(define (unused) (used (lambda () 1)))\n(define (used f) (f))\n(used car)"
+    assert shown(result.flows("g")) == []
+    core = scheme.parse(text, "t.scm")
+    assert len(core.cfa().calls("2:18")) == 0
+    assert len(core.cfa(reachable_only=False).calls("2:18")) == 1
+
+
+def test_why_is_a_chain_that_holds(result):
+    steps = result.why("6:1", "inc")
+    assert [step.says for step in steps] == [
+        "is made", "flows on", "is kept in data", "is taken out of data",
+    ]  # fmt: skip
+    teller = Teller(result.statement, result.solution, result.naming)
+    s = result.statement
+    for call, function in result.solution.call_edges.tolist():
+        nodes = [int(s.call_operator[call])]
+        objects = [int(s.problem.function_object[function])]
+        chain = teller.chain(nodes, objects)
+        assert chain is not None
+        assert teller.holds(chain, nodes, objects)
+        assert not teller.holds(chain[1:], nodes, objects)
+
+
+def test_findings():
+    text = """(define (one x) x)
+(one)
+(car)
+(missing 1)
+(define (two x y) x)
+((if 1 one two) 3)"""
+    found = scheme.parse(text, "t.scm").cfa().findings
+    assert [(f.place, f.id) for f in found] == [
+        ("t.scm:2:1", "mismatch"),
+        ("t.scm:3:1", "mismatch"),
+        ("t.scm:4:2", "unbound"),
+        ("t.scm:6:1", "may-mismatch"),
+    ]
+
+
+def test_case_lambda_is_no_mismatch():
+    text = "(define f (case-lambda (() 1) ((x) x)))\n(f)\n(f 2)"
+    result = scheme.parse(text, "t.scm").cfa()
+    assert result.findings == []
+    assert [len(result.calls(place)) for place in ("2:1", "3:1")] == [1, 1]
+
+
+def test_evaluated_text_may_call_what_globals_hold():
+    text = "(define (f g) (g))\n(define (h) 1)\n(eval (list 'f 'h) (interaction-environment))"
+    result = scheme.parse(text, "t.scm").cfa()
+    assert shown(result.calls("3:1")) == ["f at t.scm:1:1", "h at t.scm:2:1"]
+    assert "h at t.scm:2:1" in shown(result.flows("g"))
+    assert [(f.place, f.id) for f in result.findings if f.id == "evaluates"] == [
+        ("t.scm:3:1", "evaluates")
+    ]
+
+
+def test_json_is_the_same_on_every_run():
+    texts = {
+        scheme.parse(TEXT, "t.scm").cfa(device="cpu", threads=threads).to_json()
+        for threads in (1, 1, 2)
+    }
+    assert len(texts) == 1
+    value = json.loads(texts.pop())
+    assert set(value) == {"call_graph", "variables", "dead", "escaping", "findings"}
+    assert value["variables"]["f at t.scm:1:16"][0]["name"] == "inc"
+
+
+def test_graph_as_csv_and_dot(result):
+    graph = result.call_graph()
+    lines = graph.to_csv().splitlines()
+    assert lines[0] == "caller,call,target"
+    assert "top,t.scm:5:6,twice at t.scm:1:1" in lines
+    assert len(lines) == 1 + sum(len(site.targets) for site in graph.sites)
+    assert graph.to_dot().count("->") == len(graph.edges)
+
+
+def test_difference_of_two_graphs(result):
+    new = scheme.parse("\n" + TEXT + "(unused list)\n", "t.scm").cfa().call_graph()
+    assert result.call_graph().difference(new) == {"added": ["top -> unused"], "removed": []}
+
+
+@pytest.mark.parametrize(
+    ("question", "id", "note"),
+    [
+        (lambda r: r.flows("tabel"), "cfa/no-such-name", "did you mean table?"),
+        (lambda r: r.calls("1:2"), "cfa/no-such-call", "there are calls at t.scm:1:31, t.scm:1:34"),
+        (lambda r: r.callers("twicer"), "cfa/no-such-procedure", "did you mean twice?"),
+        (lambda r: r.why("1:31", "twice"), "cfa/no-such-fact", "it may reach inc at t.scm:2:1"),
+    ],
+)
+def test_questions_without_an_answer(result, question, id, note):
+    with pytest.raises(SourceError) as caught:
+        question(result)
+    assert caught.value.id == id
+    assert caught.value.notes == (note,)
+
+
+def test_bad_options_and_programs():
+    with pytest.raises(SourceError, match="it may be 0, 1 or 2") as caught:
+        CFA(m=3).run(scheme.parse("1"))
+    assert caught.value.id == "cfa/bad-context"
+    with pytest.raises(SourceError, match="no Scheme program") as caught:
+        CFA().run(object())
+    assert caught.value.id == "cfa/not-scheme"
+
+
+def test_deep_nesting_is_no_problem():
+    text = "(define (f x) x)\n" + "(f " * 30_000 + "f" + ")" * 30_000
+    result = scheme.parse(text, "t.scm").cfa(m=1)
+    assert shown(result.flows("x")) == ["f at t.scm:1:1"]

@@ -1,0 +1,70 @@
+"""`kleene cfa` answers on the command line, and says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Kleene
+
+SHOP = Path(__file__).resolve().parents[2] / "examples" / "scheme" / "shop.scm"
+
+
+def test_the_summary_names_what_is_odd(kleene: Kleene) -> None:
+    done = kleene("cfa", SHOP)
+    assert done.returncode == 0
+    assert done.stderr.startswith("note: solving on cpu")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "procedures   10, of which 1 are never called"
+    assert "  gift at shop.scm:19:1" in lines
+    several = next(line for line in lines if line.startswith("  shop.scm:16:9: "))
+    assert several.endswith("full at shop.scm:2:1, half at shop.scm:3:1, lambda at shop.scm:11:3")
+
+
+def test_questions(kleene: Kleene) -> None:
+    done = kleene("cfa", SHOP, "--calls", "16:9", "--callers", "half", "--depth", 2)
+    assert done.stdout.splitlines()[:4] == [
+        "the call at 16:9 may reach",
+        "  procedure  full at shop.scm:2:1",
+        "  procedure  half at shop.scm:3:1",
+        "  procedure  lambda at shop.scm:11:3",
+    ]
+    assert "  1  price-of at shop.scm:13:1" in done.stdout.splitlines()
+    done = kleene("cfa", SHOP, "--why", "16:9", "half")
+    assert done.stdout.splitlines()[-1] == "shop.scm:16:10: is taken out of data"
+
+
+def test_json_has_the_same(kleene: Kleene) -> None:
+    arguments = ("--flows", "first", "--why", "16:9", "half", "--json")
+    value = json.loads(kleene("cfa", SHOP, *arguments).stdout)
+    assert [held["name"] for held in value["flows"]["first"]] == ["half"]
+    assert value["why"][0] == {"place": "shop.scm:3:1", "says": "is made", "holder": ""}
+    everything = json.loads(kleene("cfa", SHOP, "--json").stdout)
+    assert [dead["name"] for dead in everything["dead"]] == ["gift"]
+
+
+def test_files_and_differences(kleene: Kleene, tmp_path: Path) -> None:
+    graph, table = tmp_path / "calls.dot", tmp_path / "calls.csv"
+    export = tmp_path / "all.json"
+    assert kleene("cfa", SHOP, "--call-graph", graph, "--export", export).returncode == 0
+    assert graph.read_text().startswith("digraph calls {")
+    assert json.loads(export.read_text())["findings"] == []
+    assert kleene("cfa", SHOP, "--call-graph", table).returncode == 0
+    assert table.read_text().startswith("caller,call,target\n")
+    new = tmp_path / "shop.scm"
+    new.write_text(SHOP.read_text() + "(gift 1)\n")
+    assert kleene("cfa", new, "--diff", SHOP).stdout == "+ top -> gift\n"
+
+
+def test_mistakes(kleene: Kleene, tmp_path: Path) -> None:
+    done = kleene("cfa", SHOP, "--calls", "16:8")
+    assert done.returncode == 1
+    assert "error[cfa/no-such-call]" in done.stderr
+    assert "there are calls at shop.scm:16:10" in done.stderr
+    done = kleene("cfa", SHOP, "--call-graph", tmp_path / "calls.png")
+    assert "error[cli/unknown-format]" in done.stderr
+    broken = tmp_path / "broken.scm"
+    broken.write_text("(define (f x)\n  (g x)")
+    done = kleene("cfa", broken)
+    assert done.returncode == 1
+    assert "broken.scm:1:1: error[scheme/" in done.stderr
