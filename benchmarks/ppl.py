@@ -23,6 +23,7 @@ class _Mpz(ctypes.Structure):
 def _libraries() -> tuple[Any, Any]:
     gmp, ppl = ctypes.CDLL("libgmp.so.10"), ctypes.CDLL("libppl_c.so.4")
     assert ppl.ppl_initialize() >= 0
+    ppl.ppl_restore_pre_PPL_rounding()
     gmp.__gmpz_get_d.restype = ctypes.c_double
     return gmp, ppl
 
@@ -37,7 +38,11 @@ def problem() -> str | None:
 
 
 def _call(name: str, *arguments: Any) -> int:
-    code = int(getattr(_libraries()[1], f"ppl_{name}")(*arguments))
+    """Call PPL in the rounding that its doubles need: it must not be left to the process."""
+    ppl = _libraries()[1]
+    ppl.ppl_set_rounding_for_PPL()
+    code = int(getattr(ppl, f"ppl_{name}")(*arguments))
+    ppl.ppl_restore_pre_PPL_rounding()
     assert code >= 0, (name, code)
     return code
 

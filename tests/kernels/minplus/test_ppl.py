@@ -37,3 +37,11 @@ def test_small_octagons(kind, m, backend):
 def test_larger_octagons(kind, density, backend):
     agree(random_octagon(20, np.float64, np.random.default_rng(3), density), kind, backend)
     agree(random_octagon(34, np.float64, np.random.default_rng(4), density), kind, backend)
+
+
+def test_the_rounding_of_this_process_is_left_alone():
+    theirs = ppl.Octagon.of(random_octagon(3, np.float64, np.random.default_rng(5), 1.0), "double")
+    theirs.close()
+    one, three = (float(text) for text in ("1", "3"))  # so that nothing is computed beforehand
+    assert one / three == 0.3333333333333333
+    assert -one / three == -0.3333333333333333
