@@ -136,6 +136,20 @@ def arrays(tree: Tree, byte: int, base: int = 0) -> list[Array]:
     return [found for offset, part in fields(tree) for found in arrays(part, byte, base + offset)]
 
 
+def object_ends(tree: Tree, byte: int, base: int = 0) -> list[int]:
+    """Return the ends of the structs, unions and arrays that begin at a byte."""
+    if isinstance(tree, str) or not base <= byte < base + size(tree):
+        return []
+    own = [base + size(tree)] if byte == base else []
+    if tree[0] == "union":
+        return own
+    if tree[0] == "array":
+        begin = base + (byte - base) // size(tree[2]) * size(tree[2])
+        return own + object_ends(tree[2], byte, begin)
+    inside = (object_ends(part, byte, base + offset) for offset, part in fields(tree))
+    return own + [end for ends in inside for end in ends]
+
+
 def trees(max_leaves: int = 8) -> st.SearchStrategy[Tree]:
     """Return random types."""
 

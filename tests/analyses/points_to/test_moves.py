@@ -18,6 +18,7 @@ from tests.analyses.points_to.memory_types import (
     Tree,
     arrays,
     landings,
+    object_ends,
     size,
     trees,
 )
@@ -41,7 +42,7 @@ class Walker:
             self.come_back(self.past)
         else:
             steps = [self.add, self.index, self.index_member, self.index_twice, self.sweep]
-            self.draw(st.sampled_from(steps))()
+            self.draw(st.sampled_from([*steps, self.walk_bytes]))()
 
     def _moved(self, move: tuple[int, ...], to: int, array: Array | None = None) -> None:
         is_past = array is not None and to == array.end
@@ -111,6 +112,17 @@ class Walker:
             there = Array(inner.begin + shift, inner.stride, inner.count)
             to = self._target(there, 1, member + shift)
             self._moved((member - self.at, outer.stride, inner.stride), to, there)
+
+    def walk_bytes(self) -> None:
+        """Walk over the bytes of an object that begins here, one by one or by an index."""
+        ends = object_ends(self.tree, self.at)
+        if ends:
+            to = self.draw(st.integers(self.at, self.draw(st.sampled_from(ends)) - 1))
+            if self.draw(st.booleans()) or to - self.at > 30:
+                self._moved((0, 1), to)
+            else:
+                for byte in range(self.at + 1, to + 1):
+                    self._moved((1,), byte)
 
     def sweep(self) -> None:
         """Go any number of strides that index no array here: bytes of an object."""
@@ -218,12 +230,28 @@ MIXED = ("struct", ("ptr", ("array", 4, "ptr"), "ptr"))  # the array lies from 8
 
 
 def test_struct_starting_with_a_buffer_keeps_its_fields() -> None:
-    memory = pinned(NAMED, (16,), (24,), (0, 1), (1,), (-16,))
+    memory = pinned(NAMED, (16,), (24,), (0, 8), (-16,), (0, 32))
     assert memory.bytes(0, 16) == [16]
     assert memory.bytes(0, 24) == [24]
-    assert memory.bytes(0, 0, 1) == [0, 1]
-    assert memory.bytes(0, 1) == memory.bytes(1, 1) == [1]
     assert memory.bytes(16, -16) == [0]
+    assert memory.bytes(0, 0, 32) == [0, 32]
+
+
+def test_bytes_of_an_object_are_walked_over_a_leading_buffer() -> None:
+    memory = pinned(NAMED, (0, 1), (1,))
+    assert memory.bytes(0, 0, 1) == memory.bytes(1, 0, 1) == [BLUR, 0, 1, 16, 24, 32]
+    assert memory.bytes(0, 1) == [1]
+    assert memory.bytes(1, 1) == [1, 16]
+
+
+def test_a_buffer_behind_a_field_is_not_left() -> None:
+    memory = pinned(("struct", ("ptr", ("array", 16, "char"), "ptr")), (0, 1), (8, 1), (1,), (-1,))
+    assert memory.bytes(0, 8, 1) == memory.bytes(8, 0, 1) == [8, 9]
+    assert memory.bytes(8, 1) == memory.bytes(9, 1) == [9]
+    assert memory.bytes(9, -1) == [8, 9]
+    alone = pinned(("struct", (("array", 16, "char"),)), (0, 1), (1,))
+    assert alone.bytes(0, 0, 1) == [0, 1, 16]
+    assert alone.bytes(1, 1) == [1]
 
 
 def test_container_of_is_exact() -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.cuts import Shape
 from kleene.analyses.points_to.landings import UNBOUNDED, Frame, find_places, land_all, search_all
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -35,9 +35,6 @@ from kleene.analyses.points_to.landings.frame import (
 from kleene.analyses.points_to.model import BLUR
 from kleene.analyses.points_to.moves import Moves
 from kleene.ir.tables import I32, I64
-
-if TYPE_CHECKING:
-    from kleene.analyses.points_to.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +122,7 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
             bit = width - 1 if array.count > 1 else -1
             span = min(array.count * array.stride, UNBOUNDED)
             sizes = (array.start, array.stride, array.count, span)
-            array_rows.append((*sizes, parent, bit, int(array.is_real)))
+            array_rows.append((*sizes, parent, bit, int(array.hold)))
         for start in shape.all_starts():
             width = widths[start.array + 1]
             around = start.array + first_array if start.array >= 0 else -1

@@ -18,133 +18,31 @@ around a start that has more than one element doubles the start's places: one in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 
+from kleene.analyses.points_to.cuts import (
+    CELL,
+    RAW_BYTES,
+    SIZED_RAW_BYTES,
+    Shape,
+    Start,
+    add_raw,
+    raw,
+)
 from kleene.analyses.points_to.landings import UNBOUNDED
 from kleene.analyses.points_to.layout import Layout, lay_out
 from kleene.analyses.points_to.moves import Moves
+from kleene.analyses.points_to.type_cuts import Cutter, Spot
 from kleene.ir.codes import TypeKind
 from kleene.ir.tables import Strings, Types
-
-_CELL = 8  # bytes of a pointer, and of a cell in storage of unknown type
-_UNION_CELL = 4
-_UNION_BYTES = 256  # a larger union is folded
-_RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
-_SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
-_DEEPEST = 6  # arrays in one another; what lies deeper is folded into cells
-_MOST_UNROLLED = 1 << 14  # elements
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """Elements that share their starts."""
-
-    start: int  # byte of the first element, in the first element of the array around
-    stride: int  # bytes of an element
-    count: int  # elements, or UNBOUNDED
-    parent: int  # row of the array around, or -1
-    is_real: bool  # an array of the source, rather than cells: indexing does not leave it
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A byte where something begins."""
-
-    byte: int
-    n_bytes: int
-    array: int  # row of the innermost array around, or -1
-
-
-@dataclass(slots=True)
-class Shape:
-    """One way to cut storage into places; `n_bytes` is UNBOUNDED where it has no known end."""
-
-    n_bytes: int
-    arrays: list[Array] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=list)
-    has_contents: bool = True
-
-    def depth(self, array: int) -> int:
-        """Return how many arrays there are around the elements of `array`."""
-        n_around = 0
-        while array >= 0:
-            n_around, array = n_around + 1, self.arrays[array].parent
-        return n_around
-
-    def add_array(self, start: int, stride: int, count: int, parent: int, *, real: bool) -> int:
-        """Add an array and return its row."""
-        self.arrays.append(Array(start, stride, count, parent, real))
-        return len(self.arrays) - 1
-
-    def add_cells(self, begin: int, end: int, size: int, array: int) -> None:
-        """Cut the bytes from `begin` to `end` into exact cells."""
-        for byte in range(begin, end, size):
-            self.starts.append(Start(byte, min(size, end - byte), array))
-
-    def fold_cells(self, begin: int, end: int, parent: int) -> None:
-        """Cut the bytes from `begin` to `end` into an array of cells, each like the others."""
-        if end - begin <= _CELL:
-            self.add_cells(begin, end, _CELL, parent)
-            return
-        count = UNBOUNDED if end == UNBOUNDED else (end - begin) // _CELL
-        array = self.add_array(begin, _CELL, count, parent, real=False)
-        self.starts.append(Start(begin, _CELL, array))
-        if end != UNBOUNDED:
-            self.add_cells(begin + count * _CELL, end, _CELL, parent)
-
-    def widths(self) -> list[int]:
-        """Return how many arrays of more than one element are around the root, and each array."""
-        found = [0]
-        for array in self.arrays:  # arrays around come first
-            found.append(found[array.parent + 1] + (array.count > 1))
-        return found
-
-    def all_starts(self) -> list[Start]:
-        """Return the starts in order, such that every byte belongs to one.
-
-        Padding belongs to the start in front of it, or is a start of its own behind an array.
-        """
-        inside: dict[int, list[tuple[int, int, bool]]] = {-1: []}
-        for row, array in enumerate(self.arrays):
-            end = min(array.start + array.count * array.stride, self.n_bytes)
-            inside[array.parent].append((array.start, end, False))
-            inside[row] = []
-        for start in self.starts:
-            inside[start.array].append((start.byte, start.byte, True))
-        found = []
-        for row, items in inside.items():
-            begin = self.arrays[row].start if row >= 0 else 0
-            end = begin + self.arrays[row].stride if row >= 0 else self.n_bytes
-            bounds = [(begin, begin, False), *sorted(items), (end, end, False)]
-            for (_, byte, is_start), (following, _, _) in pairwise(bounds):
-                if is_start or byte < following:
-                    found.append(Start(byte, following - byte, row))
-        return sorted(found, key=lambda start: start.byte)
-
-    def outline(self) -> set[tuple[int, int, int]]:
-        """Return where the starts and arrays are, without what is around them."""
-        starts = {(start.byte, 0, 0) for start in self.starts if start.array < 0}
-        return starts | {(array.start, array.stride, array.count) for array in self.arrays}
-
-    def has_start(self, byte: int) -> bool:
-        """Return whether something begins at `byte`, or it lies outside."""
-        if not 0 <= byte < self.n_bytes:
-            return True
-        for array in self.arrays:
-            if array.start <= byte < array.start + array.count * array.stride:
-                byte -= (byte - array.start) // array.stride * array.stride
-        return any(start.byte == byte for start in self.starts)
 
 
 class Shapes:
     """Collects the shapes of a program, each distinct one once; ids are dense."""
 
     def __init__(self, types: Types, strings: Strings) -> None:
-        self._types, self._strings = types, strings
+        self._types, self._cutter = types, Cutter(types, strings)
         self._ids: dict[tuple[object, ...], int] = {}
         self._shapes: list[Shape] = []
-        self._is_union: dict[int, bool] = {}
 
     def plain(self, type_id: int) -> int:
         """Return the shape of storage of exactly this type; without a size it is raw."""
@@ -159,7 +57,7 @@ class Shapes:
         if self._types.size[type_id] <= 0 and self._types.kind[type_id] != TypeKind.ARRAY:
             return self.raw(-1)
         key = ("repeated", type_id)
-        return self._ids[key] if key in self._ids else self._put(key, self._repeated(type_id))
+        return self._ids[key] if key in self._ids else self._put(key, self._cutter.many(type_id))
 
     def raw(self, n_bytes: int, offsets: Sequence[int] = ()) -> int:
         """Return the shape of storage of unknown type: cells, and places at `offsets` too.
@@ -167,11 +65,11 @@ class Shapes:
         `n_bytes` is -1 where the size is not known.
         """
         end = UNBOUNDED if n_bytes < 0 else max(n_bytes, 1)
-        exact = _SIZED_RAW_BYTES if end <= _SIZED_RAW_BYTES else _RAW_BYTES
+        exact = SIZED_RAW_BYTES if end <= SIZED_RAW_BYTES else RAW_BYTES
         wanted = {offset for offset in offsets if 0 <= offset < end}
-        inside = tuple(sorted(o for o in wanted if o % _CELL or o >= exact))
+        inside = tuple(sorted(o for o in wanted if o % CELL or o >= exact))
         key = ("raw", end, inside)
-        return self._ids[key] if key in self._ids else self._put(key, _raw(end, inside))
+        return self._ids[key] if key in self._ids else self._put(key, raw(end, inside))
 
     def merged(self, type_ids: Sequence[int], offsets: Sequence[int], n_bytes: int) -> int:
         """Return the shape of heap storage that is used as each of the types, and at `offsets`.
@@ -225,22 +123,7 @@ class Shapes:
         if n_bytes == 0:  # `extern T a[]`, whose end is elsewhere
             is_array = self._types.kind[type_id] == TypeKind.ARRAY
             return self.repeated(type_id) if is_array else self.raw(1)
-        shape = Shape(n_bytes)
-        self._walk(shape, type_id, 0, -1, unroll=unroll)
-        return self._put(key, shape)
-
-    def _repeated(self, type_id: int) -> Shape:
-        shape = Shape(UNBOUNDED)
-        element, _ = self._flattened(type_id)
-        n_bytes = int(self._types.size[element])
-        if n_bytes <= 0:
-            shape.fold_cells(0, UNBOUNDED, -1)
-        elif self._is_flexible(element):
-            self._walk(shape, element, 0, -1, open_end=True)
-        else:
-            array = shape.add_array(0, n_bytes, UNBOUNDED, -1, real=True)
-            self._walk(shape, element, 0, array)
-        return shape
+        return self._put(key, self._cutter.one(type_id, unroll=unroll))
 
     def _merge(self, type_ids: list[int], offsets: Iterable[int], n_bytes: int) -> int:
         if not type_ids:
@@ -279,108 +162,6 @@ class Shapes:
         if n_bytes < size:
             return self.raw(n_bytes, self._starts_of([type_id], ()))
         shape = Shape(n_bytes)
-        self._walk(shape, type_id, 0, -1)
-        _add_raw(shape, size, n_bytes)
+        self._cutter.cut(shape, type_id, Spot())
+        add_raw(shape, size, n_bytes)
         return self._put(key, shape)
-
-    def _walk(
-        self,
-        shape: Shape,
-        type_id: int,
-        byte: int,
-        array: int,
-        *,
-        unroll: bool = False,
-        open_end: bool = False,
-    ) -> None:
-        """Add the starts and arrays of a type that lies at `byte`, in an element of `array`."""
-        types = self._types
-        kind, n_bytes = types.kind[type_id], int(types.size[type_id])
-        if kind == TypeKind.STRUCT and not self._is_raw(shape, type_id, array):
-            fields = types.elements_of(type_id).tolist()
-            places = types.field_offsets_of(type_id).tolist()
-            for row, (part, offset) in enumerate(zip(fields, places, strict=True)):
-                is_last = open_end and row == len(fields) - 1
-                self._walk(shape, part, byte + offset, array, unroll=unroll, open_end=is_last)
-        elif kind == TypeKind.ARRAY:
-            self._walk_array(shape, type_id, byte, array, unroll=unroll, open_end=open_end)
-        elif kind == TypeKind.STRUCT:
-            if n_bytes <= _UNION_BYTES and shape.depth(array) < _DEEPEST:
-                shape.add_cells(byte, byte + n_bytes, _UNION_CELL, array)
-            else:
-                shape.fold_cells(byte, byte + n_bytes, array)
-        else:
-            size = self._scalar_bytes(type_id)
-            shape.add_cells(byte, byte + n_bytes, size, array)
-
-    def _walk_array(
-        self, shape: Shape, type_id: int, byte: int, array: int, *, unroll: bool, open_end: bool
-    ) -> None:
-        element, count = self._flattened(type_id)
-        n_bytes = int(self._types.size[element])
-        if n_bytes <= 0 or (count == 0 and not open_end):
-            return
-        if unroll and count <= _MOST_UNROLLED:
-            for row in range(count):
-                self._walk(shape, element, byte + row * n_bytes, array, unroll=True)
-            return
-        count = UNBOUNDED if open_end and count <= 1 else count
-        inner = shape.add_array(byte, n_bytes, count, array, real=True)
-        self._walk(shape, element, byte, inner)
-
-    def _flattened(self, type_id: int) -> tuple[int, int]:
-        """Return the innermost element of arrays in arrays, and how many there are."""
-        count = 1
-        while self._types.kind[type_id] == TypeKind.ARRAY:
-            count *= int(self._types.bits[type_id])
-            type_id = int(self._types.elements_of(type_id)[0])
-        return type_id, count
-
-    def _is_flexible(self, type_id: int) -> bool:
-        """Return whether a struct ends with an array of one element or none."""
-        while self._types.kind[type_id] == TypeKind.STRUCT and not self._names_union(type_id):
-            parts = self._types.elements_of(type_id)
-            if not len(parts):
-                return False
-            type_id = int(parts[-1])
-            if self._types.kind[type_id] == TypeKind.ARRAY:
-                element, count = self._flattened(type_id)
-                return count <= 1 and int(self._types.size[element]) > 0
-        return False
-
-    def _is_raw(self, shape: Shape, type_id: int, array: int) -> bool:
-        return self._names_union(type_id) or shape.depth(array) >= _DEEPEST
-
-    def _names_union(self, type_id: int) -> bool:
-        if type_id not in self._is_union:
-            name = self._strings.raw(int(self._types.name[type_id]))
-            self._is_union[type_id] = name.startswith(b"union.")
-        return self._is_union[type_id]
-
-    def _scalar_bytes(self, type_id: int) -> int:
-        """Return how far apart the starts in a scalar or vector are."""
-        if self._types.kind[type_id] != TypeKind.VECTOR:
-            return _CELL
-        element = int(self._types.elements_of(type_id)[0])
-        is_even = self._types.size[element] * self._types.bits[type_id] == self._types.size[type_id]
-        return min(_CELL, int(self._types.size[element])) if is_even else _CELL
-
-
-def _raw(end: int, offsets: Sequence[int]) -> Shape:
-    shape = Shape(end)
-    _add_raw(shape, 0, end, offsets)
-    return shape
-
-
-def _add_raw(shape: Shape, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
-    """Add cells of unknown type: exact at the beginning and at `offsets`, folded behind."""
-    limit = begin + (_RAW_BYTES if end - begin > _SIZED_RAW_BYTES else _SIZED_RAW_BYTES)
-    exact_end = min(end, limit)
-    if offsets and offsets[-1] >= exact_end:
-        exact_end = min(end, -(-(offsets[-1] + 1) // _CELL) * _CELL)
-    cells = range(begin, min(end, limit), _CELL)
-    bytes_ = sorted({*cells, *(offset for offset in offsets if offset >= begin)})
-    for byte, following in zip(bytes_, [*bytes_[1:], exact_end], strict=True):
-        shape.starts.append(Start(byte, following - byte, -1))
-    if exact_end < end:
-        shape.fold_cells(exact_end, end, -1)

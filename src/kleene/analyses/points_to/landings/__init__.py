@@ -10,6 +10,9 @@ address x to every x + c + j·t in the allocation, with what ISO C says of array
 - A positive constant that is a multiple of the element size and smaller than the array, from the
   others, stays in the others. Every other constant is added to every address: pointers to members
   go back to their struct.
+- Bytes of an object may be walked over, whatever it contains (6.3.2.3). So an array of bytes that
+  such a walk can come to from the beginning of a larger object, by steps of one byte, keeps nothing
+  in. Elsewhere a walk has come through the inside of a place, and its blur leads everywhere.
 - A pointer past an array is kept as one to its others (to its first element, if that is the only
   one), from where it may come back. Past the allocation there is a place of its own, the end.
 - An address within a place gives that place and the blur; a move from the blur leads everywhere.

@@ -19,7 +19,8 @@ from kleene.analyses.points_to.landings.frame import (
     BYTE,
     COUNT,
     FIRST_PLACE,
-    IS_REAL,
+    HOLD,
+    HOLDS_CONSTANTS,
     MASK,
     N_BYTES,
     SPAN,
@@ -90,7 +91,7 @@ def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
     for i in range(depth):
         array = walk[AROUND, i]
         fits = constant % f.arrays[array, STRIDE] == 0 and 0 < constant < f.arrays[array, SPAN]
-        if fits and f.arrays[array, IS_REAL] and repeats(f, array, mask):
+        if fits and f.arrays[array, HOLD] >= HOLDS_CONSTANTS and repeats(f, array, mask):
             return True
     return False
 

@@ -17,7 +17,8 @@ OUTSIDE = -1
 # Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
 N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(6)
 # Columns of Frame.arrays; arrays around an array come first.
-BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, IS_REAL, N_ARRAY_COLUMNS = range(8)
+BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, HOLD, N_ARRAY_COLUMNS = range(8)
+HOLDS_INDICES, HOLDS_CONSTANTS = 1, 2  # at least, in column HOLD: see cuts.Hold
 # Columns of Frame.starts, ascending by byte in a shape.
 BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
 # Columns of Frame.places.

@@ -13,6 +13,8 @@ from kleene.analyses.points_to.landings.frame import (
     BIT,
     BYTE,
     FIRST_PLACE,
+    HOLD,
+    HOLDS_INDICES,
     MASK,
     N_BYTES,
     PARENT,
@@ -38,7 +40,7 @@ def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     found = -1
     array = f.starts[f.places[f.shapes[shape, FIRST_PLACE] + place, START], ARRAY]
     while array >= 0:
-        if stride % f.arrays[array, STRIDE] == 0:
+        if f.arrays[array, HOLD] >= HOLDS_INDICES and stride % f.arrays[array, STRIDE] == 0:
             found = array
         array = f.arrays[array, PARENT]
     return found
