@@ -256,7 +256,11 @@ class CFAResult:
 
     def _named(self, text: str) -> list[Value]:
         """Return the procedures of that name, or at that place."""
-        found = [p for p in self.procedures if text in (p.name, p.place, str(p))]
+        found = [
+            p
+            for p in self.procedures
+            if text in (p.name, p.place, str(p)) or p.place.endswith(f":{text}")
+        ]
         if not found:
             near = get_close_matches(text, {p.name for p in self.procedures}, 3)
             notes = [f"did you mean {', '.join(sorted(near))}?"] if near else []

@@ -74,7 +74,7 @@ def run(
 ) -> None:
     """Find out which procedures each call of a Scheme program may reach.
 
-    Example: kleene cfa examples/scheme/shop.scm --calls 16:15
+    Example: kleene cfa examples/scheme/shop.scm --calls 16:9
 
     A variable is called by its name, or 12:name if line 12 binds it; a call by the place where it
     begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
