@@ -1,0 +1,36 @@
+"""Whoever solves it: the same sets, and the same bytes of JSON."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import pytest
+
+from kleene import scheme
+from kleene.analyses.cfa import CFA, CFAResult
+from kleene.kernels import launch
+from kleene.kernels.launch import host
+from kleene.solvers.inclusion import difference, reference
+from tests.frontends.scheme.helpers import PROGRAMS
+from tests.solvers.inclusion.registry import ON_DEVICE, SOLVERS, solver
+
+NAMES = ("church", "closures_in_data", "conditions", "values_and_cases", "r5rs_style")
+
+
+# EigenCFA's own algorithm takes problems of closures alone: no data, no rests.
+@pytest.mark.parametrize("name", [name for name in SOLVERS if name != "paper-eigencfa"])
+def test_every_solver_gives_the_same_json(name):
+    no_gpu = launch.gpu_problem()
+    on_host = name in ON_DEVICE and no_gpu is not None
+    if on_host and (reason := host.problem()):
+        pytest.skip(f"no GPU ({no_gpu}) and no host runner ({reason})")
+    with launch.on_host() if on_host else nullcontext():
+        for program in NAMES:
+            core = scheme.load(PROGRAMS / f"{program}.scm")
+            statement = CFA().state(core)
+            expected = reference.solve(statement.problem)
+            assert solver(name).refuses(statement.problem) is None
+            found = solver(name).solve(statement.problem)
+            assert difference(found, expected) is None
+            texts = [CFAResult(core, statement, each).to_json() for each in (expected, found)]
+            assert texts[0] == texts[1]
