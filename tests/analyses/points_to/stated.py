@@ -6,6 +6,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 import kleene
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
@@ -77,9 +79,13 @@ class Stated:
 
     def targets(self, caller: str) -> set[str]:
         """Return whom the indirect calls and callbacks in a function may call."""
+        problem, solution = self.statement.problem, self.solution
+        edges = solution.call_edges.tolist()
+        escaped = np.flatnonzero(solution.escaped[problem.function_object]).tolist()
+        for call in np.flatnonzero(solution.calls_outside).tolist():
+            edges += [(call, function) for function in escaped]
         found = set()
-        problem = self.statement.problem
-        for call, function in self.solution.call_edges.tolist():
+        for call, function in edges:
             origin = int(self.statement.origins.call[call])
             row = self.program.instruction_function[origin] if origin >= 0 else -1
             if row >= 0 and self.program.functions[int(row)].name == caller:
