@@ -295,6 +295,16 @@ def test_an_end_pointer_comes_back() -> None:
     assert single.bytes(8, -8) == [0]
 
 
+def test_an_index_from_the_end_is_in_an_array_that_ends_there() -> None:
+    grid = ("struct", (("array", 6, ("struct", ("ptr", "ptr"))), "ptr"))  # 104 bytes
+    memory = pinned(("array", 2, grid), (0, 104), (0, 48), (8, 104))
+    assert memory.bytes(0, 0, 104) == memory.bytes(208, 0, 104) == [0, 104, 208]
+    assert memory.bytes(208, 0, 48) == [208]
+    assert memory.bytes(208, 8, 104) == [8, 112]
+    tail = pinned(("array", 2, ("struct", ("ptr", ("array", 3, "ptr")))), (0, 8), (64,))
+    assert tail.bytes(64, 0, 8) == [40, 48, 64]
+
+
 def test_an_end_exists_only_where_a_move_leads() -> None:
     assert pinned("ptr", (16,)).layout.n_places.tolist() == [1]
     assert pinned("ptr", (8,)).layout.n_places.tolist() == [2]

@@ -50,6 +50,7 @@ class Shape:
     arrays: list[Array] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     has_contents: bool = True
+    is_raw: bool = False  # some of it is of unknown type
 
     def depth(self, array: int) -> int:
         """Return how many arrays there are around the elements of `array`."""
@@ -132,6 +133,7 @@ def raw(end: int, offsets: Sequence[int]) -> Shape:
 
 def add_raw(shape: Shape, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
     """Add cells of unknown type: exact at the beginning and at `offsets`, folded behind."""
+    shape.is_raw = True
     limit = begin + (RAW_BYTES if end - begin > SIZED_RAW_BYTES else SIZED_RAW_BYTES)
     exact_end = min(end, limit)
     if offsets and offsets[-1] >= exact_end:

@@ -111,10 +111,10 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
     start_rows: list[tuple[int, ...]] = []
     n_places = n_known = 0
     for shape in shapes:
-        has_end = int(shape.has_contents)
+        kind = (int(shape.has_contents), int(shape.is_raw))
         counts = (len(array_rows), len(start_rows), n_places, n_known)
         n_known += min(shape.n_bytes, MOST_KNOWN)
-        shape_rows.append((shape.n_bytes, has_end, *counts))
+        shape_rows.append((shape.n_bytes, *kind, *counts))
         first_array, first_place = len(array_rows), n_places
         widths = shape.widths()
         for array, width in zip(shape.arrays, widths[1:], strict=True):
@@ -129,7 +129,7 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
             first = n_places - first_place
             start_rows.append((start.byte, start.n_bytes, around, width, first))
             n_places += 1 << width
-    shape_rows.append((0, 0, len(array_rows), len(start_rows), n_places, n_known))
+    shape_rows.append((0, 0, 0, len(array_rows), len(start_rows), n_places, n_known))
     starts = np.array(start_rows, np.int64).reshape(-1, N_START_COLUMNS)
     n_of_start = 1 << starts[:, WIDTH]
     place_start = np.repeat(np.arange(len(starts)), n_of_start)

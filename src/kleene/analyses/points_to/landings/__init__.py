@@ -14,7 +14,8 @@ address x to every x + c + j·t in the allocation, with what ISO C says of array
   such a walk can come to from the beginning of a larger object, by steps of one byte, keeps nothing
   in. Elsewhere a walk has come through the inside of a place, and its blur leads everywhere.
 - A pointer past an array is kept as one to its others (to its first element, if that is the only
-  one), from where it may come back. Past the allocation there is a place of its own, the end.
+  one), from where it may come back. Past the allocation there is a place of its own, the end;
+  an index leads from there into arrays that end there.
 - An address within a place gives that place and the blur; a move from the blur leads everywhere.
   Addresses before or behind the allocation are dropped.
 

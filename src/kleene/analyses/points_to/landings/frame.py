@@ -15,7 +15,7 @@ MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table
 OUTSIDE = -1
 
 # Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
-N_BYTES, HAS_END, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(6)
+N_BYTES, HAS_END, IS_RAW, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(7)
 # Columns of Frame.arrays; arrays around an array come first.
 BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, HOLD, N_ARRAY_COLUMNS = range(8)
 HOLDS_INDICES, HOLDS_CONSTANTS = 1, 2  # at least, in column HOLD: see cuts.Hold

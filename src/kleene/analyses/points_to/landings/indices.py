@@ -12,9 +12,11 @@ from kleene.analyses.points_to.landings.frame import (
     BEGIN,
     BIT,
     BYTE,
+    FIRST_ARRAY,
     FIRST_PLACE,
     HOLD,
     HOLDS_INDICES,
+    IS_RAW,
     MASK,
     N_BYTES,
     PARENT,
@@ -26,6 +28,7 @@ from kleene.analyses.points_to.landings.frame import (
     Grid,
     count_places,
     count_rows,
+    place_of,
 )
 from kleene.ir.tables import I64, U8
 
@@ -119,6 +122,9 @@ def _add_and_index(
         found[:] = 1
         return
     is_elsewhere |= not _index_all(f, shape, stride, landed, found)
+    if place == count_places(f, shape) and stride > 1 and not f.shapes[shape, IS_RAW]:
+        _index_from_end(f, shape, constant, stride, found, indexed, walks)
+        return
     own = _array_of(f, shape, place, stride)
     if own < 0 and is_elsewhere:
         _sweep_from(f, shape, place, constant, stride, found, swept, swept_modulus, walks)
@@ -134,6 +140,25 @@ def _add_and_index(
                 add(f, shape, at, constant, found, walks)
                 add(f, shape, at, within, landed, walks)
         _index_all(f, shape, stride, landed, found)
+
+
+@piece
+def _index_from_end(
+    f: Frame, shape: int, constant: int, stride: int, found: U8, indexed: U8, walks: Grid
+) -> None:
+    """Note where an index leads from the end: into arrays that end there."""
+    size = f.shapes[shape, N_BYTES]
+    for array in range(f.shapes[shape, FIRST_ARRAY], f.shapes[shape + 1, FIRST_ARRAY]):
+        end, around = f.arrays[array, BEGIN] + f.arrays[array, SPAN], f.arrays[array, PARENT]
+        while around >= 0 and end == f.arrays[around, BEGIN] + f.arrays[around, STRIDE]:
+            end, around = f.arrays[around, BEGIN] + f.arrays[around, SPAN], f.arrays[around, PARENT]
+        if around < 0 and end == size and stride % f.arrays[array, STRIDE] == 0:
+            indexed[:] = 0
+            first, _ = place_of(f, shape, size - f.arrays[array, SPAN])
+            _index(f, shape, first, array, indexed)
+            for at in range(len(indexed)):
+                if indexed[at]:
+                    add(f, shape, at, constant, found, walks)
 
 
 @piece
