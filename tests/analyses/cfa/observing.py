@@ -64,7 +64,7 @@ def not_foreseen(core, notes, **options):
 
 
 def _calls(core, notes, result):
-    evaluated = {row for site in result.statement.evaluations for row in _targets(result, site)}
+    evaluated = {row for site in result.reach.evaluating for row in _targets(result, site)}
     for site, row in sorted(notes.calls):
         if row >= core.root:
             continue  # made by text that was evaluated

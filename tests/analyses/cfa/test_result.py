@@ -122,6 +122,12 @@ def test_evaluated_text_may_call_what_globals_hold():
     ]
 
 
+def test_eval_as_a_value_is_a_finding_where_it_is_called():
+    result = scheme.parse("(define (f) 1)\n(define e eval)\n(e '(f))", "t.scm").cfa()
+    assert ("t.scm:3:1", "evaluates") in {(f.place, f.id) for f in result.findings}
+    assert shown(result.calls("3:1")) == ["f at t.scm:1:1"]
+
+
 def test_json_is_the_same_on_every_run():
     texts = {
         scheme.parse(TEXT, "t.scm").cfa(device="cpu", threads=threads).to_json()

@@ -53,3 +53,8 @@ CALLS = examples("calls.scm")
 @pytest.mark.parametrize(("text", "expected"), CALLS)
 def test_calls(text, expected):
     assert value(text) == expected
+
+
+def test_primitives_refuse_too_few_arguments():
+    for call in ("(count (lambda () #f))", "(map car)", "(append-map list)", "(vector-map list)"):
+        assert value(f"(guard (e (#t 'refused)) {call})") == "refused", call

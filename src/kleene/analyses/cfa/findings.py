@@ -62,8 +62,8 @@ def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]
 
 
 def _others(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
-    for site in s.evaluations:
-        if site < s.core.n_rows and reach.runs(site):
+    for site in reach.evaluating:
+        if reach.runs(site):
             message = "text is evaluated: it may call and change all that global variables lead to"
             yield Finding(naming.place(site), "evaluates", message)
     for row in s.core.unbound().tolist():

@@ -129,10 +129,7 @@ def _write_graph(result: CFAResult, path: Path) -> None:
     graph = result.call_graph()
     if path.suffix == ".svg":
         write_svg(graph.to_dot(), path)
-        return
-    makers = {
-        ".dot": graph.to_dot,
-        ".csv": graph.to_csv,
-        ".json": lambda: json.dumps(graph.as_json()) + "\n",
-    }
-    write_whole(path, makers[path.suffix]())
+    elif path.suffix == ".json":
+        write_whole(path, json.dumps(graph.as_json()) + "\n")
+    else:
+        write_whole(path, graph.to_dot() if path.suffix == ".dot" else graph.to_csv())

@@ -47,16 +47,24 @@ class Reach:
     @cached_property
     def targets(self) -> dict[int, list[int]]:
         """The lambdas that each reached site may call, by row; sites that call none are absent."""
-        s = self.statement
-        site, row = self._pairs(self._fits)
-        direct, through = _grouped(site, row), self._through
+        s, direct = self.statement, _grouped(*self._pairs(self._fits))
         found = {each: rows for each, rows in direct.items() if each < s.core.n_rows}
-        for each in through:
-            if each < s.core.n_rows:
-                rows = (direct.get(other, ()) for other in _closure(each, through))
-                found[each] = sorted(set().union(*rows))
+        for each, others in self._closures.items():
+            found[each] = sorted(set().union(*(direct.get(other, ()) for other in others)))
         found.update((call, [row]) for call, row in s.lets.tolist() if self.runs(call))
         return {each: rows for each, rows in sorted(found.items()) if rows}
+
+    @cached_property
+    def evaluating(self) -> list[int]:
+        """The sites that evaluate text, whether they name `eval` or come by it as a value."""
+        wanted = self.statement.evaluator
+        return sorted(site for site, others in self._closures.items() if wanted in others)
+
+    @cached_property
+    def _closures(self) -> dict[int, set[int]]:
+        """For sites that call primitives as values, or evaluate: all the sites behind them."""
+        through, n_rows = self._through, self.statement.core.n_rows
+        return {site: _closure(site, through) for site in through if site < n_rows}
 
     @cached_property
     def mismatches(self) -> dict[int, list[int]]:

@@ -105,7 +105,7 @@ def primitives() -> dict[str, Any]:
     for variable, name in enumerate(core.names):
         if core.is_defined[variable] and name in table():
             closure = known[name] = linker.globals[variable]
-            closure.code.n_most = table()[name].n_most
+            closure.code.n_least, closure.code.n_most = table()[name].n_least, table()[name].n_most
     return known
 
 

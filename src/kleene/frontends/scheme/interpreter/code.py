@@ -62,21 +62,22 @@ RETURN = _Return()
 class Lambda(Code):
     """A lambda: its value is a closure. `row` is -1 in the prelude."""
 
-    __slots__ = ("body", "first", "has_rest", "n_fixed", "n_most", "row")
+    __slots__ = ("body", "first", "has_rest", "n_fixed", "n_least", "n_most", "row")
 
     def __init__(self, row: int, first: int, n_fixed: int, has_rest: bool, body: Code) -> None:
         self.row = row
         self.first = first
         self.n_fixed = n_fixed
         self.has_rest = has_rest
+        self.n_least = n_fixed  # of the arguments; a rest may need some
         self.n_most: int | None = None  # arguments that a rest may grow to, if limited
         self.body = body
         self.value = lambda frame: Closure(self, frame)
 
     def accepts(self, n_arguments: int) -> bool:
         """Return whether so many arguments fit the formals."""
-        if not self.has_rest or n_arguments < self.n_fixed:
-            return n_arguments == self.n_fixed
+        if not self.has_rest or n_arguments < self.n_least:
+            return n_arguments == self.n_least
         return self.n_most is None or n_arguments <= self.n_most
 
 

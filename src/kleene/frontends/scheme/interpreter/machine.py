@@ -161,7 +161,7 @@ class Machine:
     def _enter(self, closure: Closure, arguments: list[Any], k: Any, site: int) -> State:
         code = closure.code
         n_fixed = code.n_fixed
-        if len(arguments) != n_fixed and not code.accepts(len(arguments)):
+        if len(arguments) != code.n_least and not code.accepts(len(arguments)):
             raise failure(f"a procedure is called with {len(arguments)} arguments")
         if code.has_rest:
             arguments = [*arguments[:n_fixed], list_of(arguments[n_fixed:])]
