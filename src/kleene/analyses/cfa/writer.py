@@ -133,9 +133,8 @@ class Writer:
         """Return a node with the pairs of a list, and what it ends in."""
         if node == NONE:
             return NONE
-        result = self.union([node])
         every = self.node()
-        self.copy(every, result)
+        self.copy(every, node)
         self.copy(every, self.get("cdr", every))
         return every
 
