@@ -86,5 +86,5 @@ def test_magnitude_is_of_finite_bounds():
 
 
 def test_other_devices_are_refused():
-    with pytest.raises(ValueError, match="'cpu' or 'auto'"):
+    with pytest.raises(ValueError, match="'cpu' or 'cuda'"):
         minplus.close(minplus.top(1, np.int32), device=Device.HYBRID)

@@ -186,13 +186,18 @@ void release_warp() {
   }
 }
 
+// Each guard cuts a mapping in two, and a process may have 65,530 in all, over all its modules: so
+// only the stacks that some block has used are guarded.
 bool make_stacks() {
-  if (stacks) return true;
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* got = mmap(nullptr, kMaxThreads * kStackBytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (got == MAP_FAILED) return false;
-  stacks = static_cast<char*>(got);
-  for (uint32_t i = 0; i < kMaxThreads; i++) mprotect(stacks + i * kStackBytes, 4096, PROT_NONE);
+  static uint32_t n_guarded = 0;
+  if (!stacks) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* got = mmap(nullptr, kMaxThreads * kStackBytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (got == MAP_FAILED) return false;
+    stacks = static_cast<char*>(got);
+  }
+  for (; n_guarded < n_threads; n_guarded++)
+    if (mprotect(stacks + n_guarded * kStackBytes, 4096, PROT_NONE)) return false;
   return true;
 }
 
