@@ -84,6 +84,14 @@ class Shapes:
             self._ids[key] = self._merge(sized, offsets, n_bytes)
         return self._ids[key]
 
+    def starts_of(self, type_ids: Iterable[int], offsets: Iterable[int] = ()) -> list[int]:
+        """Return the bytes at which the types, or the code, have something."""
+        found = {offset for offset in offsets if offset >= 0}
+        for type_id in type_ids:
+            shape = self._shapes[self.plain(type_id)]
+            found |= {start.byte for start in shape.starts}
+        return sorted(found)
+
     def cells(self) -> int:
         """Return the shape of one place that repeats every 8 bytes."""
         key = ("cells",)
@@ -131,7 +139,7 @@ class Shapes:
         for type_id in type_ids:
             if self._speaks_for(type_id, type_ids, offsets):
                 return self._as_heap(type_id, n_bytes)
-        found = self._starts_of(type_ids, offsets)
+        found = self.starts_of(type_ids, offsets)
         return self.raw(n_bytes, found)
 
     def _speaks_for(self, type_id: int, others: Iterable[int], offsets: Iterable[int]) -> bool:
@@ -140,14 +148,6 @@ class Shapes:
         own = shape.outline()
         outlines = (self._shapes[self.plain(other)].outline() for other in others)
         return all(o <= own for o in outlines) and all(shape.has_start(o) for o in offsets)
-
-    def _starts_of(self, type_ids: Iterable[int], offsets: Iterable[int]) -> list[int]:
-        """Return the bytes at which the types, or the code, have something."""
-        found = {offset for offset in offsets if offset >= 0}
-        for type_id in type_ids:
-            shape = self._shapes[self.plain(type_id)]
-            found |= {start.byte for start in shape.starts}
-        return sorted(found)
 
     def _as_heap(self, type_id: int, n_bytes: int) -> int:
         """Return the shape of `n_bytes` (-1: unknown) of storage that holds this type."""
@@ -160,7 +160,7 @@ class Shapes:
         if key in self._ids:
             return self._ids[key]
         if n_bytes < size:
-            return self.raw(n_bytes, self._starts_of([type_id], ()))
+            return self.raw(n_bytes, self.starts_of([type_id]))
         shape = Shape(n_bytes)
         self._cutter.cut(shape, type_id, Spot())
         add_raw(shape, size, n_bytes)

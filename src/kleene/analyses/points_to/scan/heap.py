@@ -111,7 +111,8 @@ class Heap:
     def _by_use(self, rows: I64, n_bytes: I64) -> I64:
         """Return the shape of storage by its use where it is made, or by the wrapper's own use.
 
-        Where neither tells, storage of a struct's size is such a struct.
+        Where neither tells, storage of a struct's size has places where such structs have some. It
+        need not be one, so none of their arrays is taken for an array.
         """
         program = self.columns.program
         raw = {size: self.shapes.raw(size) for size in set(n_bytes.tolist())}
@@ -135,7 +136,7 @@ class Heap:
         structs = np.flatnonzero((types.kind == TypeKind.STRUCT) & (types.size == n_bytes))
         if not 0 < len(structs) <= _MOST_STRUCTS:
             return otherwise
-        return self.shapes.merged(structs.tolist(), [], n_bytes)
+        return self.shapes.raw(n_bytes, self.shapes.starts_of(structs.tolist()))
 
     def shape_of(self, rows: I64) -> I64:
         """Return the shape of the storage that instructions make."""
