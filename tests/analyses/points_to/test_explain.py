@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene.analyses.points_to import PointsToResult
-from kleene.analyses.points_to.answers.explain import chain
-from kleene.analyses.points_to.answers.flows import OUTSIDE, Flow, Flows, Rule
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE, Problem, Solution, reference
+from kleene.solvers.inclusion.why import OUTSIDE, Flow, Flows, Rule, chain
 from tests.solvers.inclusion.strategies import random_problem
 
 EVENTS = Path(__file__).resolve().parents[3] / "examples" / "events"

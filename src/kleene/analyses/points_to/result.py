@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from kleene.analyses.points_to.answers import aliases, checks, export
 from kleene.analyses.points_to.answers.call_graph import CallGraph, call_graph
 from kleene.analyses.points_to.answers.calls import Calls, calls_of
-from kleene.analyses.points_to.answers.explain import Explanation, Teller, chain
-from kleene.analyses.points_to.answers.flows import Flows
+from kleene.analyses.points_to.answers.explain import Explanation, Teller
 from kleene.analyses.points_to.answers.lookup import Lookup
 from kleene.analyses.points_to.answers.mod_ref import Accesses
 from kleene.analyses.points_to.answers.naming import Naming
@@ -32,6 +31,7 @@ from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
 from kleene.solvers.inclusion import Solution
+from kleene.solvers.inclusion.why import Flows, chain
 
 if TYPE_CHECKING:
     from pyarrow import Table

@@ -7,9 +7,8 @@ from itertools import pairwise
 
 from kleene.analyses.cfa.answers.naming import Naming
 from kleene.analyses.cfa.statement import Statement
-from kleene.analyses.points_to.answers.explain import chain
-from kleene.analyses.points_to.answers.flows import Flow, Flows, Rule
 from kleene.solvers.inclusion import Solution
+from kleene.solvers.inclusion.why import Flow, Flows, Rule, chain
 
 _SAYS = {
     Rule.ADDRESS: "is made",

@@ -17,7 +17,7 @@ from kleene.graphs import Graph
 from kleene.graphs.order import depth_first
 from kleene.ir import Program
 from kleene.ir.tables import I32
-from kleene.solvers.inclusion import Problem, Solution
+from kleene.solvers.inclusion import Solution
 
 DIRECT, INDIRECT, CALLBACK = range(3)
 Bits = NDArray[np.bool_]
@@ -36,17 +36,10 @@ class Calls:
     leaving: I32  # functions that may call the outside, or are without body and model
 
 
-def known_edges(problem: Problem, solution: Solution) -> I32:
-    """Return the resolved calls (call, function) that are not merely calls of what escaped."""
-    edges = solution.call_edges.reshape(-1, 2)
-    is_escaped = solution.escaped[problem.function_object][edges[:, 1]]
-    return edges[~(solution.calls_outside[edges[:, 0]] & is_escaped)]
-
-
 def calls_of(program: Program, statement: Statement, solution: Solution) -> Calls:
     """Return the calls of a program, direct ones first."""
     direct = statement.direct_calls.reshape(-1, 2)
-    rules, functions = known_edges(statement.problem, solution).T
+    rules, functions = solution.call_edges.T
     rows = functions_of(program, statement)
     instruction = np.concatenate([direct[:, 0], statement.origins.call[rules]])
     kind = np.concatenate([np.full(len(direct), DIRECT), kinds_of(statement)[rules]])

@@ -17,10 +17,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.calls import known_edges
-from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem, Solution
 from kleene.solvers.inclusion.moves import Moves, moves_of
-from kleene.solvers.inclusion.problem import ANY, I32, MOVE
+from kleene.solvers.inclusion.problem import (
+    ANY,
+    FROM_OUTSIDE,
+    I32,
+    MOVE,
+    NONE,
+    TO_OUTSIDE,
+    Problem,
+)
+from kleene.solvers.inclusion.solution import Solution
 
 OUTSIDE = -1
 Bits = NDArray[np.bool_]
@@ -223,7 +230,7 @@ class Flows:
         """
         p = self._problem
         rows: list[tuple[int, int, int, bool]] = []
-        for call, function in known_edges(p, self._solution).tolist():
+        for call, function in self._solution.call_edges.tolist():
             actuals = p.actuals[p.actual_offsets[call] : p.actual_offsets[call + 1]].tolist()
             formals = p.formals[p.formal_offsets[function] : p.formal_offsets[function + 1]]
             rest = int(p.function_rest[function])
