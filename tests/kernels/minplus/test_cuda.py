@@ -6,6 +6,7 @@ On a GPU if one answers, else in the host runner: there with fewer examples, and
 from contextlib import ExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import signature
+from math import gcd
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from kleene.kernels.minplus.cuda import closure
 from tests.kernels.conftest import CUDA, GPU_PROBLEM
 from tests.kernels.minplus.octagon_inputs import (
     DTYPES,
+    EXACT_DTYPES,
     closed_octagons,
     columns,
     constraints,
@@ -65,7 +67,7 @@ def moved(operation, args):
     for key, array in arrays.items():
         if there[key] is not array:
             array[...] = cuda.to_host(there[key])
-    return found if found is None or isinstance(found, bool) else cuda.to_host(found)
+    return found if isinstance(found, bool | int | None) else cuda.to_host(found)
 
 
 @pytest.fixture(scope="module", params=[CUDA])
@@ -176,6 +178,50 @@ def test_batches_of_small_and_large_octagons(dtype, seed, data, backend):
         reference.minimal(expected[here], part)
         assert np.array_equal(m[here], part)
     assert np.array_equal(kept, expected)
+
+
+def groups_of(m):
+    """Return the least variable of each one's group, by the definition."""
+    square, free = reference.whole(m).astype(object), minplus.infinity(m.dtype)
+    rows, labels = range(len(square)), list(range(len(square) // 2))
+    for i in rows:
+        for j in rows:
+            bound, of_i, of_j = square[i][j], square[i][i ^ 1], square[j ^ 1][j]
+            is_implied = free not in (of_i, of_j) and 2 * bound >= of_i + of_j
+            if i >> 1 != j >> 1 and bound != free and not is_implied:
+                old, new = sorted((labels[i >> 1], labels[j >> 1]))[::-1]
+                labels = [new if label == old else label for label in labels]
+    return labels
+
+
+@given(parts=st.lists(octagons(max_n=7), max_size=3), dtype=DTYPES)
+def test_related_variables_are_grouped(parts, dtype, backend):
+    parts = [minplus.convert(np.empty(len(m), dtype), m) for m in parts]
+    sizes = [minplus.n_variables(len(m)) for m in parts]
+    offsets, starts = minplus.batch.offsets_of(sizes), np.cumsum([0, *sizes])
+    found = np.empty(starts[-1], np.int32)
+    expected = [label for m in parts for label in groups_of(m)]
+    m = np.concatenate([np.empty(0, dtype), *parts])
+    backend.batch.relate(found, starts, m, offsets)
+    assert found.tolist() == expected
+    assert [label for m in parts for label in backend.labels(m).tolist()] == expected
+
+
+def test_long_chains_are_one_group(backend):
+    n = 40
+    m = of_constraints(n, np.dtype(np.int16), [(2 * k, 2 * k + 2, 1) for k in range(n - 1)])
+    assert backend.labels(m).tolist() == [0] * n
+    m[minplus.cell(40, 42)] = minplus.infinity(m.dtype)
+    assert backend.labels(m).tolist() == [0] * 21 + [21] * (n - 21)
+
+
+@given(m=octagons(EXACT_DTYPES, max_n=4), factor=st.integers(1, 6), scale=st.integers(1, 40))
+def test_integers_are_surveyed(m, factor, scale, backend):
+    is_bound = m != minplus.infinity(m.dtype)
+    m[is_bound] *= factor
+    bounds = m[is_bound].tolist()
+    assert backend.greatest(m) == max(map(abs, bounds), default=0)
+    assert backend.divisor(m, scale) == gcd(scale, *bounds)
 
 
 def test_the_public_names_compute_there(place):

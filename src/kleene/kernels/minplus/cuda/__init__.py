@@ -140,5 +140,25 @@ def minimal(out: Any, m: Any) -> None:
         closure.mark_needed(out, m, n, is_lead)
 
 
+def labels(m: Any) -> Any:
+    """Return for each variable the least of its group; see `batch.relate`."""
+    n = n_variables(len(m))
+    found = arrays(m).empty(n, np.int32)
+    batch.relate(found, ends(n), m, ends(len(m)))
+    return found
+
+
+def greatest(m: Any) -> int:
+    """Return the greatest absolute value of a bound, of integers."""
+    return int(batch.greatest(m, ends(len(m)))[0])
+
+
+def divisor(m: Any, of: int) -> int:
+    """Return the greatest that divides all bounds, of integers, and `of`."""
+    found = arrays(m).full(1, of, np.uint64)
+    batch.divide(found, m, ends(len(m)))
+    return int(found[0])
+
+
 def _two(m: Any, up: Any, down: Any) -> tuple[Any, Any]:
     return m.dtype.type(up), m.dtype.type(down)

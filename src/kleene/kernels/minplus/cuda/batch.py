@@ -163,6 +163,32 @@ def mark_small(out: Any, m: Any, offsets: Any) -> Any:
     return is_lead
 
 
+def relate(labels: Any, starts: Any, m: Any, offsets: Any) -> None:
+    """Label the variables of octagon t, labels[starts[t]:starts[t + 1]], by the least of each group.
+
+    Labels are int32. Groups are as small as can be, if a bound between variables of two groups is
+    to follow from the bounds on each.
+    """
+    arrays(labels, starts, m, offsets)
+    kernel = (m.dtype, len(offsets) - 1)
+    run("survey", "count_up", *kernel, len(labels), labels, starts)
+    run("survey", "relate", *kernel, len(m), labels, starts, m, offsets)
+    run("survey", "name_groups", *kernel, len(labels), labels, starts)
+
+
+def greatest(m: Any, offsets: Any) -> Any:
+    """Return the greatest absolute value of a bound of each octagon of integers, as uint64."""
+    found = arrays(m, offsets).zeros(len(offsets) - 1, np.uint64)
+    run("survey", "find_greatest", m.dtype, len(found), len(m), found, m, offsets)
+    return found
+
+
+def divide(divisors: Any, m: Any, offsets: Any) -> None:
+    """Lower divisors[t] (uint64, not 0) to the greatest that divides it and octagon t, of integers."""
+    arrays(divisors, m, offsets)
+    run("survey", "find_divisor", m.dtype, len(divisors), len(m), divisors, m, offsets)
+
+
 def _compare(a: Any, b: Any, offsets: Any, for_equality: bool) -> Any:
     xp = arrays(a, b, offsets)
     found = xp.ones(len(offsets) - 1, np.bool_)
