@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.cells import FLOAT, Cells
+from kleene.algebra.cells import FLOAT
 from kleene.algebra.linear import Bound
+from kleene.algebra.residence import Cells, beside, here, settled, where
+from kleene.base.device import Device
 from kleene.kernels.minplus import cell, n_variables
 
 
@@ -33,16 +35,19 @@ class Block:
 
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
+        if i == j ^ 1 and (self.twice is not None or where(self.cells) is Device.CUDA):
+            value = self.ends()[j]
+            return inf if value is None else Fraction(value) / self.scale
         value = self.cells[cell(i, j)]
         if value == kernel.infinity(self.cells.dtype):
             return inf
-        return Fraction(value.item() if isinstance(value, np.generic) else value) / self.scale
+        return Fraction(value if self.cells.dtype == kernel.OBJECT else value.item()) / self.scale
 
     def ends(self) -> list[Any]:
         """Return the cells of 2x and -2x for each variable x, None where there is no bound."""
         if self.twice is None:
             i = np.arange(2 * len(self.names)) ^ 1
-            found = self.cells[(i ^ 1) + (i + 1) ** 2 // 2]
+            found = here(self.cells[beside(self.cells, (i ^ 1) + (i + 1) ** 2 // 2)])
             free = (found == kernel.infinity(found.dtype)).tolist()
             both = zip(found.tolist(), free, strict=True)
             self.twice = [None if is_free else x for x, is_free in both]
@@ -60,7 +65,11 @@ def distinct(blocks: Iterable[Block | None]) -> list[Block]:
 
 
 def assemble(
-    blocks: Mapping[str, Block], names: tuple[str, ...], tighten: bool, is_float: bool = False
+    blocks: Mapping[str, Block],
+    names: tuple[str, ...],
+    tighten: bool,
+    is_float: bool = False,
+    device: Device = Device.CPU,
 ) -> tuple[Cells, int]:
     """Return the cells of just these variables, closed if the blocks are, and their scale.
 
@@ -74,7 +83,7 @@ def assemble(
         return kernel.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
     scale = 1 if tighten or is_float else 2 * lcm(*(part.scale for part in parts))
     dtype = FLOAT if is_float else _room(parts, len(names), scale)
-    out = kernel.top(len(names), dtype)
+    out = settled(kernel.top(len(names), dtype), device)
     at = {name: k for k, name in enumerate(names)}
     places = [[at.get(name, -1) for name in part.names] for part in parts]
     kernel.place(out, [_scaled(part, dtype, scale) for part in parts], places)

@@ -2,7 +2,8 @@
 
 A block is laid out as in `kleene.kernels.minplus`. Its cells are int16, int32, int64 or float64;
 where no machine integer is wide enough, Python's own integers, with `INFINITY` for no bound. Here
-are the kernels' operations on either; those on Python's integers are slow, and right.
+are the kernels' operations on either, run where the cells lie (`residence`); those on Python's
+integers are slow, and right.
 """
 
 from __future__ import annotations
@@ -12,14 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from kleene.algebra import compiled
+from kleene.algebra import compiled, residence
+from kleene.algebra.residence import Cells, beside, here, where
 from kleene.base.device import Device
-from kleene.base.errors import SourceError
-from kleene.kernels import launch, minplus
-from kleene.kernels.minplus.backends import choose
+from kleene.kernels import minplus
 from kleene.kernels.minplus.reference import halve, whole
 
-Cells = np.ndarray
 OBJECT = np.dtype(object)
 FLOAT = np.dtype(np.float64)
 
@@ -70,6 +69,8 @@ def magnitude(m: Cells) -> int:
     """Return the greatest absolute value of a bound."""
     if m.dtype == OBJECT:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
+    if where(m) is Device.CUDA:
+        return residence.greatest(m)
     return int(compiled.magnitude(m, minplus.infinity(m.dtype)))
 
 
@@ -82,8 +83,11 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
     """Return a copy of the bounds, times `factor`, in a type that has room for them."""
     if m.dtype == dtype and factor == 1:
         return m.copy()
+    m = here(m) if dtype == OBJECT else m
     is_free = m == infinity(m.dtype)
-    out = np.where(is_free, 0, m).astype(dtype)
+    finite = m.copy()
+    finite[is_free] = 0
+    out = finite.astype(dtype)
     out *= factor
     out[is_free] = infinity(dtype)
     return out
@@ -104,7 +108,10 @@ def with_room(
 
 
 def common(a: Cells, b: Cells) -> tuple[Cells, Cells]:
-    """Return both in the wider of their types; closed bounds fit."""
+    """Return both in the wider of their types, in one place; closed bounds fit."""
+    if where(a) is not where(b) and OBJECT in (a.dtype, b.dtype):
+        a, b = here(a), here(b)
+    a, b = beside(b, a), beside(a, b)
     if a.dtype == b.dtype:
         return a, b
     dtype = a.dtype if _bits(a.dtype) > _bits(b.dtype) else b.dtype
@@ -119,6 +126,8 @@ def divisor(m: Cells, scale: int) -> int:
     """Return the greatest divisor of all bounds and of `scale`."""
     if scale == 1:
         return 1
+    if where(m) is Device.CUDA:
+        return residence.divisor(m, scale)
     finite = m[m != infinity(m.dtype)]
     return gcd(scale, *finite) if m.dtype == OBJECT else gcd(scale, int(np.gcd.reduce(finite)))
 
@@ -135,20 +144,24 @@ def components(m: Cells, n: int) -> list[list[int]]:
     """Return the variables in groups between which bounds follow from those on single variables."""
     if n <= 1:
         return [[0]] if n else []
-    labels = np.arange(n)
-    find = _python(compiled.label) if m.dtype == OBJECT else compiled.label
-    if find(m, n, infinity(m.dtype), labels) == 1:
-        return [list(range(n))]
+    labels = residence.labels(m) if where(m) is Device.CUDA else _labels(m, n)
     groups: dict[int, list[int]] = {}
-    for k, label in enumerate(labels.tolist()):
+    for k, label in enumerate(labels):
         groups.setdefault(label, []).append(k)
     return list(groups.values())
 
 
-def close(m: Cells, tighten: bool, device: Device) -> bool:
+def _labels(m: Cells, n: int) -> list[int]:
+    labels = np.arange(n)
+    find = _python(compiled.label) if m.dtype == OBJECT else compiled.label
+    find(m, n, infinity(m.dtype), labels)
+    return list(labels.tolist())
+
+
+def close(m: Cells, tighten: bool) -> bool:
     """Close; return whether a point is left."""
     if m.dtype != OBJECT:
-        return _close_on(m, tighten, plan(minplus.n_variables(len(m)), device)[0])
+        return minplus.close(m, tighten=tighten, device=where(m))
     square = whole(m)
     for k in range(len(square)):
         np.minimum(square, square[:, k, None] + square[None, k], out=square)
@@ -157,41 +170,11 @@ def close(m: Cells, tighten: bool, device: Device) -> bool:
     return _finish(square, m, tighten)
 
 
-def checked(device: Device | str) -> Device:
-    """Return the device if it is one to compute on.
-
-    Raises:
-        SourceError: `algebra/no-device`.
-    """
-    if device not in (Device.CPU, Device.CUDA, Device.AUTO):
-        message = f"{device!r} is no device for octagons: ask for 'cpu', 'cuda' or 'auto'"
-        raise SourceError(None, "algebra/no-device", message)
-    if device == Device.CUDA and (reason := launch.gpu_problem()):
-        raise SourceError(None, "algebra/no-device", reason, "'auto' takes a GPU if there is one")
-    return Device(device)
-
-
-def plan(n: int, device: Device) -> tuple[Device, str]:
-    """Return where a closure of n variables runs, and why; all else runs on the CPU."""
-    return choose(n) if device is Device.AUTO else (device, "asked for")
-
-
-def _close_on(m: Cells, tighten: bool, device: Device) -> bool:
-    if device is Device.CPU:
-        return minplus.close(m, tighten=tighten)
-    import cupy
-
-    there = cupy.asarray(m)
-    found = minplus.close(there, tighten=tighten, device=device)
-    m[:] = cupy.asnumpy(there)
-    return found
-
-
 def strengthen(m: Cells, tighten: bool) -> bool:
     """Combine bounds on single variables; return whether a point is left."""
     if m.dtype == OBJECT:
         return _finish(whole(m), m, tighten)
-    return minplus.strengthen(m, tighten=tighten)
+    return minplus.strengthen(m, tighten=tighten, device=where(m))
 
 
 def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
@@ -213,15 +196,16 @@ def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: b
     values = np.array(bounds, m.dtype)
     i, j = np.array(rows, np.int64), np.array(columns, np.int64)
     if m.dtype != OBJECT:
-        return minplus.close_after(m, i, j, values, tighten=tighten)
+        added = beside(m, i), beside(m, j), beside(m, values)
+        return minplus.close_after(m, *added, tighten=tighten, device=where(m))
     add(m, i, j, values)
-    return close(m, tighten, Device.CPU)
+    return close(m, tighten)
 
 
 def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
     """Add constraints and close nothing."""
     if m.dtype != OBJECT:
-        return minplus.add(m, i, j, values)
+        return minplus.add(m, beside(m, i), beside(m, j), beside(m, values), device=where(m))
     for row, column, value in zip(i.tolist(), j.tolist(), values, strict=True):
         at = minplus.cell(row, column)
         m[at] = min(m[at], value)
@@ -231,9 +215,9 @@ def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
 def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
     if m.dtype != OBJECT and target == source:
-        minplus.shift(m, target, up=up, down=down, negate=negate)
+        minplus.shift(m, target, up=up, down=down, negate=negate, device=where(m))
     elif m.dtype != OBJECT:
-        minplus.assign(m, target, source, up=up, down=down, negate=negate)
+        minplus.assign(m, target, source, up=up, down=down, negate=negate, device=where(m))
     else:
         _move(m, target, source, negate, up, down)
 
@@ -252,11 +236,12 @@ def _move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) 
 
 def select(m: Cells, variables: list[int]) -> Cells:
     """Return the cells of these variables; -1 gives one without bounds."""
-    out = top(len(variables), m.dtype)
     chosen = np.array(variables, np.int64)
     if m.dtype != OBJECT:
-        minplus.select(out, m, chosen)
+        out = np.empty_like(m, shape=minplus.size(len(variables)))
+        minplus.select(out, m, beside(m, chosen), device=where(m))
         return out
+    out = top(len(variables), OBJECT)
     known = np.flatnonzero(chosen >= 0)
     square, ends = whole(out), _ends(chosen[known])
     square[np.ix_(_ends(known), _ends(known))] = whole(m)[np.ix_(ends, ends)]
@@ -267,7 +252,7 @@ def select(m: Cells, variables: list[int]) -> Cells:
 def forget(m: Cells, variable: int) -> None:
     """Drop every bound on a variable."""
     if m.dtype != OBJECT:
-        return minplus.forget(m, variable)
+        return minplus.forget(m, variable, device=where(m))
     others = [-1 if k == variable else k for k in range(minplus.n_variables(len(m)))]
     m[:] = select(m, others)
     return None
@@ -278,12 +263,22 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
 
     Variables at -1 are left out.
     """
+    if where(out) is Device.CUDA:
+        return _place_there(out, parts, places)
     if not parts:
-        return
+        return None
     starts = np.cumsum([0, *map(len, parts)])
     at = np.array([place for part in places for place in part], np.int64)
     put = _python(compiled.place) if out.dtype == OBJECT else compiled.place
-    put(out, np.concatenate(parts), starts, at)
+    put(out, np.concatenate([here(part) for part in parts]), starts, at)
+    return None
+
+
+def _place_there(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
+    for part, places_of_part in zip(parts, places, strict=True):
+        at = np.array(places_of_part, np.int64)
+        m = part if (at >= 0).all() else select(part, np.flatnonzero(at >= 0).tolist())
+        minplus.place(out, beside(out, m), beside(out, at[at >= 0]), device=Device.CUDA)
 
 
 def _python(entry: Any) -> Any:
@@ -299,7 +294,7 @@ def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
     """Return the bounds of `a` that hold in `b`, the next of `steps` for others, or none."""
     out = np.empty_like(a)
     if a.dtype != OBJECT:
-        minplus.widen(out, a, b, np.array(steps, a.dtype))
+        minplus.widen(out, a, b, beside(a, np.array(steps, a.dtype)), device=where(a))
         return out
     i, j = stored(minplus.n_variables(len(a)))
     for at, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -311,26 +306,49 @@ def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
 
 def narrow(a: Cells, b: Cells) -> Cells:
     """Return the bounds of `a`, and those of `b` where it has none."""
-    return np.where(a == infinity(a.dtype), b, a)
+    if a.dtype == OBJECT:
+        return np.where(a == INFINITY, b, a)
+    out = np.empty_like(a)
+    minplus.narrow(out, a, b, device=where(a))
+    return out
+
+
+def join(a: Cells, b: Cells) -> Cells:
+    """Return the greater of each two bounds."""
+    if a.dtype == OBJECT:
+        return np.maximum(a, b)
+    out = np.empty_like(a)
+    minplus.join(out, a, b, device=where(a))
+    return out
+
+
+def meet(a: Cells, b: Cells) -> Cells:
+    """Return the lesser of each two bounds."""
+    if a.dtype == OBJECT:
+        return np.minimum(a, b)
+    out = np.empty_like(a)
+    minplus.meet(out, a, b, device=where(a))
+    return out
 
 
 def includes(a: Cells, b: Cells) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
-    return bool((b <= a).all()) if a.dtype == OBJECT else minplus.includes(a, b)
+    return bool((b <= a).all()) if a.dtype == OBJECT else minplus.includes(a, b, device=where(a))
 
 
 def minimal(m: Cells, tighten: bool) -> Cells:
     """Return which cells give all others, none to spare (between integers, a few to spare)."""
-    out = np.zeros(len(m), np.bool_)
     if m.dtype != OBJECT:
-        minplus.minimal(out, m)
-        return out
+        kept = np.empty_like(m, dtype=np.bool_)
+        minplus.minimal(kept, m, device=where(m))
+        return here(kept)
+    out = np.zeros(len(m), np.bool_)
     i, j = stored(minplus.n_variables(len(m)))
     out[:] = (i != j) & (m != INFINITY)
     for at in np.flatnonzero(out):
-        without = np.where(out, m, top(minplus.n_variables(len(m)), OBJECT))
+        without: Cells = np.where(out, m, top(minplus.n_variables(len(m)), OBJECT))
         without[at] = INFINITY
-        out[at] = not (close(without, tighten, Device.CPU) and without[at] <= m[at])
+        out[at] = not (close(without, tighten) and without[at] <= m[at])
     return out
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, block_of, distinct, same_scale
-from kleene.algebra.cells import Cells
 from kleene.algebra.draft import Draft, Groups
 from kleene.algebra.linear import Bound
+from kleene.algebra.residence import Cells, beside
 from kleene.algebra.state import Precision, Relations, State
 from kleene.kernels.minplus import n_variables
 
@@ -63,7 +63,7 @@ def join(draft: Draft, b: State, *, relate: bool = True) -> None:
 def _joined(a: State, b: State, names: tuple[str, ...]) -> tuple[Cells, int]:
     is_zone = a.relations is Relations.DIFFERENCES
     m, other, scale = same_scale(a.assembled(names), b.assembled(names), _evenly(a, names, is_zone))
-    out = np.maximum(m, other)
+    out = kernel.join(m, other)
     if is_zone:
         _drop_sums(out, a.are_integers(names))
     return out, scale
@@ -77,7 +77,7 @@ def meet(draft: Draft, b: State) -> None:
         m, other, scale = same_scale(
             draft.assembled(names), b.assembled(names), _evenly(draft, names)
         )
-        _close_into(draft, names, np.minimum(m, other), scale)
+        _close_into(draft, names, kernel.meet(m, other), scale)
 
 
 def narrow(draft: Draft, b: State) -> None:
@@ -133,7 +133,7 @@ def _widened(draft: Draft, m: Cells, other: Cells, steps: list[Fraction], tighte
         )
     raw = kernel.widen(m, other, values)
     if draft.relations is Relations.DIFFERENCES:
-        raw[_sums(n_variables(len(raw)))] = kernel.infinity(raw.dtype)
+        raw[beside(raw, _sums(n_variables(len(raw))))] = kernel.infinity(raw.dtype)
     kernel.strengthen(raw, tighten)
     return raw
 
@@ -146,7 +146,7 @@ def _close_into(draft: Draft, names: tuple[str, ...], m: Cells, scale: int) -> N
     m = kernel.with_room(m, len(names))
     for name in names:
         draft.blocks.pop(name, None)
-    if kernel.close(m, tighten, draft.device):
+    if kernel.close(m, tighten):
         draft.store(names, m, scale)
     else:
         draft.clear()
@@ -224,5 +224,5 @@ def _sums(n: int) -> Any:
 
 def _drop_sums(m: Cells, tighten: bool) -> None:
     """Leave of the bounds on sums what those on single variables say."""
-    m[_sums(n_variables(len(m)))] = kernel.infinity(m.dtype)
+    m[beside(m, _sums(n_variables(len(m))))] = kernel.infinity(m.dtype)
     kernel.strengthen(m, tighten)

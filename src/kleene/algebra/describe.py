@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -11,6 +12,7 @@ import numpy as np
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, distinct
 from kleene.algebra.linear import Bound, Constraint, Linear, in_order
+from kleene.algebra.residence import here
 from kleene.algebra.state import State
 
 Terms = tuple[tuple[str, Fraction], ...]
@@ -33,7 +35,8 @@ def _of_block(block: Block, minimal: bool, tighten: bool) -> Iterator[Constraint
     """Yield the constraints of one block."""
     n, m, scale = len(block.names), block.cells, block.scale
     i, j = kernel.stored(n)
-    chosen = (i != j) & (m != kernel.infinity(m.dtype))
+    block = replace(block, cells=here(block.cells))
+    chosen = (i != j) & (block.cells != kernel.infinity(m.dtype))
     if minimal:
         if m.dtype != kernel.FLOAT and not tighten:  # halves are compared: they must be exact
             m, scale = kernel.with_room(m, n, factor=2), 2 * scale

@@ -17,8 +17,8 @@ import numpy as np
 
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, block_of, distinct
-from kleene.algebra.cells import Cells
 from kleene.algebra.linear import Bound, Constraint, Linear, Row, row_of
+from kleene.algebra.residence import Cells, settled
 from kleene.algebra.state import Exactness, Precision, Relations, State
 from kleene.base.errors import SourceError
 
@@ -162,7 +162,7 @@ class Draft(State):
             found = kernel.close_after(m, i, j, bounds, tighten)
         else:
             kernel.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
-            found = kernel.close(m, tighten, self.device)
+            found = kernel.close(m, tighten)
         self._replace(block, m, scale) if found else self.clear()
 
     def cell_of(self, value: Bound, tighten: bool) -> Any:
@@ -202,6 +202,7 @@ class Draft(State):
         by = kernel.divisor(m, scale)
         if by > 1:
             m, scale = kernel.divided(m, by), scale // by
+        m = settled(m, self.device)
         if block.owner is self.owner:
             block.cells, block.scale, block.twice = m, scale, None
         else:
@@ -219,7 +220,7 @@ class Draft(State):
     def _store(self, names: tuple[str, ...], m: Cells, scale: int) -> None:
         if scale > 1 and self.are_integers(names):  # what is left of a mixed block
             m, scale = kernel.divided(m, scale), 1
-            if not kernel.close(m, True, self.device):
+            if not kernel.close(m, True):
                 return self.clear()
         block = block_of(names, m, scale, self.owner)
         if len(names) == 1 and block.ends() == [None, None]:

@@ -11,8 +11,9 @@ from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from kleene.algebra import cells as kernel
-from kleene.algebra import combine, describe, picture, store
+from kleene.algebra import combine, describe, picture, residence, store
+from kleene.algebra.block import Block, distinct
+from kleene.algebra.cells import OBJECT
 from kleene.algebra.edit import (
     Condition,
     Editor,
@@ -35,6 +36,14 @@ class Bounds(NamedTuple):
 
     low: Bound
     high: Bound
+
+
+class Placement(NamedTuple):
+    """Where the block of some variables lies."""
+
+    names: tuple[str, ...]
+    device: Device
+    why: str
 
 
 class Shape(State):
@@ -61,7 +70,7 @@ class Shape(State):
             integers: names of integer variables.
             reals: names of real variables.
             floats: hold bounds as float64, rounded upwards: sound but not exact.
-            device: where large closures are computed.
+            device: where the value lies and is computed with; see `placement`.
 
         Raises:
             SourceError: `algebra/bad-variables`, for a name that comes twice; `algebra/no-device`.
@@ -70,7 +79,7 @@ class Shape(State):
         kinds |= dict.fromkeys(named(reals), False)
         if len(kinds) < len(named(integers)) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
-        where = kernel.checked(device)
+        where = residence.checked(device)
         return cls(kinds, {}, cls._RELATIONS, is_float=floats, device=where)
 
     @classmethod
@@ -320,6 +329,18 @@ class Shape(State):
     def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
         """Return constraints that describe the value: a smallest set, or all inside of blocks."""
         return describe.constraints(self, minimal)
+
+    def placement(self) -> tuple[Placement, ...]:
+        """Return where each block of related variables lies and is computed with, and why."""
+        blocks = distinct(self.blocks.values())
+        return tuple(Placement(one.names, *self._place_of(one)) for one in blocks)
+
+    def _place_of(self, block: Block) -> tuple[Device, str]:
+        found = residence.where(block.cells)
+        wanted, why = residence.plan(len(block.names), self.device)
+        if block.cells.dtype == OBJECT:
+            why = "its bounds fit no machine integer"
+        return found, why if found is wanted or block.cells.dtype == OBJECT else "not moved yet"
 
     # Other forms
 

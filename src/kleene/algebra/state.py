@@ -17,8 +17,8 @@ from math import inf
 from typing import NamedTuple
 
 from kleene.algebra.block import Block, assemble
-from kleene.algebra.cells import Cells
 from kleene.algebra.linear import Bound
+from kleene.algebra.residence import Cells
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 
@@ -91,7 +91,7 @@ class State:
         """Return the closed cells of just these variables, and their scale; others are free."""
         blocks = self.raw if raw and self.raw is not None else self.blocks
         tighten = all(self.variables.get(name, True) for name in names)
-        return assemble(blocks, names, tighten, self.is_float)
+        return assemble(blocks, names, tighten, self.is_float, self.device)
 
     def single(self, name: str, sign: int) -> Bound:
         """Return the bound of ±x."""

@@ -1,0 +1,91 @@
+"""Where the cells of a block lie, in host memory or on the GPU; operations on them run there.
+
+A value is asked for with a device: with "cpu" all its blocks are in host memory, with "cuda" all on
+the GPU, with "auto" those with so many variables that this pays. They stay where they are from one
+operation to the next: only answers are copied, and blocks that grow or shrink past that size.
+Cells of Python's integers (see `cells`) are always in host memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.kernels import launch
+from kleene.kernels.minplus import n_variables
+from kleene.kernels.minplus.backends import choose
+
+Cells = Any  # a vector of NumPy or CuPy
+
+
+def checked(device: Device | str) -> Device:
+    """Return the device if it is one to compute on.
+
+    Raises:
+        SourceError: `algebra/no-device`.
+    """
+    if device not in (Device.CPU, Device.CUDA, Device.AUTO):
+        message = f"{device!r} is no device for octagons: ask for 'cpu', 'cuda' or 'auto'"
+        raise SourceError(None, "algebra/no-device", message)
+    if device == Device.CUDA and (reason := launch.gpu_problem()):
+        raise SourceError(None, "algebra/no-device", reason, "'auto' takes a GPU if there is one")
+    return Device(device)
+
+
+def plan(n: int, device: Device) -> tuple[Device, str]:
+    """Return where a block of n variables lies in a value with this device, and why."""
+    return choose(n) if device is Device.AUTO else (device, "asked for")
+
+
+def where(m: Cells) -> Device:
+    """Return where cells lie."""
+    return Device.CPU if type(m) is np.ndarray else Device.CUDA
+
+
+def settled(m: Cells, device: Device) -> Cells:
+    """Return the cells of a block where they belong, which is mostly where they are."""
+    if device is Device.CPU and type(m) is np.ndarray:
+        return m
+    wanted, _ = plan(n_variables(len(m)), device)
+    return here(m) if wanted is Device.CPU or m.dtype == object else there(m)
+
+
+def here(m: Cells) -> np.ndarray:
+    """Return an array of host memory with these elements."""
+    if type(m) is np.ndarray:
+        return m
+    return _cuda().to_host(m)  # type: ignore[no-any-return]
+
+
+def there(m: Cells) -> Any:
+    """Return an array on the GPU with these elements."""
+    return _cuda().to_device(m) if type(m) is np.ndarray else m
+
+
+def beside(m: Cells, array: Any) -> Any:
+    """Return an array of host memory, or a copy on the GPU if `m` is there."""
+    return array if type(m) is np.ndarray else there(array)
+
+
+def _cuda() -> Any:
+    from kleene.kernels.minplus import cuda  # few callers ask for it
+
+    return cuda
+
+
+def greatest(m: Cells) -> int:
+    """Return the greatest absolute value of integers on the GPU."""
+    return int(_cuda().greatest(m))
+
+
+def divisor(m: Cells, scale: int) -> int:
+    """Return the greatest divisor of `scale` and of integers on the GPU."""
+    return int(_cuda().divisor(m, scale))
+
+
+def labels(m: Cells) -> list[int]:
+    """Return the least variable of each one's group, of cells on the GPU."""
+    return list(here(_cuda().labels(m)).tolist())
