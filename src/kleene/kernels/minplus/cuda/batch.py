@@ -164,7 +164,7 @@ def mark_small(out: Any, m: Any, offsets: Any) -> Any:
 
 
 def relate(labels: Any, starts: Any, m: Any, offsets: Any) -> None:
-    """Label the variables of octagon t, labels[starts[t]:starts[t + 1]], by the least of each group.
+    """Label the variables of octagon t by the least of each group, from labels[starts[t]] on.
 
     Labels are int32. Groups are as small as can be, if a bound between variables of two groups is
     to follow from the bounds on each.
@@ -184,7 +184,7 @@ def greatest(m: Any, offsets: Any) -> Any:
 
 
 def divide(divisors: Any, m: Any, offsets: Any) -> None:
-    """Lower divisors[t] (uint64, not 0) to the greatest that divides it and octagon t, of integers."""
+    """Lower divisors[t] (uint64, not 0) to the greatest that also divides octagon t, of integers."""
     arrays(divisors, m, offsets)
     run("survey", "find_divisor", m.dtype, len(divisors), len(m), divisors, m, offsets)
 
