@@ -15,6 +15,42 @@ def programs(draw, rich=False):
     return "\n".join(forms)
 
 
+@st.composite
+def layered(draw):
+    """Return a program whose procedures pass others on and keep them: contexts matter here."""
+    n = draw(st.integers(2, 5))
+    forms = []
+    for i in range(n):
+        body = draw(st.sampled_from(BODIES))
+        others = [f"g{draw(st.integers(0, max(0, i - 1)))}" for _ in range(2)]
+        forms.append(f"(define (g{i} x) {body.format(a=others[0], b=others[1])})")
+    for _ in range(draw(st.integers(2, 5))):
+        value = "(lambda (y) y)"
+        for _ in range(draw(st.integers(1, 3))):
+            name = f"g{draw(st.integers(0, n - 1))}"
+            form = draw(st.sampled_from(["({g} {v})", "(({g} {v}) {g})", "({g} (lambda (y) {v}))"]))
+            value = form.format(g=name, v=value)
+        forms.append(value)
+    return "\n".join(forms)
+
+
+# Of a procedure of x; {a} and {b} are procedures before it, or the first one itself.
+BODIES = [
+    "x",
+    "({a} x)",
+    "({a} ({b} x))",
+    "(lambda (y) x)",
+    "(lambda (y) ({a} x))",
+    "(lambda (y) (y x))",
+    "(let ((k x)) (lambda (y) (set! k y) k))",
+    "(let ((k x)) (let ((s (lambda (y) (set! k y)))) (s {a}) k))",
+    "(let ((h (lambda (y) (lambda (z) (cons x y))))) (car ((h {a}) {b})))",
+    "(letrec ((h (lambda (y) (if 1 y (h x))))) (h {a}))",
+    "(car (cons x {a}))",
+    "((lambda (y) (lambda (z) (set! y z) (set! x y) (lambda (w) (x w)))) {a})",
+]
+
+
 class _Maker:
     def __init__(self, draw, rich):
         self.draw = draw

@@ -8,10 +8,8 @@ from hypothesis import given
 
 from kleene import scheme
 from kleene.analyses.cfa import CFA
-from kleene.analyses.cfa.index import Index
-from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import difference, reference, solve
-from tests.analyses.cfa.generator import programs
+from tests.analyses.cfa.generator import layered, programs
 from tests.analyses.cfa.observing import not_foreseen, observed, program_of
 from tests.analyses.cfa.reference import Reference, lambdas
 
@@ -21,33 +19,23 @@ EXAMPLE = """((lambda (v1 w1) (v1 v1 w1))
  (lambda (v3 w3) (v3 v3 v3)))"""
 
 
-def check_equal(core, reachable_only):
-    result = CFA(reachable_only=reachable_only).run(core, device="cpu")
-    expected = Reference(core, reachable_only)
+def check_equal(core, reachable_only, m=0):
+    result = CFA(reachable_only=reachable_only, m=m).run(core, device="cpu")
+    expected = Reference(core, reachable_only, m)
     calls = {site: set(rows) for site, rows in result.reach.targets.items()}
     assert calls == {site: rows for site, rows in expected.targets.items() if rows}
-    index = Index(core)
+    assert result.reach.reached == expected.reached()
     for variable in range(core.n_variables):
-        owner = int(core.owner[variable])
-        if owner >= 0 and not _is_reached(core, index, owner, expected.reached):
-            assert result.held([variable]) == []
-            continue
         found = {("pair" if v.kind == "pair" else "lambda", v.row) for v in result.held([variable])}
         assert found == expected.held(variable), core.names[variable]
 
 
-def _is_reached(core, index, row, reached):
-    """Return whether the code that binds a variable is reached: its lambda, or what is around."""
-    is_lambda = core.kind[row] == columns.LAMBDA and not index.is_let[row]
-    procedure = row if is_lambda else index.procedure[row]
-    return procedure < 0 or procedure in reached
-
-
-@given(programs())
+@given(programs() | layered())
 def test_equals_the_reference(text):
     core = scheme.parse(text, "t.scm")
-    check_equal(core, reachable_only=True)
     check_equal(core, reachable_only=False)
+    for m in (0, 1, 2):
+        check_equal(core, reachable_only=True, m=m)
 
 
 def test_the_running_example_is_exact():
@@ -73,14 +61,14 @@ def test_every_solver_agrees(text):
         assert difference(solve(problem, device="cpu", threads=threads), expected) is None
 
 
-@given(programs(rich=True))
+@given(programs(rich=True) | layered())
 def test_runs_are_foreseen(text):
     core, notes = observed(program_of(text), max_steps=3000)
     for options in ({}, {"reachable_only": False}, {"m": 1}, {"m": 2}, {"polyvariant_let": True}):
         assert not_foreseen(core, notes, **options) == []
 
 
-@given(programs(rich=True))
+@given(programs(rich=True) | layered())
 def test_longer_contexts_only_sharpen(text):
     core = scheme.parse(text, "t.scm")
     every = core.cfa(reachable_only=False)

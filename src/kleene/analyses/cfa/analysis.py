@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kleene.analyses.cfa.contexts import cloned
+from kleene.analyses.cfa.contexts import Contexts, longer
+from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.result import CFAResult
 from kleene.analyses.cfa.statement import Statement, state
 from kleene.base import progress
@@ -13,6 +14,7 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.ir.scheme import Core
 from kleene.solvers import inclusion
+from kleene.solvers.inclusion import Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +22,15 @@ class CFA:
     """Which procedures may each expression of a Scheme program be, and whom may each call reach?
 
     Shivers' 0CFA: one set for each variable, whoever calls; data are told apart by where they are
-    made. With m = 1 or 2, procedures that variables name are told apart by the last m references
-    that led to a call (`contexts`).
+    made. With m = 1 or 2 this is m-CFA: both are also told apart by the calls of the m topmost
+    frames of the stack (`contexts`).
 
     Attributes:
         reachable_only: whether only code counts that can be reached from the top level; else every
             call of the program is taken to happen, as in the paper on EigenCFA.
-        m: how many references tell contexts apart: 0, 1 or 2.
+        m: how many calls tell contexts apart: 0, 1 or 2.
         polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
-            `define`, are told apart by one reference even where m is 0.
+            `define`, are told apart by their calls even where m is 0.
     """
 
     reachable_only: bool = True
@@ -44,19 +46,33 @@ class CFA:
             SourceError: the program is no core of a Scheme program (`cfa/not-scheme`), or the GPU
                 asked for cannot take the problem.
         """
-        with progress.task("stating constraints"):
-            statement = self.state(program)
-        with progress.task("solving"):
-            solution = inclusion.solve(statement.problem, device=device, threads=threads)
-        return CFAResult(program, statement, solution)
+        statement = self.state(program, device=device, threads=threads)
+        return CFAResult(program, statement, _solved(statement, device, threads))
 
-    def state(self, program: Core | Any) -> Statement:
-        """Return what a program says about its procedures, unsolved."""
+    def state(
+        self, program: Core | Any, *, device: Device | str = Device.AUTO, threads: int | None = None
+    ) -> Statement:
+        """Return what a program says about its procedures; only shorter contexts are solved."""
         if not isinstance(program, Core):
             note = "read one with kleene.scheme.load"
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
         if self.m not in (0, 1, 2):
             raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")
         only_local = self.m == 0 and self.polyvariant_let
-        copies = cloned(program, 1 if only_local else self.m, only_local)
-        return state(program, self.reachable_only, copies)
+        statement = self._stated(Index(program), Contexts())
+        for depth in range(1, (1 if only_local else self.m) + 1):
+            solution = _solved(statement, device, threads)
+            contexts = longer(statement, solution, depth, only_local)
+            statement = self._stated(statement.index, contexts)
+        return statement
+
+    def _stated(self, index: Index, contexts: Contexts) -> Statement:
+        with progress.task("stating constraints"):
+            return state(index, self.reachable_only, contexts)
+
+
+def _solved(statement: Statement, device: Device | str, threads: int | None) -> Solution:
+    with progress.task("solving"):
+        solution = inclusion.solve(statement.problem, device=device, threads=threads)
+    assert statement.foresaw(solution), "a call in a context that shorter ones did not show"
+    return solution

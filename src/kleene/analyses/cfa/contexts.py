@@ -1,208 +1,112 @@
-"""Contexts by cloning: a program in which procedures have a copy for each place that names them.
+"""Contexts: which calls of a procedure are told apart, and where their copies are found.
 
-A variable is *fixed* if its only value ever is one lambda, and *shared* if two references or more,
-outside that lambda, read it. With m = 1 each reference to a shared variable reads a copy of its
-lambda, made for that reference; inside a copy the procedure names itself, and other references in
-it read the copies that belong to them, whichever copy they are in. With m = 2 a copy belongs to a
-reference and to the reference that the copy around was made for. What a copy binds is its own:
-procedures inside procedures are copied along, but have no further copies there, which keeps nested
-procedures from being copied exponentially often.
+The context of a call is the call itself, then the context of the code that makes it, cut to m. This
+is m-CFA (Might, Smaragdakis and Van Horn, PLDI 2010): the m topmost frames of the stack. A
+procedure's code is written down once for each of its contexts, with variables and data of its own.
 
-Dropping the last reference of every context maps the program with m onto that with m - 1: answers
-can only become smaller. Calls of procedures that no variable names are not told apart.
+Which contexts there are is not known before the analysis. But those of length m are among the calls
+that the solution with m - 1 has found, in the contexts where it found them: they grow by solving.
+
+A closure is an allocation with a place for each context of its procedure, and what flows through
+the program is its first place. A call in context c goes on to `place[c]` by an offset, whichever
+procedure it meets: contexts in which one procedure can be called have different places. Procedures
+with a single context have a single place, which every offset leads to.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.analyses.cfa.index import Index
 from kleene.ir.scheme import core as columns
-from kleene.ir.scheme.core import NONE, Core
 
-I32 = NDArray[np.int32]
-Context = tuple[int, ...]
-Environment = dict[int, int]  # what a copy calls the variables that it binds, and itself
+if TYPE_CHECKING:
+    from kleene.analyses.cfa.statement import Statement
+    from kleene.solvers.inclusion import Solution
+
+Context = tuple[int, ...]  # calls, the last first: rows, or what `Writer.label` says
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cloned:
-    """A program with copies; each row and variable has one of the first program as its origin."""
+class Contexts:
+    """The contexts of each lambda; one that is not in `of` was never called, or all have one."""
 
-    core: Core
-    row_origin: I32
-    variable_origin: I32
+    depth: int = 0  # calls in the longest context
+    of: dict[int, list[Context]] = field(default_factory=dict)
+    place: dict[Context, int] = field(default_factory=dict)  # where it is not 0
 
+    def n_places(self, row: int) -> int:
+        """Return how many places the closures of a lambda have."""
+        found = self.of.get(row, ())
+        return 1 + max(map(self.place_of, found)) if len(found) > 1 else 1
 
-def cloned(core: Core, m: int, only_local: bool = False) -> Cloned:
-    """Return the program with copies for contexts of length m; see the head of this file."""
-    if m == 0:
-        rows, variables = np.arange(core.n_rows), np.arange(core.n_variables)
-        return Cloned(core, rows.astype(np.int32), variables.astype(np.int32))
-    work = _Cloner(core, m, only_local)
-    work.base()
-    return work.finish()
+    def place_of(self, context: Context) -> int:
+        """Return where calls in a context find their copy."""
+        return self.place.get(context, 0)
 
+    def has(self, row: int, call: Context) -> bool:
+        """Return whether a call of a lambda, in whatever context, has a copy of it."""
+        found = self.of.get(row, [])
+        return call[: self.depth] in found or found == [()]
 
-class _Cloner:
-    def __init__(self, core: Core, m: int, only_local: bool) -> None:
-        self.core = core
-        self.m = m
-        self.index = index = Index(core)
-        self.kind = index.kind[:-1]
-        self.reference = index.reference[:-1]
-        self.operands = [index.below(row) for row in range(core.n_rows - 1)]
-        self.tops = list(index.below(core.root))
-        self.origin = list(range(core.n_rows - 1))
-        self.owner: list[int] = core.owner.tolist()
-        self.variable_origin = list(range(core.n_variables))
-        self.value, self.first, self.last = _fixed(core, index), *_spans(core, index)
-        if only_local:
-            self.value = {v: row for v, row in self.value.items() if core.owner[v] != NONE}
-        self.shared = self._shared()
-        self.copies: dict[Context, int] = {}  # the variables whose values they are
-        self.waiting: list[tuple[int, int, Context]] = []
-
-    def base(self) -> None:
-        """Let the references of the program itself read copies, then make all copies."""
-        for row in range(self.core.n_rows - 1):
-            if self.kind[row] == columns.VARIABLE:
-                self.reference[row] = self._read(row, {}, ())
-        while self.waiting:
-            self._copy(*self.waiting.pop())
-
-    def finish(self) -> Cloned:
-        """Return the program."""
-        kind = np.array([*self.kind, columns.SEQUENCE], np.uint8)
-        origin = np.array([*self.origin, self.core.root], np.int32)
-        operands = [*self.operands, self.tops]
-        offsets = np.cumsum([0, *(len(rows) for rows in operands)])
-        variable = np.array(self.variable_origin, np.int32)
-        core = replace(
-            self.core,
-            root=len(self.kind),
-            kind=kind,
-            reference=np.array([*self.reference, NONE], np.int32),
-            at=self.core.at[origin],
-            end=self.core.end[origin],
-            n_bound=np.where(kind == columns.DEFINE, 0, self.core.n_bound[origin]),
-            has_rest=self.core.has_rest[origin],
-            operand_offsets=offsets.astype(np.int32),
-            operands=np.array([row for rows in operands for row in rows], np.int32),
-            names=tuple(self.core.names[v] for v in self.variable_origin),
-            variable_at=self.core.variable_at[variable],
-            variable_end=self.core.variable_end[variable],
-            owner=np.array(self.owner, np.int32),
-            is_defined=self.core.is_defined[variable],
-            is_assigned=self.core.is_assigned[variable],
-            starts_as=self.core.starts_as[variable],
-        )
-        return Cloned(core, origin, variable)
-
-    def _shared(self) -> set[int]:
-        """Return the fixed variables that are read twice or more outside their lambdas."""
-        count: dict[int, int] = {}
-        for row in range(self.core.n_rows - 1):
-            if self.kind[row] == columns.VARIABLE:
-                variable = self.reference[row]
-                if variable in self.value and not self._is_inside(row, variable):
-                    count[variable] = count.get(variable, 0) + 1
-        return {variable for variable, n in count.items() if n > 1}
-
-    def _is_inside(self, row: int, variable: int) -> bool:
-        value = self.value[variable]
-        return self.first[value] <= self.first[row] <= self.last[value]
-
-    def _read(self, row: int, names: Environment, context: Context) -> int:
-        """Return the variable that a reference of the first program reads in a copy."""
-        variable = self.index.reference[row]
-        is_own = variable in names or variable not in self.shared
-        if is_own or self._is_inside(row, variable):
-            return names.get(variable, variable)
-        longer = (row, *context)[: self.m]
-        if longer not in self.copies:
-            self.copies[longer] = made = self._variable(variable)
-            self.waiting.append((self.value[variable], made, longer))
-        return self.copies[longer]
-
-    def _variable(self, origin: int) -> int:
-        self.variable_origin.append(origin)
-        self.owner.append(NONE)
-        return len(self.variable_origin) - 1
-
-    def _row(self, origin: int, kind: int, reference: int) -> int:
-        self.kind.append(kind)
-        self.reference.append(reference)
-        self.operands.append([])
-        self.origin.append(origin)
-        return len(self.kind) - 1
-
-    def _copy(self, value: int, made: int, context: Context) -> None:
-        """Define `made` as a copy of a lambda."""
-        names = {self.variable_origin[made]: made}
-        define = self._row(value, columns.DEFINE, made)
-        self.tops.append(define)
-        stack = [(value, define)]
-        while stack:
-            row, parent = stack.pop()
-            copy = self._row(row, self.index.kind[row], self._renamed(row, names, context))
-            self.operands[parent].append(copy)
-            first = self.reference[copy]
-            for variable in range(first, first + self.index.n_bound[row]):
-                self.owner[variable] = copy
-            stack += [(operand, copy) for operand in reversed(self.index.below(row))]
-
-    def _renamed(self, row: int, names: Environment, context: Context) -> int:
-        """Return what a row refers to in a copy; what it binds is new."""
-        kind, reference = self.index.kind[row], self.index.reference[row]
-        if kind == columns.VARIABLE:
-            return self._read(row, names, context)
-        if kind == columns.SET:
-            return names.get(reference, reference)
-        if kind not in (columns.LAMBDA, columns.LETREC) or not self.index.n_bound[row]:
-            return reference
-        bound = [self._variable(variable) for variable in self.index.formals(row)]
-        names.update(zip(self.index.formals(row), bound, strict=True))
-        return bound[0]
+    def are_many(self, row: int) -> bool:
+        """Return whether a lambda's code is written down more than once."""
+        return len(self.of.get(row, ())) > 1
 
 
-def _fixed(core: Core, index: Index) -> dict[int, int]:
-    """Return the variables with one value ever, a lambda, and its row."""
-    found: dict[int, list[int]] = {}
-    for row in range(core.n_rows - 1):
-        kind, operands = index.kind[row], index.below(row)
-        if kind == columns.DEFINE:
-            found.setdefault(index.reference[row], []).append(operands[0])
-        elif kind == columns.LETREC:
-            for variable, value in zip(index.formals(row), operands, strict=False):
-                found.setdefault(variable, []).append(value)
-        elif kind == columns.CALL and index.is_let[operands[0]]:
-            for variable, value in zip(index.formals(operands[0]), operands[1:], strict=True):
-                found.setdefault(variable, []).append(value)
-    return {
-        variable: values[0]
-        for variable, values in found.items()
-        if len(values) == 1
-        and index.kind[values[0]] == columns.LAMBDA
-        and not core.is_assigned[variable]
-        and core.starts_as[variable] == NONE
-    }
+def longer(statement: Statement, solution: Solution, depth: int, only_local: bool) -> Contexts:
+    """Return the contexts that a solution's calls make; all are one but for local procedures."""
+    s, found = statement, dict[int, set[Context]]()
+    local = _local(s.index) if only_local else set()
+    for call, row in sorted(called(s, solution)):
+        length = depth if not only_local or row in local else 0
+        found.setdefault(row, set()).add(s.call_context[call][:length])
+    of = {row: sorted(contexts) for row, contexts in found.items()}
+    return Contexts(depth, of, _places(of))
 
 
-def _spans(core: Core, index: Index) -> tuple[list[int], list[int]]:
-    """Return for each row its number in a walk through the program, and the last one below it."""
-    first, last = [0] * core.n_rows, [0] * core.n_rows
-    n, stack = 0, [core.root]
-    while stack:
-        row = stack.pop()
-        if row < 0:
-            last[~row] = n - 1
-            continue
-        first[row] = n
-        n += 1
-        stack.append(~row)
-        stack += reversed(index.below(row))
-    return first, last
+def called(statement: Statement, solution: Solution) -> Iterable[tuple[int, int]]:
+    """Return the calls of a solution and the lambdas they meet, each pair once."""
+    call, function = solution.call_edges.T
+    row = np.where(statement.is_lambda[function], statement.function_row[function], -1)
+    pairs = np.unique(call[row >= 0].astype(np.int64) << 32 | row[row >= 0])
+    return zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True)
+
+
+def _local(index: Index) -> set[int]:
+    """Return the lambdas that a `let`, `letrec` or inner `define` gives a name."""
+    found: set[int] = set()
+    for row in np.flatnonzero(index.core.kind == columns.LETREC).tolist():
+        found.update(index.below(row)[:-1])
+    for row in np.flatnonzero(index.core.kind == columns.CALL).tolist():
+        operator, *values = index.below(row)
+        if index.is_let[operator]:
+            found.update(values)
+    return {row for row in found if index.kind[row] == columns.LAMBDA}
+
+
+def _places(of: dict[int, list[Context]]) -> dict[Context, int]:
+    """Return a place for each context, no two the same for one lambda, low ones first.
+
+    Contexts that several lambdas share choose first, so that the others can fill what is left.
+    """
+    sharing: dict[Context, list[int]] = {}
+    for row, contexts in of.items():
+        if len(contexts) > 1:
+            for context in contexts:
+                sharing.setdefault(context, []).append(row)
+    taken = dict.fromkeys(of, 0)  # a bit for each place
+    place: dict[Context, int] = {}
+    for context in sorted(sharing, key=lambda context: (-len(sharing[context]), context)):
+        every = 0
+        for row in sharing[context]:
+            every |= taken[row]
+        lowest = ~every & (every + 1)
+        for row in sharing[context]:
+            taken[row] |= lowest
+        place[context] = lowest.bit_length() - 1
+    return {context: where for context, where in place.items() if where}

@@ -38,6 +38,11 @@ class Index:
         first = self.reference[row]
         return range(first, first + self.n_bound[row])
 
+    def inside(self, row: int) -> int:
+        """Return the procedure that a row's own variables belong to: itself, if it is one."""
+        is_closure = self.kind[row] == columns.LAMBDA and not self.is_let[row]
+        return row if is_closure else self.procedure[row]
+
     def primitive(self, row: int) -> str | None:
         """Return the name of the primitive that a row is, or None."""
         if self.kind[row] != columns.PRIMITIVE:

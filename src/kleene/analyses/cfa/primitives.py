@@ -273,7 +273,9 @@ class Primitives:
         is_plain = given.is_exact and len(given.nodes) == 1
         value = given.at(0) if is_plain or not given.is_exact else NONE
         object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
-        w.closure(w.layout.formals([], NONE), cells[0], NONE, (OTHER, use.row), object)
+        for place in (0, 1):  # calls in other contexts come by the second
+            formals = w.layout.formals([], NONE)
+            w.function(object + place, formals, cells[0], NONE, (OTHER, use.row))
         return w.held(object)
 
     def _parameterize(self, use: Use) -> int:

@@ -53,7 +53,12 @@ class CFAResult:
     def held(self, variables: list[int]) -> list[Value]:
         """Return what any of these variables, given by number, may hold."""
         live = [v for v in variables if self._is_live(v)]
-        found = {o for v in live for n in self._nodes[v] for o in self.solution.of(n).tolist()}
+        found = {
+            o
+            for v in live
+            for n in self.statement.nodes_of[v]
+            for o in self.solution.of(n).tolist()
+        }
         return sorted({self.value(o) for o in found})
 
     def calls(self, place: str) -> list[Value]:
@@ -92,8 +97,7 @@ class CFAResult:
         s = self.statement
         calls = np.flatnonzero(np.isin(s.call_site, sites))
         nodes = np.unique(s.call_operator[calls]).tolist()
-        is_target = (s.function_kind == LAMBDA) & np.isin(s.function_row, list(rows))
-        objects = s.problem.function_object[is_target].tolist()
+        objects = [o for o, what in s.procedures.items() if what[0] == LAMBDA and what[1] in rows]
         found = self._teller.chain(nodes, objects) if nodes and objects else None
         if found is not None:
             return self._teller.steps(found)
@@ -127,10 +131,8 @@ class CFAResult:
     def escaping(self) -> list[Value]:
         """The procedures that are kept in data, raised, or seen by text that is evaluated."""
         s = self.statement
-        cells = s.problem.contents[: len(s.object_row)]
-        token = s.problem.allocation_offsets[-2] if s.counts_reachable else len(cells)
-        nodes = cells[:token]
-        found = {o for n in np.unique(nodes[nodes != NONE]).tolist() for o in self.solution.of(n)}
+        nodes = set(s.problem.contents[: s.n_data].tolist()) - {NONE, *s.variable_of}
+        found = {o for node in nodes for o in self.solution.of(node).tolist()}
         values = {self.value(int(o)) for o in found}
         return sorted(value for value in values if value.kind == "procedure")
 
@@ -175,20 +177,8 @@ class CFAResult:
         return Reach(self.statement, self.solution)
 
     @cached_property
-    def _nodes(self) -> list[list[int]]:
-        """The nodes of each variable: one for each of its copies."""
-        found: list[list[int]] = [[] for _ in self.core.names]
-        for node, variable in enumerate(self.statement.variable_of.tolist()):
-            found[variable].append(node)
-        return found
-
-    @cached_property
     def _values(self) -> dict[int, Value]:
         return {}
-
-    @cached_property
-    def _function_of(self) -> dict[int, int]:
-        return {o: f for f, o in enumerate(self.statement.problem.function_object.tolist())}
 
     @cached_property
     def _kinds(self) -> list[str]:
@@ -197,15 +187,15 @@ class CFAResult:
 
     def _value(self, object: int) -> Value:
         s, row = self.statement, int(self.statement.object_row[object])
-        function = self._function_of.get(object)
         allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
         kind = self._kinds[s.problem.allocation_shape[allocation]]
-        if function is None or kind != "procedure":
+        if object not in s.procedures:
             return Value(kind, kind, self.naming.place(row), row)
-        if s.function_kind[function] == LAMBDA:
+        what, which = s.procedures[object]
+        if what == LAMBDA:
             return self.naming.procedure(row)
-        if s.function_kind[function] == INSTANCE:
-            return Value("primitive", s.instances[int(s.function_row[function])], "", NONE)
+        if what == INSTANCE:
+            return Value("primitive", s.instances[which], "", NONE)
         name = "continuation" if row != NONE else "evaluated"
         return Value(name, name, self.naming.place(row), row)
 
@@ -235,10 +225,7 @@ class CFAResult:
         owner = int(self.core.owner[variable])
         if owner == NONE:
             return True
-        index = self.statement.index
-        is_closure = index.kind[owner] == columns.LAMBDA and not index.is_let[owner]
-        procedure = owner if is_closure else index.procedure[owner]
-        return procedure in self.reach.reached
+        return self.statement.index.inside(owner) in self.reach.reached
 
     def _variables(self, text: str) -> list[int]:
         line, _, name = text.rpartition(":")

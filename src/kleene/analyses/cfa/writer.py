@@ -17,7 +17,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from kleene.analyses.cfa.calling import Layout
+from kleene.analyses.cfa.contexts import Context, Contexts
 from kleene.analyses.cfa.shapes import FIELDS, Shapes, Tag
+from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import NONE
@@ -29,9 +31,12 @@ EVERYWHERE = -2  # the `here` of code that is always reached
 class Writer:
     """Columns that grow."""
 
-    def __init__(self, n_nodes: int, layout: Layout) -> None:
-        self.n_nodes = n_nodes
+    def __init__(self, core: Core, layout: Layout, contexts: Contexts) -> None:
+        self.n_nodes = core.n_variables
+        self.n_rows = core.n_rows
         self.layout = layout
+        self.contexts = contexts
+        self.context: Context = ()  # of the code that is being written
         self.shapes = Shapes()
         self.token = self.node()
         self.contents: list[int] = []
@@ -43,6 +48,7 @@ class Writer:
         self.loads: list[tuple[int, int]] = []
         self.stores: list[tuple[int, int]] = []
         self.offsets: list[tuple[int, int, int]] = []
+        self.procedures: dict[int, tuple[int, int]] = {}  # what each object is that is one
         self.functions: list[tuple[int, int, int]] = []  # object, result, rest
         self.function_is: list[tuple[int, int]] = []  # LAMBDA and row, INSTANCE and site, ...
         self.formal_ends = [0]
@@ -51,10 +57,11 @@ class Writer:
         self.call_site: list[int] = []
         self.call_size: list[int] = []  # arguments, or NONE where that is not known
         self.call_operator: list[int] = []  # the callee's node before its gate
+        self.call_context: list[Context] = []
         self.actual_ends = [0]
         self.actuals: list[int] = []
         self.gates: list[int] = []
-        self._closure = self.shapes.shape("procedure", 1)
+        self._labels: list[int] = []  # of sites that are no rows
 
     def node(self) -> int:
         """Return a new node."""
@@ -95,6 +102,10 @@ class Writer:
         for cell, value in zip(cells, values, strict=True):
             self.copy(cell, value)
         return self._object(tag, cells or [NONE], row), cells
+
+    def box(self, tag: Tag, content: int) -> int:
+        """Return new data that holds what is at a node, and lets it be put there."""
+        return self._object(tag, [content], NONE)
 
     def held(self, object: int) -> int:
         """Return a new node that holds an object."""
@@ -138,30 +149,56 @@ class Writer:
         self.copy(every, self.get("cdr", every))
         return every
 
-    def closure(
-        self, formals: list[int], result: int, rest: int, what: tuple[int, int], object: int = NONE
-    ) -> int:
-        """Return the object, new unless given, of a procedure."""
-        row = NONE if what[0] == INSTANCE else what[1]
-        made = self._object("procedure", [NONE], row) if object == NONE else object
-        self.functions.append((made, result, rest))
+    def procedure(self, n_places: int, what: tuple[int, int], row: int) -> int:
+        """Return a new object for a procedure, the first of so many places."""
+        made = self._object("procedure", [NONE] * n_places, row)
+        self.procedures[made] = what
+        return made
+
+    def function(
+        self, object: int, formals: list[int], result: int, rest: int, what: tuple[int, int]
+    ) -> None:
+        """Let calls of an object pass arguments to these formals, and return this result."""
+        self.functions.append((object, result, rest))
         self.function_is.append(what)
         self.formals += formals
         self.formal_ends.append(len(self.formals))
+
+    def closure(self, formals: list[int], result: int, rest: int, what: tuple[int, int]) -> int:
+        """Return the object of a new procedure that is the same in all contexts."""
+        made = self.procedure(1, what, NONE if what[0] == INSTANCE else what[1])
+        self.function(made, formals, result, rest, what)
         return made
+
+    def site(self, label: int) -> int:
+        """Return a new site that is no row; `label` is the call that contexts know it by."""
+        self._labels.append(label)
+        return self.n_rows + len(self._labels) - 1
 
     def call(self, callee: int, actuals: list[int], site: int, size: int, here: int) -> int:
         """Return the node of a call's result; NONE where nothing is called."""
         if callee == NONE:
             return NONE
         result = self.node()
-        self.calls.append((self.gated(callee, here), result))
+        self.calls.append((self._chosen(self.gated(callee, here), site), result))
         self.call_operator.append(callee)
         self.call_site.append(site)
         self.call_size.append(size)
         self.actuals += actuals
         self.actual_ends.append(len(self.actuals))
         return result
+
+    def _chosen(self, callee: int, site: int) -> int:
+        """Return a node with the callees' copies for the context of a call."""
+        label = site if site < self.n_rows else self._labels[site - self.n_rows]
+        context = (label, *self.context)
+        self.call_context.append(context)
+        place = self.contexts.place_of(context[: self.contexts.depth])
+        if not place:
+            return callee
+        copies = self.node()
+        self.offsets.append((copies, callee, place))
+        return copies
 
     def token_at(self, here: int) -> int:
         """Return the node that calls in such code pass on as their token."""
@@ -205,9 +242,7 @@ class Writer:
         first = len(self.contents)
         self.contents += contents
         self.allocation_ends.append(len(self.contents))
-        self.allocation_shape.append(
-            self._closure if tag == "procedure" else self.shapes.shape(tag, len(contents))
-        )
+        self.allocation_shape.append(self.shapes.shape(tag, len(contents)))
         self.object_row += [row] * len(contents)
         return first
 

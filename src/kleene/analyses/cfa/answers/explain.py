@@ -45,9 +45,9 @@ class Teller:
         self.flows = Flows(statement.problem, solution)
         problem = statement.problem
         self._gates = set(problem.offset_destination[problem.offset_amount >= 0].tolist())
-        cells = problem.contents[: problem.allocation_offsets[-2]]  # the token's places are no data
-        rows = statement.object_row.tolist()
-        self._cells = dict(zip(cells.tolist(), rows, strict=False))
+        cells = problem.contents[: statement.n_data].tolist()
+        rows = statement.object_row[: statement.n_data].tolist()
+        self._cells = dict(zip(cells, rows, strict=True))
 
     def chain(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
         """Return the shortest flows from where one of the objects is made to one of the nodes."""
@@ -84,6 +84,5 @@ class Teller:
             place = naming.place(site) if site < s.core.n_rows else ""
         else:
             place = naming.place(s.row_of.get(flow.node, -1))
-        if flow.node < len(s.variable_of):
-            return place, naming.variable(int(s.variable_of[flow.node]))
-        return place, ""
+        variable = s.variable_of.get(flow.node)
+        return place, "" if variable is None else naming.variable(variable)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kleene.analyses.cfa.index import ROOT
 from kleene.analyses.cfa.statement import Statement
-from kleene.analyses.cfa.writer import INSTANCE, LAMBDA
+from kleene.analyses.cfa.writer import INSTANCE
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
@@ -35,7 +35,7 @@ class Reach:
         """The closures' lambdas that can be called, and ROOT; all where every call counts."""
         s = self.statement
         if not s.counts_reachable:
-            return {ROOT, *s.function_row[s.function_kind == LAMBDA].tolist()}
+            return {ROOT, *s.function_row[s.is_lambda].tolist()}
         sizes, row_of = self.solution.rows.sizes(), self.solution.row_of
         found = (row for row, nodes in s.here_of.items() if sizes[row_of[nodes]].any())
         return {ROOT, *found}
@@ -76,7 +76,7 @@ class Reach:
     def _pairs(self, chosen: Bits) -> tuple[I32, I32]:
         """Return the sites and lambdas of the chosen edges."""
         s, edges = self.statement, self.solution.call_edges
-        edges = edges[chosen & (s.function_kind[edges[:, 1]] == LAMBDA)]
+        edges = edges[chosen & s.is_lambda[edges[:, 1]]]
         return s.call_site[edges[:, 0]], s.function_row[edges[:, 1]]
 
     @cached_property
@@ -84,7 +84,7 @@ class Reach:
         """Whether each edge passes as many arguments as the lambda takes, as far as is known."""
         s, (call, function) = self.statement, self.solution.call_edges.T
         size = s.call_size[call]
-        row = np.where(s.function_kind[function] == LAMBDA, s.function_row[function], 0)
+        row = np.where(s.is_lambda[function], s.function_row[function], 0)
         has_rest = s.core.has_rest[row]
         n_fixed = s.core.n_bound[row] - has_rest
         found: Bits = (size == NONE) | np.where(has_rest, size >= n_fixed, size == n_fixed)
