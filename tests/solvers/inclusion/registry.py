@@ -64,10 +64,9 @@ def solver(name: str) -> Solver:
     """Return the solver of that name."""
     place, language, options = SOLVERS[name]
     module = importlib.import_module(f"{ROOM}.{place}")
-    if name == "hybrid":
-        options = options | {"costs": module.Costs.none()}  # both sides work, whatever it costs
     refuses = getattr(module, "refuses", _takes_all)
-    solve = solve_by_waves if name.startswith("cpu-") else module.solve
+    solve = module.together if name == "hybrid" else module.solve  # whatever it costs
+    solve = solve_by_waves if name.startswith("cpu-") else solve
     return Solver(name, partial(solve, **options), refuses, language)
 
 

@@ -15,7 +15,7 @@ from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, hybrid, reference
-from kleene.solvers.inclusion.cuda import classes, cycles, fixpoint, layout, rounds
+from kleene.solvers.inclusion.cuda import classes, cycles, fixpoint, layout, rounds, sending, sweep
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
 from kleene.solvers.inclusion.hybrid import shared, worklist
@@ -93,6 +93,7 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
     monkeypatch.setattr(fixpoint, "ROUNDS_PER_LOOK", 1)
     monkeypatch.setattr(rounds, "ROUNDS_PER_LOOK", 1)
     monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(sweep, "FEW_LEVELS", 0)
     n_sweeps = 0.0
     for number in range(100):
         problem = random_problem(number)
@@ -115,7 +116,7 @@ def test_a_long_chain_is_swept(monkeypatch):
 @needs_a_place
 def test_columns_sent_one_by_one(monkeypatch):
     monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
-    monkeypatch.setattr(rounds, "_PACKED_UP_TO_BYTES", 0)
+    monkeypatch.setattr(sending, "_PACKED_UP_TO_BYTES", 0)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -176,7 +177,7 @@ def wrong_ones(numbers: range) -> list[str]:
         problem = random_problem(number) if number % 4 else random_closures(number)
         expected = reference.solve(problem)
         answers = {"cuda": cuda.solve(problem)}
-        answers["hybrid"] = hybrid.solve(problem, threads=1, costs=hybrid.Costs.none())
+        answers["hybrid"] = hybrid.together(problem, threads=1, costs=hybrid.Costs.none())
         for name, answer in answers.items():
             if (odd := difference(answer, expected)) is not None:
                 found.append(f"{name}, problem {number}: {odd}")

@@ -15,7 +15,7 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import Problem, difference, engine, plan, reference, solve
+from kleene.solvers.inclusion import Problem, difference, hybrid, plan, reference, solve
 from tests.solvers.inclusion.strategies import random_problem
 
 NO_GPU = launch.gpu_problem()
@@ -33,7 +33,7 @@ def test_auto_solves(seed: int) -> None:
 def test_small_problems_stay_on_the_cpu_and_say_so(device: str) -> None:
     chosen = plan(random_problem(0), device)
     assert chosen.device is Device.CPU
-    assert f"a GPU pays from {engine.AUTO_FROM_NODES}" in str(chosen)
+    assert f"a GPU may pay from {hybrid.FEW_NODES}" in str(chosen)
     assert "GiB are free" in str(chosen)
 
 
@@ -42,7 +42,7 @@ def test_small_problems_stay_on_the_cpu_and_say_so(device: str) -> None:
 def test_a_gpu_asked_for_by_name_and_absent_is_an_error(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
     with pytest.raises(SourceError) as caught:
         solve(random_problem(0), device=device)
     assert caught.value.id == "inclusion/no-gpu"
@@ -51,7 +51,7 @@ def test_a_gpu_asked_for_by_name_and_absent_is_an_error(
 
 @pytest.mark.skipif(NO_GPU is None, reason="a GPU answers here")
 def test_auto_falls_back_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
     problem = random_problem(0)
     found = solve(problem)
     assert f"no GPU: no GPU can be used: {NO_GPU}" in found.plan
@@ -61,11 +61,11 @@ def test_auto_falls_back_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
 @pytest.mark.parametrize("device", ["auto", "cuda", "hybrid"])
 def test_every_device_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
     problem = random_problem(4)
     with launch.on_host():
         found = solve(problem, device=device, threads=2)
-    assert found.plan.startswith("cuda" if device == "auto" else device)
+    assert found.plan.startswith("cuda: as asked" if device == "cuda" else "hybrid: ")
     assert difference(found, reference.solve(problem)) is None
 
 
@@ -89,7 +89,7 @@ def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
 ) -> None:
     """The GPU is played: what counts is what it is said to have free."""
     problem = random_problem(5)
-    monkeypatch.setattr(engine, "AUTO_FROM_NODES", 0)
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
     monkeypatch.setattr(launch, "gpu_problem", lambda: None)
     monkeypatch.setattr(launch, "current", lambda: SimpleNamespace(name="a small GPU"))
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 100)
@@ -101,7 +101,11 @@ def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
     assert caught.value.id == "inclusion/no-gpu"
     assert "needs 0.0 GiB" in caught.value.message
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 40)
-    assert plan(problem).device is Device.CUDA
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: hybrid.Expected(0.02, 0.01))
+    assert plan(problem).device is Device.HYBRID
+    assert "20 ms expected on the CPU, 10 on the GPU" in plan(problem).reason
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: hybrid.Expected(0.01, 0.02))
+    assert plan(problem).device is Device.CPU
 
 
 def test_a_problem_that_is_none_is_refused_first() -> None:

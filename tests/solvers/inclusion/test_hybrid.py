@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from threading import current_thread
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,12 @@ from hypothesis import strategies as st
 
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import difference, hybrid, reference
-from kleene.solvers.inclusion.cuda import fixpoint, rounds
-from kleene.solvers.inclusion.hybrid import Costs, shared, worklist
+from kleene.solvers.inclusion import Problem, difference, hybrid, reference
+from kleene.solvers.inclusion.cuda import cycles, fixpoint, rounds
+from kleene.solvers.inclusion.cuda.tables import Tables, tables
+from kleene.solvers.inclusion.generate import points_to_like, random_cps, van_horn_mairson
+from kleene.solvers.inclusion.hybrid import Costs, Expected, choice, machine, shared, worklist
+from kleene.solvers.inclusion.hybrid.machine import Machine
 from tests.solvers.inclusion.strategies import random_problem
 
 N_PROBLEMS = 25
@@ -45,7 +50,9 @@ def test_both_sides_find_the_reference_answer_together() -> None:
     rows: list[Mapping[str, float]] = []
     for seed in range(N_PROBLEMS):
         problem = random_problem(seed)
-        found = hybrid.solve(problem, threads=1 + seed % 3, costs=Costs.none(), trace=rows.append)
+        found = hybrid.together(
+            problem, threads=1 + seed % 3, costs=Costs.none(), trace=rows.append
+        )
         assert difference(reference.solve(problem), found) is None, f"seed {seed}"
     both = [row for row in rows if row["shared"]]
     assert any(row["exchanged_bytes"] > 0 for row in both)
@@ -64,7 +71,7 @@ def test_sharing_ends_when_the_exchange_outweighs_the_work() -> None:
     n_shared = []
     for seed in range(N_PROBLEMS):
         problem = random_problem(seed)
-        found = hybrid.solve(problem, costs=costs)
+        found = hybrid.together(problem, costs=costs)
         assert difference(reference.solve(problem), found) is None, f"seed {seed}"
         n_shared.append(found.statistics["shared_rounds"])
     assert max(n_shared) == 1
@@ -73,7 +80,7 @@ def test_sharing_ends_when_the_exchange_outweighs_the_work() -> None:
 @pytest.mark.usefixtures("cuda_place")
 def test_short_rounds_stay_on_the_gpu() -> None:
     costs = Costs(speed_ratio=16.0, bus_bytes_per_s=1e10, exchange_s=60.0)
-    found = hybrid.solve(random_problem(1), costs=costs)
+    found = hybrid.together(random_problem(1), costs=costs)
     assert found.statistics["shared_rounds"] == 0
     assert found.statistics["gpu_only_share"] == 1
 
@@ -88,6 +95,87 @@ def test_few_nodes_stay_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     found = hybrid.solve(problem, trace=rows.append)
     assert difference(reference.solve(problem), found) is None
     assert hybrid.paper_columns(rows) == {"rounds_on_gpu_share": 0}
+
+
+def test_whoever_is_expected_to_be_faster_solves(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, asked = random_problem(2), []
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    monkeypatch.setattr(hybrid, "together", lambda problem, **_options: asked.append(problem))
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: Expected(cpu_s=1.0, gpu_s=2.0))
+    assert difference(reference.solve(problem), hybrid.solve(problem)) is None
+    assert not asked
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: Expected(cpu_s=2.0, gpu_s=1.0))
+    hybrid.solve(problem)
+    assert asked == [problem]
+
+
+def test_news_spread_in_dense_closures_and_not_in_chains() -> None:
+    assert choice.spread(van_horn_mairson(50)) == pytest.approx(1, abs=0.05)
+    assert choice.spread(random_cps(500, 1)) > 5
+    assert choice.spread(Problem(3)) == 0
+
+
+@pytest.mark.parametrize("make", [random_cps, lambda n, seed: points_to_like(3 * n, 4 * n, seed)])
+def test_a_sample_of_the_nodes_tells_how_news_spread(
+    make: Callable[[int, int], Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = make(20_000, 1)
+    of_some = choice.spread(problem)
+    monkeypatch.setattr(choice, "_SAMPLE", 1 << 30)
+    assert of_some == pytest.approx(choice.spread(problem), rel=0.25)
+
+
+SLOW_GPU = Machine([10, 100, 200], [1.0, 2.0, 4.0], [5.0, 5.0, 5.0], 1e12, 1e10, 1e10)
+
+
+def test_times_lie_on_lines_between_those_measured() -> None:
+    sizes = (1, 10, 55, 100, 150, 200, 300)
+    times = [SLOW_GPU.on_cpu_s(size) for size in sizes]
+    assert times == pytest.approx([0.9, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+    assert SLOW_GPU.on_gpu_s(1000) == 5.0
+
+
+def test_the_cpu_is_expected_to_take_longer_where_news_spread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launch, "current", lambda: SimpleNamespace(xp=None))
+    monkeypatch.setattr(choice, "this_machine", lambda _place: SLOW_GPU)
+    chain, dense = van_horn_mairson(8), random_cps(60, 1)
+    assert choice.expected(chain).on_cpu
+    assert not choice.expected(dense).on_cpu
+    assert str(choice.expected(chain)).endswith("ms expected on the CPU, 5e+03 on the GPU")
+
+
+def test_a_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_measured = []
+
+    def measured(_place: object) -> Machine:
+        n_measured.append(1)
+        return SLOW_GPU
+
+    place = SimpleNamespace(name="a GPU of this test")
+    monkeypatch.setattr(machine, "_measured", measured)
+    for _ in range(2):  # as two processes would
+        assert machine.this_machine.__wrapped__(place) == SLOW_GPU
+    assert len(n_measured) == 1
+
+
+@pytest.mark.usefixtures("cuda_place")
+def test_tables_are_made_while_the_device_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    makers = []
+
+    def watched(problem: Problem) -> Tables:
+        makers.append(current_thread())
+        return tables(problem)
+
+    monkeypatch.setattr(hybrid, "tables", watched)
+    monkeypatch.setattr(hybrid, "ON_HOST_UP_TO", 0)
+    monkeypatch.setattr(cycles, "ON_HOST_UP_TO", 0)
+    for seed in range(10):
+        problem = random_problem(seed)
+        found = hybrid.together(problem, threads=2, costs=Costs.none())
+        assert difference(reference.solve(problem), found) is None, f"seed {seed}"
+    assert any(maker is not current_thread() for maker in makers)
 
 
 def test_sharing_pays_only_for_long_rounds_and_an_even_match() -> None:

@@ -1,8 +1,8 @@
 """`solve`: checks a problem, chooses who solves it, and says why.
 
 `plan` gives the choice and the memory it takes before anything starts; `solve` names its task by
-it, so that a program that shows progress states it first. A GPU pays from some size on
-(`AUTO_FROM_NODES`), if its dense rows fit: below, starting it costs more than the CPU's solve.
+it, so that a program that shows progress states it first. Where a GPU answers and its dense rows
+fit, whoever is expected to be faster on this machine solves (`hybrid.choice`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 Trace = Callable[[Mapping[str, float]], None]
-# Measured on an H200 (benchmarks/inclusion_cuda.py): chains of closures are even at 37,000 nodes;
-# dense closures and points-to graphs gain from 6,000 and 50,000 on, but look no different before.
-AUTO_FROM_NODES = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +46,24 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
     wanted = Device(device)
     if wanted is Device.CPU:
         return _on_cpu(problem, "as asked")
-    from kleene.solvers.inclusion import cuda
+    from kleene.solvers.inclusion import cuda, hybrid
 
-    if wanted in (Device.AUTO, Device.HYBRID) and problem.n_nodes < AUTO_FROM_NODES:
-        few = f"{problem.n_nodes} nodes; a GPU pays from {AUTO_FROM_NODES}"
+    is_open = wanted in (Device.AUTO, Device.HYBRID)
+    if is_open and problem.n_nodes < hybrid.FEW_NODES:
+        few = f"{problem.n_nodes} nodes; a GPU may pay from {hybrid.FEW_NODES}"
         return _on_cpu(problem, few)
     if refused := cuda.problem_with(problem):
         if wanted is Device.AUTO:
             return _on_cpu(problem, f"no GPU: {refused}")
         note = "use the device 'cpu', or 'auto' to let Kleene choose"
         raise SourceError(None, "inclusion/no-gpu", f"the GPU cannot solve this: {refused}", note)
-    chosen = Device.CUDA if wanted is Device.AUTO else wanted
-    reason = f"{problem.n_nodes} nodes" if wanted is Device.AUTO else "as asked"
     free_bytes = launch.gpu_free_bytes() if launch.gpu_problem() is None else _free_bytes()
-    return Plan(chosen, reason, cuda.forecast(problem), free_bytes)
+    if not is_open:
+        return Plan(wanted, "as asked", cuda.forecast(problem), free_bytes)
+    times = hybrid.expected(problem)
+    if times.on_cpu:
+        return _on_cpu(problem, str(times))
+    return Plan(Device.HYBRID, str(times), cuda.forecast(problem), free_bytes)
 
 
 def solve(
@@ -100,7 +101,7 @@ def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace 
         return cuda.solve(problem, trace=trace)
     from kleene.solvers.inclusion import hybrid
 
-    return hybrid.solve(problem, threads=threads, trace=trace)
+    return hybrid.together(problem, threads=threads, trace=trace)
 
 
 def _on_cpu(problem: Problem, reason: str) -> Plan:

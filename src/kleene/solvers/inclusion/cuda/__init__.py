@@ -11,6 +11,7 @@ from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
 from kleene.solvers.inclusion.cuda.layout import slots
+from kleene.solvers.inclusion.cuda.sending import send
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import tables
 from kleene.solvers.inclusion.offline import Reduced
@@ -30,9 +31,10 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
     """
     start_s = time.perf_counter()
     row_of, n_rows = rows_of(problem)
-    stated, names = renamed(tables(problem), row_of, n_rows)
+    asked = tables(problem)
+    stated, names = renamed(asked, row_of, n_rows)
     prepared_s = time.perf_counter()
-    rounds = Sweeps(problem, stated, names)
+    rounds = Sweeps(stated, send(launch.current().xp, problem, asked), names)
     rounds.wait()
     sent_s = time.perf_counter()
     counts = close(rounds, trace)

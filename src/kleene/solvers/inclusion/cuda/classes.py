@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
+from kleene.solvers.inclusion.cuda.sending import Triples
 
 DETOUR = 2  # a flow through a slot costs about as much as this many without: bits are added twice
 N_COUNTS = 5  # of a kind: light and heavy rules to fire; pairs with work, slots taken, rules joined
-
-
-class Triples(NamedTuple):
-    """Rules of one kind on the device: all of them, or room for those that have work."""
-
-    first: Any
-    second: Any
-    third: Any
 
 
 class Classes:

@@ -26,8 +26,10 @@ _STEPS_PER_LOOK = 8
 def rows_of(problem: Problem) -> tuple[I32, int]:
     """Return each node's row and the number of rows: nodes in a cycle of copies share one."""
     still = problem.offset_amount == 0  # an offset of 0 is a copy
-    source = np.append(problem.copy_source, problem.offset_source[still])
-    destination = np.append(problem.copy_destination, problem.offset_destination[still])
+    source, destination = problem.copy_source, problem.copy_destination
+    if still.any():
+        source = np.append(source, problem.offset_source[still])
+        destination = np.append(destination, problem.offset_destination[still])
     n_nodes = problem.n_nodes
     row_of, n_rows = np.arange(n_nodes, dtype=np.int32), n_nodes
     found = None
@@ -79,7 +81,7 @@ def components(n_nodes: int, source: I32, destination: I32) -> tuple[I32, int] |
 def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | None]:
     """Return the tables with as many rows, and the row of each of the old; -1 is -1.
 
-    The rules still name the old rows; if each is its own row, there are no names.
+    Rules and seeds still name the old rows; if each is its own row, there are no names.
     """
     if n_rows == len(row_of):
         return tables, None
@@ -91,6 +93,5 @@ def renamed(tables: Tables, row_of: I32, n_rows: int) -> tuple[Tables, I32 | Non
         n_rows=n_rows + n_special,
         unknown_row=int(names[tables.unknown_row]),
         escaped_row=int(names[tables.escaped_row]),
-        seed_row=names[tables.seed_row],
     )
     return few, names

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.classes import N_COUNTS, Classes, Triples
+from kleene.solvers.inclusion.cuda.classes import N_COUNTS, Classes
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
+from kleene.solvers.inclusion.cuda.sending import Sent, Triples, named
 from kleene.solvers.inclusion.cuda.tables import Rules, Tables
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import I32
 
 COPY, PUSH, PULL, OFFSET = range(4)
 FIRE = ("fire_copy", "fire_push", "fire_pull", "fire_offset")
 ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
 _PARTS = 64  # warps that may share a rule
 _PINNED_UP_TO_BYTES = 1 << 30  # of an answer's column: memory that cannot be swapped out
-_PACKED_UP_TO_BYTES = 1 << 16  # of a column: what is sent together with others
 
 
 class Rounds:
     """The rows of a problem on the device, and what can be done to them.
 
-    `names` has the row of each that the tables' rules name, or is None if those are the rows.
+    `names` has the row of each that was sent, or is None if those are the rows.
     """
 
-    def __init__(self, problem: Problem, tables: Tables, names: I32 | None) -> None:
+    def __init__(self, tables: Tables, sent: Sent, names: I32 | None) -> None:
         place = launch.current()
         self.xp, self.to_host = place.xp, place.to_host
         self.module = launch.load(HERE / "rules.cu")
         self.tables = tables
-        self._send_all(problem, names)
+        if names is not None:
+            sent = named(self.xp, sent, names, tables.n_rows)
+        self.kinds, self.maps, self._moves, self._seeds = (
+            sent.kinds,
+            sent.maps,
+            sent.moves,
+            sent.seeds,
+        )
+        specials = (tables.outside, tables.unknown_row, tables.escaped_row)
+        self.targets = (*self.maps, *map(np.int32, specials))
         n_rules = max(len(tables.push), len(tables.pull))
         self.matrix = Matrix(self.xp, tables.n_rows, tables.n_words, n_rules)
         self.dirty = self.xp.zeros(2 * tables.n_words + 2, np.uint64)
@@ -50,59 +58,6 @@ class Rounds:
         self._n_changed = self.xp.zeros(ROUNDS_PER_LOOK, np.int32)
         self.times: list[dict[str, float]] | None = None  # by round: kinds of rules, if timed
         self._graphs: dict[int, Any] = {}
-
-    def _send_all(self, problem: Problem, names: I32 | None) -> None:
-        """Send rules and maps; name rows anew there, and drop rules that repeat others."""
-        t, p = self.tables, problem
-        rules = [c for k in range(4) for c in self.of_kind(k).columns()]
-        maps = [t.contents, t.function_of, p.function_result, p.function_rest]
-        maps += [p.formal_offsets, p.formals]
-        moves = [t.moves.first, t.moves.end, t.moves.shape]
-        moves += [t.moves.rows, t.moves.offsets, t.moves.landings]
-        sent = iter(self._sent([*rules, *maps, *moves, t.seed_row, t.seed_object]))
-        self.kinds = [Triples(next(sent), next(sent), next(sent)) for _ in range(4)]
-        contents, function_of, result, rest, formal_offsets, formals = (
-            next(sent) for _ in range(6)
-        )
-        if names is not None:
-            row_of = self.xp.asarray(names)
-            self.kinds = [
-                self._distinct(Triples(row_of[k.first], row_of[k.second], k.third))
-                for k in self.kinds
-            ]
-            contents, result, rest, formals = (row_of[c] for c in (contents, result, rest, formals))
-        self.maps = (contents, function_of, result, rest, formal_offsets, formals)
-        specials = (np.int32(t.outside), np.int32(t.unknown_row), np.int32(t.escaped_row))
-        self.targets = (*self.maps, *specials)
-        places, landings = [next(sent) for _ in range(3)], [next(sent) for _ in range(3)]
-        self._moves = (*places, np.int32(t.moves.n_shapes), *landings)
-        self._seeds = (next(sent), next(sent))
-
-    def _distinct(self, rules: Triples) -> Triples:
-        """Return the rules without repetitions, by pair, if a rule fits a number of 63 bits."""
-        first, second, third = (column.astype(np.int64) for column in rules)
-        low = int(third.min())
-        n_rows, n_thirds = max(1, self.tables.n_rows), int(third.max()) - low + 1
-        if n_rows * n_rows * n_thirds >= 1 << 63:
-            return rules
-        key = self.xp.unique((first * n_thirds + (third - low)) * n_rows + second)
-        pair = key // n_rows
-        columns = (pair // n_thirds, key - pair * n_rows, pair % n_thirds + low)
-        return Triples(*(column.astype(np.int32) for column in columns))
-
-    def _sent(self, columns: list[I32]) -> Iterable[Any]:
-        """Return the columns on the device; kernels are never given an empty one."""
-        full = [np.ascontiguousarray(c if len(c) else [0], np.int32) for c in columns]
-        nothing = np.empty(0, np.int32)
-        small = [c for c in full if c.nbytes <= _PACKED_UP_TO_BYTES]
-        packed = self.xp.asarray(np.concatenate([nothing, *small]))
-        start = 0
-        for column in full:
-            if column.nbytes > _PACKED_UP_TO_BYTES:
-                yield self.xp.asarray(column)
-                continue
-            yield packed[start : start + len(column)]
-            start += len(column)
 
     def of_kind(self, kind: int) -> Rules:
         """Return the tables' rules of a kind; the device may have fewer, where some are equal."""

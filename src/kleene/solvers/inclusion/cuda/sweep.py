@@ -8,28 +8,35 @@ from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, warps
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.cuda.rounds import COPY, PULL, PUSH, Rounds
+from kleene.solvers.inclusion.cuda.sending import Sent, columns_sent
 from kleene.solvers.inclusion.cuda.tables import Tables
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import I32
 
 _SLICE_WORDS = 4  # what a block of the kernel owns of each row
+FEW_LEVELS = 32  # rounds go that far in the time a sweep takes, and find new flows as they go
 _NARROW = 16  # groups a level, what 64 threads do at once: more would only wait at barriers
 
 
 class Sweeps(Rounds):
     """Rounds, and sweeps between them."""
 
-    def __init__(self, problem: Problem, tables: Tables, names: I32 | None) -> None:
-        super().__init__(problem, tables, names)
+    def __init__(self, tables: Tables, sent: Sent, names: I32 | None) -> None:
+        super().__init__(tables, sent, names)
         self._sweep = launch.load(HERE / "sweep.cu")
 
     def sweep(self, most_flows: int) -> bool:
-        """Carry all news along all present flows; return False where there are too many."""
+        """Carry all news along all present flows; return False where that does not pay.
+
+        It does not where there are too many flows, or where no way along them is long.
+        """
         found = self._flows(most_flows) if most_flows > len(self.kinds[COPY].first) else None
         if found is None:
             return False
         plan = order(self.tables.n_rows, *found)
+        if plan.n_levels < FEW_LEVELS:
+            return False
         groups = [plan.source_offsets, plan.sources, plan.member_offsets, plan.members]
-        levels, *sent = self._sent([plan.level_offsets, *groups])
+        levels, *sent = columns_sent(self.xp, [plan.level_offsets, *groups])
         m = self.matrix
         rows = (m.all, m.fresh, m.fresh_mask, *m.widths)
         args = (levels, np.int32(plan.n_levels), *sent, *rows)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from kleene.kernels import launch
-
-_PROBE_BYTES = 1 << 28  # beyond every cache, and long enough that a launch does not count
+from kleene.solvers.inclusion.hybrid.machine import this_machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +22,14 @@ class Costs:
 
     @classmethod
     def measured(cls, threads: int) -> Costs:
-        """Return the costs on this machine, measured once."""
-        gpu_rate, cpu_rate, bus_rate = _rates(launch.current())
+        """Return the costs on this machine."""
+        place = launch.current()
         n_useful = 1 + (threads - 1) / 2  # 16 threads OR rows 8 times as fast as one: bit_rows
-        return cls(gpu_rate / (cpu_rate * n_useful), bus_rate)
+        if place.xp is np:
+            return cls(1 / n_useful, float("inf"))  # the host runner: no side is faster
+        machine = this_machine(place)
+        ratio = machine.gpu_bytes_per_s / (machine.cpu_bytes_per_s * n_useful)
+        return cls(ratio, machine.bus_bytes_per_s)
 
     @classmethod
     def none(cls) -> Costs:
@@ -43,28 +44,3 @@ class Costs:
         """
         gain_s = round_s / (1 + self.speed_ratio) - self.exchange_s
         return gain_s * n_rounds > 2 * row_bytes / self.bus_bytes_per_s
-
-
-@cache
-def _rates(place: launch.Backend) -> tuple[float, float, float]:
-    """Return bytes a second that the GPU and a CPU thread OR, and that cross the bus."""
-    host, xp = np.ones(_PROBE_BYTES // 8, np.uint64), place.xp
-    cpu_rate = _rate(lambda: np.bitwise_or(host, host, out=host))
-    if xp is np:
-        return cpu_rate, cpu_rate, cpu_rate  # the host runner: no side is faster
-    device = xp.asarray(host)
-    wait = xp.cuda.get_current_stream().synchronize
-    gpu_rate = _rate(lambda: (xp.bitwise_or(device, device, out=device), wait()))
-    return gpu_rate, cpu_rate, _rate(lambda: device.get(out=host))
-
-
-def _rate(work: object) -> float:
-    """Return the probe's bytes a second, best of three after a first."""
-    assert callable(work)
-    work()
-    times = []
-    for _ in range(3):
-        start_s = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start_s)
-    return _PROBE_BYTES / min(times)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.classes import Triples
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, warps
 from kleene.solvers.inclusion.cuda.rounds import PULL, PUSH
+from kleene.solvers.inclusion.cuda.sending import Sent, Triples
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.hybrid.exchange import Words
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import I32
 
 
 class OnHost(NamedTuple):
@@ -29,8 +29,8 @@ class OnHost(NamedTuple):
 class DeviceRounds(Sweeps):
     """Rounds that can also be run in parts, with rules chosen by the host."""
 
-    def __init__(self, problem: Problem, tables: Tables, names: I32 | None) -> None:
-        super().__init__(problem, tables, names)
+    def __init__(self, tables: Tables, sent: Sent, names: I32 | None) -> None:
+        super().__init__(tables, sent, names)
         self._words = launch.load(HERE / "exchange.cu")
         self._answer = launch.load(HERE / "answer.cu")
         self._lists: list[Triples] = []

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.cuda.fixpoint import Trace
 from kleene.solvers.inclusion.cuda.rounds import ROUNDS_PER_LOOK
+from kleene.solvers.inclusion.cuda.sending import Sent
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.hybrid.costs import Costs
 from kleene.solvers.inclusion.hybrid.device_rounds import DeviceRounds
 from kleene.solvers.inclusion.hybrid.exchange import merge, pack
 from kleene.solvers.inclusion.hybrid.host_rounds import HostRounds
 from kleene.solvers.inclusion.hybrid.worklist import KINDS, Worklist
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import I32
 
 
 class SharedRounds(DeviceRounds):
@@ -23,14 +24,14 @@ class SharedRounds(DeviceRounds):
 
     def __init__(
         self,
-        problem: Problem,
         tables: Tables,
+        sent: Sent,
         names: I32 | None,
         threads: int,
         costs: Costs,
         trace: Trace | None,
     ) -> None:
-        super().__init__(problem, tables, names)
+        super().__init__(tables, sent, names)
         self.threads, self.costs, self.trace = threads, costs, trace
         self.host: HostRounds | None = None
         self.may_share = True
