@@ -164,6 +164,17 @@ def apply(octagon, dense, name, arguments):
         return octagon.meet([constraint(*arguments)], strict=True), dense.meet(*arguments)
     if name == "forget":
         return octagon.forget(NAMES[arguments[0]]), dense.forget(*arguments)
-    k, source, negate, step = arguments
-    value = Linear(((NAMES[source], Fraction(-1 if negate else 1)),)) + step
-    return octagon.assign(NAMES[k], value, strict=True), dense.assign(*arguments)
+    return octagon.assign(*assignment(*arguments), strict=True), dense.assign(*arguments)
+
+
+def apply_in_place(draft, name, arguments):
+    if name == "meet":
+        draft.meet([constraint(*arguments)])
+    elif name == "forget":
+        draft.forget(NAMES[arguments[0]])
+    else:
+        draft.set(*assignment(*arguments))
+
+
+def assignment(k, source, negate, step):
+    return NAMES[k], Linear(((NAMES[source], Fraction(-1 if negate else 1)),)) + step

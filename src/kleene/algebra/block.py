@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, lcm
 from typing import Any
 
@@ -15,23 +15,60 @@ from kleene.algebra.cells import FLOAT
 from kleene.algebra.linear import Bound
 from kleene.algebra.residence import Cells, beside, here, settled, where
 from kleene.base.device import Device
-from kleene.kernels.minplus import cell, n_variables
+from kleene.kernels.minplus import cell, limit, n_variables
+from kleene.kernels.minplus.cpu.types import outer_of
 
 
-@dataclass(slots=True, eq=False)
 class Block:
-    """Variables with a bound for every pair of them; a cell c says c / `scale`.
+    """Variables, in ascending order, with a bound for every pair; a cell c says c / `scale`.
 
-    The cells are closed, but for those of a widening (see `state.State.raw`). Between integers the
-    scale is 1. Only the draft that made a block, its owner, may change it.
+    The cells are closed, but for those of a widening (see `state.State.raw`). Between integers
+    (`tighten`) the scale is 1. Only the draft that made a block, its owner, may change it.
     """
 
-    names: tuple[str, ...]
-    index: Mapping[str, int]
-    cells: Cells
-    scale: int
-    owner: object = None
-    twice: list[Any] | None = field(default=None, repr=False)
+    __slots__ = (
+        "_address", "cells", "greatest", "index", "is_plain", "limit", "names", "outer", "owner",
+        "scale", "tighten", "twice",
+    )  # fmt: skip
+
+    def __init__(
+        self, names: tuple[str, ...], cells: Cells, scale: int, tighten: bool, owner: object = None
+    ) -> None:
+        self.names, self.index = names, _index(names)
+        self.tighten, self.owner = tighten, owner
+        self.put(cells, scale)
+
+    def put(self, cells: Cells, scale: int, greatest: int | None = None) -> None:
+        """Take new cells, none of them greater than `greatest` where that is known.
+
+        `is_plain` says whether compiled code can work on them, and `limit` up to which magnitude.
+        """
+        self.cells, self.scale, self.greatest = cells, scale, greatest
+        self.twice: list[Any] | None = None
+        self._address = 0
+        self.is_plain = type(cells) is np.ndarray and cells.dtype != kernel.OBJECT
+        if self.is_plain:
+            self.outer, self.limit = _about(cells.dtype, len(self.names))
+
+    def address(self) -> int:
+        """Return where the cells are in memory."""
+        self._address = self._address or self.cells.ctypes.data
+        return self._address
+
+    def has_room(self, more: int) -> bool:
+        """Return whether plain cells may become that much greater, and still be closed exactly."""
+        if self.greatest is None or self.greatest + more > self.limit:
+            self.greatest = 0 if self.cells.dtype == FLOAT else kernel.magnitude(self.cells)
+        return self.greatest + more <= self.limit
+
+    def __reduce__(self) -> Any:
+        return Block, (self.names, self.cells, self.scale, self.tighten)  # addresses stay here
+
+    def copy(self, owner: object) -> Block:
+        """Return a block of another owner with the same bounds."""
+        made = Block(self.names, self.cells.copy(), self.scale, self.tighten, owner)
+        made.greatest = self.greatest
+        return made
 
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
@@ -54,14 +91,19 @@ class Block:
         return self.twice
 
 
-def block_of(names: tuple[str, ...], cells: Cells, scale: int, owner: object) -> Block:
-    """Return a new block."""
-    return Block(names, {name: k for k, name in enumerate(names)}, cells, scale, owner)
+@lru_cache(1024)
+def _index(names: tuple[str, ...]) -> Mapping[str, int]:
+    return {name: k for k, name in enumerate(names)}
+
+
+@lru_cache(1024)
+def _about(dtype: np.dtype[Any], n: int) -> tuple[Any, float]:
+    return outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
 
 
 def distinct(blocks: Iterable[Block | None]) -> list[Block]:
     """Return each block once."""
-    return list({id(block): block for block in blocks if block is not None}.values())
+    return [block for block in dict.fromkeys(blocks) if block is not None]
 
 
 def assemble(

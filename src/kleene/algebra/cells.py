@@ -13,10 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from kleene.algebra import compiled, residence
+from kleene.algebra import residence
 from kleene.algebra.residence import Cells, beside, here, where
 from kleene.base.device import Device
 from kleene.kernels import minplus
+from kleene.kernels.minplus.cpu import blocks, single
+from kleene.kernels.minplus.cpu.types import outer_of
 from kleene.kernels.minplus.reference import halve, whole
 
 OBJECT = np.dtype(object)
@@ -71,7 +73,7 @@ def magnitude(m: Cells) -> int:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
     if where(m) is Device.CUDA:
         return residence.greatest(m)
-    return int(compiled.magnitude(m, minplus.infinity(m.dtype)))
+    return int(single.magnitude(m, outer_of(m.dtype)))
 
 
 def room_for(n: int, greatest: int) -> np.dtype[Any]:
@@ -83,6 +85,10 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
     """Return a copy of the bounds, times `factor`, in a type that has room for them."""
     if m.dtype == dtype and factor == 1:
         return m.copy()
+    if type(m) is np.ndarray and OBJECT not in (m.dtype, dtype):
+        wide = np.empty(len(m), dtype)
+        single.convert(wide, m, factor, outer_of(m.dtype), outer_of(dtype))
+        return wide
     m = here(m) if dtype == OBJECT else m
     is_free = m == infinity(m.dtype)
     finite = m.copy()
@@ -91,6 +97,11 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
     out *= factor
     out[is_free] = infinity(dtype)
     return out
+
+
+def widened(m: Cells, dtype: np.dtype[Any]) -> Cells:
+    """Return the bounds in a wider type, or `m` itself if it has that type."""
+    return m if m.dtype == dtype else converted(m, dtype)
 
 
 def with_room(
@@ -144,18 +155,31 @@ def components(m: Cells, n: int) -> list[list[int]]:
     """Return the variables in groups between which bounds follow from those on single variables."""
     if n <= 1:
         return [[0]] if n else []
-    labels = residence.labels(m) if where(m) is Device.CUDA else _labels(m, n)
+    if where(m) is Device.CUDA:
+        labels = residence.labels(m)
+    elif m.dtype == OBJECT:
+        labels = _labels(whole(m))
+    else:
+        found = np.empty(n, np.int64)
+        if blocks.split(found, m, outer_of(m.dtype)) == 1:
+            return [list(range(n))]
+        labels = found.tolist()
     groups: dict[int, list[int]] = {}
     for k, label in enumerate(labels):
         groups.setdefault(label, []).append(k)
     return list(groups.values())
 
 
-def _labels(m: Cells, n: int) -> list[int]:
-    labels = np.arange(n)
-    find = _python(compiled.label) if m.dtype == OBJECT else compiled.label
-    find(m, n, infinity(m.dtype), labels)
-    return list(labels.tolist())
+def _labels(square: Cells) -> list[int]:
+    """Return the least variable of each one's group."""
+    i = np.arange(len(square))
+    unary = square[i, i ^ 1]
+    is_tighter = square + square < unary[:, None] + unary[i ^ 1]
+    related = is_tighter.reshape(len(i) // 2, 2, -1, 2).any(axis=(1, 3))
+    labels = list(range(len(related)))
+    for x, y in np.argwhere(related).tolist():
+        labels = [labels[x] if label == labels[y] else label for label in labels]
+    return labels
 
 
 def close(m: Cells, tighten: bool) -> bool:
@@ -237,6 +261,8 @@ def _move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) 
 def select(m: Cells, variables: list[int]) -> Cells:
     """Return the cells of these variables; -1 gives one without bounds."""
     chosen = np.array(variables, np.int64)
+    if where(m) is Device.CPU and m.dtype != OBJECT and _ascends(chosen):
+        return _subset(m, chosen)
     if m.dtype != OBJECT:
         out = np.empty_like(m, shape=minplus.size(len(variables)))
         minplus.select(out, m, beside(m, chosen), device=where(m))
@@ -246,6 +272,20 @@ def select(m: Cells, variables: list[int]) -> Cells:
     square, ends = whole(out), _ends(chosen[known])
     square[np.ix_(_ends(known), _ends(known))] = whole(m)[np.ix_(ends, ends)]
     halve(square, out)
+    return out
+
+
+def _ascends(chosen: Any) -> bool:
+    return bool(len(chosen) and chosen[0] >= 0 and (chosen[1:] > chosen[:-1]).all())
+
+
+def _subset(m: Cells, chosen: Any) -> Cells:
+    """Return what `select` does of variables in their order: row by row, in stretches."""
+    n = len(chosen)
+    out = np.empty(minplus.size(n), m.dtype)
+    head = np.array([n, 1, m.ctypes.data])
+    table = np.concatenate([head, np.zeros(n, np.int64), chosen])
+    blocks.assemble(out, table, outer_of(m.dtype))
     return out
 
 
@@ -263,27 +303,19 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
 
     Variables at -1 are left out.
     """
-    if where(out) is Device.CUDA:
-        return _place_there(out, parts, places)
-    if not parts:
-        return None
-    starts = np.cumsum([0, *map(len, parts)])
-    at = np.array([place for part in places for place in part], np.int64)
-    put = _python(compiled.place) if out.dtype == OBJECT else compiled.place
-    put(out, np.concatenate([here(part) for part in parts]), starts, at)
-    return None
-
-
-def _place_there(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
     for part, places_of_part in zip(parts, places, strict=True):
         at = np.array(places_of_part, np.int64)
         m = part if (at >= 0).all() else select(part, np.flatnonzero(at >= 0).tolist())
-        minplus.place(out, beside(out, m), beside(out, at[at >= 0]), device=Device.CUDA)
+        _put(out, m, at[at >= 0])
 
 
-def _python(entry: Any) -> Any:
-    """Return the Python of a compiled function, for cells of Python's integers."""
-    return entry.py_func
+def _put(out: Cells, m: Cells, at: Any) -> None:
+    m = beside(out, m) if where(out) is Device.CUDA else here(m)
+    if out.dtype != OBJECT:
+        return minplus.place(out, m, beside(out, at), device=where(out))
+    square, ends = whole(out), _ends(at)
+    square[np.ix_(ends, ends)] = whole(m)
+    return halve(square, out)
 
 
 def _ends(variables: Any) -> Any:

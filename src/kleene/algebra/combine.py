@@ -3,11 +3,6 @@
 Blocks that two states share, being the same object, are not looked at. The others are regrouped, so
 that every bound on two variables that can come out of the operation lies inside a group; then the
 operation is the dense one on each group, and the result is split again.
-
-Join and widening find bounds between variables of different blocks as well. Let the bound of an end
-(x, or -x) grow from the one state to the other, and that of another end shrink: then the bound on
-their sum grows by less than the sum of both bounds, and is a relation. {x=0, y=0} and {x=1, y=1}
-join to x=y in this way. All variables with a growing end and all with a shrinking one are a group.
 """
 
 from __future__ import annotations
@@ -21,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, block_of, distinct, same_scale
+from kleene.algebra.block import Block, distinct, same_scale
 from kleene.algebra.draft import Draft, Groups
 from kleene.algebra.linear import Bound
+from kleene.algebra.pair import Pair, pair_of
 from kleene.algebra.residence import Cells, beside
 from kleene.algebra.state import Precision, Relations, State
+from kleene.algebra.table import table_of
 from kleene.kernels.minplus import n_variables
+from kleene.kernels.minplus.cpu import single
 
 Blocks = dict[str, Block]
 
@@ -35,38 +33,61 @@ def includes(a: State, b: State) -> bool:
     """Return whether every point of `b` is in `a`."""
     if a.is_empty or b.is_empty:
         return b.is_empty
-    for block in distinct(a.blocks.values()):
-        if b.blocks.get(block.names[0]) is not block:
-            m, other, _ = same_scale((block.cells, block.scale), b.assembled(block.names))
-            if not kernel.includes(m, other):
-                return False
+    for block in a.table().parts:
+        other = b.blocks.get(block.names[0])
+        if other is not block and not _covers(block, other, b):
+            return False
     return True
 
 
-def join(draft: Draft, b: State, *, relate: bool = True) -> None:
-    """Make `draft` the least state around both."""
+def _covers(block: Block, other: Block | None, b: State) -> bool:
+    """Return whether all bounds of a block hold in `b`, where its first variable is in `other`."""
+    if other is not None and other.names == block.names and _is_alike(block, other):
+        return bool(single.includes(block.cells, other.cells))
+    table = b.table()
+    table = table if table.names == block.names else table_of(b.blocks, block.names)
+    if table.dtype is not None and block.is_plain and block.scale == 1:
+        return table.widened(block.cells.dtype).is_within(block.cells)
+    m, other_m, _ = same_scale((block.cells, block.scale), b.assembled(block.names))
+    return kernel.includes(m, other_m)
+
+
+def _is_alike(a: Block, b: Block) -> bool:
+    """Return whether the cells of two blocks can be compared as they are."""
+    return a.is_plain and b.is_plain and a.scale == b.scale and a.cells.dtype == b.cells.dtype
+
+
+def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
+    """Make `draft`, which is `a` or a copy of it, the least state around both."""
     if b.is_empty:
         return
-    if draft.is_empty:
+    if a.is_empty:
         draft.blocks, draft.is_empty = b.blocks.copy(), False
         return
     draft.note(Precision.BEST, "the least value around both")
-    if not relate and draft.relations is not Relations.NONE:
+    if not relate and a.relations is not Relations.NONE:
         draft.note(Precision.OVER, "bounds between blocks were not looked for")
-    groups = _meeting(draft, draft.blocks, b.blocks, relate)
-    found = [(names, *_joined(draft, b, names)) for names in groups]
-    draft.blocks = _shared(draft.blocks, b.blocks)
-    for names, m, scale in found:
-        draft.store(names, m, scale)
+    pair = pair_of(a.blocks, a.table(), b)
+    found = [_joined(a, b, pair, at) for at in pair.groups(a.relations, relate)]
+    draft.blocks = pair.shared
+    for names, m, scale, tighten in found:
+        draft.store(names, m, scale, tighten)
 
 
-def _joined(a: State, b: State, names: tuple[str, ...]) -> tuple[Cells, int]:
+def _joined(a: State, b: State, pair: Pair, at: Any) -> tuple[tuple[str, ...], Cells, int, bool]:
+    """Return the joined cells of a group of variables."""
     is_zone = a.relations is Relations.DIFFERENCES
-    m, other, scale = same_scale(a.assembled(names), b.assembled(names), _evenly(a, names, is_zone))
-    out = kernel.join(m, other)
+    names = pair.names_of(at)
+    if pair.dtype is not None:
+        out, scale, tighten = pair.joined(at), 1, pair.tighten
+    else:
+        tighten = a.are_integers(names)
+        m, other = a.assembled(names), b.assembled(names)
+        m, other, scale = same_scale(m, other, _evenly(a, names, is_zone))
+        out = kernel.join(m, other)
     if is_zone:
-        _drop_sums(out, a.are_integers(names))
-    return out, scale
+        _drop_sums(out, tighten)
+    return names, out, scale, tighten
 
 
 def meet(draft: Draft, b: State) -> None:
@@ -107,15 +128,17 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
         return
     steps = [step for step in sorted(set(thresholds)) if isinstance(step, Fraction)]
     before = a.blocks if a.raw is None else a.raw
-    draft.raw, draft.blocks = _shared(before, b.blocks), _shared(before, b.blocks)
-    for names in _meeting(a, before, b.blocks, True):
+    pair = pair_of(before, table_of(before), b)
+    draft.raw, draft.blocks = pair.shared, pair.shared.copy()
+    for at in pair.groups(a.relations, True):
+        names = pair.names_of(at)
         tighten = a.are_integers(names)
         by = _evenly(a, names) * (1 if tighten or a.is_float else lcm(*_denominators(steps)))
         m, other, scale = same_scale(a.assembled(names, raw=True), b.assembled(names), by)
         raw = _widened(draft, m, other, [step * scale for step in steps], tighten)
         for group in kernel.components(raw, len(names)):
             part, inner = tuple(names[k] for k in group), kernel.select(raw, group)
-            draft.raw.update(dict.fromkeys(part, block_of(part, inner, scale, None)))
+            draft.raw.update(dict.fromkeys(part, Block(part, inner, scale, tighten)))
             _close_into(draft, part, inner, scale)
 
 
@@ -147,7 +170,7 @@ def _close_into(draft: Draft, names: tuple[str, ...], m: Cells, scale: int) -> N
     for name in names:
         draft.blocks.pop(name, None)
     if kernel.close(m, tighten):
-        draft.store(names, m, scale)
+        draft.store(names, m, scale, tighten)
     else:
         draft.clear()
 
@@ -157,62 +180,16 @@ def _evenly(state: State, names: Iterable[str], is_halved: bool = True) -> int:
     return 2 if is_halved and not (state.is_float or state.are_integers(names)) else 1
 
 
-def _shared(a: Blocks, b: Blocks) -> Blocks:
-    return {name: block for name, block in a.items() if b.get(name) is block}
-
-
 def _touching(a: Blocks, b: Blocks) -> list[tuple[str, ...]]:
     """Return the variables of blocks that are not shared, grouped by the blocks of both."""
     groups = Groups()
     for block in distinct([*a.values(), *b.values()]):
         if not a.get(block.names[0]) is b.get(block.names[0]) is block:
             groups.unite(block.names)
-    return _listed(groups)
-
-
-def _meeting(state: State, a: Blocks, b: Blocks, relate: bool) -> list[tuple[str, ...]]:
-    """Return the variables that both bound, grouped as a join or a widening relates them."""
-    both = [x for x, block in a.items() if x in b and b[x] is not block]
-    groups = Groups()
-    if state.relations is Relations.NONE:
-        return [(name,) for name in both]
-    blocks = [distinct(one[name] for name in both) for one in (a, b)]
-    if len(blocks[0]) == len(blocks[1]) == 1:
-        return [tuple(both)]
-    growing, shrinking = _moving(both, a, b) if relate else (set(), set())
-    moving = growing | shrinking if growing and shrinking else set()
-    if len(moving) == len(both):
-        return [tuple(both)]
-    kept = set(both)
-    for block in (*blocks[0], *blocks[1]):
-        groups.unite(name for name in block.names if name in kept)
-    groups.unite(moving)
-    return _listed(groups)
-
-
-def _moving(names: list[str], a: Blocks, b: Blocks) -> tuple[set[str], set[str]]:
-    """Return the variables with an end whose bound grows from a to b, and with one that shrinks."""
-    growing: set[str] = set()
-    shrinking: set[str] = set()
-    for name in names:
-        one, other = a[name], b[name]
-        at, to = 2 * one.index[name], 2 * other.index[name]
-        for end in (0, 1):
-            x, y = one.ends()[at + end], other.ends()[to + end]
-            if x is not None and y is not None:
-                x, y = x * other.scale, y * one.scale
-                if x < y:
-                    growing.add(name)
-                elif x > y:
-                    shrinking.add(name)
-    return growing, shrinking
-
-
-def _listed(groups: Groups) -> list[tuple[str, ...]]:
     parts: dict[Any, list[str]] = {}
     for name in groups.parent:
         parts.setdefault(groups.find(name), []).append(name)
-    return [tuple(names) for names in parts.values()]
+    return [tuple(sorted(names)) for names in parts.values()]
 
 
 @lru_cache(64)

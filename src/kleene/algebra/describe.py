@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -35,7 +34,7 @@ def _of_block(block: Block, minimal: bool, tighten: bool) -> Iterator[Constraint
     """Yield the constraints of one block."""
     n, m, scale = len(block.names), block.cells, block.scale
     i, j = kernel.stored(n)
-    block = replace(block, cells=here(block.cells))
+    block = Block(block.names, here(block.cells), block.scale, block.tighten)
     chosen = (i != j) & (block.cells != kernel.infinity(m.dtype))
     if minimal:
         if m.dtype != kernel.FLOAT and not tighten:  # halves are compared: they must be exact

@@ -16,41 +16,55 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, block_of, distinct
-from kleene.algebra.linear import Bound, Constraint, Linear, Row, row_of
+from kleene.algebra.block import Block, distinct
+from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
 from kleene.algebra.residence import Cells, settled
-from kleene.algebra.state import Exactness, Precision, Relations, State
+from kleene.algebra.state import EXACT, Exactness, Precision, Relations, State
+from kleene.algebra.table import Table, table_of
+from kleene.base.device import Device
 from kleene.base.errors import SourceError
+from kleene.kernels.minplus import cell
+from kleene.kernels.minplus.cpu import single
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
-_ORDER = list(Precision)
-_MANY = (
-    64  # variables of a draft's own block, from which on it is not made smaller by each `forget`
-)
+_ORDER = {precision: rank for rank, precision in enumerate(Precision)}
+_ROUNDED = Exactness(Precision.OVER, "float64 bounds are rounded upwards")
 
 
 class Draft(State):
     """A state under change."""
 
-    __slots__ = ("owner", "strict")
+    __slots__ = ("loose", "owner", "strict")
 
     def __init__(self, state: State, *, strict: bool = False) -> None:
-        super().__init__(
-            state.variables,
-            state.blocks.copy(),
-            state.relations,
-            is_empty=state.is_empty,
-            is_float=state.is_float,
-            device=state.device,
-        )
+        self.variables, self.blocks = state.variables, state.blocks.copy()
+        self.relations, self.is_empty = state.relations, state.is_empty
+        self.is_float, self.device = state.is_float, state.device
+        self.raw, self.kept = None, None
+        self.exactness = _ROUNDED if state.is_float else EXACT
         self.owner = object()
+        self.loose: list[Block] = []  # own blocks that may fall apart; see `tidy`
         self.strict = strict
-        if self.is_float:
-            self.note(Precision.OVER, "float64 bounds are rounded upwards")
+
+    def table(self) -> Table:
+        """Return the blocks as compiled code reads them; they change, so it is not kept."""
+        return table_of(self.blocks)
+
+    def tidy(self) -> None:
+        """Split the blocks of which variables were forgotten in place, or that were joined so."""
+        for block in self.loose:
+            self._split(block)
+        self.loose = []
+
+    def _split(self, block: Block) -> None:
+        if self.blocks.get(block.names[0]) is block:
+            for name in block.names:
+                del self.blocks[name]
+            self.store(block.names, block.cells, block.scale, block.tighten)
 
     def note(self, precision: Precision, why: str) -> None:
         """Lower the exactness of what is being done."""
-        if _ORDER.index(precision) > _ORDER.index(self.exactness.precision):
+        if _ORDER[precision] > _ORDER[self.exactness.precision]:
             self.exactness = Exactness(precision, why)
 
     def clear(self) -> None:
@@ -61,7 +75,50 @@ class Draft(State):
 
     def guard(self, *constraints: Constraint) -> None:
         """Keep the points that the constraints allow."""
-        self.guard_rows([constraint.row for constraint in constraints])
+        if len(constraints) != 1 or not self._guard_block(constraints[0].edge):
+            self.guard_rows([constraint.row for constraint in constraints])
+
+    def _guard_block(self, edge: Edge | None) -> bool:
+        """Return whether a constraint could be added to one block by compiled code, which is done.
+
+        It must be one that the domain holds exactly, on variables of a block with plain cells.
+        """
+        if edge is None:
+            return False
+        block = self.blocks.get(edge.x)
+        if block is None or not block.is_plain or edge.y not in block.index:
+            return False
+        if edge.is_sum and self.relations is Relations.DIFFERENCES:
+            return False
+        bound = edge.tightened if block.tighten else edge.bound if self.is_float else None
+        if bound is None:
+            return False
+        i, j = 2 * block.index[edge.y] + edge.y_end, 2 * block.index[edge.x] + edge.x_end
+        if block.owner is not self.owner and block.cells[cell(i, j)] <= bound:
+            return True
+        return self._tighten_cell(block, i, j, bound)
+
+    def _tighten_cell(self, block: Block, i: int, j: int, bound: int) -> bool:
+        if not block.has_room(max(0, abs(bound) - (block.greatest or 0))):
+            return False
+        block = self._own(block)
+        value = float(bound) if self.is_float else bound
+        found = single.guard(block.cells, i, j, value, block.tighten, block.outer)
+        if found == single.EMPTY:
+            self.clear()
+        elif found == single.TIGHTER and block.greatest is not None:
+            # A new bound is a path through the new edge and its dual: three old ones and both.
+            block.greatest = 3 * block.greatest + 2 * abs(bound) + 2
+        block.twice = None
+        return True
+
+    def _own(self, block: Block) -> Block:
+        """Return the block if it is the draft's own, else a copy of it that is."""
+        if block.owner is self.owner:
+            return block
+        copy = block.copy(self.owner)
+        self.blocks.update(dict.fromkeys(block.names, copy))
+        return copy
 
     def guard_rows(self, rows: Iterable[Row]) -> None:
         """Keep the points that the rows allow: first those that the domain holds, all at once."""
@@ -128,7 +185,9 @@ class Draft(State):
             if self.is_empty:
                 return
             names = tuple(dict.fromkeys(name for terms, _ in part for name, _ in terms))
-            self._impose_on(self._together(names), part)
+            block = self._together(names)
+            if not self.is_empty:
+                self._impose_on(block, part)
 
     def _by_block(self, facts: list[Fact]) -> list[list[Fact]]:
         """Return the facts in groups that concern different blocks."""
@@ -147,7 +206,7 @@ class Draft(State):
         return name if block is None else id(block)
 
     def _impose_on(self, block: Block, facts: list[Fact]) -> None:
-        n, tighten = len(block.names), self.are_integers(block.names)
+        n, tighten = len(block.names), block.tighten
         scale = 1
         if not (tighten or self.is_float):
             scale = 2 * lcm(block.scale, *(bound.denominator for _, bound in facts))  # type: ignore[union-attr]
@@ -177,14 +236,23 @@ class Draft(State):
 
     def _together(self, names: tuple[str, ...]) -> Block:
         """Return one block that has all these variables, having merged theirs if need be."""
-        parts = distinct(self.blocks.get(name) for name in names)
+        parts = distinct(map(self.blocks.get, names))
         free = [name for name in names if name not in self.blocks]
         if len(parts) == 1 and not free:
             return parts[0]
-        every = (*(name for part in parts for name in part.names), *free)
+        loose = [part for part in parts if part in self.loose]
+        if not loose:
+            return self._merged(parts, free)
+        for part in loose:  # so that nothing is merged without need
+            self.loose.remove(part)
+            self._split(part)
+        return self._together(names)
+
+    def _merged(self, parts: list[Block], free: list[str]) -> Block:
+        every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
         self._note_mixture(every)
         cells, scale = self.assembled(every)
-        block = block_of(every, cells, scale, self.owner)
+        block = Block(every, cells, scale, self.are_integers(every), self.owner)
         self.blocks.update(dict.fromkeys(every, block))
         return block
 
@@ -204,62 +272,83 @@ class Draft(State):
             m, scale = kernel.divided(m, by), scale // by
         m = settled(m, self.device)
         if block.owner is self.owner:
-            block.cells, block.scale, block.twice = m, scale, None
+            block.put(m, scale)
         else:
-            new = Block(block.names, block.index, m, scale, self.owner)
+            new = Block(block.names, m, scale, block.tighten, self.owner)
             self.blocks.update(dict.fromkeys(block.names, new))
 
-    def store(self, names: tuple[str, ...], m: Cells, scale: int) -> None:
-        """Store closed cells of variables that are in no block, split as far as it goes."""
-        groups = [] if self.is_empty else kernel.components(m, len(names))
-        for group in groups:
-            whole = len(groups) == 1
-            inner = m if whole else kernel.select(m, group)
-            self._store(names if whole else tuple(names[k] for k in group), inner, scale)
+    def store(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
+        """Store closed cells of variables that are in no block, split as far as it goes.
 
-    def _store(self, names: tuple[str, ...], m: Cells, scale: int) -> None:
-        if scale > 1 and self.are_integers(names):  # what is left of a mixed block
-            m, scale = kernel.divided(m, scale), 1
+        `tighten` says whether they were closed as those of integers.
+        """
+        groups = [] if self.is_empty else kernel.components(m, len(names))
+        if len(groups) == 1:
+            return self._store(names, m, scale, tighten)
+        for group in groups:
+            inner = kernel.select(m, group)
+            self._store(tuple(names[k] for k in group), inner, scale, tighten)
+        return None
+
+    def _store(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
+        if not tighten and self.are_integers(names):  # what is left of a mixed block
+            m, scale, tighten = kernel.divided(m, scale), 1, True
             if not kernel.close(m, True):
                 return self.clear()
-        block = block_of(names, m, scale, self.owner)
+        if self.is_empty:
+            return None
+        block = Block(names, m, scale, tighten, self.owner)
         if len(names) == 1 and block.ends() == [None, None]:
             self.blocks.pop(names[0], None)
             return None
         self.blocks.update(dict.fromkeys(names, block))
-        self._replace(block, m, scale)
+        if scale > 1 or self.device is not Device.CPU:
+            self._replace(block, m, scale)
         return None
 
     def forget(self, name: str) -> None:
         """Drop what is known about a variable."""
-        self.is_integer(name)
         block = self.blocks.get(name)
         if block is None:
-            return
-        if block.owner is self.owner and len(block.names) >= _MANY:
-            kernel.forget(block.cells, block.index[name])
-            block.twice = None
-            return
-        del self.blocks[name]
-        if len(block.names) > 1:
-            rest = tuple(other for other in block.names if other != name)
-            self.store(
-                rest, kernel.select(block.cells, [block.index[x] for x in rest]), block.scale
-            )
+            self.is_integer(name)
+            return None
+        if block.owner is not self.owner or not block.is_plain:
+            return self._take_out(name, block)
+        free = block.outer.item(0)
+        single.set_interval(block.cells, block.index[name], free, free)
+        block.twice = None
+        if not self.loose or self.loose[-1] is not block:
+            self.loose.append(block)
+        return None
+
+    def _take_out(self, name: str, block: Block) -> None:
+        """Make a block without one of its variables."""
+        for other in block.names:
+            del self.blocks[other]
+        rest = tuple(other for other in block.names if other != name)
+        cells = kernel.select(block.cells, [block.index[other] for other in rest])
+        self.store(rest, cells, block.scale, block.tighten)
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give variables other names, all at once."""
-        for block in distinct(self.blocks.get(name) for name in names):
+        moved = []
+        for block in distinct(map(self.blocks.get, names)):
             for name in block.names:
                 del self.blocks[name]
-            new = tuple(names.get(name, name) for name in block.names)
-            moved = block_of(new, block.cells, block.scale, None)
-            self.blocks.update(dict.fromkeys(new, moved))
+            new = [names.get(name, name) for name in block.names]
+            order = sorted(range(len(new)), key=new.__getitem__)
+            cells = kernel.select(block.cells, order)
+            ascending = tuple(new[k] for k in order)
+            moved.append(Block(ascending, cells, block.scale, block.tighten, self.owner))
+        for block in moved:
+            self.blocks.update(dict.fromkeys(block.names, block))
 
     # Assignments
 
     def assign(self, target: str, value: Linear) -> None:
         """Set a variable to the value of an expression."""
+        if value.step is not None and self._step(target, value.step):
+            return None
         terms, low, high = value.terms, value.low, value.high
         tighten = self.are_integers((target, *(name for name, _ in terms)))
         if self.is_empty:
@@ -275,6 +364,25 @@ class Draft(State):
         if not others and abs(factor) == 1 and self._follows(target, source, factor < 0):
             return self._move(target, source, factor < 0, low, high)
         return self._approximate(target, Linear(terms, low, high))
+
+    def _step(self, target: str, step: Step) -> bool:
+        """Return whether target := ±y + c could be done in one block by compiled code; it is."""
+        block = self.blocks.get(step.source)
+        if block is None or not block.is_plain or target not in block.index:
+            return False
+        if step.negate and self.relations is Relations.DIFFERENCES:
+            return False
+        by = step.by * block.scale
+        if not block.has_room(2 * abs(by)):
+            return False
+        block = self._own(block)
+        if block.greatest is not None:
+            block.greatest += 2 * abs(by)
+        up = float(by) if self.is_float else by
+        at = block.index
+        single.move(block.cells, at[target], at[step.source], step.negate, up, -up)
+        block.twice = None
+        return True
 
     def _follows(self, target: str, source: str, negate: bool) -> bool:
         """Return whether the domain keeps all relations of ±source + d."""
@@ -292,7 +400,7 @@ class Draft(State):
             block = None if self.is_empty else self._together((source, target))
         if block is None:
             return
-        tighten = self.are_integers(block.names)
+        tighten = block.tighten
         exact = not (tighten or self.is_float)
         ends = [x.denominator for x in (low, high) if isinstance(x, Fraction)]
         scale = lcm(block.scale, *ends) if exact else 1

@@ -47,6 +47,8 @@ class Editor(Draft, Generic[Value]):
 
     def done(self) -> Value:
         """Return the value as it is now."""
+        if self.loose:
+            self.tidy()
         made = type(self.origin)(
             self.variables,
             self.blocks,
@@ -84,6 +86,7 @@ class Editor(Draft, Generic[Value]):
             self.assign(fresh[name], value)
         for name in values:
             self.forget(name)
+        self.tidy()
         self.rename({new: name for name, new in fresh.items()})
         self.variables = kinds
 
@@ -95,6 +98,7 @@ class Editor(Draft, Generic[Value]):
         self.rename({target: after})
         self.become(after, asked)
         self.forget(after)
+        self.tidy()
         self.variables = kinds
 
     def project(self, names: tuple[str, ...]) -> None:
@@ -102,6 +106,7 @@ class Editor(Draft, Generic[Value]):
         kept = {name: self.is_integer(name) for name in names}
         for name in self.variables.keys() - kept.keys():
             self.forget(name)
+        self.tidy()
         self.variables = kept
 
     def rename_variables(self, names: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, isinf, isnan, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 from kleene.base.errors import SourceError
 
@@ -37,6 +37,33 @@ def exactly(value: Any) -> Bound:
         raise SourceError(None, "algebra/bad-number", f"{value!r} is not a number") from None
 
 
+_SMALL = 1 << 50  # integers up to here are exact as floats, and so are sums of a few
+
+
+class Step(NamedTuple):
+    """±source + by."""
+
+    source: str
+    negate: bool
+    by: int
+
+
+class Edge(NamedTuple):
+    """A bound on ±x or ±x ±y as the cell of two ends, V'[2k] for variable k, V'[2k+1] for -k."""
+
+    x: str
+    x_end: bool
+    y: str
+    y_end: bool
+    tightened: int  # the value of the cell between integers
+    bound: int | None  # and between reals, if it is an integer too
+    is_sum: bool
+
+
+def _is_small(value: Fraction) -> bool:
+    return value.denominator == 1 and abs(value.numerator) < _SMALL
+
+
 @dataclass(frozen=True)
 class Linear:
     """A sum of variables times coefficients, plus any number from `low` to `high`."""
@@ -52,6 +79,16 @@ class Linear:
             return value
         number = exactly(value)
         return cls((), number, number)
+
+    @cached_property
+    def step(self) -> Step | None:
+        """The expression as a variable or its negation plus one integer, if it is that."""
+        if len(self.terms) != 1 or self.low != self.high:
+            return None
+        ((source, factor),) = self.terms
+        if abs(factor) != 1 or isinstance(self.low, float) or not _is_small(self.low):
+            return None
+        return Step(source, factor < 0, self.low.numerator)
 
     def __add__(self, other: Linear | Number) -> Linear:
         other = Linear.of(other)
@@ -125,6 +162,21 @@ class Constraint:
     def row(self) -> Row:
         """The constraint with whole, coprime coefficients; for some of the constants, if many."""
         return row_of(self.linear.terms, -self.linear.low, self.is_strict)
+
+    @cached_property
+    def edge(self) -> Edge | None:
+        """The constraint as a cell of an octagon, if it is one on integers of usual size."""
+        terms, bound = self.row.terms, self.row.bound
+        if not 0 < len(terms) < 3 or any(abs(factor) != 1 for _, factor in terms):
+            return None
+        if isinstance(bound, float) or abs(bound) >= _SMALL:
+            return None
+        (x, x_sign), (y, y_sign) = terms[0], terms[-1]
+        times = 2 if len(terms) == 1 else 1
+        whole = times * floor_of(bound, self.is_strict)
+        is_exact = bound.denominator == 1 and not self.is_strict
+        is_sum = len(terms) == 2 and x_sign == y_sign
+        return Edge(x, x_sign < 0, y, y_sign > 0, whole, whole if is_exact else None, is_sum)
 
 
 @dataclass(frozen=True, slots=True)

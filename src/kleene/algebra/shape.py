@@ -226,7 +226,7 @@ class Shape(State):
         Without `relate` variables of different blocks stay apart: cheaper, and less precise.
         """
         draft = self._with_variables_of(other)
-        combine.join(draft, other, relate=relate)
+        combine.join(draft, self, other, relate=relate)
         return draft.done()
 
     def widen(self, other: Self, *, thresholds: Iterable[Number] = ()) -> Self:

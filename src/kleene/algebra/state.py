@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kleene.algebra.block import Block, assemble
 from kleene.algebra.linear import Bound
 from kleene.algebra.residence import Cells
+from kleene.algebra.table import Table, table_of
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 
@@ -54,7 +55,8 @@ class State:
     """The facts, and questions about single bounds."""
 
     __slots__ = (
-        "blocks", "device", "exactness", "is_empty", "is_float", "raw", "relations", "variables",
+        "blocks", "device", "exactness", "is_empty", "is_float", "kept", "raw", "relations",
+        "variables",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +73,17 @@ class State:
         self.is_empty, self.is_float, self.device = is_empty, is_float, device
         self.raw: dict[str, Block] | None = None
         self.exactness = EXACT
+        self.kept: Table | None = None
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        slots = super().__getstate__()[1]  # type: ignore[index]
+        return None, slots | {"kept": None}  # it has addresses, which are of this process
+
+    def table(self) -> Table:
+        """Return the blocks as compiled code reads them."""
+        if self.kept is None:
+            self.kept = table_of(self.blocks)
+        return self.kept
 
     def is_integer(self, name: str) -> bool:
         """Return whether a variable is an integer.
@@ -85,11 +98,19 @@ class State:
 
     def are_integers(self, names: Iterable[str]) -> bool:
         """Return whether all of these are integers."""
-        return all(map(self.is_integer, names))
+        chosen = tuple(names)
+        try:
+            return all(list(map(self.variables.__getitem__, chosen)))
+        except KeyError:
+            return all(list(map(self.is_integer, chosen)))
 
     def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
         """Return the closed cells of just these variables, and their scale; others are free."""
         blocks = self.raw if raw and self.raw is not None else self.blocks
+        if self.device is Device.CPU:
+            table = table_of(blocks, names)
+            if table.dtype is not None and len(table.parts) > 1:
+                return table.whole(), 1
         tighten = all(self.variables.get(name, True) for name in names)
         return assemble(blocks, names, tighten, self.is_float, self.device)
 

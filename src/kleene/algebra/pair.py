@@ -1,0 +1,100 @@
+"""Two states side by side: the variables that a join or a widening must look at, in groups.
+
+Blocks that both states share, being the same object, are not looked at. Join and widening find
+bounds between variables of different blocks as well. Let the bound of an end (x, or -x) grow from
+the one state to the other, and that of another end shrink: then the bound on their sum grows by
+less than the sum of both bounds, and is a relation. {x=0, y=0} and {x=1, y=1} join to x=y in this
+way. All variables with a growing end and all with a shrinking one are a group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kleene.algebra.block import Block
+from kleene.algebra.residence import Cells
+from kleene.algebra.state import Relations, State
+from kleene.algebra.table import Table, table_of
+
+Blocks = dict[str, Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The variables that both states bound and that are not in a shared block."""
+
+    a: Table
+    b: Table
+    shared: Blocks
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of all elements, or None where compiled code cannot read them."""
+        return self.a.dtype if self.b.dtype is not None else None
+
+    @property
+    def tighten(self) -> bool:
+        """Whether all variables are integers, of those that compiled code can read."""
+        return all(part.tighten for part in self.a.parts)
+
+    def names_of(self, at: Any) -> tuple[str, ...]:
+        """Return the names of a group."""
+        names = self.a.names
+        return names if len(at) == len(names) else tuple(names[k] for k in at.tolist())
+
+    def joined(self, at: Any) -> Cells:
+        """Return the joined cells of a group."""
+        if len(at) == len(self.a.names):
+            return self.a.joined(self.b)
+        return self.a.only(at).joined(self.b.only(at))
+
+    def groups(self, relations: Relations, relate: bool) -> list[Any]:
+        """Return the groups, each the numbers of its variables; without `relate` only by blocks."""
+        n = len(self.a.names)
+        if relations is Relations.NONE or not n:
+            return list(np.arange(n)[:, None])
+        if len(self.a.parts) == len(self.b.parts) == 1:
+            return [np.arange(n)]
+        if not relate:
+            return self.a.groups(self.b, np.zeros(0, np.int64))
+        signs = self._moves() if self.dtype is None else self.a.moves(self.b)
+        return self.a.groups(self.b, signs)
+
+    def _moves(self) -> Any:
+        """Return what `Table.moves` does, of numbers that compiled code cannot read."""
+        ones, others = (_ends(table) for table in (self.a, self.b))
+        found = [
+            0 if x is None or y is None else (x < y) - (y < x)
+            for x, y in zip(ones, others, strict=True)
+        ]
+        return np.array(found)
+
+
+def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
+    """Return the pair of the blocks of table `a` and those of `b`."""
+    other = b.table()
+    shared: Blocks = {}
+    if a.names != other.names or not set(a.parts).isdisjoint(other.parts):
+        shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
+        names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
+        a, other = table_of(blocks, names), table_of(b.blocks, names)
+    if a.dtype is None or other.dtype is None:
+        return Pair(a, other, shared)
+    a = a.widened(other.dtype)
+    return Pair(a, other.widened(a.dtype), shared)
+
+
+def _ends(table: Table) -> list[Any]:
+    """Return the bounds of 2x and -2x for each variable x, None where there is none."""
+    found = {
+        name: [
+            None if x is None else x / Fraction(part.scale) for x in part.ends()[2 * k : 2 * k + 2]
+        ]
+        for part in table.parts
+        for k, name in enumerate(part.names)
+    }
+    return [x for name in table.names for x in found[name]]

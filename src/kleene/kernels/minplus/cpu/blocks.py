@@ -1,0 +1,271 @@
+"""Octagons kept as blocks of related variables: put together, joined and compared row by row.
+
+A bound between two blocks is half of the sum of the bounds on 2x and -2y, so a row of the whole
+matrix is made from the row of one block and from these sums; the whole matrix is never made where
+one pass over its rows will do. A state comes as one array, `table`:
+
+    n, n_blocks, the address of each block's elements,
+    for each variable the number of its block, or -1 if it has no bounds,
+    for each variable its place in that block
+
+Variables that are in one block have ascending places in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from kleene.kernels.minplus.cpu import cells
+from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer
+from kleene.kernels.minplus.cpu.single import any_less
+from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
+
+_intrinsic: Any = intrinsic  # Numba publishes no types
+
+
+def _at_address(_context: Any, like: Any, address: Any) -> Any:
+    """Return an address as a pointer to elements of the same type as those of `like`."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[1], arguments[0].type)
+
+    return like(like, types.int64), build
+
+
+at_address: Any = _intrinsic(_at_address)
+
+
+@piece
+def slot(table: Any, k: int) -> int:
+    """Return the block of variable k."""
+    return table[2 + table[1] + k]
+
+
+@piece
+def place(table: Any, k: int) -> int:
+    """Return where variable k is in its block."""
+    return table[2 + table[1] + table[0] + k]
+
+
+@piece
+def runs(table: Any) -> Any:
+    """Return for each block its first variable; then for each variable two numbers.
+
+    How many variables from it on lie side by side in its block, and the next variable of the block
+    after those, n if there is none.
+    """
+    n, n_blocks = table[0], table[1]
+    found = np.full(n_blocks + 2 * n, n)
+    for k in range(n - 1, -1, -1):
+        s = slot(table, k)
+        if s < 0:
+            continue
+        length, following = 1, found[s]
+        if following == k + 1 and place(table, k + 1) == place(table, k) + 1:
+            length, following = found[n_blocks + k + 1] + 1, found[n_blocks + n + k + 1]
+        found[s], found[n_blocks + k], found[n_blocks + n + k] = k, length, following
+    return found
+
+
+@piece
+def read_unary(like: Any, table: Any, unary: Any, infinity: Any) -> None:
+    """Read cells (i, i^1) of the whole matrix to unary[i], and cells (i^1, i) to unary[2n + i]."""
+    n = table[0]
+    for k in range(n):
+        low = high = infinity
+        if slot(table, k) >= 0:
+            block, x = at_address(like, table[2 + slot(table, k)]), 2 * place(table, k)
+            low, high = block[cells.index(x, x + 1)], block[cells.index(x + 1, x)]
+        unary[2 * k], unary[2 * k + 1] = low, high
+        unary[2 * n + 2 * k], unary[2 * n + 2 * k + 1] = high, low
+
+
+@piece
+def row_at(table: Any, found: Any, unary: Any, i: int, line: Any) -> Any:
+    """Return where row i of the whole matrix is: in a block if all of it is there, or in `line`."""
+    n, n_blocks, k = table[0], table[1], i >> 1
+    s = slot(table, k)
+    following, source = n, line
+    if s >= 0:
+        following, row = found[s], 2 * place(table, k) + (i & 1)
+        source = beyond(at_address(line, table[2 + s]), (row + 1) * (row + 1) // 2)
+        if following == 0 and found[n_blocks] > k:
+            return beyond(source, 2 * place(table, 0))
+    mine, others = unary[i], beyond(unary, 2 * n)
+    for j in range(2 * k + 2):
+        line[j] = half_up(add_up(mine, others[j]))
+    while following <= k:
+        first = 2 * place(table, following)
+        into, of = beyond(line, 2 * following), beyond(source, first)
+        for j in range(2 * min(found[n_blocks + following], k + 1 - following)):
+            into[j] = of[j]
+        following = found[n_blocks + n + following]
+    return line
+
+
+@entry
+def assemble(out: Any, table: Any, outer: Any) -> None:
+    """Write the whole matrix of a state."""
+    upwards()
+    n, found = table[0], runs(table)
+    space = np.empty(6 * n, out.dtype)
+    unary, line = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(line, table, unary, outer[0])
+    for i in range(2 * n):
+        into, row = pointer(out, (i + 1) * (i + 1) // 2), row_at(table, found, unary, i, line)
+        for j in range((i | 1) + 1):
+            into[j] = row[j]
+        into[i] = 0
+    keep(space)
+    to_nearest()
+
+
+@entry
+def join(out: Any, a: Any, b: Any, outer: Any) -> None:
+    """Write the maximum of the whole matrices of two states."""
+    upwards()
+    n, a_runs, b_runs = a[0], runs(a), runs(b)
+    space = np.empty(12 * n, out.dtype)
+    a_unary, a_line = pointer(space, 0), pointer(space, 4 * n)
+    b_unary, b_line = pointer(space, 6 * n), pointer(space, 10 * n)
+    read_unary(a_line, a, a_unary, outer[0])
+    read_unary(b_line, b, b_unary, outer[0])
+    for i in range(2 * n):
+        into = pointer(out, (i + 1) * (i + 1) // 2)
+        x = row_at(a, a_runs, a_unary, i, a_line)
+        y = row_at(b, b_runs, b_unary, i, b_line)
+        for j in range((i | 1) + 1):
+            into[j] = x[j] if x[j] > y[j] else y[j]
+        into[i] = 0
+    keep(space)
+    to_nearest()
+
+
+@entry
+def covers(m: Any, table: Any, outer: Any) -> bool:
+    """Return whether no bound of `m` is less than that of a state."""
+    upwards()
+    n, found = table[0], runs(table)
+    space = np.empty(6 * n, m.dtype)
+    unary, line = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(line, table, unary, outer[0])
+    i, inside = 0, True
+    while inside and i < 2 * n:
+        row = row_at(table, found, unary, i, line)
+        mine = pointer(m, (i + 1) * (i + 1) // 2)
+        inside = not (any_less(mine, row, 0, i) or mine[i ^ 1] < row[i ^ 1])
+        i += 1
+    keep(space)
+    to_nearest()
+    return inside
+
+
+@piece
+def find(parent: Any, k: int) -> int:
+    """Return what stands for the set of k."""
+    while parent[k] != k:
+        parent[k] = parent[parent[k]]
+        k = parent[k]
+    return k
+
+
+@piece
+def unite_blocks(table: Any, parent: Any) -> None:
+    """Put the variables of each block into one set."""
+    first = np.full(table[1], -1)
+    for k in range(table[0]):
+        s = slot(table, k)
+        if s >= 0 and first[s] < 0:
+            first[s] = k
+        elif s >= 0:
+            parent[find(parent, k)] = find(parent, first[s])
+
+
+@entry
+def compare(signs: Any, a: Any, b: Any, outer: Any) -> None:
+    """Write for each end whether its bound grows from a to b (1), shrinks (-1) or neither (0)."""
+    n = a[0]
+    space = np.empty(8 * n, outer.dtype)
+    x, y = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(x, a, x, outer[0])
+    read_unary(y, b, y, outer[0])
+    for i in range(2 * n):
+        is_bound = x[i] != outer[0] and y[i] != outer[0]
+        signs[i] = (x[i] < y[i]) - (y[i] < x[i]) if is_bound else 0
+    keep(space)
+
+
+@entry
+def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
+    """Return how many groups of variables a join relates, with the label of each variable's.
+
+    Variables of one block of either state are in one group; so are those with an end whose bound
+    grows and those with one whose bound shrinks, if there are both.
+    """
+    parent = np.arange(a[0])
+    unite_blocks(a, parent)
+    unite_blocks(b, parent)
+    grows = shrinks = False
+    for sign in signs:
+        grows |= sign > 0
+        shrinks |= sign < 0
+    first = -1
+    for i in range(len(signs) if grows and shrinks else 0):
+        if signs[i] != 0:
+            first = i >> 1 if first < 0 else first
+            parent[find(parent, i >> 1)] = find(parent, first)
+    n_groups = 0
+    for k in range(a[0]):
+        labels[k] = find(parent, k)
+        n_groups += labels[k] == k
+    return n_groups
+
+
+@entry
+def split(labels: Any, m: Any, outer: Any) -> int:
+    """Return how many groups of related variables there are; related ones get the same label.
+
+    Two are related when some bound on both is less than what the bounds on each give. Groups are
+    chains of variables, and one more variable is compared with those of each until it is related:
+    dense octagons take O(n).
+    """
+    n, at = len(labels), pointer(m, 0)
+    following, last, heads = np.full(n, -1), np.arange(n), np.empty(n, np.int64)
+    n_groups = 0
+    for k in range(n):
+        kept = 0
+        for g in range(n_groups):
+            x = heads[g]
+            while x >= 0 and not related(at, k, x, outer[0]):
+                x = following[x]
+            if x >= 0:
+                following[last[k]], last[k] = heads[g], last[heads[g]]
+            else:
+                heads[kept] = heads[g]
+                kept += 1
+        heads[kept] = k
+        n_groups = kept + 1
+    for g in range(n_groups):
+        x = heads[g]
+        while x >= 0:
+            labels[x] = g
+            x = following[x]
+    return n_groups
+
+
+@piece
+def related(m: Any, k: int, x: int, infinity: Any) -> bool:
+    """Return whether a bound on both variables says more than the bounds on each; x < k."""
+    found = False
+    for i in (2 * k, 2 * k + 1):
+        for j in (2 * x, 2 * x + 1):
+            bound = m[cells.index(i, j)]
+            of_i, of_j = m[cells.index(i, i ^ 1)], m[cells.index(j ^ 1, j)]
+            is_free = of_i == infinity or of_j == infinity
+            found |= bound != infinity and (is_free or bound + bound < of_i + of_j)
+    return found
