@@ -91,7 +91,7 @@ class Draft(State):
         if edge.is_sum and self.relations is Relations.DIFFERENCES:
             return False
         bound = edge.tightened if block.tighten else edge.bound if self.is_float else None
-        if bound is None:
+        if bound is None or abs(bound) > block.limit:
             return False
         i, j = 2 * block.index[edge.y] + edge.y_end, 2 * block.index[edge.x] + edge.x_end
         if block.owner is not self.owner and block.cells[cell(i, j)] <= bound:
@@ -99,7 +99,7 @@ class Draft(State):
         return self._tighten_cell(block, i, j, bound)
 
     def _tighten_cell(self, block: Block, i: int, j: int, bound: int) -> bool:
-        if not block.has_room(max(0, abs(bound) - (block.greatest or 0))):
+        if not block.has_room(0):
             return False
         block = self._own(block)
         value = float(bound) if self.is_float else bound
