@@ -117,6 +117,19 @@ def test_tiles_close_again_after_constraints(m, data, tighten, tiles):
     assert np.array_equal(m, expected)
 
 
+@given(m=closed_octagons(max_n=6), data=st.data(), tighten=st.booleans())
+def test_constraints_of_the_host_do_the_same(m, data, tighten, backend):
+    if tighten:
+        reference.close(m, True)
+    n = minplus.n_variables(len(m))
+    rows = data.draw(constraints(n, st.integers(-6, 9), max_size=3))
+    expected = m.copy()
+    given_rows = [[row[part] for row in rows] for part in range(3)]
+    found = backend.constrain(m, *given_rows, tighten)
+    assert found == reference.close_after(expected, *columns(rows, m.dtype), tighten)
+    assert np.array_equal(m, expected)
+
+
 @given(m=octagons(max_n=9), tighten=st.booleans())
 def test_tiles_strengthen_any_octagon(m, tighten, tiles):
     expected = m.copy()

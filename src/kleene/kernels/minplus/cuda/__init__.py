@@ -7,6 +7,7 @@ batches of one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,35 +26,46 @@ def close(m: Any, tighten: bool) -> bool:
         return closure.close_large(m, n, tighten)
     codes = xp.full(1, closure.WIDER, np.uint8)
     closure.close_tiles(m, ends(len(m)), codes, n, tighten)
-    return int(codes[0]) == closure.CLOSED
+    return bool(codes.item() == closure.CLOSED)
 
 
 def strengthen(m: Any, tighten: bool) -> bool:
     """Combine unary bounds."""
     if n_variables(len(m)) > closure.LARGEST_TILE:
-        none = ends(0)
-        return _revise(m, none, none, m[:1], [-1], tighten)
-    return bool(batch.strengthen(m, ends(len(m)), tighten)[0])
+        return _revise(m, "prepare_given", [(np.int32(-1), np.int32(-1), m.dtype.type(0))], tighten)
+    return bool(batch.strengthen(m, ends(len(m)), tighten).item())
 
 
 def close_after(m: Any, rows: Any, columns: Any, bounds: Any, tighten: bool) -> bool:
     """Add constraints to a closed octagon and close it again."""
     if n_variables(len(m)) > closure.LARGEST_TILE:
-        return _revise(m, rows, columns, bounds, range(len(rows)), tighten)
+        arrays(rows, columns, bounds)
+        turns = [(rows, columns, bounds, np.int32(s)) for s in range(len(rows))]
+        return _revise(m, "prepare_one", turns, tighten)
     starts = ends(len(rows))
-    return bool(batch.close_after(m, ends(len(m)), starts, rows, columns, bounds, tighten)[0])
+    return bool(batch.close_after(m, ends(len(m)), starts, rows, columns, bounds, tighten).item())
 
 
-def _revise(m: Any, rows: Any, columns: Any, bounds: Any, turns: Any, tighten: bool) -> bool:
-    """Take up constraints one after the other, -1 for unary bounds, with all of the GPU."""
-    xp, n = arrays(m, rows, columns, bounds), np.int32(n_variables(len(m)))
+def constrain(
+    m: Any, rows: Sequence[int], columns: Sequence[int], bounds: Sequence[Any], tighten: bool
+) -> bool:
+    """Do what `close_after` does with constraints of the host: they travel with the launches."""
+    cells = zip(rows, columns, bounds, strict=True)
+    turns = [(np.int32(i), np.int32(j), m.dtype.type(bound)) for i, j, bound in cells]
+    return _revise(m, "prepare_given", turns, tighten)
+
+
+def _revise(m: Any, kernel: str, turns: list[Any], tighten: bool) -> bool:
+    """Take up constraints, as `kernel` wants them, one after the other with all of the GPU."""
+    xp, n = arrays(m), np.int32(n_variables(len(m)))
+    if not turns or not n:
+        return not (n and m[:1].item() < 0)
     room, code = xp.empty(12 * int(n), m.dtype), xp.ones(1, np.int32)
     kernels, flag = module("revise", m.dtype), np.int32(tighten)
-    for s in turns:
-        args = (m, n, rows, columns, bounds, np.int32(s), flag, room, code)
-        kernels.launch("prepare_one", (1,), (1024,), args)
+    for constraint in turns:
+        kernels.launch(kernel, (1,), (1024,), (m, n, *constraint, flag, room, code))
         run("revise", "apply_one", m.dtype, 1, len(m), m, n, flag, room, code)
-    return int(code[0]) != closure.EMPTY if len(turns) else not bool(m[0] < 0)
+    return bool(code.item() != closure.EMPTY)
 
 
 def add(m: Any, rows: Any, columns: Any, bounds: Any) -> None:
@@ -83,12 +95,12 @@ def narrow(out: Any, a: Any, b: Any) -> None:
 
 def includes(a: Any, b: Any) -> bool:
     """Return whether every bound of `a` is no tighter than that of `b`."""
-    return bool(batch.includes(a, b, ends(len(a)))[0])
+    return bool(batch.includes(a, b, ends(len(a))).item())
 
 
 def equals(a: Any, b: Any) -> bool:
     """Return whether all bounds are the same."""
-    return bool(batch.equals(a, b, ends(len(a)))[0])
+    return bool(batch.equals(a, b, ends(len(a))).item())
 
 
 def forget(m: Any, variable: int) -> None:
@@ -150,14 +162,14 @@ def labels(m: Any) -> Any:
 
 def greatest(m: Any) -> int:
     """Return the greatest absolute value of a bound, of integers."""
-    return int(batch.greatest(m, ends(len(m)))[0])
+    return int(batch.greatest(m, ends(len(m))).item())
 
 
 def divisor(m: Any, of: int) -> int:
     """Return the greatest that divides all bounds, of integers, and `of`."""
     found = arrays(m).full(1, of, np.uint64)
     batch.divide(found, m, ends(len(m)))
-    return int(found[0])
+    return int(found.item())
 
 
 def _two(m: Any, up: Any, down: Any) -> tuple[Any, Any]:

@@ -171,7 +171,7 @@ def relate(labels: Any, starts: Any, m: Any, offsets: Any) -> None:
     """
     arrays(labels, starts, m, offsets)
     kernel = (m.dtype, len(offsets) - 1)
-    run("survey", "count_up", *kernel, len(labels), labels, starts)
+    run("survey", "find_first", *kernel, len(m), labels, starts, m, offsets)
     run("survey", "relate", *kernel, len(m), labels, starts, m, offsets)
     run("survey", "name_groups", *kernel, len(labels), labels, starts)
 
@@ -184,7 +184,7 @@ def greatest(m: Any, offsets: Any) -> Any:
 
 
 def divide(divisors: Any, m: Any, offsets: Any) -> None:
-    """Lower divisors[t] (uint64, not 0) to the greatest that also divides octagon t, of integers."""
+    """Lower divisors[t] (uint64, not 0) to the greatest that divides octagon t of integers too."""
     arrays(divisors, m, offsets)
     run("survey", "find_divisor", m.dtype, len(divisors), len(m), divisors, m, offsets)
 

@@ -157,7 +157,7 @@ class _Work:
 
     def code(self) -> int:
         """Return what became of it, when all launches are done."""
-        facts = int(self.facts[0])
+        facts = int(self.facts.item())
         if facts & _NO_POINT:
             return EMPTY
         too_large = facts & _TOO_LARGE or facts & _SPARSE_AND_LARGE == _SPARSE_AND_LARGE

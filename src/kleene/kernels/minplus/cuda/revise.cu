@@ -120,20 +120,32 @@ extern "C" __global__ void strengthen_each(VALUE_T* m, const long long* __restri
   if (threadIdx.x == 0) found[t] = code != EMPTY;
 }
 
-// grid 1: the vectors for one octagon that many blocks share; of constraint s, or of none if s < 0.
-// Once `code` is EMPTY it stays.
+// The vectors for one octagon that many blocks share; of no constraint if i < 0. Once `code` is EMPTY
+// it stays.
+__device__ void prepare_shared(const VALUE_T* m, int n, int i, int j, VALUE_T bound, bool tighten,
+                               VALUE_T* room, int* code) {
+  const bool was_empty = *code == EMPTY || m[0] < 0;
+  __syncthreads();
+  const Vectors x = vectors(room, n);
+  int found = EMPTY;
+  if (!was_empty && i < 0) found = prepare_unary(m, n, tighten, x);
+  if (!was_empty && i >= 0) found = prepare(m, n, i, j, bound, tighten, x);
+  if (threadIdx.x == 0) *code = found;
+}
+
+// grid 1: constraint s of those on the GPU.
 extern "C" __global__ void prepare_one(const VALUE_T* __restrict__ m, int n,
                                        const long long* __restrict__ rows,
                                        const long long* __restrict__ columns,
                                        const VALUE_T* __restrict__ bounds, int s, int tighten,
                                        VALUE_T* room, int* code) {
-  const bool was_empty = *code == EMPTY || m[0] < 0;
-  __syncthreads();
-  int found = EMPTY;
-  if (!was_empty && s < 0) found = prepare_unary(m, n, tighten, vectors(room, n));
-  if (!was_empty && s >= 0)
-    found = prepare(m, n, (int)rows[s], (int)columns[s], bounds[s], tighten, vectors(room, n));
-  if (threadIdx.x == 0) *code = found;
+  prepare_shared(m, n, (int)rows[s], (int)columns[s], bounds[s], tighten, room, code);
+}
+
+// grid 1: a constraint of the host, or none.
+extern "C" __global__ void prepare_given(const VALUE_T* __restrict__ m, int n, int i, int j,
+                                         VALUE_T bound, int tighten, VALUE_T* room, int* code) {
+  prepare_shared(m, n, i, j, bound, tighten, room, code);
 }
 
 // grid (1, shares).

@@ -35,15 +35,38 @@ __device__ void unite(int* label, int a, int b) {
   }
 }
 
-// Before `relate`: every variable is a group.
-extern "C" __global__ void count_up(int* __restrict__ label, const long long* __restrict__ starts) {
-  const long long first = starts[blockIdx.x], n = starts[blockIdx.x + 1] - first;
-  for (long long k = thread_id(); k < n; k += n_threads()) label[first + k] = (int)k;
+// Is the bound in row i and column j < (i & ~1) less than what the bounds on each variable give: half
+// of the sum of two cells, each of which is twice a bound?
+__device__ __forceinline__ bool is_related(const VALUE_T* m, int i, int j, VALUE_T of_i) {
+  const VALUE_T bound = m[row_start(i) + j];
+  if (bound == INFINITE) return false;
+  const VALUE_T of_j = m[cell(j ^ 1, j)];
+  return of_i == INFINITE || of_j == INFINITE ||
+         (wide_t)bound + (wide_t)bound < (wide_t)of_i + (wide_t)of_j;
 }
 
-// Two variables are related where a bound on both is less than
-// what the bounds on each give: half of the sum of two cells, each of which is twice a bound. A
-// warp takes a row.
+// Label each variable by the first one it is related to, or by itself: most of a large group is then
+// together, without a search. A warp takes a variable.
+extern "C" __global__ void find_first(int* __restrict__ label, const long long* __restrict__ starts,
+                                      const VALUE_T* __restrict__ m,
+                                      const long long* __restrict__ offsets) {
+  const Part o = part_of(offsets, blockIdx.x);
+  const VALUE_T* here = m + o.begin;
+  for (int k = warp_id(); k < o.n; k += n_warps()) {
+    const VALUE_T up = here[cell(2 * k, 2 * k + 1)], down = here[cell(2 * k + 1, 2 * k)];
+    int found = k;
+    for (int first = 0; first < 2 * k && found == k; first += 32) {
+      const int j = first + lane_id();
+      const bool is_one = j < 2 * k && (is_related(here, 2 * k, j, up) ||
+                                        is_related(here, 2 * k + 1, j, down));
+      const unsigned ones = __ballot_sync(0xffffffffu, is_one);
+      if (ones) found = (first + __ffs(ones) - 1) >> 1;
+    }
+    if (lane_id() == 0) label[starts[blockIdx.x] + k] = found;
+  }
+}
+
+// After `find_first`: the groups of related variables become one. A warp takes a row.
 extern "C" __global__ void relate(int* label, const long long* __restrict__ starts,
                                   const VALUE_T* __restrict__ m,
                                   const long long* __restrict__ offsets) {
@@ -51,14 +74,12 @@ extern "C" __global__ void relate(int* label, const long long* __restrict__ star
   const VALUE_T* here = m + o.begin;
   int* mine = label + starts[blockIdx.x];
   for (int i = warp_id(); i < 2 * o.n; i += n_warps()) {
-    const VALUE_T* row = here + row_start(i);
-    const VALUE_T of_i = row[i ^ 1];
+    const VALUE_T of_i = here[cell(i, i ^ 1)];
+    int root = root_of(mine, i >> 1);
     for (int j = lane_id(); j < (i & ~1); j += 32) {
-      const VALUE_T bound = row[j], of_j = here[cell(j ^ 1, j)];
-      if (bound == INFINITE) continue;
-      if (of_i == INFINITE || of_j == INFINITE ||
-          (wide_t)bound + (wide_t)bound < (wide_t)of_i + (wide_t)of_j)
-        unite(mine, i >> 1, j >> 1);
+      if (*(volatile int*)(mine + (j >> 1)) == root || !is_related(here, i, j, of_i)) continue;
+      unite(mine, root, j >> 1);
+      root = root_of(mine, root);
     }
   }
 }
