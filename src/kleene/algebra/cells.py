@@ -217,11 +217,12 @@ def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
 
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
     """Add constraints to closed cells and close them; return whether a point is left."""
+    if where(m) is Device.CUDA:
+        return residence.constrain(m, rows, columns, bounds, tighten)
     values = np.array(bounds, m.dtype)
     i, j = np.array(rows, np.int64), np.array(columns, np.int64)
     if m.dtype != OBJECT:
-        added = beside(m, i), beside(m, j), beside(m, values)
-        return minplus.close_after(m, *added, tighten=tighten, device=where(m))
+        return minplus.close_after(m, i, j, values, tighten=tighten)
     add(m, i, j, values)
     return close(m, tighten)
 

@@ -76,6 +76,11 @@ def _cuda() -> Any:
     return cuda
 
 
+def constrain(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
+    """Add constraints to closed cells on the GPU and close them; return whether a point is left."""
+    return bool(_cuda().constrain(m, rows, columns, bounds, tighten))
+
+
 def greatest(m: Cells) -> int:
     """Return the greatest absolute value of integers on the GPU."""
     return int(_cuda().greatest(m))
