@@ -1,0 +1,1 @@
+"""Programs to programs: values in, new values out."""

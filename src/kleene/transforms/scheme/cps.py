@@ -1,0 +1,343 @@
+"""CPS conversion: every procedure takes one formal more, to which it hands its result.
+
+Bodies of lambdas, and the program, become *tails*, in which nothing is left to do after a call:
+
+    tail   = (atom atom …) | (atom simple) | (if atom tail tail) | (letrec ((v atom) …) tail)
+           | (begin (set! v atom) tail) | simple
+    simple = (primitive atom …) | atom
+    atom   = constant | variable | primitive | (lambda (v …) tail)
+
+A tail that is simple ends the program with that value. What is to be done with the value of a part
+is a function of Python, run while converting, if the value has a name or is a constant: only values
+of calls and of primitives are bound by a lambda (Danvy and Filinski's one-pass conversion). Reads
+of variables that may change are bound too, if a call comes between them and their use. Tasks wait
+on a list, so that no depth of nesting is too deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from kleene.base.errors import raise_all
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import NONE, Core, Node
+from kleene.ir.scheme.primitives import table
+from kleene.ir.scheme.values import UNSPECIFIED
+from kleene.transforms.scheme.draft import Derived, Draft
+from kleene.transforms.scheme.language import CALL_CC, objections
+
+ATOMS = (columns.CONSTANT, columns.VARIABLE, columns.PRIMITIVE, columns.LAMBDA)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a new variable holds."""
+
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value that is known."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Hand the value to the continuation that this variable holds; NONE: end the program."""
+
+    variable: int
+
+
+Atom = int | Held | Known  # an integer is the row of an atom
+Next = Return | Callable[[int, Atom], None]  # the latter is given a slot for what is left to do
+HALT = Return(NONE)
+
+
+def to_cps(program: Derived) -> Derived:
+    """Return the program in continuation-passing style.
+
+    Raises:
+        SourceError: a form cannot be carried (`cps/no-form`).
+    """
+    raise_all(objections(program.core, with_data=True))
+    return _Converter(program).run()
+
+
+def is_cps(core: Core) -> bool:
+    """Return whether a program is one tail already: then its calls never return to anything."""
+    tops = core.node(core.root).operands
+    waiting = [(node, _TAIL) for node in tops]
+    while waiting:
+        node, role = waiting.pop()
+        inside = _roles(node, role)
+        if inside is None:
+            return False
+        waiting += zip(node.operands, inside, strict=True)
+    return len(tops) == 1
+
+
+_ATOM, _OPERATOR, _SIMPLE, _TAIL, _EFFECT = range(5)
+
+
+def _roles(node: Node, role: int) -> list[int] | None:
+    """Return the roles of a row's operands, or None if the row cannot have its role in CPS."""
+    below, effects = node.operands, (columns.SET, columns.DEFINE)
+    if role == _EFFECT or node.kind in effects:
+        return [_ATOM] if role == _EFFECT and node.kind in effects else None
+    if node.kind == columns.LAMBDA:
+        return [_TAIL]
+    if node.kind in ATOMS:
+        return [] if node.kind != columns.PRIMITIVE or role == _OPERATOR else None
+    if node.kind == columns.CALL:
+        is_primitive = below[0].kind == columns.PRIMITIVE
+        if role < (_SIMPLE if is_primitive else _TAIL) or _calls_cc(below[0]):
+            return None
+        return [_OPERATOR, *[_ATOM if is_primitive else _SIMPLE] * (len(below) - 1)]
+    if role != _TAIL or not below:
+        return None
+    if node.kind == columns.IF:
+        return [_ATOM, _TAIL, _TAIL]
+    before = _ATOM if node.kind == columns.LETREC else _EFFECT
+    return [*[before] * (len(below) - 1), _TAIL]
+
+
+def _calls_cc(operator: Node) -> bool:
+    is_primitive = operator.kind == columns.PRIMITIVE
+    return is_primitive and operator.core.primitives[operator.reference] in CALL_CC
+
+
+class _Converter:
+    def __init__(self, program: Derived) -> None:
+        core = self.core = program.core
+        self.draft = Draft(program)
+        self.kind: list[int] = core.kind.tolist()
+        self.reference: list[int] = core.reference.tolist()
+        self.changes: list[bool] = ((core.owner == NONE) | core.is_assigned).tolist()
+        self.tasks: list[Callable[[], None]] = []
+        self.steps: dict[int, Callable[[int, int, Next], None]] = {
+            columns.CALL: self._call,
+            columns.IF: self._if,
+            columns.SET: self._assignment,
+            columns.DEFINE: self._assignment,
+            columns.LETREC: self._letrec,
+            columns.SEQUENCE: self._sequence,
+        }
+
+    def run(self) -> Derived:
+        """Return the converted program."""
+        self._later(0, self.core.root, HALT)
+        while self.tasks:
+            self.tasks.pop()()
+        return self.draft.finish()
+
+    def _below(self, row: int) -> list[int]:
+        first, end = self.core.operand_offsets[row : row + 2]
+        below: list[int] = self.core.operands[first:end].tolist()
+        return below
+
+    def _later(self, slot: int, row: int, next: Next) -> None:
+        """Convert a row, and what is next with its value, into `slot`; not before this returns."""
+        self.tasks.append(partial(self._convert, slot, row, next))
+
+    def _convert(self, slot: int, row: int, next: Next) -> None:
+        if self.kind[row] in ATOMS:
+            self._give(slot, row, row, next)
+        else:
+            self.steps[self.kind[row]](slot, row, next)
+
+    def _give(self, slot: int, about: int, value: Atom, next: Next) -> None:
+        """Go on with a value that needs no name."""
+        if isinstance(next, Return):
+            self._atom(self._handed(slot, about, next), about, value)
+        else:
+            self.tasks.append(partial(next, slot, value))
+
+    def _handed(self, slot: int, about: int, next: Next) -> int:
+        """Return the slot for a value that is passed on."""
+        if next == HALT:
+            return slot
+        first = self.draft.row(columns.CALL, slot, about, n_operands=2)
+        self._continuation(first, about, next)
+        return first + 1
+
+    def _continuation(self, slot: int, about: int, next: Next) -> None:
+        """Put what is next into `slot`, as a variable or as a lambda."""
+        if isinstance(next, Return) and next != HALT:
+            self.draft.variable(slot, about, next.variable)
+            return
+        body, (value,) = self.draft.binder(columns.LAMBDA, slot, about, ["r"])
+        self._give(body, about, Held(value), next)
+
+    def _shared(self, slot: int, about: int, next: Next) -> tuple[int, Return]:
+        """Return a slot in which what is next has a name, and that name."""
+        if isinstance(next, Return):
+            return slot, next
+        first = self.draft.row(columns.CALL, slot, about, n_operands=2)
+        body, (joined,) = self.draft.binder(columns.LAMBDA, first, about, ["j"])
+        self._continuation(first + 1, about, next)
+        return body, Return(joined)
+
+    def _atom(self, slot: int, about: int, atom: Atom) -> None:
+        if isinstance(atom, Held):
+            self.draft.variable(slot, about, atom.variable)
+        elif isinstance(atom, Known):
+            self.draft.constant(slot, about, atom.value)
+        elif self.kind[atom] == columns.LAMBDA:
+            self._lambda(slot, atom)
+        elif self.kind[atom] == columns.PRIMITIVE:
+            self._primitive(slot, atom)
+        elif self.kind[atom] == columns.VARIABLE:
+            self.draft.variable(slot, atom, self.draft.now[self.reference[atom]])
+        else:
+            self.draft.row(columns.CONSTANT, slot, atom, self.reference[atom])
+
+    def _lambda(self, slot: int, row: int) -> None:
+        formals = [*self.core.node(row).bound, "k"]
+        body, bound = self.draft.binder(columns.LAMBDA, slot, row, formals)
+        self.draft.stands_for(row)
+        self._later(body, self._below(row)[0], Return(bound[-1]))
+
+    def _primitive(self, slot: int, row: int) -> None:
+        """Put a lambda into `slot` that applies the primitive and hands on what it returns."""
+        n_formals = table()[self.core.primitives[self.reference[row]]].n_least
+        formals = [*("abcdefgh"[:n_formals]), "k"]
+        body, bound = self.draft.binder(columns.LAMBDA, slot, row, formals)
+        self.draft.stands_for(row)
+        self._applied(self._handed(body, row, Return(bound[-1])), row, row, map(Held, bound[:-1]))
+
+    def _applied(self, slot: int, about: int, primitive: int, arguments: Any) -> None:
+        atoms = list(arguments)
+        first = self.draft.row(columns.CALL, slot, about, n_operands=1 + len(atoms))
+        self.draft.stands_for(about)
+        self.draft.row(columns.PRIMITIVE, first, primitive, self.reference[primitive])
+        for place, atom in enumerate(atoms, first + 1):
+            self._atom(place, about, atom)
+
+    def _call(self, slot: int, row: int, next: Next) -> None:
+        self._operands(row, next, [], slot)
+
+    def _operands(self, row: int, next: Next, atoms: list[Atom], slot: int) -> None:
+        """Convert the operands behind those that are atoms by now, then make the call."""
+        below = self._below(row)
+        last_deep = max(
+            (i for i, each in enumerate(below) if self.kind[each] not in ATOMS), default=-1
+        )
+        for place in range(len(atoms), len(below)):
+            operand = below[place]
+            if self.kind[operand] not in ATOMS:
+                self._later(slot, operand, partial(self._operand, row, next, atoms))
+                return
+            if place < last_deep and self._may_change(operand):
+                then = partial(self._operand, row, next, atoms)
+                self._atom(self._handed(slot, row, then), row, operand)
+                return
+            atoms.append(operand)
+        self._finish_call(slot, row, atoms, next)
+
+    def _operand(self, row: int, next: Next, atoms: list[Atom], slot: int, value: Atom) -> None:
+        atoms.append(value)
+        self._operands(row, next, atoms, slot)
+
+    def _may_change(self, row: int) -> bool:
+        return self.kind[row] == columns.VARIABLE and self.changes[self.reference[row]]
+
+    def _finish_call(self, slot: int, row: int, atoms: list[Atom], next: Next) -> None:
+        operator = atoms[0]
+        if not isinstance(operator, int) or self.kind[operator] != columns.PRIMITIVE:
+            self._pass(slot, row, atoms, next)
+        elif _calls_cc(self.core.node(operator)):
+            self._call_cc(slot, row, atoms[1], next)
+        else:
+            self._applied(self._handed(slot, row, next), row, operator, atoms[1:])
+
+    def _pass(self, slot: int, row: int, atoms: list[Atom], next: Next) -> None:
+        """Make a call, with what is next as its last argument."""
+        first = self.draft.row(columns.CALL, slot, row, n_operands=len(atoms) + 1)
+        self.draft.stands_for(row)
+        for place, atom in enumerate(atoms, first):
+            self._atom(place, row, atom)
+        self._continuation(first + len(atoms), row, next)
+
+    def _call_cc(self, slot: int, row: int, receiver: Atom, next: Next) -> None:
+        """Pass on what is next as a procedure, too: one that drops its own continuation."""
+        slot, back = self._shared(slot, row, next)
+        first = self.draft.row(columns.CALL, slot, row, n_operands=3)
+        self.draft.stands_for(row)
+        self._atom(first, row, receiver)
+        body, bound = self.draft.binder(columns.LAMBDA, first + 1, row, ["v", "k"])
+        self.draft.stands_for(row)
+        self._give(body, row, Held(bound[0]), back)
+        self._continuation(first + 2, row, back)
+
+    def _if(self, slot: int, row: int, next: Next) -> None:
+        self._later(slot, self._below(row)[0], partial(self._branch, row, next))
+
+    def _branch(self, row: int, next: Next, slot: int, test: Atom) -> None:
+        slot, back = self._shared(slot, row, next)
+        first = self.draft.row(columns.IF, slot, row, n_operands=3)
+        self._atom(first, row, test)
+        for place, branch in enumerate(self._below(row)[1:], first + 1):
+            self._later(place, branch, back)
+
+    def _assignment(self, slot: int, row: int, next: Next) -> None:
+        self._later(slot, self._below(row)[0], partial(self._assigned, row, next))
+
+    def _assigned(self, row: int, next: Next, slot: int, value: Atom) -> None:
+        kind, variable = self.kind[row], self.reference[row]
+        name = self.core.names[variable] if kind == columns.DEFINE else UNSPECIFIED
+        slot = self._store(kind, slot, row, variable, value)
+        self._give(slot, row, Known(name), next)
+
+    def _store(self, kind: int, slot: int, about: int, variable: int, value: Atom) -> int:
+        """Assign a variable; return the slot of what follows."""
+        first = self.draft.row(columns.SEQUENCE, slot, about, n_operands=2)
+        now = self.draft.now[variable]
+        self._atom(self.draft.assignment(kind, first, about, now), about, value)
+        return first + 1
+
+    def _sequence(self, slot: int, row: int, next: Next) -> None:
+        if self._below(row):
+            self._after(row, 0, next, slot, Known(UNSPECIFIED))
+        else:
+            self._give(slot, row, Known(UNSPECIFIED), next)
+
+    def _after(self, row: int, place: int, next: Next, slot: int, value: Atom) -> None:
+        """Convert the expressions of a sequence from a place on.
+
+        The value before is dropped, but not if it is a lambda: its body is part of the program.
+        """
+        if isinstance(value, int) and self.kind[value] == columns.LAMBDA:
+            self._atom(self._handed(slot, row, partial(self._after, row, place, next)), row, value)
+            return
+        below = self._below(row)
+        is_last = place == len(below) - 1
+        then = next if is_last else partial(self._after, row, place + 1, next)
+        self._later(slot, below[place], then)
+
+    def _letrec(self, slot: int, row: int, next: Next) -> None:
+        """Bind lambdas at once; other values are assigned, in order, before the body."""
+        values, variables = self._below(row)[:-1], list(self.core.node(row).bound)
+        first, _ = self.draft.binder(columns.LETREC, slot, row, variables, len(values) + 1)
+        for place, value in enumerate(values, first):
+            is_lambda = self.kind[value] == columns.LAMBDA
+            self._atom(place, row, value if is_lambda else Known(UNSPECIFIED))
+        self._fill(row, 0, next, first + len(values))
+
+    def _fill(self, row: int, place: int, next: Next, slot: int) -> None:
+        *values, body = self._below(row)
+        while place < len(values) and self.kind[values[place]] == columns.LAMBDA:
+            place += 1
+        if place == len(values):
+            self._later(slot, body, next)
+        else:
+            self._later(slot, values[place], partial(self._filled, row, place, next))
+
+    def _filled(self, row: int, place: int, next: Next, slot: int, value: Atom) -> None:
+        variable = self.reference[row] + place
+        slot = self._store(columns.SET, slot, row, variable, value)
+        self._fill(row, place + 1, next, slot)
