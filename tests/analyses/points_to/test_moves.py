@@ -410,16 +410,3 @@ def test_large_arrays_cost_no_more_than_small_ones() -> None:
     assert memory.bytes(9, -1) == [8, 9]
     assert memory.bytes(9, -5000) == [BLUR, 0, 8, 9]
     assert memory.bytes(9, 0, 1) == [8, 9]
-
-
-def test_moves_are_numbered_once() -> None:
-    moves = Moves()
-    assert moves.number(8) == moves.number(8, 0) == 0
-    assert moves.number(8, -16, 4) == moves.number(8, 4, 16) == 1
-    columns = moves.numbers(np.array([8, 0, 8]), np.array([0, 24, 0]))
-    assert columns.tolist() == [0, 2, 0]
-    constants, offsets, strides = moves.columns()
-    assert constants.tolist() == [8, 8, 0]
-    assert offsets.tolist() == [0, 0, 2, 3]
-    assert strides.tolist() == [16, 4, 24]
-    assert Moves().numbers(np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == []

@@ -103,7 +103,7 @@ def test_each_distinct_shape_is_kept_once() -> None:
     assert asked == [shapes.plain(node), shapes.repeated(node), shapes.plain(named), shapes.cells()]
     assert len(set(asked)) == 4
     assert shapes.raw(-1) == shapes.raw(-1, [])
-    assert shapes.function() == shapes.function()
+    assert shapes.function(2) == shapes.function(2) != shapes.function(3)
 
 
 def test_a_table_can_be_kept_element_by_element() -> None:
@@ -176,7 +176,7 @@ def test_storage_without_a_size_is_raw() -> None:
 
 def test_functions_have_one_place_and_no_contents() -> None:
     shapes, _ = shapes_of()
-    shapes.function()
+    shapes.function(1)
     moves = Moves()
     moves.number(1)
     moves.number(-8, 8)

@@ -12,7 +12,6 @@ from kleene.analyses.points_to.answers.statistics import Phase, timed
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
 from kleene.base.device import Device
-from kleene.base.errors import SourceError
 from kleene.solvers import inclusion
 
 if TYPE_CHECKING:
@@ -72,13 +71,5 @@ class PointsTo:
         from kleene.analyses.points_to.library import read_models
         from kleene.analyses.points_to.statement import state
 
-        if not self.library and not _has_main(program):
-            message = "the program has no 'main': nothing says where it starts"
-            note = "analyse it as a library: library=True (--library)"
-            raise SourceError(None, "points-to/no-main", message, note)
         models = read_models(Path(path) for path in self.models) if self.models else None
         return state(program, library_mode=self.library, wrappers=self.wrappers, models=models)
-
-
-def _has_main(program: Program) -> bool:
-    return any(f.name == "main" and not f.is_declaration for f in program.functions)

@@ -13,6 +13,8 @@ CELL = 8  # bytes of a pointer, and of a cell in storage of unknown type
 RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
 SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
 
+NOT_CALLED, ANY_NUMBER = -2, -1  # in `Shape.n_arguments`
+
 
 class Hold(IntEnum):
     """What does not lead a pointer out of an array."""
@@ -51,6 +53,7 @@ class Shape:
     starts: list[Start] = field(default_factory=list)
     has_contents: bool = True
     is_raw: bool = False  # some of it is of unknown type
+    n_arguments: int = NOT_CALLED  # that it is called with, or ANY_NUMBER
 
     def depth(self, array: int) -> int:
         """Return how many arrays there are around the elements of `array`."""

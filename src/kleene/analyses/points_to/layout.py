@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.cuts import Shape
+from kleene.analyses.points_to.cuts import ANY_NUMBER, Shape
 from kleene.analyses.points_to.landings import UNBOUNDED, Frame, find_places, land_all, search_all
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -67,6 +67,7 @@ def lay_out(shapes: Sequence[Shape], moves: Moves, has_unknown: bool) -> Layout:
     """Return the places of the shapes, and the landings of every move in every shape."""
     frame = _frame(shapes)
     rows, row_offsets, landings, occurs = land_all(frame, *moves.columns())
+    rows, row_offsets = _with_calls(shapes, moves, frame, rows, row_offsets)
     n_bytes, has_contents = frame.shapes[:-1, N_BYTES], frame.shapes[:-1, HAS_END] > 0
     n_regular = np.diff(frame.shapes[:, FIRST_PLACE])
     n_classes = np.diff(frame.shapes[:, FIRST_START])
@@ -143,6 +144,19 @@ def _frame(shapes: Sequence[Shape]) -> Frame:
     )
     search_all(frame, frame.known)
     return frame
+
+
+def _with_calls(
+    shapes: Sequence[Shape], moves: Moves, frame: Frame, rows: I32, offsets: I32
+) -> tuple[I32, I32]:
+    """Return the rows and offsets of moves in which calls lead to what they can call alone."""
+    takes = np.array([shape.n_arguments for shape in shapes], np.int64)
+    nowhere = len(offsets) - 1
+    n_most = int(np.diff(frame.shapes[:, FIRST_PLACE]).max(initial=0)) + 2  # end and blur
+    table = rows.reshape(-1, max(len(shapes), 1))
+    for n_arguments, move in moves.calls().items():
+        table[move, (takes != n_arguments) & (takes != ANY_NUMBER)] = nowhere
+    return table.ravel(), np.append(offsets, np.repeat(offsets[-1:], n_most))
 
 
 def _has_interior(frame: Frame) -> NDArray[np.bool_]:

@@ -101,12 +101,13 @@ class Shapes:
         shape.fold_cells(0, UNBOUNDED, -1)
         return self._put(key, shape)
 
-    def function(self) -> int:
-        """Return the shape of a function: one place, which contains nothing."""
-        key = ("function",)
+    def function(self, n_arguments: int) -> int:
+        """Return the shape of a function (-1: of variable arguments): one place, no contents."""
+        key = ("function", n_arguments)
         if key in self._ids:
             return self._ids[key]
-        return self._put(key, Shape(1, [], [Start(0, 1, -1)], has_contents=False))
+        shape = Shape(1, [], [Start(0, 1, -1)], has_contents=False, n_arguments=n_arguments)
+        return self._put(key, shape)
 
     def finish(self, moves: Moves, *, has_unknown: bool = True) -> Layout:
         """Return all shapes as arrays, with what each move does in each.

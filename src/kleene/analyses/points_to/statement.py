@@ -123,8 +123,8 @@ class _Stating:
             return
         found = [f for f, name in enumerate(self.functions.name) if name == "main"]
         if not found or not self.functions.is_defined[found[0]]:
-            note = "give the unit that defines it, or state it as a library (library_mode=True)"
-            message = "the program has no function main, so nothing enters it"
+            message = "the program has no 'main': nothing says where it starts"
+            note = "analyse it as a library: library=True (--library)"
             raise SourceError(None, "points-to/no-main", message, note)
         state_command_line(self.columns, self.sheet, self.shapes, found[0])
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.analyses.points_to.answers.calls import Calls, kinds_of, reach_graph, reached_from
+from kleene.analyses.points_to.answers.calls import (
+    CALLBACK,
+    Calls,
+    kinds_of,
+    reach_graph,
+    reached_from,
+)
 from kleene.analyses.points_to.model import Statement
 from kleene.base.errors import Span
 from kleene.ir import Program
@@ -183,8 +189,9 @@ def call_graph(
     escaped = tuple(naming.function(row) for row in calls.escaped.tolist())
     kinds = kinds_of(statement)
     sites = []
-    for rule, node in enumerate(statement.problem.call_callee.tolist()):
+    for rule in range(statement.problem.n_calls):
         instruction, leaves = int(statement.origins.call[rule]), bool(solution.calls_outside[rule])
+        node = _callee(program, statement, rule, int(kinds[rule]))
         row = int(program.instructions.span[instruction]) if instruction >= 0 else -1
         caller, place = caller_and_place(program, naming, instruction)
         known, rest = tuple(targets.get(rule, ())), escaped if leaves else ()
@@ -192,6 +199,14 @@ def call_graph(
         through = naming.readable(node)
         sites.append(CallSite(caller, place, kind, through, known, leaves, rest, span, reason))
     return CallGraph(program, naming, calls, tuple(sites))
+
+
+def _callee(program: Program, statement: Statement, rule: int, kind: int) -> int:
+    """Return the node that is called: of a call in the program its operand."""
+    instruction = int(statement.origins.call[rule])
+    if kind == CALLBACK or instruction < 0:
+        return int(statement.problem.call_callee[rule])
+    return int(program.instructions.operands_of(instruction)[0])
 
 
 def caller_and_place(program: Program, naming: Naming, instruction: int) -> tuple[str, str | None]:

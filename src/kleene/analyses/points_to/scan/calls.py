@@ -95,15 +95,20 @@ def _is_assembly(columns: Columns, callee: I64) -> Bits:
     return inside
 
 
+def named_arguments(columns: Columns, calls: CallTable) -> tuple[I64, Bits]:
+    """Return how many arguments the type of each call names, and whether there may be more."""
+    types = columns.program.types
+    signature = columns.program.instructions.about[calls.row]
+    is_variadic: Bits = types.flags[signature] & TypeFlag.VARARG != 0
+    return np.diff(types.offsets)[signature].astype(np.int64) - 1, is_variadic
+
+
 def variadic_actuals(columns: Columns, calls: CallTable) -> Bits:
     """Return which actuals are structs that lie, whole, among the arguments beyond the named."""
     program = columns.program
     passed = program.passed
     owner, place = calls.flat()
-    types = program.types
-    signature = program.instructions.about[calls.row]
-    n_named = np.diff(types.offsets)[signature] - 1
-    is_variadic = types.flags[signature] & TypeFlag.VARARG != 0
+    n_named, is_variadic = named_arguments(columns, calls)
     position = program.instructions.offsets[calls.row][owner] + 1 + place
     by_value = np.isin(position, passed.operand[passed.passing == Passing.BYVAL])
     found: Bits = by_value & is_variadic[owner] & (place >= n_named[owner])

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.calls import CallTable, variadic_actuals
+from kleene.analyses.points_to.scan.calls import CallTable, named_arguments, variadic_actuals
 from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
 from kleene.analyses.points_to.scan.memory import Memory
 from kleene.analyses.points_to.scan.sheet import Sheet
@@ -42,7 +43,9 @@ def declare(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> F
     is_variadic = types.flags[signature] & TypeFlag.VARARG != 0
     allocation = np.full(len(names), -1)
     real = np.flatnonzero(~is_intrinsic)
-    allocation[real] = sheet.allocate(AllocationKind.FUNCTION, table.value[real], shapes.function())
+    n_arguments = np.where(is_variadic, ANY_NUMBER, np.diff(table.argument_offsets))[real]
+    shape = [shapes.function(n) for n in n_arguments.tolist()]
+    allocation[real] = sheet.allocate(AllocationKind.FUNCTION, table.value[real], shape)
     sheet.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
     returns = ~is_intrinsic & columns.tracked_type[types.elements[types.offsets[signature]]]
@@ -123,10 +126,13 @@ def state_direct(
 
 
 def state_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
-    """Write calls through pointers."""
+    """Write calls through pointers: of functions that take as many arguments as are passed."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
-    sheet.call(calls.callee, calls.offsets, _actuals(columns, sheet, calls), result, calls.row)
+    n_named, is_variadic = named_arguments(columns, calls)
+    callee, plain = calls.callee.copy(), ~is_variadic
+    callee[plain] = sheet.called(callee[plain], n_named[plain], calls.row[plain])
+    sheet.call(callee, calls.offsets, _actuals(columns, sheet, calls), result, calls.row)
 
 
 def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:

@@ -145,6 +145,15 @@ class Sheet:
             self.move(*(c[~stays] for c in (found, source, constant, stride, origin)))
         return found
 
+    def called(self, callee: ArrayLike, n_arguments: ArrayLike, origin: ArrayLike) -> I64:
+        """Return nodes that hold the functions among the callees that take so many arguments."""
+        callee, n_arguments, origin = _columns(callee, n_arguments, origin)
+        distinct, index = np.unique(n_arguments, return_inverse=True)
+        moves = np.array([self._moves.called_with(n) for n in distinct.tolist()], np.int64)
+        found = self.nodes(len(callee))
+        self._write("offset", found, callee, MOVE - moves[index.reshape(-1)], origin)
+        return found
+
     def somewhere(self, source: ArrayLike, origin: ArrayLike = -1) -> I64:
         """Return nodes that point anywhere into what the sources point to."""
         source, origin = _columns(source, origin)

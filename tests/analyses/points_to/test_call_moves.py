@@ -1,0 +1,99 @@
+"""A call reaches functions that take as many arguments as it passes, and no others."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from kleene.analyses.points_to.cuts import ANY_NUMBER
+from kleene.analyses.points_to.layout import Layout
+from kleene.analyses.points_to.moves import Moves
+from tests.analyses.points_to.memory_types import Memory
+from tests.analyses.points_to.stated import load, stated
+
+PROGRAM = """
+#include <stdarg.h>
+int a, b, c;
+int *one(int *p) { return &a; }
+int *two(int *p, int *q) { return &b; }
+int *many(int *p, ...) { return &c; }
+void *any[4] = {(void *)one, (void *)two, (void *)many, &a};
+int *of_one, *of_two, *of_many;
+void call_one(int i) { of_one = ((int *(*)(int *))any[i])(&a); }
+void call_two(int i) { of_two = ((int *(*)(int *, int *))any[i])(&a, &b); }
+void call_many(int i) { of_many = ((int *(*)(int *, ...))any[i])(&a, &b); }
+int main(int n, char **v) { call_one(n); call_two(n); call_many(n); return 0; }
+"""
+UNKNOWN = """
+typedef void *(*callback)(void *, void *);
+extern callback given(void);
+static int *kept;
+static void *own(void *p) { kept = p; return p; }
+void escape(void *);
+int x;
+void *held;
+int main(void) { escape((void *)own); held = given()(&x, &x); return 0; }
+"""
+
+
+def test_moves_are_numbered_once() -> None:
+    moves = Moves()
+    assert moves.number(8) == moves.number(8, 0) == 0
+    assert moves.number(8, -16, 4) == moves.number(8, 4, 16) == 1
+    assert moves.called_with(2) == moves.called_with(2) == 2
+    assert moves.number(0, 24) == 3
+    assert moves.calls() == {2: 2}
+    constants, offsets, strides = moves.columns()
+    assert constants.tolist() == [8, 8, 0, 0]
+    assert offsets.tolist() == [0, 0, 2, 2, 3]
+    assert strides.tolist() == [16, 4, 24]
+
+
+def _landings(layout: Layout, move: int, shape: int) -> list[list[int]]:
+    row = layout.move_rows[move * len(layout.n_places) + shape]
+    offsets = layout.move_offsets[row : row + layout.n_places[shape] + 1]
+    return [layout.move_landings[a:b].tolist() for a, b in pairwise(offsets.tolist())]
+
+
+def test_a_call_leaves_data_and_other_functions_behind() -> None:
+    memory, moves = Memory(), Moves()
+    pair = memory.type(("struct", ("ptr", ("array", 3, "ptr"))))
+    shapes = memory.shapes()
+    kinds = (
+        shapes.plain(pair),
+        shapes.function(1),
+        shapes.function(2),
+        shapes.function(ANY_NUMBER),
+    )
+    step, call = moves.number(8), moves.called_with(2)
+    layout = shapes.finish(moves)
+    data, one, two, several = (_landings(layout, call, shape) for shape in kinds)
+    assert len(data) == layout.n_places[kinds[0]] > 1
+    assert not any(data)
+    assert (one, two, several) == ([[]], [[0]], [[0]])
+    assert any(_landings(layout, step, kinds[0]))
+
+
+def test_targets_take_what_is_passed(tmp_path: Path) -> None:
+    found = stated(load(tmp_path, PROGRAM))
+    assert found.targets("call_one") == {"one", "many"}
+    assert found.targets("call_two") == {"two", "many"}
+    assert found.targets("call_many") == {"one", "two", "many"}
+    assert found.holds("of_one") == {"a", "c"}
+    assert found.holds("of_two") == {"b", "c"}
+    assert found.holds("of_many") == {"a", "b", "c"}
+
+
+def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
+    found = stated(load(tmp_path, UNKNOWN))
+    assert found.targets("main") == {"own"}
+    assert "?" in found.holds("held")
+    assert found.solution.calls_outside.any()
+
+
+def test_a_site_is_called_through_what_the_source_names(tmp_path: Path) -> None:
+    graph = load(tmp_path, PROGRAM).points_to().call_graph()
+    (site,) = [site for site in graph.sites if site.caller == "call_two"]
+    assert set(site.known) == {"two", "many"}
+    assert "call_two" in site.through
+    assert [step.says for step in site.why("two").steps][-1].startswith("call_two")
