@@ -13,14 +13,12 @@ type. What it does assume is that arrays within a type that the code names are a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.compiled import entry
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
@@ -36,11 +34,6 @@ _SELECT, _GEP = int(Opcode.SELECT), int(Opcode.GETELEMENTPTR)
 _LOAD, _STORE = int(Opcode.LOAD), int(Opcode.STORE)
 
 Bits = NDArray[np.bool_]
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _compiled(function: Function) -> Function:
-    return cast(Function, cast(Any, njit)(cache=True)(function))
 
 
 def heap_shapes(program: Program, shapes: Shapes, values: I64, n_bytes: I64) -> I32:
@@ -120,7 +113,7 @@ def _slots(program: Program) -> Bits:
     return is_slot
 
 
-@_compiled
+@entry
 def _follow(
     values: I64,
     base: int,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from kleene.graphs.cpu.compiled import entry
 from kleene.graphs.graph import Ids, Offsets
 
 
-@njit(cache=True)
+@entry
 def components(offsets: Offsets, targets: Ids) -> tuple[Ids, int]:
     """Return each node's component and their number; ids rise along edges.
 

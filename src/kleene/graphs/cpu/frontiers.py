@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from kleene.graphs.cpu.compiled import entry, piece
 from kleene.graphs.graph import Ids, Offsets
 
 
-@njit(cache=True)
+@piece
 def _climb(
     offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids, cursor: Offsets, values: Ids
 ) -> None:
@@ -35,7 +35,7 @@ def _climb(
                     break
 
 
-@njit(cache=True)
+@entry
 def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple[Offsets, Ids]:
     """Return every node's dominance frontier by rising id; the graph comes reversed."""
     n_nodes = len(idom)
@@ -49,7 +49,7 @@ def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple
     return starts, values
 
 
-@njit(cache=True)
+@entry
 def closures(
     offsets: Offsets, targets: Ids, set_offsets: Offsets, members: Ids
 ) -> tuple[Offsets, Ids]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from kleene.kernels.bit_rows.types import Bits, Indices
+from kleene.kernels.compiled import Room
 
 # Below this many words to OR one thread is faster than waking several.
 PARALLEL_FROM_WORDS = 1 << 19
 _CHUNK_WORDS = 64  # looked at before written: most chunks of a round bring nothing new
+_ROOM = Room(__file__)
 _U64 = np.uint64  # Numba tests other index types for a negative value at each access
 
 
@@ -30,14 +34,25 @@ def or_rows(
     return candidates[changed[candidates]]
 
 
-@njit(cache=True, parallel=True)
-def _or_parallel(rows, delta, sources, destinations, fresh, changed, n_owners):  # type: ignore[no-untyped-def]
+@_ROOM.parallel_entry
+def _or_parallel(
+    rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any, changed: Any, n_owners: Any
+) -> None:
     for owner in prange(n_owners):
         _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owners)
 
 
-@njit(cache=True)
-def _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owners):  # type: ignore[no-untyped-def]
+@_ROOM.entry
+def _or_owned(
+    rows: Any,
+    delta: Any,
+    sources: Any,
+    destinations: Any,
+    fresh: Any,
+    changed: Any,
+    owner: Any,
+    n_owners: Any,
+) -> None:
     """Apply the pairs whose destination `owner` owns; passing one over costs a nanosecond."""
     n_words = _U64(rows.shape[1])
     flat_rows, flat_delta, flat_fresh = rows.reshape(-1), delta.reshape(-1), fresh.reshape(-1)
@@ -50,8 +65,8 @@ def _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owner
             changed[destination] = True
 
 
-@njit(cache=True)
-def _owner_of(row, n_owners):  # type: ignore[no-untyped-def]
+@_ROOM.piece
+def _owner_of(row: Any, n_owners: Any) -> Any:
     """Return the owner of `row`: eight neighbours have one, so owners seldom share a cache line.
 
     A multiplicative hash spreads strided rows; the second product maps it to 0..n_owners - 1
@@ -61,8 +76,8 @@ def _owner_of(row, n_owners):  # type: ignore[no-untyped-def]
     return np.int64((spread * _U64(n_owners)) >> _U64(32))
 
 
-@njit(cache=True)
-def _or_words(rows, delta, fresh, to, start, n_words):  # type: ignore[no-untyped-def]
+@_ROOM.piece
+def _or_words(rows: Any, delta: Any, fresh: Any, to: Any, start: Any, n_words: Any) -> Any:
     """OR one row of words into another; return whether a bit was new."""
     changed = False
     done = _U64(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.landings.compiled import piece
+from kleene.analyses.points_to.compiled import piece
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BEGIN,

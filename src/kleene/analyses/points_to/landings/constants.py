@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kleene.analyses.points_to.compiled import piece
 from kleene.analyses.points_to.landings.addresses import (
     AROUND,
     PAST,
@@ -12,7 +13,6 @@ from kleene.analyses.points_to.landings.addresses import (
     surround,
     sweep,
 )
-from kleene.analyses.points_to.landings.compiled import piece
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BEGIN,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.landings.compiled import entry, piece
+from kleene.analyses.points_to.compiled import entry, piece
 from kleene.ir.tables import I32, I64, U8
 
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.analyses.points_to.compiled import piece
 from kleene.analyses.points_to.landings.addresses import advance, period, shift, surround, sweep
-from kleene.analyses.points_to.landings.compiled import piece
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,

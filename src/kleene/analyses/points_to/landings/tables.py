@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.analyses.points_to.compiled import entry, piece
 from kleene.analyses.points_to.landings.addresses import DEEPEST, N_WALK
-from kleene.analyses.points_to.landings.compiled import entry, piece
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -131,7 +131,10 @@ def _is_at(row: int, lengths: I32, block: I32, n_used: int, offsets: I32, landin
     for i in range(len(lengths)):
         if offsets[row + i + 1] - offsets[row + i] != lengths[i]:
             return False
-    return bool((landings[first : first + n_used] == block[:n_used]).all())
+    for i in range(n_used):  # noqa: SIM110 -- Numba compiles loops, not generators
+        if landings[first + i] != block[i]:
+            return False
+    return True
 
 
 @piece

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+
+from kleene.analyses.points_to.compiled import entry, piece
 from kleene.analyses.points_to.scan.columns import Ints
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 from kleene.ir.program import Program
@@ -36,11 +38,22 @@ def reach_of(
     return found
 
 
-@njit(cache=True)
-def _reach(  # type: ignore[no-untyped-def]
-    first, end, operands, about, kind, offsets, elements, field_offset, size, base, constant_kind,
-    flags, payload,
-):  # fmt: skip
+@entry
+def _reach(
+    first: Any,
+    end: Any,
+    operands: Any,
+    about: Any,
+    kind: Any,
+    offsets: Any,
+    elements: Any,
+    field_offset: Any,
+    size: Any,
+    base: Any,
+    constant_kind: Any,
+    flags: Any,
+    payload: Any,
+) -> Any:
     constant = np.zeros(len(first), np.int64)
     strides = np.zeros((len(first), MOST_STRIDES), np.int64)
     for i in range(len(first)):
@@ -65,10 +78,19 @@ def _reach(  # type: ignore[no-untyped-def]
             n_bytes = size[inside]
             if known and n_bytes >= 0:
                 constant[i] += index * n_bytes
-            elif n_bytes and not (strides[i, :n_strides] == n_bytes).any():
+            elif n_bytes and not _is_among(strides[i], n_strides, n_bytes):
                 if n_bytes < 0 or n_strides == MOST_STRIDES:
                     strides[i, 0] = -1
                     break
                 strides[i, n_strides] = n_bytes
                 n_strides += 1
     return constant, strides
+
+
+@piece
+def _is_among(strides: Any, count: Any, wanted: Any) -> Any:
+    """Return whether one of the first `count` strides is the wanted one."""
+    for k in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
+        if strides[k] == wanted:
+            return True
+    return False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+
+from kleene.analyses.points_to.compiled import entry
 from kleene.analyses.points_to.scan.columns import Columns
 from kleene.ir.codes import ConstantKind, TypeKind
 from kleene.ir.tables import I32, I64
@@ -25,11 +27,22 @@ def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
     return found
 
 
-@njit(cache=True)
-def _leaves(  # type: ignore[no-untyped-def]
-    roots, base, flows, value_types, constant_kind, operand_offsets, operands, kind, bits, size,
-    offsets, elements, field_offset,
-):  # fmt: skip
+@entry
+def _leaves(
+    roots: Any,
+    base: Any,
+    flows: Any,
+    value_types: Any,
+    constant_kind: Any,
+    operand_offsets: Any,
+    operands: Any,
+    kind: Any,
+    bits: Any,
+    size: Any,
+    offsets: Any,
+    elements: Any,
+    field_offset: Any,
+) -> Any:
     found = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
     stack = [(np.int64(0), np.int64(0)) for _ in range(0)]
     for root in range(len(roots)):

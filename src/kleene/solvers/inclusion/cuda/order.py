@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from kleene.graphs import Graph, Rows, strong_components
+from kleene.kernels.compiled import Room
 from kleene.solvers.inclusion.problem import I32
 
 
@@ -55,8 +56,8 @@ def order(n_rows: int, from_: I32, to: I32) -> Order:
     return Order(np.append(0, np.cumsum(sizes)).astype(np.int32), *narrow)
 
 
-@njit(cache=True)
-def _levels(offsets, targets):  # type: ignore[no-untyped-def]
+@Room(__file__).entry
+def _levels(offsets: Any, targets: Any) -> Any:
     """Return the longest path to each node; nodes are numbered along the edges."""
     level = np.zeros(len(offsets) - 1, np.int32)
     for node in range(len(level)):

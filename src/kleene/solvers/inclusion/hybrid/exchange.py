@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from kleene.solvers.inclusion.hybrid.compiled import entry
 
 _ONE = np.uint64(1)
 
@@ -35,7 +36,7 @@ def pack(matrix: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Words:
     return Words(offsets, index.astype(np.int32), chosen[place, index])
 
 
-@njit(cache=True)
+@entry
 def merge(words: Any, every: Any, fresh: Any, gained: Any, block_words: int) -> None:
     """Add the words to the rows; what is new becomes fresh, and its blocks are noted."""
     offsets, index, word = words

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from kleene.solvers.inclusion.cuda.tables import CONTENTS, RESULT
+from kleene.solvers.inclusion.hybrid.compiled import entry, parallel_entry, piece
 from kleene.solvers.inclusion.problem import MOVE
 
 COPY, PUSH, PULL, OFFSET = range(4)
@@ -21,7 +22,7 @@ _BYTE = np.uint64(0xFF)
 _EIGHT = np.uint64(8)
 
 
-@njit(cache=True)
+@piece
 def lowest(bits: Any) -> Any:
     """Return the position of the lowest bit set."""
     place = 0
@@ -34,7 +35,7 @@ def lowest(bits: Any) -> Any:
     return place
 
 
-@njit(cache=True)
+@piece
 def target(maps: Any, special: Any, map_: int, o: int, into: bool) -> Any:
     """Return the node that object o stands for in a map, or -1; see rules.cu."""
     contents, function_of, result, rest, formal_offsets, formals = maps
@@ -51,7 +52,7 @@ def target(maps: Any, special: Any, map_: int, o: int, into: bool) -> Any:
     return formals[at] if at < formal_offsets[function + 1] else rest[function]
 
 
-@njit(cache=True)
+@piece
 def flow(rows: Any, masks: Any, source: int, to: int, full: bool, mine: Any, gained: Any) -> None:
     """Add the blocks `mine` of row `source` to row `to`: all it holds, or what it gained."""
     every, delta, fresh, block_words = rows
@@ -71,7 +72,7 @@ def flow(rows: Any, masks: Any, source: int, to: int, full: bool, mine: Any, gai
             gained[to] |= _ONE << np.uint64(block)
 
 
-@njit(cache=True)
+@piece
 def through(
     rows: Any, masks: Any, maps: Any, special: Any, rule: Any, push: bool, mine: Any, gained: Any
 ) -> None:
@@ -99,7 +100,7 @@ def through(
                     flow(rows, masks, source, to, is_new, mine, gained)
 
 
-@njit(cache=True)
+@piece
 def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
     """Add object o to a row, if it lies in the blocks `mine`."""
     every, _, fresh, block_words = rows
@@ -111,7 +112,7 @@ def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
         gained[to] |= block
 
 
-@njit(cache=True)
+@piece
 def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -> None:
     """Fire one offset (source, to, amount) for the objects that land in the blocks `mine`."""
     every, delta, _, block_words = rows
@@ -142,7 +143,7 @@ def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -
                         gain(rows, to, moved, mine, gained)
 
 
-@njit(cache=True, parallel=True)
+@parallel_entry
 def fire(
     kind: int,
     rules: Any,
@@ -169,7 +170,7 @@ def fire(
                 through(rows, masks, maps, special, rule, kind == PUSH, mine, mask)
 
 
-@njit(cache=True)
+@entry
 def active_rules(kind: int, rules: Any, masks: Any, dirty: Any, out: Any) -> int:
     """Write the rules of one kind that have work to `out`; return how many."""
     first, second, third = rules
@@ -187,7 +188,7 @@ def active_rules(kind: int, rules: Any, masks: Any, dirty: Any, out: Any) -> int
     return count
 
 
-@njit(cache=True)
+@entry
 def dirty_blocks(maps: Any, special: Any, masks: Any, block_words: int, out: Any) -> None:
     """Set out[0], out[1]: the blocks with an object whose contents, whose result, gained."""
     contents, function_of, result = maps[0], maps[1], maps[2]

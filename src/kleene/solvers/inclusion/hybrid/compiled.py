@@ -1,0 +1,11 @@
+"""How the loops of this room are compiled: see `kleene.kernels.compiled`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kleene.kernels.compiled import Room
+
+_HERE = Path(__file__).parent
+_ROOM = Room(_HERE, _HERE.parent / "problem.py", _HERE.parent / "cuda" / "tables.py")
+entry, parallel_entry, piece = _ROOM.entry, _ROOM.parallel_entry, _ROOM.piece

@@ -1,0 +1,152 @@
+"""How loops are compiled: once each, kept on disk, and never out of date."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from importlib import import_module, util
+from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import kleene
+from kleene.base import progress
+from kleene.kernels.compiled import Piece, Room, plain, wide
+
+HELPER = """\
+from kleene.kernels.compiled import Room
+room = Room(__file__.rpartition("/")[0])
+{content}
+"""
+STEP = "@room.piece\ndef step(count):\n    return count + {}\n"
+MAIN = "from helper import room, step\n@room.entry\ndef run(count):\n    return step(count)\n"
+ASK = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import main, helper
+print(main.run(40), sum(main.run.stats.cache_hits.values()),
+      "dispatcher" in vars(helper.step), "numba.np.linalg" in sys.modules)
+"""
+
+
+def asked(folder: Path) -> list[str]:
+    """Return the result, the hits on disk, whether pieces were needed, and the compiler."""
+    command = [sys.executable, "-c", ASK, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_a_changed_piece_is_compiled_anew(tmp_path: Path) -> None:
+    """The entry's own file stays as it was: Numba alone would answer with the old code."""
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(1)))
+    assert asked(tmp_path) == ["41", "0", "True", "True"]
+    assert asked(tmp_path) == ["41", "1", "False", "False"]  # no piece, and no compiler
+    (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(2)))
+    assert asked(tmp_path) == ["42", "0", "True", "True"]
+
+
+def without_a_file() -> Any:
+    """Return a function that Numba cannot keep."""
+    names: dict[str, Any] = {}
+    exec("def double(count):\n    return 2 * count", names)
+    return names["double"]
+
+
+def test_nowhere_to_keep() -> None:
+    assert Room().entry(without_a_file())(21) == 42
+
+
+def first_of(values: np.ndarray, at: int) -> int:  # type: ignore[type-arg]
+    """Compiled by the tests below."""
+    return int(values[at])
+
+
+@pytest.mark.parametrize(("rule", "n_codes"), [(wide, 1), (plain, 2)])
+def test_which_types_count(rule, n_codes) -> None:  # type: ignore[no-untyped-def]
+    entry: Any = Room(rule=rule).entry(first_of)
+    for at in (1, np.int32(1)):
+        assert entry(np.arange(3), at) == 1
+    assert len(entry.overloads) == n_codes
+
+
+def test_compiling_is_told() -> None:
+    told = []
+
+    def sink(title: str, _total: int | None) -> nullcontext[progress.Advance]:
+        told.append(title)
+        return nullcontext(lambda _steps: None)
+
+    entry = Room().entry(without_a_file())
+    with progress.showing(sink):
+        assert [entry(1), entry(2)] == [2, 4]
+    assert told == ["compiling double, this once"]
+
+
+def modules() -> list[ModuleType]:
+    """Return every module that has compiled functions."""
+    names = [found.name for found in walk_packages(kleene.__path__, "kleene.")]
+    files = ((name, util.find_spec(name)) for name in names)
+    texts = {name: Path(spec.origin).read_text() for name, spec in files if spec and spec.origin}
+    return [import_module(name) for name, text in texts.items() if ".compiled import" in text]
+
+
+def pieces(module: ModuleType) -> list[Any]:
+    """Return the compiled functions that a module defines."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, Piece | Dispatcher) and value.py_func.__module__ == module.__name__
+    ]
+
+
+def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
+    """Yield the names from elsewhere that end up in compiled code, and the files they are from.
+
+    They are those that its compiled functions name, and those that its constants are made of.
+    """
+    assert module.__file__
+    tree = ast.parse(Path(module.__file__).read_text())
+    taken = {
+        name.asname or name.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kleene.")
+        for name in node.names
+    }
+    used = {
+        str(step.argval)
+        for piece in pieces(module)
+        for step in dis.get_instructions(piece.py_func)
+        if step.opname == "LOAD_GLOBAL"
+    }
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.For):
+            used |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    for name in used & set(taken):
+        origin = import_module(str(taken[name]))
+        yield name, Path(str(origin.__file__))
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.__name__)
+def test_every_source_counts(module: ModuleType) -> None:
+    """What ends up in compiled code is among the sources whose change has it compiled anew."""
+    for piece in pieces(module):
+        files = set(piece.room.files)
+        assert Path(str(module.__file__)) in files
+        missing = [(name, file) for name, file in needed(module) if file not in files]
+        assert not missing, piece.py_func.__qualname__
+
+
+def test_no_other_road() -> None:
+    """Nothing is compiled past the rooms."""
+    folder = Path(kleene.__path__[0])
+    texts = ((file, file.read_text()) for file in folder.rglob("*.py"))
+    assert [file.name for file, text in texts if "njit" in text] == ["compiled.py"]
