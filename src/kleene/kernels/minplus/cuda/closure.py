@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.kernels import launch
 from kleene.kernels.minplus.cuda.modules import c_name, module
-from kleene.kernels.minplus.layout import infinity
+from kleene.kernels.minplus.layout import infinity, size
 
 EMPTY, CLOSED, WIDER = 0, 1, 2  # as in tile.cu
 LARGEST_TILE = 64  # variables of an octagon that one block closes
@@ -57,6 +57,7 @@ class Shape:
 
 SMALL, LARGE = Shape(8), Shape(16)
 LARGE_FROM = 2048  # variables
+_TILES, _TILE_EDGE = (8, 16, 24, 32, 48, LARGEST_TILE), 4  # variables; as in tile.cu
 _BLOCK = 256
 _ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
 _F64, _F32, _I64, _I32, _I16 = (
@@ -66,7 +67,7 @@ _SURE = Inner(np.dtype(np.int64), saturates=True)
 _OF_TILES = {
     "float64": (_F64,),
     "float32": (_F32,),
-    "int64": (_SURE,),
+    "int64": (_I64, _SURE),
     "int32": (_I32, _SURE),
     "int16": (_I32,),  # 2n sums of 16 bits always fit
 }
@@ -80,14 +81,24 @@ _OF_LARGE = {
 
 
 def close_tiles(m: Any, offsets: Any, codes: Any, largest: int, tighten: bool) -> None:
-    """Close the octagons of up to `largest` variables whose code is `WIDER`; write their codes."""
-    n_rows = 2 * largest
-    block = min(512, 1 << max(64, n_rows * n_rows // 16).bit_length() - 1)
-    args = (m, offsets, np.int32(largest), np.int32(tighten), codes)
+    """Close the octagons of up to `largest` variables whose code is `WIDER`; write their codes.
+
+    Each size takes a block that is just large enough: a launch for each of `_TILES`.
+    """
     for inner in _OF_TILES[m.dtype.name]:
-        shared_bytes = (n_rows * n_rows + n_rows) * inner.dtype.itemsize
-        kernels = module("tile", m.dtype, **inner.defines)
-        kernels.launch("close_each", (len(codes),), (block,), args, shared_bytes=shared_bytes)
+        kernels, least = module("tile", m.dtype, **inner.defines), -1
+        for most in _TILES:
+            if least < largest:
+                args = (m, offsets, np.int32(least), np.int32(most), np.int32(tighten), codes)
+                block, n_bytes = _tile(most, inner.dtype.itemsize)
+                kernels.launch("close_each", (len(codes),), (block,), args, shared_bytes=n_bytes)
+            least = most
+
+
+def _tile(n: int, itemsize: int) -> tuple[int, int]:
+    """Return the threads, and the bytes of shared memory, for an octagon of n variables."""
+    across = -(-2 * n // _TILE_EDGE)
+    return -(-across * across // 32) * 32, (5 * across * _TILE_EDGE + size(n)) * itemsize
 
 
 def close_large(m: Any, n: int, tighten: bool) -> bool:

@@ -1,97 +1,136 @@
-// Closes each octagon of a batch that is small enough, a block for each, whole in shared memory.
-// grid octagons, block a power of two of at least 64. Of codes[t], WIDER asks for it; so a second
-// launch in a wider type takes up those that the first left.
+// Closes the octagons of a batch that are small enough, a block for each, on registers.
+// grid octagons, block a multiple of 32: a thread has EDGE x EDGE cells of the square matrix, so
+// `largest` variables take ceil(2 * largest / EDGE) threads along a side. Octagons of more than
+// `least` and at most `largest` variables are taken, if codes[t] is WIDER; so a launch can take up
+// in a wider type what one before left.
 #include "inner.cuh"
 #include "octagon.cuh"
 enum { EMPTY, CLOSED, WIDER };
+enum { EDGE = 4 };
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-// Unfold the stored half; whether a bound is too large.
-__device__ bool load(INNER_T* t, const VALUE_T* m, int n, bool tighten) {
-  const int n_rows = 2 * n, warp = threadIdx.x / 32, n_block_warps = blockDim.x / 32;
+// The cells that threads hand to each other: the stored half, coming and going; in each round, row
+// and column of the pivot, two pairs in turn, so that one barrier a round is enough; unary bounds.
+struct Shared {
+  INNER_T *half, *lines, *unary;
+};
+__device__ __forceinline__ Shared shared_of(int across) {
+  INNER_T* lines = (INNER_T*)shared_bytes;
+  INNER_T* unary = lines + 4 * across * EDGE;
+  return {unary + across * EDGE, lines, unary};
+}
+
+struct __align__(sizeof(INNER_T) == 4 ? 16 : 8) Four { INNER_T x[EDGE]; };
+
+// The stored half of the octagon; whether a bound is too large.
+__device__ bool load(INNER_T* half, const VALUE_T* m, int n, bool tighten) {
   const long long limit = sparse_limit(n);
   bool too_large = false;
-  for (int i = warp; i < n_rows; i += n_block_warps) {
-    for (int j = threadIdx.x % 32; j <= (i | 1); j += 32) {
-      const VALUE_T x = m[row_start(i) + j];
-      INNER_T value = inward(x, tighten);
-      if (!NEEDS_NO_LIMIT && x != Limits<VALUE_T>::infinity())
-        too_large |= (long long)x > limit || (long long)x < -limit;
-      if (i == j && value > 0) value = 0;
-      t[i * n_rows + j] = value;
-      if (j < (i & ~1)) t[(j ^ 1) * n_rows + (i ^ 1)] = value;
-    }
+  for (int at = threadIdx.x; at < 2 * n * (n + 1); at += blockDim.x) {
+    const VALUE_T x = m[at];
+    half[at] = inward(x, tighten);
+    if (!NEEDS_NO_LIMIT && x != Limits<VALUE_T>::infinity())
+      too_large |= (long long)x > limit || (long long)x < -limit;
   }
   return __syncthreads_or(too_large);
 }
 
-// Closes a square matrix in shared memory, `lanes` threads to a row; false at the first negative
-// cycle. Row and column k do not change in round k, as the diagonal is not negative: no cell is
-// written that another thread reads. Several cells are read before one is written, for the compiler
-// cannot know that they are apart, and would wait for each.
-__device__ bool close_square(INNER_T* t, int n_rows, int lanes) {
-  enum { AT_ONCE = 4 };
-  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes, n_groups = blockDim.x / lanes;
-  for (int k = 0; k < n_rows; k++) {
-    __syncthreads();
-    if (t[k * n_rows + k] < 0) return false;
-    for (int j = lane; j < n_rows; j += lanes) {
-      const INNER_T across = t[k * n_rows + j];
-      for (int first = group; first < n_rows; first += AT_ONCE * n_groups) {
-        INNER_T path[AT_ONCE], old[AT_ONCE];
+// This thread's cells, infinite beyond the matrix.
+__device__ void take(INNER_T (&mine)[EDGE][EDGE], const INNER_T* half, int n, int y, int x) {
 #pragma unroll
-        for (int s = 0; s < AT_ONCE; s++) {
-          const int i = first + s * n_groups;
-          path[s] = i < n_rows ? sum(t[i * n_rows + k], across) : (INNER_T)0;
-          old[s] = i < n_rows ? t[i * n_rows + j] : (INNER_T)0;
-        }
+  for (int i = 0; i < EDGE; i++)
 #pragma unroll
-        for (int s = 0; s < AT_ONCE; s++)
-          if (path[s] < old[s]) t[(first + s * n_groups) * n_rows + j] = path[s];
-      }
+    for (int j = 0; j < EDGE; j++) {
+      INNER_T value = inner_infinity();
+      if (y + i < 2 * n && x + j < 2 * n) value = half[cell(y + i, x + j)];
+      mine[i][j] = y + i == x + j && value > 0 ? (INNER_T)0 : value;
     }
-  }
-  __syncthreads();
+}
+
+// Closes the matrix; false at the first negative cycle. `has` says whether this thread has cells.
+__device__ bool close_square(INNER_T (&mine)[EDGE][EDGE], INNER_T* lines, int n, int across, int y,
+                             int x, bool has) {
+  const int width = across * EDGE;
+  for (int k = 0; k < 2 * n; k += EDGE)
+#pragma unroll
+    for (int s = 0; s < EDGE; s++) {
+      INNER_T *row = lines + s % 2 * 2 * width, *column = row + width;
+      Four out;
+      if (has && y == k) {
+#pragma unroll
+        for (int e = 0; e < EDGE; e++) out.x[e] = mine[s][e];
+        *(Four*)(row + x) = out;
+      }
+      if (has && x == k) {
+#pragma unroll
+        for (int e = 0; e < EDGE; e++) out.x[e] = mine[e][s];
+        *(Four*)(column + y) = out;
+      }
+      __syncthreads();
+      if (row[k + s] < 0) return false;
+      if (!has) continue;
+      const Four across_k = *(const Four*)(row + x), down_k = *(const Four*)(column + y);
+#pragma unroll
+      for (int i = 0; i < EDGE; i++)
+#pragma unroll
+        for (int j = 0; j < EDGE; j++)
+          mine[i][j] = least_sum(down_k.x[i], across_k.x[j], mine[i][j]);
+    }
   return true;
 }
 
-// Combine unary bounds and fold the half back; false if they leave no point.
-__device__ bool store(VALUE_T* m, const INNER_T* t, INNER_T* d, int n, bool tighten) {
-  const int n_rows = 2 * n, warp = threadIdx.x / 32, n_block_warps = blockDim.x / 32;
-  for (int i = threadIdx.x; i < n_rows; i += blockDim.x) {
-    const INNER_T unary = t[i * n_rows + (i ^ 1)];
-    d[i] = tighten ? even(unary) : unary;
-  }
+// Combine unary bounds into the stored half; false if they leave no point.
+__device__ bool settle(const INNER_T (&mine)[EDGE][EDGE], const Shared& room, int n, int y, int x,
+                       bool has, bool tighten) {
+  if (has && x == y)
+#pragma unroll
+    for (int i = 0; i < EDGE; i++)
+      if (y + i < 2 * n) room.unary[y + i] = tighten ? even(mine[i][i ^ 1]) : mine[i][i ^ 1];
   __syncthreads();
   bool is_empty = false;
-  for (int i = threadIdx.x; i < n_rows; i += blockDim.x) is_empty |= sum(d[i], d[i ^ 1]) < 0;
+  for (int i = threadIdx.x; i < 2 * n; i += blockDim.x)
+    is_empty |= sum(room.unary[i], room.unary[i ^ 1]) < 0;
   if (__syncthreads_or(is_empty)) return false;
-  for (int i = warp; i < n_rows; i += n_block_warps)
-    for (int j = threadIdx.x % 32; j <= (i | 1); j += 32) {
-      const INNER_T combined = half_up(sum(d[i], d[j ^ 1]));
-      m[row_start(i) + j] = i == j ? (VALUE_T)0 : outward(least(t[i * n_rows + j], combined));
+#pragma unroll
+  for (int i = 0; i < EDGE; i++)
+#pragma unroll
+    for (int j = 0; j < EDGE; j++) {
+      const int row = y + i, column = x + j;
+      if (!has || row >= 2 * n || column > (row | 1)) continue;
+      const INNER_T combined = half_up(sum(room.unary[row], room.unary[column ^ 1]));
+      room.half[cell(row, column)] =
+          row == column ? (INNER_T)0 : least(mine[i][j], combined);
     }
+  __syncthreads();
   return true;
 }
 
-extern "C" __global__ void close_each(VALUE_T* __restrict__ m,
-                                      const long long* __restrict__ offsets, int largest,
-                                      int tighten, unsigned char* __restrict__ codes) {
-  const long long s = blockIdx.x;
-  const Part o = part_of(offsets, s);
-  if (codes[s] != WIDER || o.n > largest) return;
-  INNER_T* t = (INNER_T*)shared_bytes;
-  VALUE_T* here = m + o.begin;
-  int code = CLOSED, lanes = 2;
-  while (lanes < 32 && lanes < 2 * o.n) lanes *= 2;
-  if (o.n && here[0] < 0) code = EMPTY;
+__device__ int close_here(VALUE_T* m, int n, bool tighten) {
+  const int across = (2 * n + EDGE - 1) / EDGE;
+  const int y = threadIdx.x / across * EDGE, x = threadIdx.x % across * EDGE;
+  const bool has = threadIdx.x < across * across;
+  const Shared room = shared_of(across);
+  if (load(room.half, m, n, tighten)) return WIDER;
+  INNER_T mine[EDGE][EDGE];
+  if (has) take(mine, room.half, n, y, x);
+  if (!close_square(mine, room.lines, n, across, y, x, has)) return EMPTY;
+  if (!settle(mine, room, n, y, x, has, tighten)) return EMPTY;
+  for (int at = threadIdx.x; at < 2 * n * (n + 1); at += blockDim.x) m[at] = outward(room.half[at]);
+  return CLOSED;
+}
+
+extern "C" __global__ void __launch_bounds__(1024)
+close_each(VALUE_T* __restrict__ m, const long long* __restrict__ offsets, int least, int largest,
+           int tighten, unsigned char* __restrict__ codes) {
+  const long long t = blockIdx.x;
+  const Part o = part_of(offsets, t);
+  if (codes[t] != WIDER || o.n <= least || o.n > largest) return;
+  const bool is_empty = o.n && m[o.begin] < 0;
   __syncthreads();  // all have read the code and the first element
-  if (o.n && code == CLOSED && load(t, here, o.n, tighten)) return;
-  if (o.n && code == CLOSED)
-    code = close_square(t, 2 * o.n, lanes) &&
-           store(here, t, t + 4 * o.n * o.n, o.n, tighten);
+  int code = is_empty ? EMPTY : CLOSED;
+  if (o.n && !is_empty) code = close_here(m + o.begin, o.n, tighten);
   if (code == EMPTY)
     for (size_t at = o.begin + threadIdx.x; at < o.end; at += blockDim.x)
       m[at] = Limits<VALUE_T>::lowest();
-  if (threadIdx.x == 0) codes[s] = code;
+  if (threadIdx.x == 0) codes[t] = code;
 }
