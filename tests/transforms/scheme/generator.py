@@ -82,8 +82,10 @@ class _Maker:
         return self.one_of(PRIMITIVES).format(a=a, b=b)
 
     def _value(self, names, depth):
-        return self.one_of(["not", "procedure?", "eq?", "newline-of-nothing"][:3])
+        return self.one_of(["not", "procedure?", "eq?"])
 
     def _escape(self, names, depth):
         inside = self.expression([*names, k := self.name()], depth)
-        return self.one_of([f"(call/cc (lambda ({k}) {inside}))", f"(call/cc {self.one_of(names)})"])
+        return self.one_of(
+            [f"(call/cc (lambda ({k}) {inside}))", f"(call/cc {self.one_of(names)})"]
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kleene.analyses.cfa import paper_road
 from kleene.analyses.cfa.contexts import Contexts, longer
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.result import CFAResult
@@ -31,11 +32,14 @@ class CFA:
         m: how many calls tell contexts apart: 0, 1 or 2.
         polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
             `define`, are told apart by their calls even where m is 0.
+        road: "direct", or "paper": by CPS and abstract Church encodings as in the paper on
+            EigenCFA (`paper_road`), for programs in its language and where every call counts.
     """
 
     reachable_only: bool = True
     m: int = 0
     polyvariant_let: bool = False
+    road: str = "direct"
 
     def run(
         self, program: Core, *, device: Device | str = Device.AUTO, threads: int | None = None
@@ -43,8 +47,9 @@ class CFA:
         """Return the answer for a program.
 
         Raises:
-            SourceError: the program is no core of a Scheme program (`cfa/not-scheme`), or the GPU
-                asked for cannot take the problem.
+            SourceError: the program is no core of a Scheme program (`cfa/not-scheme`), options do
+                not go together (`cfa/bad-context`, `cfa/bad-road`), a form is not in the paper's
+                language (`cps/no-form`), or the GPU asked for cannot take the problem.
         """
         statement = self.state(program, device=device, threads=threads)
         return CFAResult(program, statement, _solved(statement, device, threads))
@@ -58,6 +63,8 @@ class CFA:
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
         if self.m not in (0, 1, 2):
             raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")
+        if self.road != "direct":
+            return self._by_paper(program)
         only_local = self.m == 0 and self.polyvariant_let
         statement = self._stated(Index(program), Contexts())
         for depth in range(1, (1 if only_local else self.m) + 1):
@@ -65,6 +72,17 @@ class CFA:
             contexts = longer(statement, solution, depth, only_local)
             statement = self._stated(statement.index, contexts)
         return statement
+
+    def _by_paper(self, program: Core) -> Statement:
+        if self.road != "paper":
+            message = f"there is no road '{self.road}'"
+            raise SourceError(None, "cfa/bad-road", message, "it may be 'direct' or 'paper'")
+        if self.reachable_only or self.m or self.polyvariant_let:
+            note = "use reachable_only=False (--every-call), without contexts"
+            message = "on the paper's road every call counts, and contexts are not told apart"
+            raise SourceError(None, "cfa/bad-road", message, note)
+        with progress.task("stating constraints"):
+            return paper_road.state(program)
 
     def _stated(self, index: Index, contexts: Contexts) -> Statement:
         with progress.task("stating constraints"):

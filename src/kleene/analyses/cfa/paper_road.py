@@ -3,15 +3,24 @@
 `transforms.scheme` turns a program into lambdas with two formals and calls with two arguments. To
 the engine a lambda is an object and a function, a variable is a node, and so is a lambda as an
 expression: there are addresses, functions and calls, which is what the paper's own algorithm takes.
+Its sets are those of the program's variables; what the encodings add is not shown.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from kleene.analyses.cfa.contexts import Contexts
+from kleene.analyses.cfa.index import Index
+from kleene.analyses.cfa.statement import I32, Statement
+from kleene.analyses.cfa.writer import INSTANCE, LAMBDA, OTHER
+from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem
 from kleene.solvers.inclusion.problem import NONE
-from kleene.transforms.scheme import Terms
+from kleene.transforms.scheme import Terms, terms_of
 
 
 def problem_of(terms: Terms) -> Problem:
@@ -34,3 +43,61 @@ def problem_of(terms: Terms) -> Problem:
         actual_offsets=2 * np.arange(len(terms.fun) + 1, dtype=np.int32),
         actuals=np.stack([terms.arg1, terms.arg2], axis=1).ravel(),
     )
+
+
+def state(core: Core) -> Statement:
+    """Return what a program says by way of binary CPS; every call of it counts.
+
+    Raises:
+        SourceError: the program is not in the paper's language (`cps/no-form`).
+    """
+    terms, index = terms_of(core), Index(core)
+    n_lambdas, origin = terms.n_lambdas, terms.lambda_origin
+    kind, which, instances = _functions(core, origin)
+    nodes_of: list[list[int]] = [[] for _ in core.names]
+    for node in np.flatnonzero(terms.variable_origin != NONE).tolist():
+        nodes_of[terms.variable_origin[node]].append(node)
+    known = np.flatnonzero(origin != NONE).tolist()
+    calls = np.flatnonzero(core.kind == columns.CALL).tolist()
+    operators = [index.below(row)[0] for row in calls]
+    lets = [pair for pair in zip(calls, operators, strict=True) if index.is_let[pair[1]]]
+    n_operands = np.diff(core.operand_offsets)
+    return Statement(
+        core=core,
+        index=index,
+        problem=replace(problem_of(terms), allocation_shape=np.zeros(n_lambdas, np.int32)),
+        contexts=Contexts(),
+        counts_reachable=False,
+        nodes_of=nodes_of,
+        variable_of={node: v for v, nodes in enumerate(nodes_of) for node in nodes},
+        row_of={terms.n_variables + n: int(origin[n]) for n in known},
+        here_of={},
+        n_data=n_lambdas,
+        object_row=origin,
+        procedures={n: (int(kind[n]), int(which[n])) for n in known},
+        function_kind=kind,
+        function_row=which,
+        call_site=terms.call_origin,
+        call_size=np.where(terms.call_origin < 0, NONE, n_operands[terms.call_origin] - 1),
+        call_operator=terms.fun,
+        call_context=[],
+        lets=np.array(lets, np.int32).reshape(-1, 2),
+        evaluations=(),
+        evaluator=NONE,
+        instances=instances,
+        shapes={("procedure", 1): 0},
+        hidden=frozenset(np.flatnonzero(origin == NONE).tolist()),
+    )
+
+
+def _functions(core: Core, origin: I32) -> tuple[I32, I32, dict[int, str]]:
+    """Return what each lambda is, of which row, and the names of primitives by their sites."""
+    kind = np.where(core.kind[origin] == columns.LAMBDA, LAMBDA, OTHER).astype(np.int32)
+    kind[origin == NONE] = OTHER
+    is_primitive = (origin != NONE) & (core.kind[origin] == columns.PRIMITIVE)
+    kind[is_primitive] = INSTANCE
+    which, instances = origin.copy(), dict[int, str]()
+    for site, number in enumerate(np.flatnonzero(is_primitive).tolist(), core.n_rows):
+        which[number] = site
+        instances[site] = core.primitives[core.reference[origin[number]]]
+    return kind, which, instances

@@ -59,7 +59,7 @@ class CFAResult:
             for n in self.statement.nodes_of[v]
             for o in self.solution.of(n).tolist()
         }
-        return sorted({self.value(o) for o in found})
+        return sorted({self.value(o) for o in found - self.statement.hidden})
 
     def calls(self, place: str) -> list[Value]:
         """Return the procedures that the call at `file:line:column`, or `line:column`, may reach.

@@ -49,6 +49,7 @@ class Statement:
     evaluator: int  # the site of what evaluated text calls
     instances: dict[int, str]  # primitives used as values, by their sites
     shapes: dict[tuple[Tag, int], int]
+    hidden: frozenset[int] = frozenset()  # objects that are no values of the program
 
     @property
     def is_lambda(self) -> NDArray[np.bool_]:

@@ -64,6 +64,10 @@ def run(
     every_call: Annotated[
         bool, typer.Option("--every-call", help="Let code count that nothing reaches, too.")
     ] = False,
+    road: Annotated[
+        str,
+        typer.Option("--road", help="direct, or paper: by CPS, as EigenCFA; with --every-call."),
+    ] = "direct",
     device: Annotated[
         Device, typer.Option("--device", help="Where to solve: a GPU pays for large programs.")
     ] = Device.AUTO,
@@ -84,7 +88,8 @@ def run(
         raise SourceError(Span(str(graph_file)), "cli/unknown-format", message, notes)
 
     def analysed(path: Path) -> CFAResult:
-        return _analysed(path, device, threads, m, polyvariant_let, not every_call)
+        options = {"m": m, "polyvariant_let": polyvariant_let, "road": road}
+        return _analysed(path, device, threads, reachable_only=not every_call, **options)
 
     result = analysed(file)
     if not as_json:
@@ -110,19 +115,11 @@ def run(
         emit(report.answers(answers) if answers else report.summary(result))
 
 
-def _analysed(
-    path: Path,
-    device: Device,
-    threads: int | None,
-    m: int,
-    polyvariant_let: bool,
-    reachable_only: bool,
-) -> CFAResult:
+def _analysed(path: Path, device: Device, threads: int | None, **options: Any) -> CFAResult:
     from kleene.analyses.cfa import CFA
     from kleene.frontends.scheme import load
 
-    analysis = CFA(reachable_only=reachable_only, m=m, polyvariant_let=polyvariant_let)
-    return analysis.run(load(path), device=device, threads=threads)
+    return CFA(**options).run(load(path), device=device, threads=threads)
 
 
 def _write_graph(result: CFAResult, path: Path) -> None:

@@ -24,8 +24,8 @@ _DATA = ("make", "read", "write")
 def objections(core: Core, with_data: bool) -> list[SourceError]:
     """Return what cannot be carried: to CPS with data, or without them on to lambdas and calls."""
     found = [*_globals(core), *_rests(core), *_primitives(core, with_data)]
-    order = sorted(found, key=lambda each: each[0])
-    return [SourceError(core.span(at), "cps/no-form", message, _NOTE) for at, message in order]
+    order = sorted(found, key=lambda each: (int(core.at[each[0]]), each[1]))
+    return [SourceError(core.span(row), "cps/no-form", message, _NOTE) for row, message in order]
 
 
 def _rests(core: Core) -> Iterator[tuple[int, str]]:
@@ -49,7 +49,7 @@ def _primitives(core: Core, with_data: bool) -> Iterator[tuple[int, str]]:
         if facts.effect == "call" and not (facts.name in CALL_CC and _has_one(core, call)):
             yield row, f"{facts.name} calls procedures without a continuation"
         elif call is None and facts.n_least != facts.n_most:
-            yield row, f"{facts.name} as a value takes more or less arguments"
+            yield row, f"{facts.name} as a value takes no fixed number of arguments"
         elif not with_data and facts.effect in _DATA and not _is_case(core, facts.name, call):
             yield row, f"{facts.name} works on data, which the abstract encodings do not have"
 

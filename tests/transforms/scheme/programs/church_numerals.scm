@@ -1,0 +1,12 @@
+; Church numerals: numbers are procedures that apply another so many times.
+(define zero (lambda (f) (lambda (x) x)))
+(define (successor n) (lambda (f) (lambda (x) (f ((n f) x)))))
+(define (add m n) (lambda (f) (lambda (x) ((m f) ((n f) x)))))
+(define (times m n) (lambda (f) (m (n f))))
+(define (number n) ((n (lambda (x) (+ x 1))) 0))
+(define two (successor (successor zero)))
+(define three (successor two))
+(display (number (add two three)))
+(newline)
+(display (number (times three (times two three))))
+(newline)

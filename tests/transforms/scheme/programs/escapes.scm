@@ -1,0 +1,17 @@
+; call/cc: early exits, and a way back in.
+(define (find-first test from to)
+  (call/cc
+    (lambda (return)
+      (let loop ((i from))
+        (if (> i to) #f (begin (if (test i) (return i)) (loop (+ i 1))))))))
+(display (find-first (lambda (n) (= 0 (remainder n 7))) 30 60))
+(newline)
+(define again #f)
+(define rounds 0)
+(display (+ 100 (call/cc (lambda (k) (set! again k) 1))))
+(newline)
+(set! rounds (+ rounds 1))
+(if (< rounds 3) (again rounds))
+(display (call-with-current-continuation (lambda (k) ((lambda (x y) x) 1 (k 2)))))
+(display (((call/cc (lambda (k) k)) (lambda (f) (lambda (x) x))) 5))
+(newline)

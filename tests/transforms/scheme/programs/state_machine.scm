@@ -1,0 +1,18 @@
+; States are procedures that return the next state; primitives are passed as values.
+(define (idle input) (if (char=? input #\<) (opened 0) idle))
+(define (opened depth)
+  (lambda (input)
+    (cond ((char=? input #\<) (opened (+ depth 1)))
+          ((char=? input #\>) (if (= depth 0) idle (opened (- depth 1))))
+          (else (report depth input) (opened depth)))))
+(define report (lambda (depth input) (display depth) (display input)))
+(define (run state text position)
+  (if (= position (string-length text))
+      state
+      (run (state (string-ref text position)) text (+ position 1))))
+(define final (run idle "x<a<b>c>y" 0))
+(display (eq? final idle))
+(define (both f g) (lambda (x) (if (f x) (g x) #f)))
+(display ((both char? char-upcase) #\q))
+(display ((both procedure? idle) 1))
+(newline)

@@ -1,0 +1,18 @@
+; Endless streams whose rest is a procedure without arguments.
+(define (stream head tail) (lambda (receiver) (receiver head tail)))
+(define (from n) (stream n (lambda () (from (+ n 1)))))
+(define (kept test items)
+  (items (lambda (head tail)
+           (if (test head)
+               (stream head (lambda () (kept test (tail))))
+               (kept test (tail))))))
+(define (sieve items)
+  (items (lambda (head tail)
+           (stream head
+                   (lambda ()
+                     (sieve (kept (lambda (n) (not (= 0 (modulo n head)))) (tail))))))))
+(define (show items n)
+  (unless (= n 0)
+    (items (lambda (head tail) (display head) (display " ") (show (tail) (- n 1))))))
+(show (sieve (from 2)) 10)
+(newline)
