@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from threading import current_thread
@@ -115,16 +115,6 @@ def test_news_spread_in_dense_closures_and_not_in_chains() -> None:
     assert choice.spread(Problem(3)) == 0
 
 
-@pytest.mark.parametrize("make", [random_cps, lambda n, seed: points_to_like(3 * n, 4 * n, seed)])
-def test_a_sample_of_the_nodes_tells_how_news_spread(
-    make: Callable[[int, int], Problem], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = make(20_000, 1)
-    of_some = choice.spread(problem)
-    monkeypatch.setattr(choice, "_SAMPLE", 1 << 30)
-    assert of_some == pytest.approx(choice.spread(problem), rel=0.25)
-
-
 SLOW_GPU = Machine([10, 100, 200], [1.0, 2.0, 4.0], [5.0, 5.0, 5.0], 1e12, 1e10, 1e10)
 
 
@@ -144,6 +134,11 @@ def test_the_cpu_is_expected_to_take_longer_where_news_spread(
     assert choice.expected(chain).on_cpu
     assert not choice.expected(dense).on_cpu
     assert str(choice.expected(chain)).endswith("ms expected on the CPU, 5e+03 on the GPU")
+
+
+def test_each_kind_of_rules_has_launches() -> None:
+    assert [choice.n_kinds(p) for p in (Problem(1), van_horn_mairson(2))] == [1, 1]
+    assert choice.n_kinds(points_to_like(1_000, 1_000, 1)) == 4
 
 
 def test_a_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +164,7 @@ def test_tables_are_made_while_the_device_looks_for_cycles(monkeypatch: pytest.M
         return tables(problem)
 
     monkeypatch.setattr(hybrid, "tables", watched)
-    monkeypatch.setattr(hybrid, "ON_HOST_UP_TO", 0)
+    monkeypatch.setattr(hybrid, "MANY_ROWS", 0)
     monkeypatch.setattr(cycles, "ON_HOST_UP_TO", 0)
     for seed in range(10):
         problem = random_problem(seed)

@@ -24,7 +24,7 @@ from dataclasses import replace
 from kleene.kernels import launch
 from kleene.solvers.inclusion import cpu
 from kleene.solvers.inclusion.cuda.answer import solution
-from kleene.solvers.inclusion.cuda.cycles import ON_HOST_UP_TO, renamed, rows_of
+from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
 from kleene.solvers.inclusion.cuda.sending import Sent, send
 from kleene.solvers.inclusion.cuda.tables import Tables, tables
@@ -37,6 +37,8 @@ from kleene.solvers.inclusion.problem import I32, Problem
 from kleene.solvers.inclusion.solution import Solution
 
 __all__ = ["FEW_NODES", "Costs", "Expected", "expected", "paper_columns", "solve", "together"]
+
+MANY_ROWS = 2_000_000  # with 600,000, nothing was gained by making tables while cycles are found
 
 
 def solve(problem: Problem, *, threads: int | None = None, trace: Trace | None = None) -> Solution:
@@ -82,14 +84,14 @@ def together(
 
 
 def _prepared(problem: Problem, n_threads: int) -> tuple[tuple[I32, int], Tables, Sent]:
-    """Return each node's row, and the tables, here and sent: at once, if the device finds rows."""
+    """Return each node's row, and the tables, here and sent; of large problems at once."""
     xp = launch.current().xp
 
     def stated() -> tuple[Tables, Sent]:
         asked = tables(problem)
         return asked, send(xp, problem, asked)
 
-    if n_threads == 1 or len(problem.copy_source) <= ON_HOST_UP_TO:
+    if n_threads == 1 or problem.n_constraints < MANY_ROWS:
         return rows_of(problem), *stated()
     with ThreadPoolExecutor(1) as other:
         theirs = other.submit(stated)

@@ -4,7 +4,8 @@ In a chain, as the Van Horn-Mairson programs are, what arrives at a node is sent
 What both sides take for chains is measured on each machine (`machine`). In other problems it is
 sent on to several, on average over all flows to `spread`. The CPU carries sets along each of these
 ways: n nodes take it as long as a chain of n · spread. The GPU has ways to spare, and takes what it
-takes for a chain of n.
+takes for a chain of n; but each kind of rules has launches of its own, which take as long as a
+chain of next to nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from kleene.solvers.inclusion.hybrid.machine import this_machine
 from kleene.solvers.inclusion.problem import Problem
 
 FEW_NODES = 1_000  # a GPU takes some 3 ms for anything; nothing of this size takes a CPU longer
-_SAMPLE = 1 << 15  # nodes at most that are looked at: then looking takes well under a millisecond
-_SIGN = -(1 << 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +44,23 @@ def expected(problem: Problem) -> Expected:
         return Expected(float("inf"), 0.0)
     machine = this_machine(place)
     n_ways = problem.n_nodes * max(1.0, spread(problem))
-    return Expected(machine.on_cpu_s(n_ways), machine.on_gpu_s(problem.n_nodes))
+    launches_s = (n_kinds(problem) - 1) * machine.gpu_s[0]
+    return Expected(machine.on_cpu_s(n_ways), machine.on_gpu_s(problem.n_nodes) + launches_s)
+
+
+def n_kinds(problem: Problem) -> int:
+    """Return how many kinds of rules a problem has for the GPU: a chain has one, calls."""
+    p = problem
+    pushes, pulls = len(p.store_source) + len(p.actuals), len(p.load_pointer)
+    kinds = (len(p.copy_source), pushes, pulls + int((p.call_result >= 0).any()))
+    return max(1, sum(map(bool, (*kinds, len(p.offset_source)))))
 
 
 def spread(problem: Problem) -> float:
     """Return to how many nodes, on average over flows, what arrives at a node is sent on.
 
-    Flows are copies, what is stored and actuals. Of many nodes a part is looked at.
+    Flows are copies, what is stored and actuals.
     """
-    shift = max(0, problem.n_nodes.bit_length() - _SAMPLE.bit_length())
-    others = np.int32(_SIGN | ((1 << shift) - 1))  # bits of no node, and of nodes left out
-    n_ways = np.zeros((problem.n_nodes >> shift) + 1, np.int64)
-    for column in (problem.copy_source, problem.store_source, problem.actuals):
-        chosen = column[(column & others) == 0] >> shift
-        n_ways += np.bincount(chosen, minlength=len(n_ways))
-    total = int(n_ways.sum())
-    return float((n_ways * n_ways).sum()) / total if total else 0.0
+    sources = np.concatenate([problem.copy_source, problem.store_source, problem.actuals])
+    n_ways = np.bincount(sources[sources >= 0])
+    return float(np.dot(n_ways, n_ways)) / max(1, int(n_ways.sum()))

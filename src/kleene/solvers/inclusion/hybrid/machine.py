@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from kleene.solvers.inclusion import cpu, cuda
 from kleene.solvers.inclusion.generate import van_horn_mairson
 
 LEVELS = (16, 128, 512, 1024, 2048, 4096)  # of the chains that are solved
+N_REPEATS = 5
 _PROBE_BYTES = 1 << 28  # beyond every cache, and long enough that a launch does not count
 _KIND = "inclusion-machine"
 
@@ -57,8 +58,8 @@ def _between(sizes: list[int], times: list[float], size: float) -> float:
 @cache
 def this_machine(place: launch.Backend) -> Machine:
     """Return what was measured for this machine and its GPU, now or by an earlier run."""
-    what = (platform.node(), str(os.cpu_count()), place.name, version("kleene"))
-    kept, key = Cache(default_folder()), key_of(*what, *map(str, LEVELS))
+    what = (platform.node(), str(os.cpu_count()), place.name, *map(str, LEVELS))
+    kept, key = Cache(default_folder()), key_of(*what, *_sources())
     if (known := kept.get(_KIND, key)) is not None:
         return Machine(**json.loads(known))
     with task("measuring what CPU and GPU take for chains, once for this machine"):
@@ -67,27 +68,38 @@ def this_machine(place: launch.Backend) -> Machine:
     return measured
 
 
+def _sources() -> list[bytes]:
+    """Return the solvers' own text: when that changes, times do."""
+    room = Path(__file__).parent.parent
+    return [
+        path.read_bytes() for side in ("cpu", "cuda") for path in sorted((room / side).glob("*.*"))
+    ]
+
+
 def _measured(place: launch.Backend) -> Machine:
     chains = [van_horn_mairson(m) for m in LEVELS]
+    times = [_seconds(partial(cpu.solve, chain), partial(cuda.solve, chain)) for chain in chains]
     host, xp = np.ones(_PROBE_BYTES // 8, np.uint64), place.xp
     device, wait = xp.asarray(host), xp.cuda.get_current_stream().synchronize
+    probe_s = _seconds(
+        lambda: (xp.bitwise_or(device, device, out=device), wait()),
+        lambda: np.bitwise_or(host, host, out=host),
+        lambda: device.get(out=host),
+    )
     return Machine(
-        nodes=[chain.n_nodes for chain in chains],
-        cpu_s=[_seconds(partial(cpu.solve, chain)) for chain in chains],
-        gpu_s=[_seconds(partial(cuda.solve, chain)) for chain in chains],
-        gpu_bytes_per_s=_PROBE_BYTES
-        / _seconds(lambda: (xp.bitwise_or(device, device, out=device), wait())),
-        cpu_bytes_per_s=_PROBE_BYTES / _seconds(lambda: np.bitwise_or(host, host, out=host)),
-        bus_bytes_per_s=_PROBE_BYTES / _seconds(lambda: device.get(out=host)),
+        [chain.n_nodes for chain in chains],
+        [cpu_s for cpu_s, _ in times],
+        [gpu_s for _, gpu_s in times],
+        *(_PROBE_BYTES / probe for probe in probe_s),
     )
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    """Return the median of five times, after a first."""
-    work()
-    times = []
-    for _ in range(5):
-        start_s = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start_s)
-    return sorted(times)[2]
+def _seconds(*works: Callable[[], object]) -> list[float]:
+    """Return the least time of each, taken in turn after a first."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(1 + N_REPEATS):
+        for work, its in zip(works, times, strict=True):
+            start_s = time.perf_counter()
+            work()
+            its.append(time.perf_counter() - start_s)
+    return [min(its[1:]) for its in times]
