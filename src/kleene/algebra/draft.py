@@ -23,7 +23,7 @@ from kleene.algebra.state import EXACT, Exactness, Precision, Relations, State
 from kleene.algebra.table import Table, table_of
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
-from kleene.kernels.minplus import cell
+from kleene.kernels.minplus import cell, size
 from kleene.kernels.minplus.cpu import single
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
@@ -43,24 +43,24 @@ class Draft(State):
         self.raw, self.kept = None, None
         self.exactness = _ROUNDED if state.is_float else EXACT
         self.owner = object()
-        self.loose: list[Block] = []  # own blocks that may fall apart; see `tidy`
+        self.loose: list[Block] = []  # own blocks of which variables were forgotten in place
         self.strict = strict
 
     def table(self) -> Table:
         """Return the blocks as compiled code reads them; they change, so it is not kept."""
         return table_of(self.blocks)
 
-    def tidy(self) -> None:
-        """Split the blocks of which variables were forgotten in place, or that were joined so."""
+    def tidy(self, *, exactly: bool = False) -> None:
+        """Split the blocks of which variables were forgotten in place, where that saves enough."""
         for block in self.loose:
-            self._split(block)
+            self._split(block, exactly=exactly)
         self.loose = []
 
-    def _split(self, block: Block) -> None:
+    def _split(self, block: Block, *, exactly: bool) -> None:
         if self.blocks.get(block.names[0]) is block:
             for name in block.names:
                 del self.blocks[name]
-            self.store(block.names, block.cells, block.scale, block.tighten)
+            self.store(block.names, block.cells, block.scale, block.tighten, exactly=exactly)
 
     def note(self, precision: Precision, why: str) -> None:
         """Lower the exactness of what is being done."""
@@ -240,12 +240,11 @@ class Draft(State):
         free = [name for name in names if name not in self.blocks]
         if len(parts) == 1 and not free:
             return parts[0]
-        loose = [part for part in parts if part in self.loose]
+        loose = [part for part in parts if part.is_loose]
         if not loose:
             return self._merged(parts, free)
         for part in loose:  # so that nothing is merged without need
-            self.loose.remove(part)
-            self._split(part)
+            self._split(part, exactly=True)
         return self._together(names)
 
     def _merged(self, parts: list[Block], free: list[str]) -> Block:
@@ -277,20 +276,38 @@ class Draft(State):
             new = Block(block.names, m, scale, block.tighten, self.owner)
             self.blocks.update(dict.fromkeys(block.names, new))
 
-    def store(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
-        """Store closed cells of variables that are in no block, split as far as it goes.
+    def store(
+        self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool, *, exactly: bool = False
+    ) -> None:
+        """Store closed cells of variables that are in no block, split where that saves enough.
 
         `tighten` says whether they were closed as those of integers.
         """
         groups = [] if self.is_empty else kernel.components(m, len(names))
-        if len(groups) == 1:
-            return self._store(names, m, scale, tighten)
+        if len(groups) == 1 or (groups and not exactly and self._may_stay(names, groups, tighten)):
+            return self._store(names, m, scale, tighten, is_loose=len(groups) > 1)
         for group in groups:
             inner = kernel.select(m, group)
             self._store(tuple(names[k] for k in group), inner, scale, tighten)
         return None
 
-    def _store(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
+    def _may_stay(self, names: tuple[str, ...], groups: list[list[int]], tighten: bool) -> bool:
+        """Return whether unrelated groups may share a block: it costs little, and loses nothing."""
+        if self.relations is Relations.NONE or 4 * sum(size(len(g)) for g in groups) < 3 * size(
+            len(names)
+        ):
+            return False
+        return tighten or not any(map(self.variables.__getitem__, names))
+
+    def _store(
+        self,
+        names: tuple[str, ...],
+        m: Cells,
+        scale: int,
+        tighten: bool,
+        *,
+        is_loose: bool = False,
+    ) -> None:
         if not tighten and self.are_integers(names):  # what is left of a mixed block
             m, scale, tighten = kernel.divided(m, scale), 1, True
             if not kernel.close(m, True):
@@ -298,10 +315,14 @@ class Draft(State):
         if self.is_empty:
             return None
         block = Block(names, m, scale, tighten, self.owner)
+        block.is_loose = is_loose
         if len(names) == 1 and block.ends() == [None, None]:
             self.blocks.pop(names[0], None)
             return None
-        self.blocks.update(dict.fromkeys(names, block))
+        if self.blocks:
+            self.blocks.update(dict.fromkeys(names, block))
+        else:
+            self.blocks = dict.fromkeys(names, block)
         if scale > 1 or self.device is not Device.CPU:
             self._replace(block, m, scale)
         return None
@@ -312,11 +333,11 @@ class Draft(State):
         if block is None:
             self.is_integer(name)
             return None
-        if block.owner is not self.owner or not block.is_plain:
+        if not block.is_plain or len(block.names) == 1:
             return self._take_out(name, block)
-        free = block.outer.item(0)
-        single.set_interval(block.cells, block.index[name], free, free)
-        block.twice = None
+        block = self._own(block)
+        single.forget(block.cells, block.index[name], block.outer)
+        block.twice, block.is_loose = None, True
         if not self.loose or self.loose[-1] is not block:
             self.loose.append(block)
         return None
@@ -366,21 +387,32 @@ class Draft(State):
         return self._approximate(target, Linear(terms, low, high))
 
     def _step(self, target: str, step: Step) -> bool:
-        """Return whether target := ±y + c could be done in one block by compiled code; it is."""
-        block = self.blocks.get(step.source)
+        """Return whether target := ±y + d, or d, could be done in one block, which is done."""
+        source = step.source or target
+        block = self.blocks.get(source)
         if block is None or not block.is_plain or target not in block.index:
+            return False
+        if step.source is None and not (block.tighten or self.is_float):
             return False
         if step.negate and self.relations is Relations.DIFFERENCES:
             return False
-        by = step.by * block.scale
-        if not block.has_room(2 * abs(by)):
+        return self._change(block, target, source, step)
+
+    def _change(self, block: Block, target: str, source: str, step: Step) -> bool:
+        up, down = step.up * block.scale, step.down * block.scale
+        reach = 2 * max(abs(up), abs(down))
+        if not block.has_room(reach):
             return False
         block = self._own(block)
         if block.greatest is not None:
-            block.greatest += 2 * abs(by)
-        up = float(by) if self.is_float else by
+            block.greatest += reach
+        ends = (float(up), float(down)) if self.is_float else (up, down)
         at = block.index
-        single.move(block.cells, at[target], at[step.source], step.negate, up, -up)
+        if step.source is None:
+            single.set_interval(block.cells, at[target], *ends)
+            block.is_loose = True
+        else:
+            single.move(block.cells, at[target], at[source], step.negate, *ends)
         block.twice = None
         return True
 

@@ -86,7 +86,7 @@ class Editor(Draft, Generic[Value]):
             self.assign(fresh[name], value)
         for name in values:
             self.forget(name)
-        self.tidy()
+        self.tidy(exactly=True)
         self.rename({new: name for name, new in fresh.items()})
         self.variables = kinds
 
@@ -98,7 +98,7 @@ class Editor(Draft, Generic[Value]):
         self.rename({target: after})
         self.become(after, asked)
         self.forget(after)
-        self.tidy()
+        self.tidy(exactly=True)
         self.variables = kinds
 
     def project(self, names: tuple[str, ...]) -> None:
@@ -106,7 +106,7 @@ class Editor(Draft, Generic[Value]):
         kept = {name: self.is_integer(name) for name in names}
         for name in self.variables.keys() - kept.keys():
             self.forget(name)
-        self.tidy()
+        self.tidy(exactly=True)
         self.variables = kept
 
     def rename_variables(self, names: Mapping[str, str]) -> None:
@@ -153,7 +153,7 @@ def union(a: State, b: State) -> Mapping[str, bool]:
     Raises:
         SourceError: `algebra/bad-variables`, for one that is an integer here and a real there.
     """
-    if a.variables is b.variables:
+    if a.variables is b.variables or a.variables == b.variables:
         return a.variables
     for name in a.variables.keys() & b.variables.keys():
         if a.variables[name] != b.variables[name]:

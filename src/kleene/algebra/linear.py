@@ -41,11 +41,12 @@ _SMALL = 1 << 50  # integers up to here are exact as floats, and so are sums of 
 
 
 class Step(NamedTuple):
-    """±source + by."""
+    """±source + d, d <= up and -d <= down; without a source just d."""
 
-    source: str
+    source: str | None
     negate: bool
-    by: int
+    up: int
+    down: int
 
 
 class Edge(NamedTuple):
@@ -60,8 +61,9 @@ class Edge(NamedTuple):
     is_sum: bool
 
 
-def _is_small(value: Fraction) -> bool:
-    return value.denominator == 1 and abs(value.numerator) < _SMALL
+def _is_small(value: Bound) -> bool:
+    """Return whether a bound is an integer that is exact as a float."""
+    return isinstance(value, Fraction) and value.denominator == 1 and abs(value) < _SMALL
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,15 @@ class Linear:
 
     @cached_property
     def step(self) -> Step | None:
-        """The expression as a variable or its negation plus one integer, if it is that."""
-        if len(self.terms) != 1 or self.low != self.high:
+        """The expression as a variable or its negation, or none, plus integers, if it is that."""
+        if len(self.terms) > 1 or not (_is_small(self.low) and _is_small(self.high)):
             return None
-        ((source, factor),) = self.terms
-        if abs(factor) != 1 or isinstance(self.low, float) or not _is_small(self.low):
+        source, factor = self.terms[0] if self.terms else (None, Fraction(1))
+        if abs(factor) != 1:
             return None
-        return Step(source, factor < 0, self.low.numerator)
+        assert isinstance(self.low, Fraction)
+        assert isinstance(self.high, Fraction)
+        return Step(source, factor < 0, self.high.numerator, -self.low.numerator)
 
     def __add__(self, other: Linear | Number) -> Linear:
         other = Linear.of(other)

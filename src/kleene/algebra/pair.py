@@ -61,11 +61,10 @@ class Pair:
             return [np.arange(n)]
         if not relate:
             return self.a.groups(self.b, np.zeros(0, np.int64))
-        signs = self._moves() if self.dtype is None else self.a.moves(self.b)
-        return self.a.groups(self.b, signs)
+        return self.a.groups(self.b, self._moves() if self.dtype is None else None)
 
     def _moves(self) -> Any:
-        """Return what `Table.moves` does, of numbers that compiled code cannot read."""
+        """Return whether the bound of each end grows (1), shrinks (-1) or neither (0)."""
         ones, others = (_ends(table) for table in (self.a, self.b))
         found = [
             0 if x is None or y is None else (x < y) - (y < x)

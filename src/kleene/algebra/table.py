@@ -41,10 +41,10 @@ class Table(NamedTuple):
         """Return the table with elements no narrower than `dtype`."""
         if self.dtype is None or self.dtype.itemsize >= dtype.itemsize:
             return self
-        cells = tuple(widened(m, dtype) for m in self.cells)
-        rows = self.rows.copy()
-        rows[2 : 2 + len(cells)] = list(map(_address, self.parts, cells))
-        return Table(self.names, dtype, rows, self.parts, cells)
+        sizes = np.array([len(m) for m in self.cells])
+        rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
+        compiled.widen(cells, rows, sizes, outer_of(self.dtype), outer_of(dtype))
+        return Table(self.names, dtype, rows, self.parts, (cells,))
 
     def whole(self) -> Cells:
         """Return the cells of all variables."""
@@ -54,27 +54,30 @@ class Table(NamedTuple):
 
     def joined(self, other: Table) -> Cells:
         """Return the cells of the least octagon around both."""
+        if self.is_block() and other.is_block():
+            return np.maximum(self.cells[0], other.cells[0])
         out = np.empty(size(len(self.names)), self.dtype)
         compiled.join(out, self.rows, other.rows, outer_of(out.dtype))
         return out
 
-    def groups(self, other: Table, signs: Any) -> list[Any]:
+    def is_block(self) -> bool:
+        """Return whether the variables are all those of one block."""
+        return len(self.parts) == 1 and len(self.parts[0].names) == len(self.names)
+
+    def groups(self, other: Table, signs: Any = None) -> list[Any]:
         """Return the variables by their numbers, grouped as a join with `other` relates them.
 
-        `signs` say of each end whether its bound grows, shrinks or neither, as `moves` does.
+        `signs` say of each end whether its bound grows, shrinks or neither: 1, -1 or 0.
         """
         labels = np.empty(len(self.names), np.int64)
-        n_groups = compiled.group(labels, self.rows, other.rows, signs)
+        if signs is None and self.dtype is not None:
+            n_groups = compiled.group_moving(labels, self.rows, other.rows, outer_of(self.dtype))
+        else:
+            n_groups = compiled.group(labels, self.rows, other.rows, signs)
         every = np.arange(len(labels))
         if n_groups == 1:
             return [every]
         return [every[labels == label] for label in np.unique(labels)]
-
-    def moves(self, other: Table) -> Any:
-        """Return 1 for each end whose bound is greater in `other`, -1 where it is less, else 0."""
-        signs = np.empty(2 * len(self.names), np.int64)
-        compiled.compare(signs, self.rows, other.rows, outer_of(self.dtype))
-        return signs
 
     def is_within(self, m: Cells) -> bool:
         """Return whether no bound of `m`, of a type no wider, is less than that of here."""

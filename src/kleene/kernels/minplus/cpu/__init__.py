@@ -1,6 +1,7 @@
 """The operations on one octagon on CPUs; see `kleene.kernels.minplus`.
 
-Each is a batch of one: that costs a microsecond or two a call, and halves what is compiled.
+Those that are called most have entries of their own, `single`. Each of the others is a batch of
+one: that costs a microsecond or two a call, and halves what is compiled.
 """
 
 from __future__ import annotations
@@ -11,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import batch, closure
+from kleene.kernels.minplus.cpu import batch, closure, single
 from kleene.kernels.minplus.cpu.tile import CLOSED, WIDER
 from kleene.kernels.minplus.cpu.types import inner_of, outer_of
-
-_NEGATE = (np.array([False]), np.array([True]))
 
 
 @cache
@@ -72,7 +71,7 @@ def narrow(out: Any, a: Any, b: Any) -> None:
 
 def includes(a: Any, b: Any) -> bool:
     """Return whether every bound of `a` is no tighter than that of `b`."""
-    return bool(batch.includes(a, b, _whole(len(a)))[0])
+    return bool(single.includes(a, b))
 
 
 def equals(a: Any, b: Any) -> bool:
@@ -82,7 +81,7 @@ def equals(a: Any, b: Any) -> bool:
 
 def forget(m: Any, variable: int) -> None:
     """Drop all bounds on a variable."""
-    batch.forget(m, _whole(len(m)), np.array([variable]))
+    single.forget(m, variable, outer_of(m.dtype))
 
 
 def shift(m: Any, variable: int, negate: bool, up: Any, down: Any) -> None:
@@ -92,16 +91,17 @@ def shift(m: Any, variable: int, negate: bool, up: Any, down: Any) -> None:
 
 def assign(m: Any, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±y + d."""
-    ends = np.array([up, down], m.dtype)
-    both = np.array([target, source])
-    whole, flip = _whole(len(m)), _NEGATE[bool(negate)]
-    batch.assign(m, whole, both[:1], both[1:], flip, ends[:1], ends[1:])
+    single.move(m, target, source, bool(negate), *_numbers(m, up, down))
 
 
 def assign_interval(m: Any, variable: int, up: Any, down: Any) -> None:
     """Assign x := d."""
-    ends = np.array([up, down], m.dtype)
-    batch.assign_interval(m, _whole(len(m)), np.array([variable]), ends[:1], ends[1:])
+    single.set_interval(m, variable, *_numbers(m, up, down))
+
+
+def _numbers(m: Any, up: Any, down: Any) -> Any:
+    """Return two elements as Python's numbers."""
+    return np.array([up, down], m.dtype).tolist()
 
 
 def unary(out: Any, m: Any) -> None:

@@ -82,8 +82,7 @@ def equals(a: Any, b: Any, offsets: Any) -> Any:
 
 def forget(m: Any, offsets: Any, variables: Any) -> None:
     """Forget a variable of each."""
-    free = np.full(len(variables), outer_of(m.dtype)[0])
-    entries.set_interval(m, offsets, variables, free, free)
+    entries.forget(m, offsets, variables, outer_of(m.dtype))
 
 
 def shift(m: Any, offsets: Any, variables: Any, negate: Any, up: Any, down: Any) -> None:

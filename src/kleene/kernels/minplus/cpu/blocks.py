@@ -16,13 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
 from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer
-from kleene.kernels.minplus.cpu.single import any_less
+from kleene.kernels.minplus.cpu.single import any_less, scale
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
@@ -37,7 +38,17 @@ def _at_address(_context: Any, like: Any, address: Any) -> Any:
     return like(like, types.int64), build
 
 
+def _address_of(_context: Any, at: Any) -> Any:
+    """Return a pointer as a number."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ptrtoint(arguments[0], ir.IntType(64))
+
+    return types.int64(at), build
+
+
 at_address: Any = _intrinsic(_at_address)
+address_of: Any = _intrinsic(_address_of)
 
 
 @piece
@@ -59,6 +70,7 @@ def runs(table: Any) -> Any:
     How many variables from it on lie side by side in its block, and the next variable of the block
     after those, n if there is none.
     """
+    apart()
     n, n_blocks = table[0], table[1]
     found = np.full(n_blocks + 2 * n, n)
     for k in range(n - 1, -1, -1):
@@ -75,6 +87,7 @@ def runs(table: Any) -> Any:
 @piece
 def read_unary(like: Any, table: Any, unary: Any, infinity: Any) -> None:
     """Read cells (i, i^1) of the whole matrix to unary[i], and cells (i^1, i) to unary[2n + i]."""
+    apart()
     n = table[0]
     for k in range(n):
         low = high = infinity
@@ -88,14 +101,14 @@ def read_unary(like: Any, table: Any, unary: Any, infinity: Any) -> None:
 @piece
 def row_at(table: Any, found: Any, unary: Any, i: int, line: Any) -> Any:
     """Return where row i of the whole matrix is: in a block if all of it is there, or in `line`."""
+    apart()
     n, n_blocks, k = table[0], table[1], i >> 1
     s = slot(table, k)
     following, source = n, line
     if s >= 0:
-        following, row = found[s], 2 * place(table, k) + (i & 1)
-        source = beyond(at_address(line, table[2 + s]), (row + 1) * (row + 1) // 2)
-        if following == 0 and found[n_blocks] > k:
-            return beyond(source, 2 * place(table, 0))
+        following, source = found[s], block_row(line, table, i)
+    if is_whole(table, found, k):
+        return beyond(source, 2 * place(table, 0))
     mine, others = unary[i], beyond(unary, 2 * n)
     for j in range(2 * k + 2):
         line[j] = half_up(add_up(mine, others[j]))
@@ -130,20 +143,72 @@ def join(out: Any, a: Any, b: Any, outer: Any) -> None:
     """Write the maximum of the whole matrices of two states."""
     upwards()
     n, a_runs, b_runs = a[0], runs(a), runs(b)
-    space = np.empty(12 * n, out.dtype)
-    a_unary, a_line = pointer(space, 0), pointer(space, 4 * n)
-    b_unary, b_line = pointer(space, 6 * n), pointer(space, 10 * n)
-    read_unary(a_line, a, a_unary, outer[0])
-    read_unary(b_line, b, b_unary, outer[0])
+    space = np.empty(8 * n, out.dtype)
+    a_unary, b_unary = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(a_unary, a, a_unary, outer[0])
+    read_unary(b_unary, b, b_unary, outer[0])
     for i in range(2 * n):
         into = pointer(out, (i + 1) * (i + 1) // 2)
-        x = row_at(a, a_runs, a_unary, i, a_line)
-        y = row_at(b, b_runs, b_unary, i, b_line)
-        for j in range((i | 1) + 1):
-            into[j] = x[j] if x[j] > y[j] else y[j]
+        k, mine, other = i >> 1, a_unary[i], b_unary[i]
+        to_a, to_b = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n)
+        if not (is_whole(a, a_runs, k) and is_whole(b, b_runs, k)):
+            for j in range(2 * k + 2):
+                into[j] = half_up(greater(add_up(mine, to_a[j]), add_up(other, to_b[j])))
+            raise_row(into, i, b, b_runs, a, a_runs, a_unary)
+        raise_row(into, i, a, a_runs, b, b_runs, b_unary)
         into[i] = 0
     keep(space)
     to_nearest()
+
+
+@piece
+def greater(x: Any, y: Any) -> Any:
+    """Return the greater of two."""
+    return x if x > y else y
+
+
+@piece
+def is_whole(table: Any, found: Any, k: int) -> bool:
+    """Return whether all variables up to k lie side by side in one block."""
+    s = slot(table, k)
+    return s >= 0 and found[s] == 0 and found[table[1]] > k
+
+
+@piece
+def raise_row(into: Any, i: int, a: Any, a_runs: Any, b: Any, b_runs: Any, b_unary: Any) -> None:
+    """Write into row i the joined bounds of all variables that are in its block in state a."""
+    apart()
+    n, k = a[0], i >> 1
+    s, other = slot(a, k), slot(b, k)
+    if s < 0:
+        return
+    mine = block_row(into, a, i)
+    theirs = block_row(into, b, i) if other >= 0 else mine
+    to_b, of_i = beyond(b_unary, 2 * n), b_unary[i]
+    first = a_runs[s]
+    while first <= k:
+        length = min(a_runs[a[1] + first], k + 1 - first)
+        row, at = beyond(into, 2 * first), beyond(mine, 2 * place(a, first))
+        if slot(b, first) == other and other >= 0 and b_runs[b[1] + first] >= length:
+            beside = beyond(theirs, 2 * place(b, first))
+            for j in range(2 * length):
+                row[j] = greater(at[j], beside[j])
+        else:
+            for j in range(2 * length):
+                q = first + (j >> 1)
+                is_near = other >= 0 and slot(b, q) == other
+                bound = half_up(add_up(of_i, to_b[2 * first + j]))
+                bound = theirs[2 * place(b, q) + (j & 1)] if is_near else bound
+                row[j] = greater(at[j], bound)
+        first = a_runs[a[1] + n + first]
+
+
+@piece
+def block_row(like: Any, table: Any, i: int) -> Any:
+    """Return where row i of the whole matrix is in the block of its variable."""
+    row = 2 * place(table, i >> 1) + (i & 1)
+    block = at_address(like, table[2 + slot(table, i >> 1)])
+    return beyond(block, (row + 1) * (row + 1) // 2)
 
 
 @entry
@@ -187,43 +252,65 @@ def unite_blocks(table: Any, parent: Any) -> None:
 
 
 @entry
-def compare(signs: Any, a: Any, b: Any, outer: Any) -> None:
-    """Write for each end whether its bound grows from a to b (1), shrinks (-1) or neither (0)."""
-    n = a[0]
-    space = np.empty(8 * n, outer.dtype)
-    x, y = pointer(space, 0), pointer(space, 4 * n)
-    read_unary(x, a, x, outer[0])
-    read_unary(y, b, y, outer[0])
-    for i in range(2 * n):
-        is_bound = x[i] != outer[0] and y[i] != outer[0]
-        signs[i] = (x[i] < y[i]) - (y[i] < x[i]) if is_bound else 0
-    keep(space)
-
-
-@entry
 def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
     """Return how many groups of variables a join relates, with the label of each variable's.
 
     Variables of one block of either state are in one group; so are those with an end whose bound
-    grows and those with one whose bound shrinks, if there are both.
+    grows (a sign of 1) and those with one whose bound shrinks (-1), if there are both.
     """
-    parent = np.arange(a[0])
-    unite_blocks(a, parent)
-    unite_blocks(b, parent)
+    return unite(labels, a, b, pointer(signs, 0), len(signs))
+
+
+@entry
+def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
+    """Return what `group` does, with the signs of bounds from a to b."""
+    n = a[0]
+    space, signs = np.empty(8 * n, outer.dtype), np.zeros(2 * n, np.int64)
+    x, y = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(x, a, x, outer[0])
+    read_unary(y, b, y, outer[0])
+    for i in range(2 * n):
+        if x[i] != outer[0] and y[i] != outer[0]:
+            signs[i] = int(x[i] < y[i]) - int(y[i] < x[i])
+    n_groups = unite(labels, a, b, pointer(signs, 0), 2 * n)
+    keep(space)
+    keep(signs)
+    return n_groups
+
+
+@piece
+def unite(parent: Any, a: Any, b: Any, signs: Any, n_signs: int) -> int:
+    """Return how many groups there are."""
+    n = a[0]
     grows = shrinks = False
-    for sign in signs:
-        grows |= sign > 0
-        shrinks |= sign < 0
+    for i in range(n_signs):
+        grows |= signs[i] > 0
+        shrinks |= signs[i] < 0
     first = -1
-    for i in range(len(signs) if grows and shrinks else 0):
+    for k in range(n):
+        parent[k] = k
+    for i in range(n_signs if grows and shrinks else 0):
         if signs[i] != 0:
             first = i >> 1 if first < 0 else first
-            parent[find(parent, i >> 1)] = find(parent, first)
+            parent[i >> 1] = first
+    unite_blocks(a, parent)
+    unite_blocks(b, parent)
     n_groups = 0
-    for k in range(a[0]):
-        labels[k] = find(parent, k)
-        n_groups += labels[k] == k
+    for k in range(n):
+        parent[k] = find(parent, k)
+        n_groups += parent[k] == k
     return n_groups
+
+
+@entry
+def widen(out: Any, table: Any, sizes: Any, outer: Any, wider: Any) -> None:
+    """Write the blocks one after the other in a wider type, and their new addresses in `table`."""
+    first = 0
+    for s in range(len(sizes)):
+        block = at_address(pointer(outer, 0), table[2 + s])
+        scale(pointer(out, first), block, sizes[s], 1, outer[0], wider[0])
+        table[2 + s] = address_of(pointer(out, first))
+        first += sizes[s]
 
 
 @entry

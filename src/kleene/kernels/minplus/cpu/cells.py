@@ -20,24 +20,56 @@ def index(i: int, j: int) -> int:
 
 
 @piece
+def row_start(i: int) -> int:
+    """Return where row i is stored."""
+    return (i + 1) * (i + 1) // 2
+
+
+@piece
 def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
-    """Assign x := ±y + d, where x and y may be the same."""
+    """Assign x := ±y + d, where x and y may be the same.
+
+    Cells (i, 2x) and (i, 2x+1) of ends i before x lie in rows 2x+1 and 2x, at place i^1.
+    """
     apart()
     plus, minus = 2 * y + negate, 2 * y + 1 - negate
     twice_up = add_up(add_up(m[index(minus, plus)], up), up)
     twice_down = add_up(add_up(m[index(plus, minus)], down), down)
-    for i in range(2 * n):
-        if i >> 1 != x:
-            a, b = m[index(i, plus)], m[index(i, minus)]
-            m[index(i, 2 * x)] = add_up(a, up)
-            m[index(i, 2 * x + 1)] = add_up(b, down)
+    of_plus, of_minus = beyond(m, row_start(plus ^ 1)), beyond(m, row_start(minus ^ 1))
+    to_plus, to_minus = beyond(m, row_start(2 * x + 1)), beyond(m, row_start(2 * x))
+    before_both = 2 * min(x, y)
+    for c in range(before_both):
+        a, b = of_plus[c], of_minus[c]
+        to_plus[c], to_minus[c] = add_up(a, up), add_up(b, down)
+    for i in range(before_both, 2 * n):
+        k, row = i >> 1, beyond(m, row_start(i))
+        if k != x:
+            a, b = (row[plus], row[minus]) if k >= y else (of_plus[i ^ 1], of_minus[i ^ 1])
+            if k > x:
+                row[2 * x], row[2 * x + 1] = add_up(a, up), add_up(b, down)
+            else:
+                to_plus[i ^ 1], to_minus[i ^ 1] = add_up(a, up), add_up(b, down)
     m[index(2 * x + 1, 2 * x)] = twice_up
     m[index(2 * x, 2 * x + 1)] = twice_down
 
 
 @piece
+def forget(m: Any, n: int, x: int, infinity: Any) -> None:
+    """Drop all bounds on x."""
+    apart()
+    high, low = beyond(m, row_start(2 * x)), beyond(m, row_start(2 * x + 1))
+    for j in range(2 * x + 2):
+        high[j] = infinity
+        low[j] = infinity
+    for i in range(2 * x + 2, 2 * n):
+        row = beyond(m, row_start(i))
+        row[2 * x], row[2 * x + 1] = infinity, infinity
+    high[2 * x] = low[2 * x + 1] = 0
+
+
+@piece
 def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
-    """Assign x := d; with infinite bounds, forget x."""
+    """Assign x := d."""
     apart()
     for i in range(2 * n):
         if i >> 1 != x:

@@ -53,6 +53,14 @@ def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
 
 
 @entry
+def forget(m: Any, offsets: Any, xs: Any, outer: Any) -> None:
+    """Forget x in each."""
+    for t in range(len(offsets) - 1):
+        if is_live(m, offsets, t):
+            cells.forget(pointer(m, offsets[t]), n_of(offsets, t), xs[t], outer[0])
+
+
+@entry
 def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any) -> None:
     """Add constraints to each."""
     for t in range(len(offsets) - 1):

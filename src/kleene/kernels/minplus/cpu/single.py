@@ -39,13 +39,20 @@ def move(m: Any, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
 
 @entry
 def set_interval(m: Any, x: int, up: Any, down: Any) -> None:
-    """Assign x := d; with infinite bounds, forget x."""
+    """Assign x := d, d <= up and -d <= down."""
     upwards()
     ends = np.empty(2, m.dtype)
     ends[0], ends[1] = up, down
     if not m[0] < 0:
         cells.set_interval(pointer(m, 0), n_of_length(len(m)), x, ends[0], ends[1])
     to_nearest()
+
+
+@entry
+def forget(m: Any, x: int, outer: Any) -> None:
+    """Drop all bounds on x."""
+    if not m[0] < 0:
+        cells.forget(pointer(m, 0), n_of_length(len(m)), x, outer[0])
 
 
 @entry
@@ -98,8 +105,13 @@ def magnitude(m: Any, outer: Any) -> Any:
 
 
 @entry
-def convert(out: Any, m: Any, factor: int, outer: Any, infinity: Any) -> None:
+def convert(out: Any, m: Any, factor: int, outer: Any, wider: Any) -> None:
     """Write integers times `factor` in a type that has room for them; infinity stays infinite."""
-    into, of = pointer(out, 0), pointer(m, 0)
-    for at in range(len(m)):
-        into[at] = infinity[0] if of[at] == outer[0] else of[at] * factor
+    scale(pointer(out, 0), pointer(m, 0), len(m), factor, outer[0], wider[0])
+
+
+@piece
+def scale(out: Any, m: Any, length: int, factor: int, infinity: Any, wider: Any) -> None:
+    """Write numbers times `factor`."""
+    for at in range(length):
+        out[at] = wider if m[at] == infinity else m[at] * factor
