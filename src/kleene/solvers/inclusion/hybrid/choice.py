@@ -3,9 +3,9 @@
 In a chain, as the Van Horn-Mairson programs are, what arrives at a node is sent on to one other.
 What both sides take for chains is measured on each machine (`machine`). In other problems it is
 sent on to several, on average over all flows to `spread`. The CPU carries sets along each of these
-ways: n nodes take it as long as a chain of n · spread. The GPU has ways to spare, and takes what it
-takes for a chain of n; but each kind of rules has launches of its own, which take as long as a
-chain of next to nothing.
+ways, and one more takes it as long as one more node of a chain. The GPU has ways to spare, and
+takes what it takes for a chain of n nodes; but each kind of rules has launches of its own, which
+take as long as a chain of next to nothing.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ def expected(problem: Problem) -> Expected:
     if place.xp is np:  # the host runner was chosen by hand, whatever it takes
         return Expected(float("inf"), 0.0)
     machine = this_machine(place)
-    n_ways = problem.n_nodes * max(1.0, spread(problem))
-    launches_s = (n_kinds(problem) - 1) * machine.gpu_s[0]
-    return Expected(machine.on_cpu_s(n_ways), machine.on_gpu_s(problem.n_nodes) + launches_s)
+    n_more_ways = problem.n_nodes * max(0.0, spread(problem) - 1)
+    n_more_kinds = n_kinds(problem) - 1
+    return Expected(
+        cpu_s=machine.on_cpu_s(problem.n_nodes) + n_more_ways * machine.way_s,
+        gpu_s=machine.on_gpu_s(problem.n_nodes) + n_more_kinds * machine.gpu_s[0],
+    )
 
 
 def n_kinds(problem: Problem) -> int:

@@ -41,6 +41,11 @@ class Machine:
         """Return what the CPU takes for a chain of that size."""
         return _between(self.nodes, self.cpu_s, n_nodes)
 
+    @property
+    def way_s(self) -> float:
+        """What one more node takes the CPU, in chains whose sets a cache holds: not the last."""
+        return (self.cpu_s[-2] - self.cpu_s[0]) / (self.nodes[-2] - self.nodes[0])
+
     def on_gpu_s(self, n_nodes: float) -> float:
         """Return what the GPU takes for a chain of that size."""
         return _between(self.nodes, self.gpu_s, n_nodes)
