@@ -265,7 +265,7 @@ def select(m: Cells, variables: list[int]) -> Cells:
     if where(m) is Device.CPU and m.dtype != OBJECT and _ascends(chosen):
         return _subset(m, chosen)
     if m.dtype != OBJECT:
-        out = np.empty_like(m, shape=minplus.size(len(variables)))
+        out = np.empty_like(m, shape=(minplus.size(len(variables)),))
         minplus.select(out, m, beside(m, chosen), device=where(m))
         return out
     out = top(len(variables), OBJECT)
