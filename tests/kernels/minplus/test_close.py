@@ -220,7 +220,7 @@ from kleene.kernels.minplus.cpu import vector
 
 n_bytes, dtype = int(sys.argv[1]), np.dtype(sys.argv[2])
 vector.VECTOR_BYTES = n_bytes
-vector.HAS_32_REGISTERS = vector.HAS_FMA = False
+vector.TILE_ROWS, vector.HAS_FMA = 4, False
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference

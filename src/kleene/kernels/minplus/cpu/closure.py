@@ -2,65 +2,78 @@
 
 For each block of BLOCK pivots of a large one:
 
-1. close the square tile of the block; a negative diagonal ends it all;
+1. close the square tile of the block; a negative cycle ends it all;
 2. P[i, k] := the cells (i, k) of all rows i, read from below the diagonal or, dually, from row
-   k^1; then P := min(P, P + tile);
-3. R[k, j] := P[j^1, k^1], which coherence gives;
-4. C[i, j] := min(C[i, j], P[i, k] + R[k, j]) for every tile of C outside the block.
+   k^1; then P := min(P, P + tile), and R[k, j] := P[j^1, k^1], which coherence gives;
+3. C[i, j] := min(C[i, j], P[i, k] + R[k, j]) for every tile of C outside the block.
 
-All that a tile needs in step 4 is in the nearest cache, and step 4 does all but O(n²) of the work.
+All that a tile needs in step 3 is in the nearest cache, and step 3 does all but O(n²) of the work.
+Threads share steps 2 and 3, and each does step 1 for itself: that is sooner done than told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
-from threading import Barrier, Thread, local
+from threading import local
 from typing import Any
 
 import numba
 import numpy as np
 
-from kleene.kernels.minplus.cpu import panels
-from kleene.kernels.minplus.cpu.compiled import entry
+from kleene.kernels.minplus.cpu import panels, shares
+from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.inner import BLOCK
 from kleene.kernels.minplus.cpu.scalar import pointer
-from kleene.kernels.minplus.cpu.tile import CLOSED, EMPTY, WIDER, close_tile, fits, make_empty, n_of
-from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
+from kleene.kernels.minplus.cpu.tile import (
+    CLOSED,
+    EMPTY,
+    ROOM,
+    WIDER,
+    close_tile,
+    fits,
+    make_empty,
+    n_of,
+)
+from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.layout import n_variables, size
 
 LARGEST_TILE = BLOCK // 2  # variables
 _LARGEST_TILE_ELEMENTS = size(LARGEST_TILE)
-PARALLEL_FROM_VARIABLES = 192  # below, threads wait for each other longer than they work
+PARALLEL_FROM_VARIABLES = 128  # below, threads wait for each other longer than they work
 PARALLEL_FROM_ELEMENTS = 1 << 16
+_OCTAGONS_A_SHARE = 32
 
 
 @entry
 def close_tiles(
-    m: Any,
-    offsets: Any,
-    codes: Any,
-    outer: Any,
-    inner: Any,
-    tighten: bool,
-    t: Any,
-    begin: int,
-    end: int,
+    m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool, t: Any, state: Any
 ) -> None:
-    """Close octagons `begin` to `end` that still need it, and are small, in the tile T."""
+    """Close, share by share, the octagons that still need it, and are small, in the tile T."""
     upwards()
-    for s in range(begin, end):
-        n = n_of(offsets, s)
-        if codes[s] == WIDER and n <= LARGEST_TILE:
-            at = pointer(m, offsets[s])
-            if n == 0:
-                codes[s] = CLOSED
-            elif at[0] < 0 or fits(at, n, outer, inner):
-                codes[s] = EMPTY
-                if not at[0] < 0 and close_tile(at, n, pointer(t, 0), outer, inner, tighten):
-                    codes[s] = CLOSED
-                else:
-                    make_empty(at, n, outer)
+    n_octagons = len(offsets) - 1
+    begin = shares.next_share(state) * _OCTAGONS_A_SHARE
+    while begin < n_octagons:
+        for s in range(begin, min(begin + _OCTAGONS_A_SHARE, n_octagons)):
+            n = n_of(offsets, s)
+            if codes[s] == WIDER and n <= LARGEST_TILE:
+                at = pointer(m, offsets[s])
+                codes[s] = close_small(at, n, pointer(t, 0), outer, inner, tighten)
+        shares.done(state)
+        begin = shares.next_share(state) * _OCTAGONS_A_SHARE
     to_nearest()
+
+
+@piece
+def close_small(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) -> int:
+    """Close one octagon in a tile; return its code."""
+    if n == 0:
+        return CLOSED
+    if not m[0] < 0:
+        if not fits(m, n, outer, inner):
+            return WIDER
+        if close_tile(m, n, t, outer, inner, tighten):
+            return CLOSED
+    make_empty(m, n, outer)
+    return EMPTY
 
 
 @entry
@@ -74,75 +87,92 @@ def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
 def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
     """Close one octagon, on some threads; return its code."""
     code = can_close(m, n, outer, inner)
-    if code == CLOSED and not _Closure(m, n, outer, inner, tighten, n_threads).run():
+    if code == CLOSED and not _close_blocks(m, n, outer, inner, tighten, n_threads):
         code = EMPTY
     if code == EMPTY:
         m.fill(outer[2])
     return code
 
 
-class _Closure:
-    """One closure, whose steps the threads take together."""
+def _close_blocks(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
+    """Return whether an octagon has a point, having closed it."""
+    c, p, r = panels.room(n, inner)
+    d, state = np.empty(4 * n + BLOCK, inner.dtype), shares.counters()
+    n_shares = 1 if n_threads == 1 else shares.SHARES_A_THREAD * n_threads
 
-    def __init__(
-        self, m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int
-    ) -> None:
-        self.m, self.n, self.outer, self.inner, self.tighten = m, n, outer, inner, tighten
-        self.c, self.p, self.r, self.t = panels.room(n, inner)
-        self.d = np.empty(4 * n, inner.dtype)
-        self.n_threads = n_threads
-        self.barrier = Barrier(n_threads)
-        self.has_point = True
+    def work() -> None:
+        t, _ = _room(inner.dtype)
+        close_shares(m, c, p, r, d, t, n, outer, inner, tighten, state, n_shares)
 
-    def run(self) -> bool:
-        """Return whether the octagon has a point; then it is closed."""
-        others = [Thread(target=self._work, args=(part,)) for part in range(1, self.n_threads)]
-        for thread in others:
-            thread.start()
-        self._work(0)
-        for thread in others:
-            thread.join()
-        return self.has_point
-
-    def _work(self, part: int) -> None:
-        m, n, outer, inner, share = self.m, self.n, self.outer, self.inner, (part, self.n_threads)
-        panels.load(self.c, m, n, outer, inner, self.tighten, *share)
-        self._wait()
-        for first in range(0, 2 * n, BLOCK):
-            block = (n, first, min(BLOCK, 2 * n - first))
-            if not self._alone(part, panels.close_block, self.c, self.r, self.t, *block, inner[0]):
-                return
-            panels.read_columns(self.c, self.p, *block, *share)
-            panels.combine(self.p, self.r, *block, *share)
-            self._wait()
-            panels.transpose(self.p, self.r, *block, *share)
-            panels.write_back(self.c, self.p, self.r, *block, *share)
-            self._wait()
-            panels.update(self.c, self.p, self.r, *block, *share)
-            self._wait()
-        if self._alone(part, panels.settle, self.c, self.d, n, self.tighten):
-            panels.store(m, self.c, self.d, n, outer, inner, *share)
-
-    def _alone(self, part: int, step: Callable[..., bool], *arguments: Any) -> bool:
-        """Return, to every thread, whether there is a point after a step that one takes."""
-        if part == 0:
-            self.has_point = step(*arguments)
-        self._wait()
-        return self.has_point
-
-    def _wait(self) -> None:
-        if self.n_threads > 1:
-            self.barrier.wait()
+    shares.work_together(work, n_threads)
+    return shares.complete(state, n_phases(n) * n_shares)
 
 
-_rooms = local()  # room for a tile and a code in each thread: making it takes longer than using it
+@entry
+def n_phases(n: int) -> int:
+    """Return how many phases a closure has: to load, two for each block, to settle, to store."""
+    return 3 + 2 * -(-2 * n // BLOCK)
+
+
+@entry
+def close_shares(
+    m_array: Any,
+    c_array: Any,
+    p_array: Any,
+    r_array: Any,
+    d_array: Any,
+    t_array: Any,
+    n: int,
+    outer: Any,
+    inner: Any,
+    tighten: bool,
+    state: Any,
+    n_shares: int,
+) -> None:
+    """Do shares of a closure until there are none left."""
+    upwards()
+    m, c, p, r = pointer(m_array, 0), pointer(c_array, 0), pointer(p_array, 0), pointer(r_array, 0)
+    d, t, own = pointer(d_array, 0), pointer(t_array, 0), pointer(t_array, ROOM)
+    n_panels, last, block = panels.shape(c, n)[2], n_phases(n) - 1, -1
+    number = shares.next_share(state)
+    while number < (last + 1) * n_shares:
+        phase, part = number // n_shares, number % n_shares
+        if not shares.can_begin(state, phase * n_shares):
+            break
+        begin, end = panels.part_of(n_panels, part, n_shares)
+        first = (phase - 1) // 2 * BLOCK
+        n_pivots = min(BLOCK, 2 * n - first)
+        if phase == 0:
+            for v in range(part, n_panels, n_shares):
+                panels.load(c, m, n, v, outer, inner, tighten)
+        elif phase == last:
+            for v in range(part, n_panels, n_shares):
+                panels.store(m, c, d, n, v, outer, inner)
+        elif phase == last - 1:
+            if part == 0 and not panels.settle(c, d, n, tighten):
+                shares.end(state)
+        elif phase % 2 == 0:
+            panels.update(c, p, r, n, first, n_pivots, part, n_shares)
+        else:
+            if block != first:
+                block = first
+                if not panels.close_block(c, t, own, n, first, n_pivots):
+                    shares.end(state)
+            for v in range(begin, end):
+                panels.combine(c, p, r, t, own, n, first, n_pivots, v)
+        shares.done(state)
+        number = shares.next_share(state)
+    to_nearest()
+
+
+_rooms = local()  # room for tiles and a code in each thread: making it takes longer than using it
 
 
 def _room(dtype: Any) -> tuple[Any, Any]:
-    """Return this thread's room for a tile, with its unary bounds, and for a code."""
+    """Return this thread's room for a tile, and its panels, and for a code."""
     rooms = _rooms.__dict__
     if dtype.char not in rooms:
-        rooms[dtype.char] = panels.aligned(BLOCK * (BLOCK + 1), dtype), np.empty(1, np.int64)
+        rooms[dtype.char] = panels.aligned(ROOM + BLOCK * BLOCK, dtype), np.empty(1, np.int64)
     found: tuple[Any, Any] = rooms[dtype.char]
     return found
 
@@ -155,36 +185,22 @@ def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> in
         return close_large(m, n, outer, inner, tighten, n_threads)
     tile, codes = _room(inner.dtype)
     codes[0] = WIDER
-    close_tiles(m, offsets, codes, outer, inner, tighten, tile, 0, 1)
+    close_tiles(m, offsets, codes, outer, inner, tighten, tile, shares.counters())
     return int(codes[0])
 
 
 def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool) -> None:
     """Close all octagons whose code is `WIDER`, and write their codes."""
+    state = shares.counters()
 
-    def close_share(begin: int, end: int) -> None:
+    def close_some() -> None:
         tile, _ = _room(inner.dtype)
-        close_tiles(m, offsets, codes, outer, inner, tighten, tile, begin, end)
+        close_tiles(m, offsets, codes, outer, inner, tighten, tile, state)
 
     n_threads = numba.get_num_threads() if len(m) >= PARALLEL_FROM_ELEMENTS else 1
-    ends = _shares(offsets, n_threads)
-    others = [Thread(target=close_share, args=share) for share in pairwise(ends[1:])]
-    for thread in others:
-        thread.start()
-    close_share(ends[0], ends[1])
-    for thread in others:
-        thread.join()
+    shares.work_together(close_some, n_threads)
+    shares.complete(state, -(-(len(offsets) - 1) // _OCTAGONS_A_SHARE))
     for t in np.flatnonzero(np.diff(offsets) > _LARGEST_TILE_ELEMENTS):
         if codes[t] == WIDER:
             here = slice(offsets[t], offsets[t + 1])
             codes[t] = close_one(m[here], offsets, outer, inner, tighten)
-
-
-def _shares(offsets: Any, n_shares: int) -> list[int]:
-    """Return where octagons are cut into shares of as much work, but for a factor n³ each."""
-    if n_shares == 1:
-        return [0, len(offsets) - 1]
-    work = np.cumsum(np.diff(offsets) ** 1.5)
-    ends = np.searchsorted(work, work[-1] * np.arange(n_shares + 1) / n_shares)
-    ends[-1] = len(work)
-    return [int(end) for end in ends]

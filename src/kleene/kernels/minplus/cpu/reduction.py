@@ -13,11 +13,12 @@ import numpy as np
 from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import cells, entries, panels
 from kleene.kernels.minplus.cpu.closure import can_close
-from kleene.kernels.minplus.cpu.compiled import entry
+from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.inner import BLOCK
 from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, pointer
 from kleene.kernels.minplus.cpu.tile import CLOSED
 from kleene.kernels.minplus.cpu.types import inner_of, outer_of
-from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
+from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.layout import n_variables, size
 
 _NO_BLOCK = -BLOCK
@@ -45,17 +46,48 @@ def minimal(out: Any, m: Any) -> None:
 
 def _paths(lead: Any, n: int, outer: Any, inner: Any) -> Any:
     """Return the least sums over two bounds, neither of them on the diagonal, as panels."""
-    c, p, r, _ = panels.room(n, inner)
+    c, p, r = panels.room(n, inner)
     given = np.full_like(c, inner[0])
-    panels.load(c, lead, n, outer, inner, False, 0, 1)
-    hollow(c, n, inner[0])
+    add_pairs(given, lead, c, p, r, n, outer, inner)
+    return given
+
+
+@entry
+def add_pairs(
+    given_array: Any, m: Any, c_array: Any, p: Any, r: Any, n: int, outer: Any, inner: Any
+) -> None:
+    """Lower what is given to the least sums over two bounds, neither of them on the diagonal."""
+    upwards()
+    given, c = pointer(given_array, 0), pointer(c_array, 0)
+    n_rows, width, n_panels = panels.shape(c, n)
+    for v in range(n_panels):
+        panels.load(c, pointer(m, 0), n, v, outer, inner, False)
+    for i in range(2 * n):
+        v = i // width
+        beyond(panels.panel(c, v, n_rows, width), i * width)[i - v * width] = inner[0]
     for first in range(0, 2 * n, BLOCK):
         n_pivots = min(BLOCK, 2 * n - first)
-        panels.read_columns(c, p, n, first, n_pivots, 0, 1)
-        read_block(c, p, n, first, n_pivots)
-        panels.transpose(p, r, n, _NO_BLOCK, n_pivots, 0, 1)
-        panels.update(given, p, r, n, _NO_BLOCK, n_pivots, 0, 1)
-    return given
+        for v in range(n_panels):
+            if first <= v * width < first + BLOCK:
+                read_block(c, pointer(p, 0), n, first, n_pivots, v)
+            else:
+                panels.read_columns(c, pointer(p, 0), n, first, n_pivots, v)
+            panels.transpose(pointer(p, 0), pointer(r, 0), v, width)
+        panels.update(given, pointer(p, 0), pointer(r, 0), n, _NO_BLOCK, n_pivots, 0, 1)
+    to_nearest()
+
+
+@piece
+def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> None:
+    """Read the rows of P, in the block itself, with the numbers of panel v."""
+    n_rows, width, _ = panels.shape(c, n)
+    for i in range(v * width, min((v + 1) * width, first + n_pivots)):
+        for k in range(n_pivots):
+            a, b = i, first + k
+            if b > (a | 1):
+                a, b = b ^ 1, a ^ 1
+            w = b // width
+            p[i * BLOCK + k] = beyond(panels.panel(c, w, n_rows, width), a * width)[b - w * width]
 
 
 @entry
@@ -106,27 +138,3 @@ def mark_leads(out: Any, lead: Any, n: int, leads: Any, given: Any, outer: Any) 
                 a, b = 2 * leads[i >> 1] + (i & 1), 2 * leads[j >> 1] + (j & 1)
                 out[cells.index(a, b)] = 1
     to_nearest()
-
-
-@entry
-def hollow(c_array: Any, n: int, infinity: Any) -> None:
-    """Make the diagonal infinite."""
-    c = pointer(c_array, 0)
-    n_rows, width, _ = panels.shape(c, n)
-    for i in range(2 * n):
-        v = i // width
-        beyond(panels.panel(c, v, n_rows, width), i * width)[i - v * width] = infinity
-
-
-@entry
-def read_block(c_array: Any, p: Any, n: int, first: int, n_pivots: int) -> None:
-    """Read the block's own rows of P, which `read_columns` leaves out."""
-    c = pointer(c_array, 0)
-    n_rows, width, _ = panels.shape(c, n)
-    for i in range(first, first + n_pivots):
-        for k in range(n_pivots):
-            a, b = i, first + k
-            if b > (a | 1):
-                a, b = b ^ 1, a ^ 1
-            v = b // width
-            p[i * BLOCK + k] = beyond(panels.panel(c, v, n_rows, width), a * width)[b - v * width]

@@ -1,7 +1,8 @@
-"""Closing an octagon of up to BLOCK / 2 variables, as one square tile in the nearest cache.
+"""Closing an octagon of up to BLOCK / 2 variables, as one tile in the nearest cache.
 
-Closures return `EMPTY`, `CLOSED`, or `WIDER` for integers that need a wider type, in which case
-nothing was changed. Of a tile's type, `inner` holds infinity and the greatest value that is a
+The tile T holds the stored half, in rows of BLOCK elements; the pivots' two rows are kept whole
+besides. Closures return `EMPTY`, `CLOSED`, or `WIDER` for integers that need a wider type, in which
+case nothing was changed. Of a tile's type, `inner` holds infinity and the greatest value that is a
 bound; of the octagon's type, `outer` holds infinity, the least bound, and what fills an empty one.
 """
 
@@ -11,10 +12,12 @@ from math import sqrt
 from typing import Any
 
 from kleene.kernels.minplus.cpu.compiled import apart, piece
-from kleene.kernels.minplus.cpu.scalar import beyond, even, half_up, is_float, whole
-from kleene.kernels.minplus.cpu.vector import BLOCK, lanes_of, relax
+from kleene.kernels.minplus.cpu.inner import BLOCK, copy, give, sweep, take
+from kleene.kernels.minplus.cpu.scalar import beyond, even, is_float
+from kleene.kernels.minplus.cpu.vector import lanes_of
 
 EMPTY, CLOSED, WIDER = 0, 1, 2
+ROOM = BLOCK * (BLOCK + 4)  # elements: a tile, its pivots' rows, and its unary bounds twice
 
 
 @piece
@@ -29,50 +32,51 @@ def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
     apart()
     if is_float(m):
         return True
-    low = high = outer[0] - outer[0]
+    infinity = outer[0]
+    low = high = infinity - infinity
     for at in range(2 * n * (n + 1)):
         low = min(low, m[at])
-        high = max(high, m[at] if m[at] != outer[0] else low)
+        high = max(high, m[at] if m[at] != infinity else low)
     most = (inner[0] - 8) // (8 * n)
     return not (low < -most or high > most)
 
 
 @piece
 def close_pivots(t: Any, n_pivots: int) -> bool:
-    """Close a square tile; return False at the first negative cycle."""
+    """Close a tile; return False at the first negative cycle."""
     apart()
-    n_vectors = -(-n_pivots // lanes_of(t))
-    for k in range(n_pivots):
-        if t[k * BLOCK + k] < 0:
+    rows, n_vectors = beyond(t, BLOCK * BLOCK), -(-n_pivots // lanes_of(t))
+    for k in range(0, n_pivots, 2):
+        read_pivots(t, rows, k, n_pivots)
+        cycle, dual = rows[k], rows[BLOCK + k + 1]
+        if cycle < 0 or dual < 0 or rows[k + 1] + rows[BLOCK + k] < 0:
             return False
-        relax(t, k, n_pivots, n_vectors)
+        sweep(t, rows, k, n_pivots, n_vectors)
     return True
 
 
 @piece
-def inward(x: Any, outer: Any, inner: Any, tighten: bool) -> Any:
-    """Return a bound of the octagon as one of the tile."""
-    value = inner[0] if x == outer[0] else x
-    return whole(value) if tighten else value
-
-
-@piece
-def outward(x: Any, outer: Any, inner: Any) -> Any:
-    """Return a bound of the tile as one of the octagon."""
-    if x > inner[1]:
-        return outer[0]
-    return max(x, outer[1])
+def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
+    """Read rows k and k + 1 whole: beyond the diagonal from the columns that are their duals."""
+    n_vectors = k // lanes_of(t) + 1
+    copy(rows, beyond(t, k * BLOCK), n_vectors)
+    copy(beyond(rows, BLOCK), beyond(t, (k + 1) * BLOCK), n_vectors)
+    for i in range(k + 2, n_rows):
+        column = beyond(t, i * BLOCK + k)
+        rows[i ^ 1] = column[1]
+        rows[BLOCK + (i ^ 1)] = column[0]
 
 
 @piece
 def unary_bounds(d: Any, n_rows: int, tighten: bool) -> bool:
-    """Tighten the unary bounds d[i] of cells (i, i^1); return whether they leave a point."""
+    """Tighten the bounds d[i] of cells (i, i^1), append those of (i^1, i); is a point left?"""
     if tighten:
         for i in range(n_rows):
             d[i] = even(d[i])
     possible = True
     for i in range(0, n_rows, 2):
         possible &= not d[i] + d[i + 1] < 0
+        d[n_rows + i], d[n_rows + i + 1] = d[i + 1], d[i]
     return possible
 
 
@@ -89,7 +93,7 @@ def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) ->
     load_tile(t, m, 2 * n, outer, inner, tighten)
     if not close_pivots(t, 2 * n):
         return False
-    d = beyond(t, BLOCK * BLOCK)
+    d = beyond(t, BLOCK * (BLOCK + 2))
     for i in range(2 * n):
         d[i] = t[i * BLOCK + (i ^ 1)]
     if not unary_bounds(d, 2 * n, tighten):
@@ -100,28 +104,22 @@ def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) ->
 
 @piece
 def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool) -> None:
-    """Unfold the stored half into the tile; columns up to a whole vector are infinite."""
+    """Read the octagon's rows; up to a whole vector they are infinite."""
     apart()
-    n_columns = -(-n_rows // lanes_of(t)) * lanes_of(t)
     for i in range(n_rows):
-        row = beyond(m, (i + 1) * (i + 1) // 2)
-        for j in range((i | 1) + 1):
-            value = inward(row[j], outer, inner, tighten)
-            t[i * BLOCK + j] = value
-            t[(j ^ 1) * BLOCK + (i ^ 1)] = value
-        for j in range(n_rows, n_columns):
-            t[i * BLOCK + j] = inner[0]
-        if t[i * BLOCK + i] > 0:
-            t[i * BLOCK + i] = 0
+        row, count = beyond(t, i * BLOCK), (i | 1) + 1
+        n_vectors = i // lanes_of(t) + 1
+        take(row, beyond(m, (i + 1) * (i + 1) // 2), count, n_vectors, outer[0], inner[0], tighten)
+        if row[i] > 0:
+            row[i] = 0
 
 
 @piece
 def store_tile(m: Any, t: Any, d: Any, n_rows: int, outer: Any, inner: Any) -> None:
-    """Fold the tile into the stored half, combining unary bounds."""
+    """Write the octagon's rows, combining unary bounds."""
     apart()
+    dual = beyond(d, n_rows)
     for i in range(n_rows):
-        row = beyond(m, (i + 1) * (i + 1) // 2)
-        for j in range((i | 1) + 1):
-            combined = half_up(d[i] + d[j ^ 1])
-            row[j] = outward(min(t[i * BLOCK + j], combined), outer, inner)
+        row, line = beyond(m, (i + 1) * (i + 1) // 2), beyond(t, i * BLOCK)
+        give(row, line, dual, d[i], (i | 1) + 1, outer[0], outer[1], inner[1])
         row[i] = 0

@@ -1,7 +1,8 @@
-"""Vectors of this machine's width inside compiled code: the inner loops, as LLVM's own vectors.
+"""Vectors of this machine's width inside compiled code, as LLVM's own vectors.
 
-LLVM does not vectorise min-plus loops by itself: Numba's loops reach 1 to 2 G sums a second, these
-14 to 50. Floats are rounded upwards wherever `upwards` was called before, in the same thread.
+LLVM does not vectorise min-plus loops by itself: Numba's loops reach 1 to 2 G sums a second, those
+of `inner` 14 to 110. Floats are rounded upwards wherever `upwards` was called before, in the same
+thread.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
-_types: Any = types
-_INDEX = ir.IntType(64)
+INDEX = ir.IntType(64)
 _INT32 = ir.IntType(32)
 _TO_NEAREST, _UPWARDS = 1, 2  # as LLVM numbers the ways of rounding
 
@@ -29,17 +29,11 @@ def _vector_bytes() -> int:
     return 32 if features.get("avx2") else 16
 
 
+llvm.initialize_native_asmparser()  # for the one instruction that is written out below
 VECTOR_BYTES = _vector_bytes()
 HAS_FMA = VECTOR_BYTES > 16 and bool(llvm.get_host_cpu_features().get("fma"))
-HAS_32_REGISTERS = VECTOR_BYTES == 64
-BLOCK = 64  # pivots in a block, and the stride of whatever has one column for each
-
-
-def tile_shape(n_bytes: int) -> tuple[int, int]:
-    """Return the rows of a tile of registers and its vectors a row; no row exceeds a block."""
-    if not HAS_32_REGISTERS:
-        return 4, 2
-    return (4, 4) if n_bytes > 2 else (8, 2)
+TILE_ROWS = 8 if VECTOR_BYTES == 64 else 4  # of registers: there are 32 of them, or 16
+TILE_VECTORS = 2
 
 
 def lanes(dtype: Any) -> int:
@@ -56,10 +50,14 @@ class Emit:
         self.element = context.get_value_type(kind)
         self.n_bytes = kind.bitwidth // 8
         self.n_lanes = VECTOR_BYTES // self.n_bytes
-        self.tile_rows, self.tile_vectors = tile_shape(self.n_bytes)
         self.vector = ir.VectorType(self.element, self.n_lanes)
         ones = ir.Constant(self.vector, [1.0] * self.n_lanes) if self.is_float else None
-        self.one = self._opaque(ones) if self.is_float and HAS_FMA else None
+        self.one = self.opaque(ones) if self.is_float and HAS_FMA else None
+
+    @property
+    def name(self) -> str:
+        """How LLVM names such a vector."""
+        return f"v{self.n_lanes}{'f' if self.is_float else 'i'}{8 * self.n_bytes}"
 
     def load(self, pointer: Any, at: Any) -> Any:
         """Return the vector at element `at`."""
@@ -73,18 +71,12 @@ class Emit:
         place = self.builder.gep(pointer, [at], source_etype=self.element)
         return self.builder.bitcast(place, self.vector.as_pointer())
 
-    def element_at(self, pointer: Any, at: Any) -> Any:
-        """Return the element at `at`, in every lane."""
-        place = self.builder.gep(pointer, [at], source_etype=self.element)
-        value = self.splat(self.builder.load(place))
-        # Loaded once, not again with every use: Zen 4 gains 6 % in float64.
-        return value if self.one is None else self._opaque(value)
-
     def splat(self, value: Any) -> Any:
         """Return a vector with `value` in every lane."""
-        one = self.builder.insert_element(ir.Constant(self.vector, ir.Undefined), value, _INT32(0))
+        vector = ir.VectorType(value.type, self.n_lanes)
+        one = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, _INT32(0))
         mask = ir.Constant(ir.VectorType(_INT32, self.n_lanes), [0] * self.n_lanes)
-        return self.builder.shuffle_vector(one, ir.Constant(self.vector, ir.Undefined), mask)
+        return self.builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), mask)
 
     def add(self, a: Any, b: Any) -> Any:
         """Return the sums, lane by lane.
@@ -93,25 +85,87 @@ class Emit:
         also have to find the minima. Zen 4: 28 instead of 14 G sums a second.
         """
         if self.one is not None:
-            return self.builder.call(self._fma(), [self.one, a, b])
+            return self.call(f"llvm.fma.{self.name}", self.vector, [self.one, a, b])
         return self.builder.fadd(a, b) if self.is_float else self.builder.add(a, b)
 
-    def _fma(self) -> Any:
-        """Return LLVM's fused multiply-add of these vectors."""
-        name = f"llvm.fma.v{self.n_lanes}f{8 * self.n_bytes}"
-        kind = ir.FunctionType(self.vector, [self.vector] * 3)
-        known = self.builder.module.globals.get(name)
-        return known or ir.Function(self.builder.module, kind, name)
+    def add_element(self, pointer: Any, offset: int, at: Any, b: Any) -> Any:
+        """Return the sums of `b` and the element at `offset + at`, lane by lane.
 
-    def _opaque(self, value: Any) -> Any:
+        As 1 * x + b, with x spread to all lanes by the instruction that adds. LLVM would spread it
+        by an instruction of its own, which Zen 4 does where it also finds the minima: 20 instead of
+        29 G sums a second.
+        """
+        if self.one is None or VECTOR_BYTES < 64:
+            here = self.builder.add(at, INDEX(offset))
+            place = self.builder.gep(pointer, [here], source_etype=self.element)
+            return self.add(self.splat(self.builder.load(place)), b)
+        spread = f"{offset * self.n_bytes}($3,$4,{self.n_bytes}){{1to{self.n_lanes}}}"
+        code = f"vfmadd231p{'d' if self.n_bytes == 8 else 's'} {spread}, $2, $0"
+        kind = ir.FunctionType(self.vector, [self.vector, self.vector, pointer.type, INDEX])
+        # With a side effect, or LLVM would move it past stores: it does not see the load.
+        arguments = [b, self.one, pointer, at]
+        return self.builder.asm(kind, code, "=v,0,v,r,r", arguments, side_effect=True)
+
+    def opaque(self, value: Any) -> Any:
         """Return the vector as one of which LLVM knows nothing."""
         kind = ir.FunctionType(self.vector, [self.vector])
         return self.builder.asm(kind, "", "=v,0", [value], side_effect=False)
 
     def least(self, a: Any, b: Any) -> Any:
         """Return the lesser, lane by lane."""
+        return self.builder.select(self.is_less(a, b), a, b)
+
+    def is_less(self, a: Any, b: Any) -> Any:
+        """Return where a is less than b."""
         compare = self.builder.fcmp_ordered if self.is_float else self.builder.icmp_signed
-        return self.builder.select(compare("<", a, b), a, b)
+        return compare("<", a, b)
+
+    def first_lanes(self, count: Any) -> Any:
+        """Return a mask of the first `count` lanes: none if it is negative, at most all."""
+        b, kind, all_ = self.builder, ir.IntType(8 * self.n_bytes), INDEX(self.n_lanes)
+        inside = b.select(b.icmp_signed("<", count, INDEX(0)), INDEX(0), count)
+        inside = b.select(b.icmp_signed("<", all_, inside), all_, inside)
+        inside = inside if kind == INDEX else b.trunc(inside, kind)
+        numbers = ir.Constant(ir.VectorType(kind, self.n_lanes), list(range(self.n_lanes)))
+        return b.icmp_signed("<", numbers, self.splat(inside))
+
+    def load_some(self, pointer: Any, at: Any, mask: Any, otherwise: Any) -> Any:
+        """Return the vector at element `at` in the lanes of `mask`, and `otherwise` in others."""
+        return self._masked("load", self.vector, pointer, at, mask, otherwise)
+
+    def store_some(self, value: Any, pointer: Any, at: Any, mask: Any) -> None:
+        """Store the lanes of `mask` at element `at`."""
+        self._masked("store", ir.VoidType(), pointer, at, mask, value)
+
+    def _masked(self, verb: str, result: Any, pointer: Any, at: Any, mask: Any, value: Any) -> Any:
+        arguments = [self._place(pointer, at), _INT32(self.n_bytes), mask]
+        arguments = [value, *arguments] if verb == "store" else [*arguments, value]
+        return self.call(f"llvm.masked.{verb}.{self.name}.p0", result, arguments)
+
+    def floor(self, a: Any) -> Any:
+        """Return the greatest integers that are no more, lane by lane."""
+        return self.call(f"llvm.floor.{self.name}", self.vector, [a]) if self.is_float else a
+
+    def call(self, name: str, result: Any, arguments: list[Any]) -> Any:
+        """Return what LLVM's function of that name makes of the arguments."""
+        module = self.builder.module
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        function = module.globals.get(name) or ir.Function(module, kind, name)
+        return self.builder.call(function, arguments)
+
+    def transpose(self, rows: list[Any]) -> list[Any]:
+        """Return the columns of as many vectors as each has lanes."""
+        half = self.n_lanes // 2
+        kind = ir.VectorType(_INT32, self.n_lanes)
+        for _ in range(self.n_lanes.bit_length() - 1):
+            mixed = []
+            for a, b in zip(rows[:half], rows[half:], strict=True):
+                for start in (0, half):
+                    pairs = [(k, k + self.n_lanes) for k in range(start, start + half)]
+                    mask = ir.Constant(kind, [k for pair in pairs for k in pair])
+                    mixed.append(self.builder.shuffle_vector(a, b, mask))
+            rows = mixed
+        return rows
 
     def loop(
         self, count: Any, start: list[Any], body: Callable[[Any, list[Any]], list[Any]]
@@ -122,13 +176,13 @@ class Emit:
         after = b.append_basic_block("after")
         b.branch(loop)
         b.position_at_end(loop)
-        i = b.phi(_INDEX)
+        i = b.phi(INDEX)
         values = [b.phi(value.type) for value in start]
         results = body(i, list(values))
-        following = b.add(i, _INDEX(1))
+        following = b.add(i, INDEX(1))
         end = b.block
         for phi, first, then in zip(
-            [i, *values], [_INDEX(0), *start], [following, *results], strict=True
+            [i, *values], [INDEX(0), *start], [following, *results], strict=True
         ):
             phi.add_incoming(first, before)
             phi.add_incoming(then, end)
@@ -137,78 +191,13 @@ class Emit:
         return results
 
 
-def _micro(_context: Any, c: Any, c_stride: Any, p: Any, r: Any, n_k: Any) -> Any:
-    """C[i, j] = min(C[i, j], P[i, k] + R[k, j]) over n_k values of k, for one tile of C."""
-    index = types.int64
-    signature = types.none(c, index, p, r, index)
+def _lanes_of(_context: Any, pointer: Any) -> Any:
+    """Return the elements of a vector."""
 
-    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        emit = Emit(context, builder, c.dtype)
-        c_data, c_stride, p_data, r_data, n_k = arguments
-        width = emit.tile_vectors * emit.n_lanes
-        starts = [_INDEX(v * emit.n_lanes) for v in range(emit.tile_vectors)]
-        lines = [builder.mul(c_stride, _INDEX(row)) for row in range(emit.tile_rows)]
-        places = [builder.add(line, start) for line in lines for start in starts]
+    def build(_context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return INDEX(VECTOR_BYTES // (pointer.dtype.bitwidth // 8))
 
-        def round_(k: Any, tile: list[Any]) -> list[Any]:
-            line = builder.mul(k, _INDEX(width))
-            factors = [
-                emit.element_at(p_data, builder.add(k, _INDEX(row * BLOCK)))
-                for row in range(emit.tile_rows)
-            ]
-            rights = [emit.load(r_data, builder.add(line, start)) for start in starts]
-            sums = (emit.add(factor, right) for factor in factors for right in rights)
-            return [emit.least(total, old) for total, old in zip(sums, tile, strict=True)]
-
-        tile = emit.loop(n_k, [emit.load(c_data, place) for place in places], round_)
-        for value, place in zip(tile, places, strict=True):
-            emit.store(value, c_data, place)
-        return context.get_dummy_value()
-
-    return signature, build
-
-
-def _relax(_context: Any, t: Any, k: Any, n_rows: Any, n_vectors: Any) -> Any:
-    """T[i, j] = min(T[i, j], T[i, k] + T[k, j]) for all rows i, in rows of BLOCK elements."""
-    index = types.int64
-    signature = types.none(t, index, index, index)
-
-    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        emit = Emit(context, builder, t.dtype)
-        data, k, n_rows, n_vectors = arguments
-        pivot = builder.mul(k, _INDEX(BLOCK))
-
-        def column(q: Any, _none: list[Any]) -> list[Any]:
-            j = builder.mul(q, _INDEX(emit.n_lanes))
-            line = emit.load(data, builder.add(pivot, j))
-
-            def row(i: Any, _none: list[Any]) -> list[Any]:
-                start = builder.mul(i, _INDEX(BLOCK))
-                factor = emit.element_at(data, builder.add(start, k))
-                here = builder.add(start, j)
-                best = emit.least(emit.add(factor, line), emit.load(data, here))
-                emit.store(best, data, here)
-                return []
-
-            emit.loop(n_rows, [], row)
-            return []
-
-        emit.loop(n_vectors, [], column)
-        return context.get_dummy_value()
-
-    return signature, build
-
-
-def _constant(of: Callable[[int], int]) -> Any:
-    """Return an intrinsic that knows something of a pointer's elements by their size."""
-
-    def typed(_context: Any, pointer: Any) -> Any:
-        def build(_context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
-            return _INDEX(of(pointer.dtype.bitwidth // 8))
-
-        return types.int64(pointer), build
-
-    return _intrinsic(typed)
+    return types.int64(pointer), build
 
 
 def _upwards(_context: Any) -> Any:
@@ -234,10 +223,6 @@ def _set_rounding(mode: int) -> Any:
     return build
 
 
-micro: Any = _intrinsic(_micro)
-relax: Any = _intrinsic(_relax)
-lanes_of: Any = _constant(lambda n_bytes: VECTOR_BYTES // n_bytes)  # elements in a vector
-tile_rows_of: Any = _constant(lambda n_bytes: tile_shape(n_bytes)[0])
-tile_vectors_of: Any = _constant(lambda n_bytes: tile_shape(n_bytes)[1])
+lanes_of: Any = _intrinsic(_lanes_of)
 upwards: Any = _intrinsic(_upwards)
 to_nearest: Any = _intrinsic(_to_nearest)

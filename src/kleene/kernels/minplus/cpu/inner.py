@@ -1,0 +1,205 @@
+"""The inner loops: everything that touches an octagon's elements more than once, on vectors.
+
+Rows of a tile, of P and of the pivots have BLOCK elements. A `flip` is a transposition that swaps
+the two of every pair besides: what coherence makes of rows that are read as columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from kleene.kernels.minplus.cpu.vector import INDEX, TILE_ROWS, TILE_VECTORS, Emit
+
+_intrinsic: Any = intrinsic  # Numba publishes no types
+BLOCK = 64  # pivots in a block
+_INT64, _NONE = types.int64, types.none
+
+
+def _micro(_context: Any, c: Any, c_stride: Any, p: Any, r: Any, n_k: Any) -> Any:
+    """C[i, j] = min(C[i, j], P[i, k] + R[k, j]) over n_k values of k, for one tile of C."""
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit = Emit(context, builder, c.dtype)
+        c_data, c_stride, p_data, r_data, n_k = arguments
+        starts = [INDEX(v * emit.n_lanes) for v in range(TILE_VECTORS)]
+        lines = [builder.mul(c_stride, INDEX(row)) for row in range(TILE_ROWS)]
+        places = [builder.add(line, start) for line in lines for start in starts]
+
+        def round_(k: Any, tile: list[Any]) -> list[Any]:
+            line = builder.mul(k, INDEX(TILE_VECTORS * emit.n_lanes))
+            rights = [emit.load(r_data, builder.add(line, start)) for start in starts]
+            each = [(row, right) for row in range(TILE_ROWS) for right in rights]
+            sums = [emit.add_element(p_data, row * BLOCK, k, right) for row, right in each]
+            return [emit.least(total, old) for total, old in zip(sums, tile, strict=True)]
+
+        tile = emit.loop(n_k, [emit.load(c_data, place) for place in places], round_)
+        for value, place in zip(tile, places, strict=True):
+            emit.store(value, c_data, place)
+        return context.get_dummy_value()
+
+    return _NONE(c, _INT64, p, r, _INT64), build
+
+
+def _sweep(_context: Any, t: Any, r: Any, first: Any, n_rows: Any, n_vectors: Any) -> Any:
+    """T[i, j] = min(T[i, j], T[i, k] + T[k, j]) below the diagonal, for `first` <= k < `first` + 2.
+
+    The two rows of R are those of the pivots; a column of T is a row flipped.
+    """
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit = Emit(context, builder, t.dtype)
+        tile, rows, first, n_rows, n_vectors = arguments
+
+        def column(q: Any, _none: list[Any]) -> list[Any]:
+            j = builder.mul(q, INDEX(emit.n_lanes))
+            old = [emit.load(rows, builder.add(j, INDEX(a * BLOCK))) for a in (0, 1)]
+            # From one pivot over the other.
+            over = [emit.add_element(rows, a * BLOCK + (a ^ 1), first, old[a ^ 1]) for a in (0, 1)]
+            pivots = [emit.least(x, y) for x, y in zip(over, old, strict=True)]
+            begin = builder.and_(j, INDEX(-2))
+            count = builder.ashr(builder.sub(n_rows, begin), INDEX(1))
+
+            def pair(s: Any, _none: list[Any]) -> list[Any]:
+                i = builder.add(begin, builder.shl(s, INDEX(1)))
+                for u in (0, 1):
+                    at = builder.add(builder.mul(builder.add(i, INDEX(u)), INDEX(BLOCK)), j)
+                    best = emit.load(tile, at)
+                    for a in (0, 1):
+                        place = (a ^ 1) * BLOCK + (u ^ 1)
+                        best = emit.least(emit.add_element(rows, place, i, pivots[a]), best)
+                    emit.store(best, tile, at)
+                return []
+
+            emit.loop(count, [], pair)
+            return []
+
+        emit.loop(n_vectors, [], column)
+        return context.get_dummy_value()
+
+    return _NONE(t, r, _INT64, _INT64, _INT64), build
+
+
+def _copy(_context: Any, into: Any, source: Any, n_vectors: Any) -> Any:
+    """Copy some vectors."""
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit = Emit(context, builder, into.dtype)
+
+        def one(q: Any, _none: list[Any]) -> list[Any]:
+            at = builder.mul(q, INDEX(emit.n_lanes))
+            emit.store(emit.load(arguments[1], at), arguments[0], at)
+            return []
+
+        emit.loop(arguments[2], [], one)
+        return context.get_dummy_value()
+
+    return _NONE(into, source, _INT64), build
+
+
+def _flip(_context: Any, into: Any, into_stride: Any, source: Any, stride: Any) -> Any:
+    """INTO[a, b] = SOURCE[b^1, a^1] for a square of as many elements each way as a vector has."""
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit = Emit(context, builder, into.dtype)
+        target, into_stride, data, stride = arguments
+        order = [k ^ 1 for k in range(emit.n_lanes)]
+        rows = [emit.load(data, builder.mul(stride, INDEX(k))) for k in order]
+        for k, column in zip(order, emit.transpose(rows), strict=True):
+            emit.store(column, target, builder.mul(into_stride, INDEX(k)))
+        return context.get_dummy_value()
+
+    return _NONE(into, _INT64, source, _INT64), build
+
+
+def _take(
+    _context: Any, t: Any, m: Any, count: Any, n_vectors: Any, outer: Any, inner: Any, tighten: Any
+) -> Any:
+    """Read `count` bounds of an octagon to vectors of T; what is left of those is infinite.
+
+    `outer` is the octagon's infinity, `inner` that of T, whose type may be wider.
+    """
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit, there = Emit(context, builder, t.dtype), Emit(context, builder, m.dtype)
+        tile, octagon, count, n_vectors, outer, inner, tighten = arguments
+        there.n_lanes, there.vector = emit.n_lanes, ir.VectorType(there.element, emit.n_lanes)
+        outside, inside = there.splat(outer), emit.splat(inner)
+
+        def one(q: Any, _none: list[Any]) -> list[Any]:
+            at = builder.mul(q, INDEX(emit.n_lanes))
+            value = there.load_some(octagon, at, emit.first_lanes(builder.sub(count, at)), outside)
+            if emit.is_float:
+                value = builder.select(tighten, emit.floor(value), value)
+            else:
+                wide = value if t == m else builder.sext(value, emit.vector)
+                is_bound = builder.icmp_signed("!=", value, outside)
+                value = builder.select(is_bound, wide, inside)
+            emit.store(value, tile, at)
+            return []
+
+        emit.loop(n_vectors, [], one)
+        return context.get_dummy_value()
+
+    return _NONE(t, m, _INT64, _INT64, outer, inner, types.boolean), build
+
+
+def _give(
+    _context: Any,
+    m: Any,
+    t: Any,
+    d: Any,
+    mine: Any,
+    count: Any,
+    infinity: Any,
+    least: Any,
+    greatest: Any,
+) -> Any:
+    """Write `count` cells of T to an octagon, or (mine + D) / 2 where that is less.
+
+    What exceeds `greatest` becomes the octagon's infinity, and what is below its `least` that.
+    """
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        emit, there = Emit(context, builder, t.dtype), Emit(context, builder, m.dtype)
+        octagon, tile, d_data, mine, count, infinity, least, greatest = arguments
+        there.n_lanes, there.vector = emit.n_lanes, ir.VectorType(there.element, emit.n_lanes)
+        least = least if t == m else builder.sext(least, emit.element)
+        floor, ceiling = emit.splat(least), emit.splat(greatest)
+        outside, mine = there.splat(infinity), emit.splat(mine)
+
+        def one(q: Any, _none: list[Any]) -> list[Any]:
+            at = builder.mul(q, INDEX(emit.n_lanes))
+            combined = _half(emit, emit.add(mine, emit.load(d_data, at)))
+            value = emit.least(combined, emit.load(tile, at))
+            is_infinite = emit.is_less(ceiling, value)
+            value = builder.select(emit.is_less(value, floor), floor, value)
+            narrow = value if t == m else builder.trunc(value, there.vector)
+            mask = emit.first_lanes(builder.sub(count, at))
+            there.store_some(builder.select(is_infinite, outside, narrow), octagon, at, mask)
+            return []
+
+        rounded = builder.add(count, INDEX(emit.n_lanes - 1))
+        emit.loop(builder.sdiv(rounded, INDEX(emit.n_lanes)), [], one)
+        return context.get_dummy_value()
+
+    return _NONE(m, t, d, mine, _INT64, infinity, least, greatest), build
+
+
+def _half(emit: Emit, total: Any) -> Any:
+    """Return half of each, rounded upwards."""
+    if emit.is_float:
+        return emit.builder.fmul(total, ir.Constant(emit.vector, [0.5] * emit.n_lanes))
+    one = ir.Constant(emit.vector, [1] * emit.n_lanes)
+    return emit.builder.add(emit.builder.ashr(total, one), emit.builder.and_(total, one))
+
+
+micro: Any = _intrinsic(_micro)
+sweep: Any = _intrinsic(_sweep)
+copy: Any = _intrinsic(_copy)
+flip: Any = _intrinsic(_flip)
+take: Any = _intrinsic(_take)
+give: Any = _intrinsic(_give)

@@ -1,0 +1,109 @@
+"""How threads share work: in phases of equal numbers of shares, handed out one after another.
+
+Whoever asks gets the next share, and may begin when all shares of the phases before are done. So
+whoever holds the first unfinished share never waits, and no thread is waited for: one that comes
+late, or never, finds less to do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.scalar import pointer
+
+_intrinsic: Any = intrinsic  # Numba publishes no types
+_INDEX = ir.IntType(64)
+_APART = 16  # elements from one counter to the next: two cache lines, which some CPUs fetch at once
+_TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
+SHARES_A_THREAD = 4  # so that a thread that is held up does not hold up the others for long
+
+
+def _add_to(_context: Any, counter: Any, value: Any) -> Any:
+    """Return what the counter was before `value` was added, as seen by all threads."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", arguments[0], arguments[1], "seq_cst")
+
+    return types.int64(counter, types.int64), build
+
+
+def _give_way(_context: Any) -> Any:
+    """Let another thread run here, if one wants to."""
+
+    def build(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        if hasattr(os, "sched_yield"):
+            kind = ir.FunctionType(ir.IntType(32), [])
+            module, name = builder.module, "sched_yield"
+            builder.call(module.globals.get(name) or ir.Function(module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.none(), build
+
+
+_add: Any = _intrinsic(_add_to)
+_yield: Any = _intrinsic(_give_way)
+
+
+def counters() -> Any:
+    """Return the counters of work that is about to begin."""
+    return np.zeros(3 * _APART, np.int64)
+
+
+@piece
+def next_share(state: Any) -> int:
+    """Return the number of the next share, over all phases."""
+    return _add(pointer(state, _TAKEN), 1)
+
+
+@piece
+def can_begin(state: Any, n_before: int) -> bool:
+    """Wait for the first `n_before` shares; return False if all work was ended meanwhile."""
+    while _add(pointer(state, _DONE), 0) < n_before:
+        if _add(pointer(state, _ENDED), 0):
+            return False
+        _yield()
+    return not _add(pointer(state, _ENDED), 0)
+
+
+@piece
+def done(state: Any) -> None:
+    """Say that one more share is done."""
+    _add(pointer(state, _DONE), 1)
+
+
+@piece
+def end(state: Any) -> None:
+    """Say that no share need be done any more."""
+    _add(pointer(state, _ENDED), 1)
+
+
+@entry
+def complete(state: Any, n_shares: int) -> bool:
+    """Wait for all shares; return whether they were done, rather than ended."""
+    return can_begin(state, n_shares)
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "kleene-minplus")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
+
+
+def work_together(work: Callable[[], None], n_threads: int) -> None:
+    """Run `work` here, and on more threads as they are free; those are not waited for."""
+    for _ in range(n_threads - 1):
+        _helpers().submit(work)
+    work()
