@@ -21,12 +21,10 @@ __all__ = ["batch", "to_device", "to_host"]
 
 def close(m: Any, tighten: bool) -> bool:
     """Close strongly."""
-    xp, n = arrays(m), n_variables(len(m))
-    if n > closure.LARGEST_ALONE:
-        return closure.close_large(m, n, tighten)
-    codes = xp.full(1, closure.WIDER, np.uint8)
-    closure.close_tiles(m, ends(len(m)), codes, n, tighten)
-    return bool(codes.item() == closure.CLOSED)
+    arrays(m)
+    n = n_variables(len(m))
+    close_one = closure.close_large if n > closure.LARGEST_ALONE else closure.close_tile
+    return close_one(m, n, tighten)
 
 
 def strengthen(m: Any, tighten: bool) -> bool:

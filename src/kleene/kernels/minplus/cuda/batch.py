@@ -20,8 +20,9 @@ def close(m: Any, offsets: Any, tighten: bool) -> Any:
     """Close each; return which have a point."""
     xp = arrays(m, offsets)
     codes = xp.full(len(offsets) - 1, closure.WIDER, np.uint8)
-    largest = _largest(offsets)
-    closure.close_tiles(m, offsets, codes, min(largest, closure.LARGEST_TILE), tighten)
+    least, largest = _ends_of_sizes(offsets)
+    small = range(least, min(largest, closure.LARGEST_TILE) + 1)
+    closure.close_tiles(m, offsets, codes, small, tighten)
     for t, begin, end, n in _large(offsets, largest):
         codes[t] = closure.close_large(m[begin:end], n, tighten)
     return codes.view(np.bool_)
@@ -146,7 +147,7 @@ def place(out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, star
 def minimal(out: Any, m: Any, offsets: Any) -> None:
     """Mark the constraints of each to keep."""
     is_lead = mark_small(out, m, offsets)
-    for _, begin, end, n in _large(offsets, _largest(offsets)):
+    for _, begin, end, n in _large(offsets, _ends_of_sizes(offsets)[1]):
         closure.mark_needed(out[begin:end], m[begin:end], n, is_lead[begin:end])
 
 
@@ -214,9 +215,12 @@ def _room(xp: Any, m: Any, n_octagons: int) -> Any:
     return xp.empty(len(m) + 12 * n_octagons, m.dtype)
 
 
-def _largest(offsets: Any) -> int:
-    """Return the variables of the largest octagon."""
-    return n_variables(int((offsets[1:] - offsets[:-1]).max())) if len(offsets) > 1 else 0
+def _ends_of_sizes(offsets: Any) -> tuple[int, int]:
+    """Return the variables of the smallest and of the largest octagon."""
+    if len(offsets) < 2:
+        return 0, 0
+    lengths = offsets[1:] - offsets[:-1]
+    return n_variables(int(lengths.min())), n_variables(int(lengths.max()))
 
 
 def _large(offsets: Any, largest: int) -> Any:

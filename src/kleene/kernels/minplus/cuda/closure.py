@@ -7,12 +7,13 @@ they load; where they cannot say yes, nothing is written, and the next wider typ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kleene.kernels import launch
-from kleene.kernels.minplus.cuda.modules import c_name, module
+from kleene.kernels.minplus.cuda.modules import c_name, ends, module
 from kleene.kernels.minplus.layout import infinity, size
 
 EMPTY, CLOSED, WIDER = 0, 1, 2  # as in tile.cu
@@ -80,19 +81,26 @@ _OF_LARGE = {
 }
 
 
-def close_tiles(m: Any, offsets: Any, codes: Any, largest: int, tighten: bool) -> None:
-    """Close the octagons of up to `largest` variables whose code is `WIDER`; write their codes.
+def close_tiles(m: Any, offsets: Any, codes: Any, sizes: range, tighten: bool) -> None:
+    """Close the octagons whose variables are as many as `sizes` say; write their codes.
 
-    Each size takes a block that is just large enough: a launch for each of `_TILES`.
+    A block takes an octagon and has as many threads as its size asks for: a launch for each of
+    `_TILES` that there are, in each type that some may need.
     """
     for inner in _OF_TILES[m.dtype.name]:
-        kernels, least = module("tile", m.dtype, **inner.defines), -1
-        for most in _TILES:
-            if least < largest:
+        kernels = module("tile", m.dtype, **inner.defines)
+        for least, most in pairwise((-1, *_TILES)):
+            if least < sizes.stop - 1 and most >= sizes.start:
                 args = (m, offsets, np.int32(least), np.int32(most), np.int32(tighten), codes)
                 block, n_bytes = _tile(most, inner.dtype.itemsize)
                 kernels.launch("close_each", (len(codes),), (block,), args, shared_bytes=n_bytes)
-            least = most
+
+
+def close_tile(m: Any, n: int, tighten: bool) -> bool:
+    """Close one octagon of n variables in one block; return whether it has a point."""
+    codes = launch.current().xp.full(1, WIDER, np.uint8)
+    close_tiles(m, ends(len(m)), codes, range(n, n + 1), tighten)
+    return bool(codes.item() == CLOSED)
 
 
 def _tile(n: int, itemsize: int) -> tuple[int, int]:
