@@ -71,6 +71,12 @@ class Block:
         made.greatest, made.is_loose = self.greatest, self.is_loose
         return made
 
+    def here(self) -> Block:
+        """Return the block in host memory: itself, if it is there."""
+        if type(self.cells) is np.ndarray:
+            return self
+        return Block(self.names, here(self.cells), self.scale, self.tighten)
+
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
         if i == j ^ 1 and (self.twice is not None or where(self.cells) is Device.CUDA):

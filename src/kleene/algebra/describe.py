@@ -11,7 +11,6 @@ import numpy as np
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, distinct
 from kleene.algebra.linear import Bound, Constraint, Linear, in_order
-from kleene.algebra.residence import here
 from kleene.algebra.state import State
 
 Terms = tuple[tuple[str, Fraction], ...]
@@ -34,7 +33,7 @@ def _of_block(block: Block, minimal: bool, tighten: bool) -> Iterator[Constraint
     """Yield the constraints of one block."""
     n, m, scale = len(block.names), block.cells, block.scale
     i, j = kernel.stored(n)
-    block = Block(block.names, here(block.cells), block.scale, block.tighten)
+    block = block.here()
     chosen = (i != j) & (block.cells != kernel.infinity(m.dtype))
     if minimal:
         if m.dtype != kernel.FLOAT and not tighten:  # halves are compared: they must be exact

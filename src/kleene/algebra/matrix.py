@@ -61,7 +61,8 @@ def write(state: State, names: Sequence[str]) -> list[list[Bound]]:
     n = 2 * len(names)
     if state.is_empty:
         return [[-inf] * n for _ in range(n)]
-    return [[_entry(state, names, i, j) for j in range(n)] for i in range(n)]
+    near = state.here()
+    return [[_entry(near, names, i, j) for j in range(n)] for i in range(n)]
 
 
 def _entry(state: State, names: Sequence[str], i: int, j: int) -> Bound:

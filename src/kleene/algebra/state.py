@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
-from kleene.algebra.block import Block, assemble
+from kleene.algebra.block import Block, assemble, distinct
 from kleene.algebra.linear import Bound
 from kleene.algebra.residence import Cells
 from kleene.algebra.table import Table, table_of
@@ -113,6 +113,12 @@ class State:
                 return table.whole(), 1
         tighten = all(self.variables.get(name, True) for name in names)
         return assemble(blocks, names, tighten, self.is_float, self.device)
+
+    def here(self) -> State:
+        """Return the same facts with every block in host memory: to read many of their bounds."""
+        moved = {id(block): block.here() for block in distinct(self.blocks.values())}
+        blocks = {name: moved[id(block)] for name, block in self.blocks.items()}
+        return State(self.variables, blocks, self.relations)
 
     def single(self, name: str, sign: int) -> Bound:
         """Return the bound of ±x."""
