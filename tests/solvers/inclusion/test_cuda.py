@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -195,7 +196,8 @@ def shared_from_the_first_round() -> None:
 def test_ten_thousand_problems_on_a_gpu(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")  # of each process that follows
     chunks = [range(start, start + 100) for start in range(0, 10_000, 100)]
-    with get_context("spawn").Pool(8, shared_from_the_first_round) as pool:
+    n_processes = max(2, (os.cpu_count() or 2) - 2)
+    with get_context("spawn").Pool(n_processes, shared_from_the_first_round) as pool:
         wrong = [line for lines in pool.imap_unordered(wrong_ones, chunks) for line in lines]
     assert wrong == []
 
