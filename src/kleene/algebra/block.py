@@ -23,12 +23,12 @@ class Block:
     """Variables, in ascending order, with a bound for every pair; a cell c says c / `scale`.
 
     The cells are closed, but for those of a widening (see `state.State.raw`). Between integers
-    (`tighten`) the scale is 1. A loose block may fall apart: nothing relates all its variables.
-    Only the draft that made a block, its owner, may change it.
+    (`tighten`) the scale is 1. About so many variables as `loose` says may be unrelated to the
+    others. Only the draft that made a block, its owner, may change it.
     """
 
     __slots__ = (
-        "_address", "cells", "greatest", "index", "is_loose", "is_plain", "limit", "names", "outer",
+        "_address", "cells", "greatest", "index", "is_plain", "limit", "loose", "names", "outer",
         "owner", "scale", "tighten", "twice",
     )  # fmt: skip
 
@@ -36,7 +36,7 @@ class Block:
         self, names: tuple[str, ...], cells: Cells, scale: int, tighten: bool, owner: object = None
     ) -> None:
         self.names, self.index = names, _index(names)
-        self.tighten, self.owner, self.is_loose = tighten, owner, False
+        self.tighten, self.owner, self.loose = tighten, owner, 0
         self.put(cells, scale)
 
     def put(self, cells: Cells, scale: int, greatest: int | None = None) -> None:
@@ -68,7 +68,7 @@ class Block:
     def copy(self, owner: object) -> Block:
         """Return a block of another owner with the same bounds."""
         made = Block(self.names, self.cells.copy(), self.scale, self.tighten, owner)
-        made.greatest, made.is_loose = self.greatest, self.is_loose
+        made.greatest, made.loose = self.greatest, self.loose
         return made
 
     def here(self) -> Block:

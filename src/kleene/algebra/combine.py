@@ -44,7 +44,7 @@ def _covers(block: Block, other: Block | None, b: State) -> bool:
     """Return whether all bounds of a block hold in `b`, where its first variable is in `other`."""
     if other is not None and other.names == block.names and _is_alike(block, other):
         return bool(single.includes(block.cells, other.cells))
-    table = b.table()
+    table = b.table(block.cells.dtype if block.is_plain else None)
     table = table if table.names == block.names else table_of(b.blocks, block.names)
     if table.dtype is not None and block.is_plain and block.scale == 1:
         return table.widened(block.cells.dtype).is_within(block.cells)
@@ -67,11 +67,29 @@ def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
     draft.note(Precision.BEST, "the least value around both")
     if not relate and a.relations is not Relations.NONE:
         draft.note(Precision.OVER, "bounds between blocks were not looked for")
-    pair = pair_of(a.blocks, a.table(), b)
+    if _raised(draft, b):
+        return
+    pair = pair_of(a.blocks, a.table(b.table().dtype), b)
     found = [_joined(a, b, pair, at) for at in pair.groups(a.relations, relate)]
     draft.blocks = pair.shared
     for names, m, scale, tighten in found:
         draft.store(names, m, scale, tighten)
+
+
+def _raised(draft: Draft, b: State) -> bool:
+    """Return whether the join could be made in place: a draft's own only block, and one of `b`."""
+    name = next(iter(draft.blocks), "")
+    block, other = draft.blocks.get(name), b.blocks.get(name)
+    if block is None or other is None or block.owner is not draft.owner:
+        return False
+    if not (len(block.names) == len(draft.blocks) and other.names == block.names):
+        return False
+    if not _is_alike(block, other) or draft.relations is not Relations.ALL:
+        return False
+    np.maximum(block.cells, other.cells, out=block.cells)
+    block.greatest = None
+    draft.loosen(block)
+    return True
 
 
 def _joined(a: State, b: State, pair: Pair, at: Any) -> tuple[tuple[str, ...], Cells, int, bool]:

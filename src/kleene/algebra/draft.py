@@ -28,6 +28,7 @@ from kleene.kernels.minplus.cpu import single
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
 _ORDER = {precision: rank for rank, precision in enumerate(Precision)}
+_MANY = 8  # to split a block of which an eighth is unrelated saves a quarter of its cells
 _ROUNDED = Exactness(Precision.OVER, "float64 bounds are rounded upwards")
 
 
@@ -43,24 +44,32 @@ class Draft(State):
         self.raw, self.kept = None, None
         self.exactness = _ROUNDED if state.is_float else EXACT
         self.owner = object()
-        self.loose: list[Block] = []  # own blocks of which variables were forgotten in place
+        self.loose: list[Block] = []  # own blocks in which variables have become unrelated
         self.strict = strict
 
-    def table(self) -> Table:
+    def table(self, at_least: Any = None) -> Table:
         """Return the blocks as compiled code reads them; they change, so it is not kept."""
-        return table_of(self.blocks)
+        return table_of(self.blocks).widened(at_least)
+
+    def loosen(self, block: Block) -> None:
+        """Note that one more variable of an own block may be unrelated to the others."""
+        block.loose += 1
+        block.twice = None
+        if not self.loose or self.loose[-1] is not block:
+            self.loose.append(block)
 
     def tidy(self, *, exactly: bool = False) -> None:
-        """Split the blocks of which variables were forgotten in place, where that saves enough."""
+        """Split the blocks in which many variables have become unrelated."""
         for block in self.loose:
-            self._split(block, exactly=exactly)
+            if exactly or _MANY * block.loose >= len(block.names):
+                self._split(block)
         self.loose = []
 
-    def _split(self, block: Block, *, exactly: bool) -> None:
+    def _split(self, block: Block) -> None:
         if self.blocks.get(block.names[0]) is block:
             for name in block.names:
                 del self.blocks[name]
-            self.store(block.names, block.cells, block.scale, block.tighten, exactly=exactly)
+            self.store(block.names, block.cells, block.scale, block.tighten, exactly=True)
 
     def note(self, precision: Precision, why: str) -> None:
         """Lower the exactness of what is being done."""
@@ -240,11 +249,11 @@ class Draft(State):
         free = [name for name in names if name not in self.blocks]
         if len(parts) == 1 and not free:
             return parts[0]
-        loose = [part for part in parts if part.is_loose]
+        loose = [part for part in parts if part.loose]
         if not loose:
             return self._merged(parts, free)
         for part in loose:  # so that nothing is merged without need
-            self._split(part, exactly=True)
+            self._split(part)
         return self._together(names)
 
     def _merged(self, parts: list[Block], free: list[str]) -> Block:
@@ -285,47 +294,42 @@ class Draft(State):
         """
         groups = [] if self.is_empty else kernel.components(m, len(names))
         if len(groups) == 1 or (groups and not exactly and self._may_stay(names, groups, tighten)):
-            return self._store(names, m, scale, tighten, is_loose=len(groups) > 1)
+            return self._store(names, m, scale, tighten, len(groups) - 1)
         for group in groups:
-            inner = kernel.select(m, group)
-            self._store(tuple(names[k] for k in group), inner, scale, tighten)
+            part, inner = tuple(names[k] for k in group), kernel.select(m, group)
+            self._store_part(part, inner, scale, tighten)
         return None
 
     def _may_stay(self, names: tuple[str, ...], groups: list[list[int]], tighten: bool) -> bool:
         """Return whether unrelated groups may share a block: it costs little, and loses nothing."""
-        if self.relations is Relations.NONE or 4 * sum(size(len(g)) for g in groups) < 3 * size(
-            len(names)
-        ):
+        n_cells = sum(size(len(group)) for group in groups)
+        if self.relations is Relations.NONE or 4 * n_cells < 3 * size(len(names)):
             return False
         return tighten or not any(map(self.variables.__getitem__, names))
 
-    def _store(
-        self,
-        names: tuple[str, ...],
-        m: Cells,
-        scale: int,
-        tighten: bool,
-        *,
-        is_loose: bool = False,
-    ) -> None:
+    def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
         if not tighten and self.are_integers(names):  # what is left of a mixed block
             m, scale, tighten = kernel.divided(m, scale), 1, True
             if not kernel.close(m, True):
                 return self.clear()
-        if self.is_empty:
-            return None
+        if not self.is_empty:
+            self._store(names, m, scale, tighten, 0)
+        return None
+
+    def _store(
+        self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool, loose: int
+    ) -> None:
         block = Block(names, m, scale, tighten, self.owner)
-        block.is_loose = is_loose
+        block.loose = loose
         if len(names) == 1 and block.ends() == [None, None]:
             self.blocks.pop(names[0], None)
-            return None
+            return
         if self.blocks:
             self.blocks.update(dict.fromkeys(names, block))
         else:
             self.blocks = dict.fromkeys(names, block)
         if scale > 1 or self.device is not Device.CPU:
             self._replace(block, m, scale)
-        return None
 
     def forget(self, name: str) -> None:
         """Drop what is known about a variable."""
@@ -337,9 +341,7 @@ class Draft(State):
             return self._take_out(name, block)
         block = self._own(block)
         single.forget(block.cells, block.index[name], block.outer)
-        block.twice, block.is_loose = None, True
-        if not self.loose or self.loose[-1] is not block:
-            self.loose.append(block)
+        self.loosen(block)
         return None
 
     def _take_out(self, name: str, block: Block) -> None:
@@ -348,7 +350,7 @@ class Draft(State):
             del self.blocks[other]
         rest = tuple(other for other in block.names if other != name)
         cells = kernel.select(block.cells, [block.index[other] for other in rest])
-        self.store(rest, cells, block.scale, block.tighten)
+        self.store(rest, cells, block.scale, block.tighten, exactly=True)
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give variables other names, all at once."""
@@ -410,10 +412,10 @@ class Draft(State):
         at = block.index
         if step.source is None:
             single.set_interval(block.cells, at[target], *ends)
-            block.is_loose = True
+            self.loosen(block)
         else:
             single.move(block.cells, at[target], at[source], step.negate, *ends)
-        block.twice = None
+            block.twice = None
         return True
 
     def _follows(self, target: str, source: str, negate: bool) -> bool:

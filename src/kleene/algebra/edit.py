@@ -71,6 +71,18 @@ class Editor(Draft, Generic[Value]):
             else:
                 self.guard(*conditions([one]))
 
+    def join(self, other: State, *, relate: bool = True) -> None:
+        """Become the least value around this and another."""
+        same_domain(self, other)
+        self.variables = union(self, other)
+        combine.join(self, self, other, relate=relate)
+
+    def narrow(self, other: State) -> None:
+        """Take the bounds of `other`, which is smaller, where there are none."""
+        same_domain(self, other)
+        self.variables = union(self, other)
+        combine.narrow(self, other)
+
     def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
         """Assign to one variable, or to several at once."""
         if isinstance(target, str):

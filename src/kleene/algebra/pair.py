@@ -75,14 +75,12 @@ class Pair:
 
 def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
     """Return the pair of the blocks of table `a` and those of `b`."""
-    other = b.table()
+    other = b.table(a.dtype)
     shared: Blocks = {}
     if a.names != other.names or not set(a.parts).isdisjoint(other.parts):
         shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
         names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
         a, other = table_of(blocks, names), table_of(b.blocks, names)
-    if a.dtype is None or other.dtype is None:
-        return Pair(a, other, shared)
     a = a.widened(other.dtype)
     return Pair(a, other.widened(a.dtype), shared)
 

@@ -79,10 +79,9 @@ class State:
         slots = super().__getstate__()[1]  # type: ignore[index]
         return None, slots | {"kept": None}  # it has addresses, which are of this process
 
-    def table(self) -> Table:
-        """Return the blocks as compiled code reads them."""
-        if self.kept is None:
-            self.kept = table_of(self.blocks)
+    def table(self, at_least: Any = None) -> Table:
+        """Return the blocks as compiled code reads them, no element narrower than `at_least`."""
+        self.kept = (self.kept or table_of(self.blocks)).widened(at_least)
         return self.kept
 
     def is_integer(self, name: str) -> bool:

@@ -38,8 +38,8 @@ class Table(NamedTuple):
         return Table(names, self.dtype, rows, self.parts, self.cells)
 
     def widened(self, dtype: Any) -> Table:
-        """Return the table with elements no narrower than `dtype`."""
-        if self.dtype is None or self.dtype.itemsize >= dtype.itemsize:
+        """Return the table with elements no narrower than `dtype`, if there is one."""
+        if self.dtype is None or dtype is None or self.dtype.itemsize >= dtype.itemsize:
             return self
         sizes = np.array([len(m) for m in self.cells])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)

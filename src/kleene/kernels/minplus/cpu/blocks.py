@@ -323,12 +323,15 @@ def split(labels: Any, m: Any, outer: Any) -> int:
     """
     n, at = len(labels), pointer(m, 0)
     following, last, heads = np.full(n, -1), np.arange(n), np.empty(n, np.int64)
-    n_groups = 0
+    unary = np.empty(2 * n, m.dtype)
+    for i in range(2 * n):
+        unary[i] = at[cells.index(i ^ 1, i)]
+    ends, n_groups = pointer(unary, 0), 0
     for k in range(n):
         kept = 0
         for g in range(n_groups):
             x = heads[g]
-            while x >= 0 and not related(at, k, x, outer[0]):
+            while x >= 0 and not related(at, ends, k, x, outer[0]):
                 x = following[x]
             if x >= 0:
                 following[last[k]], last[k] = heads[g], last[heads[g]]
@@ -337,6 +340,7 @@ def split(labels: Any, m: Any, outer: Any) -> int:
                 kept += 1
         heads[kept] = k
         n_groups = kept + 1
+    keep(unary)
     for g in range(n_groups):
         x = heads[g]
         while x >= 0:
@@ -346,13 +350,13 @@ def split(labels: Any, m: Any, outer: Any) -> int:
 
 
 @piece
-def related(m: Any, k: int, x: int, infinity: Any) -> bool:
+def related(m: Any, unary: Any, k: int, x: int, infinity: Any) -> bool:
     """Return whether a bound on both variables says more than the bounds on each; x < k."""
     found = False
     for i in (2 * k, 2 * k + 1):
+        row, of_i = beyond(m, cells.row_start(i)), unary[i ^ 1]
         for j in (2 * x, 2 * x + 1):
-            bound = m[cells.index(i, j)]
-            of_i, of_j = m[cells.index(i, i ^ 1)], m[cells.index(j ^ 1, j)]
+            bound, of_j = row[j], unary[j]
             is_free = of_i == infinity or of_j == infinity
             found |= bound != infinity and (is_free or bound + bound < of_i + of_j)
     return found
