@@ -70,6 +70,18 @@ class Frames:
         self.lets: dict[int, int] = {}
         self.instances: dict[int, str] = {}
         self.evaluator = NONE
+        self.steps = {
+            columns.CONSTANT: self._constant,
+            columns.VARIABLE: self._variable,
+            columns.PRIMITIVE: self._primitive,
+            columns.LAMBDA: self._lambda,
+            columns.CALL: self._call,
+            columns.IF: self._if,
+            columns.SET: self._set,
+            columns.DEFINE: self._define,
+            columns.LETREC: self._letrec,
+            columns.SEQUENCE: self._sequence,
+        }
 
     def write(self) -> None:
         """Write everything."""
@@ -148,19 +160,7 @@ class Frames:
     def _write(self, frame: Frame, rows: list[int]) -> None:
         """Write the code of a frame."""
         self.now, self.writer.context = frame, frame.context
-        steps = {
-            columns.CONSTANT: self._constant,
-            columns.VARIABLE: self._variable,
-            columns.PRIMITIVE: self._primitive,
-            columns.LAMBDA: self._lambda,
-            columns.CALL: self._call,
-            columns.IF: self._if,
-            columns.SET: self._set,
-            columns.DEFINE: self._define,
-            columns.LETREC: self._letrec,
-            columns.SEQUENCE: self._sequence,
-        }
-        kinds, node_of, row_of = self.index.kind, self.node_of, self.row_of
+        kinds, node_of, row_of, steps = self.index.kind, self.node_of, self.row_of, self.steps
         for row in rows:
             node_of[row] = node = steps[kinds[row]](row)
             row_of[node] = row

@@ -12,6 +12,7 @@ from kleene.analyses.cfa.frames import Frames
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import Tag
 from kleene.analyses.cfa.writer import LAMBDA
+from kleene.base.collector import paused_collector
 from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem, Solution
 
@@ -66,9 +67,15 @@ class Statement:
 
 def state(index: Index, counts_reachable: bool, contexts: Contexts) -> Statement:
     """Return the constraints of a program; see `CFA` for what `counts_reachable` means."""
-    work = Frames(index, counts_reachable, contexts)
-    work.write()
-    w = work.writer
+    with paused_collector():
+        work = Frames(index, counts_reachable, contexts)
+        work.write()
+        return _statement(work)
+
+
+def _statement(work: Frames) -> Statement:
+    """Return what was written."""
+    w, index = work.writer, work.index
     functions = np.array(w.function_is, np.int32).reshape(-1, 2)
     nodes_of = work.nodes_of()
     variable_of = {node: v for v, nodes in enumerate(nodes_of) for node in nodes}
@@ -77,8 +84,8 @@ def state(index: Index, counts_reachable: bool, contexts: Contexts) -> Statement
         core=index.core,
         index=index,
         problem=w.problem(),
-        contexts=contexts,
-        counts_reachable=counts_reachable,
+        contexts=work.contexts,
+        counts_reachable=work.counts_reachable,
         nodes_of=nodes_of,
         variable_of=variable_of,
         row_of={node: row for node, row in work.row_of.items() if node not in variable_of},

@@ -13,6 +13,7 @@ callees, assigned values, written data, raised conditions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -251,7 +252,8 @@ def _table(
     table: str, names: tuple[str, ...], rows: Sequence[tuple[int, ...]]
 ) -> dict[str, np.ndarray]:
     """Return the columns of a table by their names."""
-    columns = np.array(rows, np.int32).reshape(-1, len(names)).T
+    flat = np.fromiter(chain.from_iterable(rows), np.int32, len(rows) * len(names))
+    columns = flat.reshape(-1, len(names)).T
     return {
         f"{table}_{name}": np.ascontiguousarray(column)
         for name, column in zip(names, columns, strict=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kleene.base.collector import paused_collector
 from kleene.frontends.scheme import reader
 from kleene.frontends.scheme.expander.expand import Expander
 from kleene.frontends.scheme.expander.keywords import TOP_LEVEL, all_names, standard_libraries
 from kleene.frontends.scheme.expander.libraries import Libraries
 from kleene.frontends.scheme.expander.scopes import Top
-from kleene.frontends.scheme.pause import paused_collector
 from kleene.ir.scheme.core import Core
 from kleene.ir.scheme.sources import Source, Sources
 

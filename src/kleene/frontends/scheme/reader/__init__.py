@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.collector import paused_collector
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Datum
-from kleene.frontends.scheme.pause import paused_collector
 from kleene.frontends.scheme.reader import atoms, scan
 from kleene.frontends.scheme.reader import nest as nesting
 from kleene.frontends.scheme.reader.build import Nodes, build
