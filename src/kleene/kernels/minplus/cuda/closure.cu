@@ -205,25 +205,33 @@ __device__ __forceinline__ int place_of(int at, int thread) {
   return at / PER_PACK * (SIDE * PER_PACK) + thread * PER_PACK + at % PER_PACK;
 }
 
-// Begin to copy STAGE rows of P and R.
-__device__ __forceinline__ void begin_stage(word_t* left, word_t* right, const word_t* p,
-                                            const INNER_T* r, int extent, int stage) {
-  constexpr int LEFT = TILE_ROWS / PER_PACK, RIGHT = SIDE * COLUMNS / PER_PACK;
-  for (int at = threadIdx.x; at < STAGE * LEFT; at += TILE_THREADS) {
-    const int k = stage * STAGE + at / LEFT, x = at % LEFT * PER_PACK;
-    begin_copy(left + k * TILE_ROWS + x, p + (size_t)k * extent + x);
-  }
-  for (int at = threadIdx.x; at < STAGE * RIGHT; at += TILE_THREADS) {
-    const int k = stage * STAGE + at / RIGHT, x = at % RIGHT * PER_PACK;
-    begin_copy(right + k * SIDE * COLUMNS + x, r + (size_t)k * extent + x * LANES);
-  }
-  end_group();
+// Begin to copy STAGE rows of WIDTH words, each thread some packs: their number is known to the
+// compiler, and their addresses lie at even distances.
+template <int WIDTH, class T>
+__device__ __forceinline__ void begin_rows(word_t* to, const T* from, int extent, int stage) {
+  constexpr int PACKS = WIDTH / PER_PACK, ROWS_AT_ONCE = TILE_THREADS / PACKS;
+  static_assert(TILE_THREADS % PACKS == 0 && STAGE % ROWS_AT_ONCE == 0, "all threads copy alike");
+  const int first = stage * STAGE + threadIdx.x / PACKS, x = threadIdx.x % PACKS * PER_PACK;
+  to += first * WIDTH + x;
+  from += (size_t)first * extent + x * (int)(sizeof(word_t) / sizeof(T));
+  const size_t step = (size_t)ROWS_AT_ONCE * extent;
+#pragma unroll
+  for (int k = 0; k < STAGE / ROWS_AT_ONCE; k++)
+    begin_copy(to + k * ROWS_AT_ONCE * WIDTH, from + k * step);
+}
+
+// Two blocks that share a multiprocessor and begin together would also load together and compute
+// together, one tile after the other. So those that come second to each of `n_first`, wait once.
+__device__ __forceinline__ void come_late(int n_first, int late_ns) {
+#ifdef __CUDA_ARCH__
+  if ((int)blockIdx.x >= n_first && (int)blockIdx.x < 2 * n_first) __nanosleep(late_ns);
+#endif
 }
 
 // grid: the tiles that meet the stored half, row after row; block TILE_THREADS.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
 update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __restrict__ r,
-       int extent, const int* __restrict__ facts) {
+       int extent, int n_first, int late_ns, const int* __restrict__ facts) {
   if (is_over(*facts)) return;
   constexpr int PER_ROW = TILE_ROWS / TILE_COLUMNS;
   const int row = (int)((sqrt(8.0 * (blockIdx.x / PER_ROW) + 1.0) - 1.0) / 2.0);
@@ -231,8 +239,11 @@ update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __r
   word_t* left = (word_t*)shared_bytes;       // PIVOTS x TILE_ROWS
   word_t* right = left + PIVOTS * TILE_ROWS;  // PIVOTS x SIDE * COLUMNS
 #pragma unroll
-  for (int stage = 0; stage < N_STAGES; stage++)
-    begin_stage(left, right, p + row * TILE_ROWS, r + column * TILE_COLUMNS, extent, stage);
+  for (int stage = 0; stage < N_STAGES; stage++) {
+    begin_rows<TILE_ROWS>(left, p + row * TILE_ROWS, extent, stage);
+    begin_rows<SIDE * COLUMNS>(right, r + column * TILE_COLUMNS, extent, stage);
+    end_group();
+  }
 
   const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
   c += (size_t)row * TILE_ROWS * extent + (size_t)column * TILE_COLUMNS;
@@ -246,6 +257,7 @@ update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __r
 #pragma unroll
       for (int w = 0; w < PER_PACK; w++) best[i][j + w] = pack.word[w];
     }
+  come_late(n_first, late_ns);
 #pragma unroll 1
   for (int stage = 0; stage < N_STAGES; stage++) {
     if (stage == 0) wait_but_for<3>();

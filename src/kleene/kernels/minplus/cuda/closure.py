@@ -7,6 +7,7 @@ they load; where they cannot say yes, nothing is written, and the next wider typ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -59,6 +60,7 @@ class Shape:
 SMALL, LARGE = Shape(8), Shape(16)
 LARGE_FROM = 2048  # variables
 _TILES, _TILE_EDGE = (8, 16, 24, 32, 48, LARGEST_TILE), 4  # variables; as in tile.cu
+_LATE_NS = 5000  # half of what a tile takes; see come_late in closure.cu
 _BLOCK = 256
 _ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
 _F64, _F32, _I64, _I32, _I16 = (
@@ -137,6 +139,14 @@ def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
     raise AssertionError("the last type takes every octagon")
 
 
+@cache
+def _n_multiprocessors(place: launch.Backend) -> int:
+    """Return how many there are, 0 in the host runner: there a block has the machine to itself."""
+    if place.xp is np:
+        return 0
+    return int(place.xp.cuda.Device().attributes["MultiProcessorCount"])
+
+
 class _Work:
     """The square matrix C of one octagon, and the launches that share it."""
 
@@ -168,7 +178,8 @@ class _Work:
         n_tiles, columns = self.extent // (side * _ROWS), 8 if itemsize == 4 else 4
         grid = n_tiles * (n_tiles + 1) // 2 * (2 if itemsize == 8 else 1)
         n_bytes, start = pivots * side * (_ROWS + columns) * word.itemsize, self.kernels.launch
-        update, flag = (target, p, r, extent, self.facts), np.int32(closes)
+        late = np.int32(_n_multiprocessors(launch.current())), np.int32(_LATE_NS)
+        update, flag = (target, p, r, extent, *late, self.facts), np.int32(closes)
         for first in range(0, 2 * self.n, pivots):
             panel = (self.c, p, r, extent, np.int32(first), flag, self.facts)
             start("panel", (panel_grid,), (panel_block,), panel, shared_bytes=panel_bytes)
