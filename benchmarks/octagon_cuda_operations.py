@@ -231,7 +231,6 @@ def main() -> None:
         row.close()
         row.combine()
         row.change()
-        table.save()
     for n in (4096, 8192):
         bandwidth(table, n, "int32")
     table.save()
