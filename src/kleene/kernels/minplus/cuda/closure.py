@@ -178,7 +178,9 @@ class _Work:
         n_tiles, columns = self.extent // (side * _ROWS), 8 if itemsize == 4 else 4
         grid = n_tiles * (n_tiles + 1) // 2 * (2 if itemsize == 8 else 1)
         n_bytes, start = pivots * side * (_ROWS + columns) * word.itemsize, self.kernels.launch
-        late = np.int32(_n_multiprocessors(launch.current())), np.int32(_LATE_NS)
+        n_first = _n_multiprocessors(launch.current()) if self.shape is LARGE else 0
+        takes_turns = grid >= 8 * n_first  # else there is too little to gain
+        late = np.int32(n_first if takes_turns else 0), np.int32(_LATE_NS)
         update, flag = (target, p, r, extent, *late, self.facts), np.int32(closes)
         for first in range(0, 2 * self.n, pivots):
             panel = (self.c, p, r, extent, np.int32(first), flag, self.facts)
