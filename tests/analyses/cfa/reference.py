@@ -23,9 +23,9 @@ class Reference:
         self.core, self.m, self.index = core, m, Index(core)
         self.sets = defaultdict(set)  # by (what, number, frame)
         self.targets = defaultdict(set)
-        self.binder = [TOP[0] if o < 0 else self.index.inside(o) for o in core.owner.tolist()]
+        self.binder = [ROOT if o < 0 else self.index.inside(o) for o in core.owner.tolist()]
+        self.binds_once = {ROOT} if reachable_only else {ROOT, *self.binder}
         self.frames = {TOP}
-        self.calls = set()  # of lambdas that make closures, with the right number of arguments
         if not reachable_only:
             self.frames |= {(row, ()) for row in lambdas(core) if not self.index.is_let[row]}
         while self._pass():
@@ -54,7 +54,7 @@ class Reference:
 
     def _held(self, variable, frame):
         """Return the set that binding a variable adds to."""
-        if self.binder[variable] == ROOT:
+        if self.binder[variable] in self.binds_once:
             return self.sets["variable", variable, TOP]
         if self.core.is_assigned[variable]:
             self.sets["variable", variable, frame].add(("box", variable, frame))
@@ -63,7 +63,10 @@ class Reference:
 
     def _places(self, variable, frame):
         """Return the sets that a variable may stand for in a frame."""
-        if self.binder[variable] in (ROOT, frame[0]) or not self.core.is_assigned[variable]:
+        if (
+            self.binder[variable] in {*self.binds_once, frame[0]}
+            or not self.core.is_assigned[variable]
+        ):
             return [self._held(variable, frame)]
         return [self.sets[box] for box in sorted(self.sets["variable", variable, frame])]
 
@@ -114,7 +117,7 @@ class Reference:
             self.targets[row].add(callee)
             self._bind(callee, arguments, inside)
             for variable in range(self.core.n_variables):
-                if self.binder[variable] not in (ROOT, callee):
+                if self.binder[variable] not in {*self.binds_once, callee}:
                     captured = self.sets["variable", variable, maker]
                     self.sets["variable", variable, inside] |= captured
 
