@@ -28,7 +28,15 @@ room = Room(__file__.rpartition("/")[0])
 {content}
 """
 STEP = "@room.piece\ndef step(count):\n    return count + {}\n"
-MAIN = "from helper import room, step\n@room.entry\ndef run(count):\n    return step(count)\n"
+MAIN = """\
+from helper import room, step
+@room.entry
+def run(count):
+    return step(count)
+@room.entry
+def twice(count):
+    return run(count) + run(count)
+"""
 ASK = """\
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -59,6 +67,15 @@ def without_a_file() -> Any:
     names: dict[str, Any] = {}
     exec("def double(count):\n    return 2 * count", names)
     return names["double"]
+
+
+def test_compiled_code_calls_what_was_kept(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(1)))
+    for code in ("main.run(1)", "main.run(1); print(main.twice(40))", "print(main.twice(40))"):
+        command = [sys.executable, "-c", f"import main; {code}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout == ("82\n" if "twice" in code else "")
 
 
 def test_nowhere_to_keep() -> None:

@@ -9,7 +9,8 @@ Three things differ from a plain `njit(cache=True)`:
 - Numba looks for changes in the file of an entry; here every source of the room counts.
 - Numba compiles anew for each constant and width of integer that a function is called with; here a
   room says which types count (`wide`, `plain`, or a rule of its own).
-- Numba makes itself ready to compile before it looks on disk, 0.4 s; here after, if need be.
+- Numba makes itself ready to compile before it looks on disk, and looks at more than it runs: half
+  a second for the few dozen entries of an analysis. Here that waits until something is compiled.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from functools import cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime.nrt import rtsys
 from numba.extending import intrinsic
 
@@ -125,8 +127,28 @@ class Piece:
         return self.dispatcher._numba_type_
 
 
+class _MachineCode(CompileResultCacheImpl):
+    """Numba's record of an entry, of which all but the machine code is left alone.
+
+    The record also has the code as LLVM knows it, for others to inline. Looking at it takes longer
+    than the rest; here that waits until something that calls the entry is compiled.
+    """
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return the entry, ready to be called."""
+        (name, kind, (code, bitcode)), descriptor, *rest = payload
+        engine = target_context.codegen()._engine
+        engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
+        light = ((name, kind, (code, llvm.parse_assembly("").as_bitcode())), descriptor, *rest)
+        made = super().rebuild(target_context, light)  # type: ignore[no-untyped-call]
+        made.library._get_module_for_linking = lambda: llvm.parse_bitcode(bitcode)
+        return made
+
+
 class _Kept(FunctionCache):
     """The machine code of an entry on disk."""
+
+    _impl_class = _MachineCode
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kleene.base.errors import SourceError
+from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.linking import link
-from kleene.frontends.c.units import Unit
 from tests.frontends.c.conftest import X86
 from tests.frontends.c.road import text_of, zig
 

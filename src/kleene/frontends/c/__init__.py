@@ -1,5 +1,19 @@
 """C and C++ in: paths, to one verified LLVM module, to one `Program`."""
 
-from kleene.frontends.c.driver import load
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kleene.frontends.c.driver import load
 
 __all__ = ["load"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `load` on first use: the process that holds LLVM needs little of this room."""
+    if name != "load":
+        raise AttributeError(f"module 'kleene.frontends.c' has no attribute {name!r}")
+    from kleene.frontends.c.driver import load
+
+    return load

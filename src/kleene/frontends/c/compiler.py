@@ -15,7 +15,6 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -100,6 +99,8 @@ def find(cc: str | None = None) -> Compiler:
 
 @cache
 def _bundled() -> Compiler:
+    from importlib.metadata import version
+
     package = find_spec("ziglang")
     folders = package.submodule_search_locations if package else None
     # Called itself and not through `python -m ziglang`, which takes as long again.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from kleene.base import progress
 from kleene.base.cache import Cache, default_folder, key_of
 from kleene.frontends.c.compiler import Options
+from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.inputs import discover
-from kleene.frontends.c.linking import link
-from kleene.frontends.c.units import Unit, gather
+from kleene.frontends.c.linking import linking
+from kleene.frontends.c.units import gather
 
 if TYPE_CHECKING:
     from kleene.ir import Program
@@ -71,16 +71,19 @@ def load(
 
 def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     """Return the program of `units`, from the cache if it has been read before."""
+    import llvmlite
+
     from kleene.frontends.c import reader
     from kleene.ir.store import VERSION, dumps, loads
 
     parts = [part for unit in units for part in (unit.form, str(unit.normalise), unit.raw)]
-    versions = (version("llvmlite"), str(reader.VERSION), str(VERSION))
+    versions = (llvmlite.__version__, str(reader.VERSION), str(VERSION))
     key = key_of(*versions, *parts) if store.folder else ""
     if (stored := store.get("c-program", key)) and (program := loads(stored)):
         return program
-    with progress.task("linking"):
-        text = link(units)
+    with progress.task("linking"), linking(units) as finish:
+        reader.read(b"")  # loads the compiled loops while LLVM works in its process
+        text = finish()
     with progress.task("reading"):
         program = reader.read(text)
     store.put("c-program", key, dumps(program))

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.frontends.c.exchange import Form
 
 Language = Literal["c", "c++"]
-Form = Literal["bitcode", "assembly"]
 
 LANGUAGES: dict[str, Language] = {
     ".c": "c",

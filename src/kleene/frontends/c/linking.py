@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 from kleene.base.errors import SourceError, Span, raise_all
-from kleene.frontends.c.units import Unit
+from kleene.frontends.c.exchange import MARK, Unit
 
-MARK = "kleene: at "  # the child says on stderr which unit it is at, for when it dies
+_COMMAND = (sys.executable, "-P", "-m", "kleene.frontends.c.worker")
 _MIN_TIME_S = 60
 _TIME_S_PER_MB = 30  # an 8 MB module takes 2.4 s on an idle core
 _MIN_MEMORY_BYTES = 4 << 30
@@ -27,43 +28,68 @@ _MEMORY_PER_BYTE = 400  # an 8 MB module takes 0.4 GB
 
 def link(units: Sequence[Unit]) -> bytes:
     """Return the text of the one module that `units` make, as LLVM prints it."""
+    with linking(units) as finish:
+        return finish()
+
+
+@contextmanager
+def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
+    """Start LLVM on `units`; the block gets the function that waits for the text they make."""
     n_bytes = sum(len(unit.raw) for unit in units)
-    request = {
-        "memory_bytes": _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes,
-        "units": [
-            {
-                "file": unit.file,
-                "form": unit.form,
-                "normalise": unit.normalise,
-                "n_bytes": len(unit.raw),
-            }
-            for unit in units
-        ],
-    }
-    message = b"".join([json.dumps(request).encode(), b"\n", *(unit.raw for unit in units)])
     limit_s = _MIN_TIME_S + _TIME_S_PER_MB * n_bytes / 1e6
-    with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as complaints:
-        problem = _run(message, answer, complaints, limit_s)
-        if problem:
-            complaints.seek(0)
-            raise _death(units, problem, complaints.read().decode(errors="replace"))
-        answer.seek(0)
-        raise_all(_error(found) for found in json.loads(answer.readline()))
-        return answer.read()
+    with (
+        tempfile.TemporaryFile() as request,
+        tempfile.TemporaryFile() as answer,
+        tempfile.TemporaryFile() as complaints,
+    ):
+        _ask(units, _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes, request)
+        with subprocess.Popen(_COMMAND, stdin=request, stdout=answer, stderr=complaints) as child:
+            try:
+                yield lambda: _text(units, child, limit_s, answer, complaints)
+            finally:
+                child.kill()
 
 
-def _run(message: bytes, answer: IO[bytes], complaints: IO[bytes], limit_s: float) -> str | None:
+def _ask(units: Sequence[Unit], memory_bytes: int, request: IO[bytes]) -> None:
+    heads = [
+        {
+            "file": unit.file,
+            "form": unit.form,
+            "normalise": unit.normalise,
+            "n_bytes": len(unit.raw),
+        }
+        for unit in units
+    ]
+    request.write(json.dumps({"memory_bytes": memory_bytes, "units": heads}).encode() + b"\n")
+    request.writelines(unit.raw for unit in units)
+    request.seek(0)
+
+
+def _text(
+    units: Sequence[Unit],
+    child: subprocess.Popen[bytes],
+    limit_s: float,
+    answer: IO[bytes],
+    complaints: IO[bytes],
+) -> bytes:
+    """Return the child's text; its errors, or how it died, are raised."""
+    if problem := _problem(child, limit_s):
+        complaints.seek(0)
+        raise _death(units, problem, complaints.read().decode(errors="replace"))
+    answer.seek(0)
+    raise_all(_error(found) for found in json.loads(answer.readline()))
+    return answer.read()
+
+
+def _problem(child: subprocess.Popen[bytes], limit_s: float) -> str | None:
     """Return how the child failed, or None if it answered."""
-    command = [sys.executable, "-P", "-m", "kleene.frontends.c.worker"]
     try:
-        done = subprocess.run(
-            command, input=message, stdout=answer, stderr=complaints, timeout=limit_s, check=False
-        )
+        status = child.wait(limit_s)
     except subprocess.TimeoutExpired:
         return f"took longer than {limit_s:.0f} s"
-    if done.returncode < 0:
-        return f"crashed with {signal.Signals(-done.returncode).name}"
-    return f"gave up with status {done.returncode}" if done.returncode else None
+    if status < 0:
+        return f"crashed with {signal.Signals(-status).name}"
+    return f"gave up with status {status}" if status else None
 
 
 def _death(units: Sequence[Unit], problem: str, complaints: str) -> SourceError:

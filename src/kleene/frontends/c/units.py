@@ -6,7 +6,6 @@ import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 
 from kleene.base import progress
@@ -14,17 +13,8 @@ from kleene.base.cache import Cache, key_of
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import bitcode
 from kleene.frontends.c.compiler import Compiler, Options, contents, find
-from kleene.frontends.c.inputs import Form, Given, Source
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One module before linking; `file` is for messages."""
-
-    file: str
-    form: Form
-    normalise: bool
-    raw: bytes
+from kleene.frontends.c.exchange import Unit
+from kleene.frontends.c.inputs import Given, Source
 
 
 def gather(

@@ -17,9 +17,8 @@ import llvmlite.binding as llvm
 
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
-from kleene.frontends.c.linking import MARK
+from kleene.frontends.c.exchange import MARK, Unit
 from kleene.frontends.c.reader import PADDING
-from kleene.frontends.c.units import Unit
 
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 

@@ -1,0 +1,19 @@
+"""What the process that holds LLVM is given, and how it says where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["bitcode", "assembly"]
+MARK = "kleene: at "  # said on stderr before each unit, for when LLVM dies
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One module before linking; `file` is for messages."""
+
+    file: str
+    form: Form
+    normalise: bool
+    raw: bytes
