@@ -108,7 +108,7 @@ def close_tile(m: Any, n: int, tighten: bool) -> bool:
 def _tile(n: int, itemsize: int) -> tuple[int, int]:
     """Return the threads, and the bytes of shared memory, for an octagon of n variables."""
     across = -(-2 * n // _TILE_EDGE)
-    return -(-across * across // 32) * 32, (5 * across * _TILE_EDGE + size(n)) * itemsize
+    return -(-across * across // 32) * 32, (9 * across * _TILE_EDGE + size(n)) * itemsize
 
 
 def close_large(m: Any, n: int, tighten: bool) -> bool:

@@ -43,7 +43,9 @@ __device__ __forceinline__ int least_sum(int a, int b, int c) { return __viaddmi
 // infinity, as far below as infinity may fall. Where every cell has a bound, no value ever leaves
 // three times the greatest: a path is an edge, a closed part that its way back bounds, an edge.
 __device__ __forceinline__ long long sparse_limit(int n) {
-  return ((long long)inner_infinity() - 8) / (8ll * (n ? n : 1));
+  const int share = 8 * (n ? n : 1);
+  if (sizeof(INNER_T) < 8) return ((int)inner_infinity() - 8) / share;  // long ones take registers
+  return ((long long)inner_infinity() - 8) / share;
 }
 __device__ __forceinline__ long long dense_limit() { return (long long)inner_infinity() / 8; }
 
