@@ -30,10 +30,9 @@ def of(device: Device) -> Any:
 
 
 def choose(n_variables: int) -> tuple[Device, str]:
-    """Return where to close an octagon that lies in host memory, and why."""
+    """Return where an octagon should lie that many operations will be asked of, and why."""
     if n_variables < CUDA_FROM_VARIABLES:
-        said = f"{n_variables} variables; copying to a GPU pays from {CUDA_FROM_VARIABLES}"
-        return Device.CPU, said
+        return Device.CPU, f"{n_variables} variables; a GPU pays from {CUDA_FROM_VARIABLES}"
     if reason := launch.gpu_problem():
         return Device.CPU, reason
     return Device.CUDA, f"{n_variables} variables; a GPU pays from {CUDA_FROM_VARIABLES}"
