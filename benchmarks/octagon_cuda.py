@@ -35,7 +35,7 @@ TYPES = {
 }
 PEAK_VALUES, PEAK_ROUNDS = 32, 20_000  # as in octagon_peak.cu
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-LONGEST_S = 10  # of one closure on the CPU; what would take longer is left out
+LONGEST_S = 5  # of one closure on the CPU; what would take longer is left out
 Times = dict[tuple[str, int], float]  # of the last size: by type and threads
 
 
