@@ -141,6 +141,8 @@ class _Maker:
              "(sort (list {a} {b}) (lambda (x y) (x y)))", "(assoc {a} (list (cons {b} {a})) {b})",
              "(append (list {a}) {b})", "(member {a} (list {b}) {a})", "(list-ref (list {a}) 0)",
              "(let-values (((x y) (values {a} {b}))) (x y))", "(reverse (list {a} {b}))",
-             "(eval '(g0) (interaction-environment))", "(begin (eval 'g0) {a})"]
+             "(eval '(g0) (interaction-environment))", "(begin (eval 'g0) {a})",
+             "(eval (list {a} {b}) (environment '(scheme base)))",
+             "((eval '(lambda (x) (x)) (environment '(only (scheme base) lambda))) {a})"]
         )  # fmt: skip
         return form.format(a=first, b=second)

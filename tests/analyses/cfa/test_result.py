@@ -122,6 +122,28 @@ def test_evaluated_text_may_call_what_globals_hold():
     ]
 
 
+def test_text_in_an_environment_of_libraries_sees_only_what_it_is_given():
+    text = """(define (f) 1)
+(define (g) 2)
+(eval (list f) (environment '(scheme base) '(prefix (scheme cxr) c-)))
+"""
+    result = scheme.parse(text, "t.scm").cfa()
+    assert shown(result.calls("3:1")) == ["f at t.scm:1:1"]
+    assert shown(result.dead) == ["g at t.scm:2:1"]
+    finding = ("t.scm:3:1", "text is evaluated: it may call and change all that it is given")
+    assert finding in {(found.place, found.message) for found in result.findings}
+    for place in ("(interaction-environment)", "(environment '(scheme eval))", "(environment x)"):
+        wide = text.replace("(environment '(scheme base) '(prefix (scheme cxr) c-))", place)
+        assert scheme.parse(wide, "t.scm").cfa().dead == []
+
+
+def test_a_mismatch_is_certain_only_if_nothing_else_can_be_called():
+    text = "(define (f) 1)\n(define (h p) (p 1))\n(h f)\n(h {})"
+    for other, id in (("f", "mismatch"), ("car", "may-mismatch"), ("(call/cc h)", "may-mismatch")):
+        found = scheme.parse(text.format(other), "t.scm").cfa().findings
+        assert [(finding.place, finding.id) for finding in found] == [("t.scm:2:15", id)]
+
+
 def test_eval_as_a_value_is_a_finding_where_it_is_called():
     result = scheme.parse("(define (f) 1)\n(define e eval)\n(e '(f))", "t.scm").cfa()
     assert ("t.scm:3:1", "evaluates") in {(f.place, f.id) for f in result.findings}

@@ -9,6 +9,7 @@ import numpy as np
 
 from kleene.analyses.cfa.answers.naming import Naming
 from kleene.analyses.cfa.answers.reach import Reach
+from kleene.analyses.cfa.evaluated import sees_libraries_only
 from kleene.analyses.cfa.statement import Statement
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.primitives import table
@@ -42,12 +43,12 @@ def findings_of(statement: Statement, reach: Reach, naming: Naming) -> list[Find
 
 def _mismatches(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
     for site, rows in reach.mismatches.items():
-        others = len(reach.targets.get(site, ()))
-        n_given = len(s.index.below(site)) - 1
+        others = len(reach.targets.get(site, ())) or site in reach.calling_others
+        given = _arguments(len(s.index.below(site)) - 1)
         for row in rows:
-            message = f"{naming.procedure(row)} does not take {n_given} arguments"
+            message = f"{naming.procedure(row)} does not take {given}"
             if others:
-                message += f"; {others} other procedures that may be called here do"
+                message += "; others that may be called here do"
             yield Finding(naming.place(site), "may-mismatch" if others else "mismatch", message)
 
 
@@ -57,16 +58,22 @@ def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]
         name = s.index.primitive(operator)
         wrong = name is not None and not table()[name].accepts(len(operands))
         if wrong and reach.runs(site):
-            message = f"{name} is called with {len(operands)} arguments"
+            message = f"{name} is called with {_arguments(len(operands))}"
             yield Finding(naming.place(site), "mismatch", message)
 
 
 def _others(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
     for site in reach.evaluating:
         if reach.runs(site):
-            message = "text is evaluated: it may call and change all that global variables lead to"
+            message = "text is evaluated: it may call and change all that it is given"
+            if not sees_libraries_only(s.index, tuple(s.index.below(site)[1:])):
+                message += ", and all that global variables lead to"
             yield Finding(naming.place(site), "evaluates", message)
     for row in s.core.unbound().tolist():
         if reach.runs(row):
             name = s.core.names[s.core.reference[row]]
             yield Finding(naming.place(row), "unbound", f"nothing defines '{name}'")
+
+
+def _arguments(n: int) -> str:
+    return "1 argument" if n == 1 else f"{n} arguments"

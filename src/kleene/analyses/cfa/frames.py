@@ -69,7 +69,6 @@ class Frames:
         self.here_of: dict[int, list[int]] = {}
         self.lets: dict[int, int] = {}
         self.instances: dict[int, str] = {}
-        self.evaluator = NONE
         self.steps = {
             columns.CONSTANT: self._constant,
             columns.VARIABLE: self._variable,
@@ -93,9 +92,7 @@ class Frames:
             for frame in frames:
                 self._write(frame, code[procedure])
         self.row_of.pop(NONE, None)
-        self.evaluator = self.writer.site(~(self.core.n_rows + self.core.n_variables))
-        names = np.flatnonzero(self.core.owner == NONE).tolist()
-        self.primitives.finish(names, self.evaluator)
+        self.primitives.finish(np.flatnonzero(self.core.owner == NONE).tolist())
 
     def nodes_of(self) -> list[list[int]]:
         """Return the nodes of each variable in the frames that bind it."""

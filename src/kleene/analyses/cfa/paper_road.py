@@ -83,7 +83,6 @@ def state(core: Core) -> Statement:
         call_context=[],
         lets=np.array(lets, np.int32).reshape(-1, 2),
         evaluations=(),
-        evaluator=NONE,
         instances=instances,
         shapes={("procedure", 1): 0},
         hidden=frozenset(np.flatnonzero(origin == NONE).tolist()),

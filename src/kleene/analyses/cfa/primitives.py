@@ -14,10 +14,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from kleene.analyses.cfa import evaluated
 from kleene.analyses.cfa.calling import N_EXACT
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import FIELDS, Tag
-from kleene.analyses.cfa.writer import EVERYWHERE, INSTANCE, OTHER, Writer
+from kleene.analyses.cfa.writer import INSTANCE, OTHER, Writer
 from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion.problem import NONE
 
@@ -88,9 +89,8 @@ class Primitives:
         self.handled = writer.node()
         # What primitives raise themselves is taken to hold no procedure in its irritants.
         writer.copy(self.raised, writer.held(writer.data("condition", [NONE], NONE)[0]))
-        self.unknown = NONE  # what evaluated text holds, once there is any
-        self.unknown_here = NONE
-        self.evaluations: list[int] = []  # the sites of `eval` and `load`
+        self.text: evaluated.Text | None = None  # that sees all of the program
+        self.evaluations: list[tuple[int, int]] = []  # sites of `eval` and `load`, and of the text
 
     def value(self, name: str, site: int, row: int) -> int:
         """Return the object of a primitive as a value; `site` stands for the calls it makes."""
@@ -332,44 +332,26 @@ class Primitives:
         return NONE
 
     def _evaluate(self, use: Use) -> int:
-        """Text that is evaluated may do whatever can be done with what it can reach."""
         w = self.writer
-        if self.unknown == NONE:
-            self.unknown, self.unknown_here = w.node(), w.here()
+        is_closed = evaluated.sees_libraries_only(self.index, use.operands)
+        if is_closed:
+            text = evaluated.text(w, ~use.row)
+        else:
+            self.text = text = self.text or evaluated.text(
+                w, ~(w.n_rows + len(self.index.core.names))
+            )
         if w.layout.head:
-            w.copy(self.unknown_here, w.token_at(use.here))
-        self.evaluations.append(use.site)
-        w.copy(self.unknown, use.arguments.at(0))
-        return self.unknown
+            w.copy(text.here, w.token_at(use.here))
+        w.copy(text.held, use.arguments.at(0))
+        self.evaluations.append((use.site, text.site))
+        if is_closed:
+            evaluated.write(w, text, [self.raised, self.handled])
+        return text.held
 
-    def finish(self, globals: list[int], site: int) -> None:
-        """Write what evaluated text may do, if the program evaluates any.
-
-        It reads and writes every global variable and all data it comes by, calls and is called
-        with any of it, raises and handles conditions, and makes data and procedures of its own.
-        """
-        if self.unknown == NONE:
-            return
-        w, here = self.writer, self.unknown_here if self.writer.layout.head else EVERYWHERE
-        inside = w.gated(self.unknown, here)
-        for node in [*globals, self.raised, self.handled]:
-            w.copy(self.unknown, node)
-            w.copy(node, inside)
-        places, held = w.node(), w.node()
-        w.offsets.append((places, inside, -1))
-        w.loads.append((held, places))
-        w.copy(self.unknown, held)
-        w.stores.append((places, inside))
-        use = Use(Arguments([], 0), site, here, NONE)
-        w.copy(self.unknown, self.spread(self.unknown, [], inside, use))
-        own = w.closure(
-            w.layout.formals_with_rest([], self.unknown, NONE), inside, self.unknown, (OTHER, NONE)
-        )
-        w.addresses.append((self.unknown, own))
-        for kind in ("pair", "vector", "box", "table", "delay", "chain", "promise", "condition"):
-            n_fields = sum(tag == kind for tag, _ in FIELDS.values())
-            w.copy(self.unknown, w.held(w.data(kind, [inside] * n_fields, NONE)[0]))
-        w.copy(self.unknown, w.held(w.data("values", [inside], NONE)[0]))
+    def finish(self, globals: list[int]) -> None:
+        """Write what text may do that is evaluated in the program's own environment."""
+        if self.text is not None:
+            evaluated.write(self.writer, self.text, [*globals, self.raised, self.handled])
 
 
 _SPECIAL: dict[str, Callable[[Primitives, Use], int]] = {

@@ -46,8 +46,7 @@ class Statement:
     call_operator: I32  # nodes
     call_context: list[Context]  # the call, and the context of the code it is in
     lets: I32  # (n, 2): call and lambda rows
-    evaluations: tuple[int, ...]  # sites of `eval` and `load`
-    evaluator: int  # the site of what evaluated text calls
+    evaluations: tuple[tuple[int, int], ...]  # sites of `eval` and `load`, and of their texts
     instances: dict[int, str]  # primitives used as values, by their sites
     shapes: dict[tuple[Tag, int], int]
     hidden: frozenset[int] = frozenset()  # objects that are no values of the program
@@ -101,7 +100,6 @@ def _statement(work: Frames) -> Statement:
         call_context=w.call_context,
         lets=np.array(sorted(work.lets.items()), np.int32).reshape(-1, 2),
         evaluations=tuple(sorted(set(work.primitives.evaluations))),
-        evaluator=work.evaluator,
         instances=work.instances,
         shapes=w.shapes.shapes,
     )

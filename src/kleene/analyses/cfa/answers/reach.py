@@ -57,8 +57,8 @@ class Reach:
     @cached_property
     def evaluating(self) -> list[int]:
         """The sites that evaluate text, whether they name `eval` or come by it as a value."""
-        wanted = self.statement.evaluator
-        return sorted(site for site, others in self._closures.items() if wanted in others)
+        texts = {text for _, text in self.statement.evaluations}
+        return sorted(site for site, others in self._closures.items() if texts & others)
 
     @cached_property
     def _closures(self) -> dict[int, set[int]]:
@@ -72,6 +72,12 @@ class Reach:
         site, row = self._pairs(~self._fits)
         is_clause = np.isin(row, list(self._clauses)) | (site >= self.statement.core.n_rows)
         return _grouped(site[~is_clause], row[~is_clause])
+
+    @cached_property
+    def calling_others(self) -> set[int]:
+        """The sites that may call what is no lambda: primitives, continuations, evaluated text."""
+        s, (call, function) = self.statement, self.solution.call_edges.T
+        return set(s.call_site[call[~s.is_lambda[function]]].tolist())
 
     def _pairs(self, chosen: Bits) -> tuple[I32, I32]:
         """Return the sites and lambdas of the chosen edges."""
@@ -106,8 +112,8 @@ class Reach:
         s, edges = self.statement, self.solution.call_edges
         edges = edges[s.function_kind[edges[:, 1]] == INSTANCE]
         found = _grouped(s.call_site[edges[:, 0]], s.function_row[edges[:, 1]])
-        for site in s.evaluations:
-            found.setdefault(site, []).append(s.evaluator)
+        for site, text in s.evaluations:
+            found.setdefault(site, []).append(text)
         return found
 
 
