@@ -35,7 +35,7 @@ class Block:
     def __init__(
         self, names: tuple[str, ...], cells: Cells, scale: int, tighten: bool, owner: object = None
     ) -> None:
-        self.names, self.index = names, _index(names)
+        self.names, self.index = _named(names)
         self.tighten, self.owner, self.loose = tighten, owner, 0
         self.put(cells, scale)
 
@@ -99,8 +99,9 @@ class Block:
 
 
 @lru_cache(1024)
-def _index(names: tuple[str, ...]) -> Mapping[str, int]:
-    return {name: k for k, name in enumerate(names)}
+def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """Return the names, mostly the same object for the same names, and the place of each."""
+    return names, {name: k for k, name in enumerate(names)}
 
 
 @lru_cache(1024)

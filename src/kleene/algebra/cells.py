@@ -8,6 +8,7 @@ integers are slow, and right.
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd, inf
 from typing import Any, Self
 
@@ -153,21 +154,29 @@ def divided(m: Cells, by: int) -> Cells:
 
 def components(m: Cells, n: int) -> list[list[int]]:
     """Return the variables in groups between which bounds follow from those on single variables."""
-    if n <= 1:
-        return [[0]] if n else []
-    if where(m) is Device.CUDA:
-        labels = residence.labels(m)
-    elif m.dtype == OBJECT:
-        labels = _labels(whole(m))
-    else:
-        found = np.empty(n, np.int64)
-        if blocks.split(found, m, outer_of(m.dtype)) == 1:
-            return [list(range(n))]
-        labels = found.tolist()
+    n_cells, labels = survey(m, n, exactly=True)
+    return [list(range(n))] if n_cells == minplus.size(n) else grouped(labels)
+
+
+def grouped(labels: Any) -> list[list[int]]:
+    """Return the numbers of equal labels together."""
     groups: dict[int, list[int]] = {}
-    for k, label in enumerate(labels):
+    for k, label in enumerate(np.asarray(labels).tolist()):
         groups.setdefault(label, []).append(k)
     return list(groups.values())
+
+
+def survey(m: Cells, n: int, *, exactly: bool) -> tuple[int, Any]:
+    """Return how many cells the groups have that `components` finds, and the label of each's.
+
+    The labels have no meaning if there is one group; nor, unless it must be known exactly, if most
+    variables are in one.
+    """
+    if where(m) is Device.CPU and m.dtype != OBJECT:
+        found = np.empty(n, np.int64)
+        return int(blocks.split(found, m, exactly, outer_of(m.dtype))), found
+    labels = residence.labels(m) if where(m) is Device.CUDA else _labels(whole(m))
+    return sum(map(minplus.size, Counter(labels).values())), labels
 
 
 def _labels(square: Cells) -> list[int]:

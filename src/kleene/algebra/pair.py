@@ -9,9 +9,8 @@ way. All variables with a growing end and all with a shrinking one are a group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ from kleene.algebra.table import Table, table_of
 Blocks = dict[str, Block]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """The variables that both states bound and that are not in a shared block."""
 
     a: Table
@@ -77,7 +75,7 @@ def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
     """Return the pair of the blocks of table `a` and those of `b`."""
     other = b.table(a.dtype)
     shared: Blocks = {}
-    if a.names != other.names or not set(a.parts).isdisjoint(other.parts):
+    if a.names != other.names or not a.blocks.isdisjoint(other.parts):
         shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
         names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
         a, other = table_of(blocks, names), table_of(b.blocks, names)

@@ -26,6 +26,7 @@ class Table(NamedTuple):
     dtype: np.dtype[Any] | None
     rows: Any
     parts: tuple[Block, ...]
+    blocks: frozenset[Block]  # the parts
     cells: tuple[Cells, ...]  # those of the parts in `dtype`: the rows have their addresses
 
     def only(self, at: Any) -> Table:
@@ -35,7 +36,7 @@ class Table(NamedTuple):
         rows = np.concatenate([self.rows[:end], slots[at], places[at]])
         rows[0] = len(at)
         names = tuple(self.names[k] for k in at.tolist())
-        return Table(names, self.dtype, rows, self.parts, self.cells)
+        return Table(names, self.dtype, rows, self.parts, self.blocks, self.cells)
 
     def widened(self, dtype: Any) -> Table:
         """Return the table with elements no narrower than `dtype`, if there is one."""
@@ -44,7 +45,7 @@ class Table(NamedTuple):
         sizes = np.array([len(m) for m in self.cells])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
         compiled.widen(cells, rows, sizes, outer_of(self.dtype), outer_of(dtype))
-        return Table(self.names, dtype, rows, self.parts, (cells,))
+        return Table(self.names, dtype, rows, self.parts, self.blocks, (cells,))
 
     def whole(self) -> Cells:
         """Return the cells of all variables."""
@@ -96,7 +97,7 @@ def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) 
     addresses = [0] * len(parts) if dtype is None else map(_address, parts, cells)
     slots, places = _where(parts, names)
     rows = np.array([len(names), len(parts), *addresses, *slots, *places])
-    return Table(names, dtype, rows, parts, cells)
+    return Table(names, dtype, rows, parts, frozenset(parts), cells)
 
 
 def _dtype_of(parts: tuple[Block, ...]) -> Any:

@@ -147,16 +147,17 @@ def join(out: Any, a: Any, b: Any, outer: Any) -> None:
     a_unary, b_unary = pointer(space, 0), pointer(space, 4 * n)
     read_unary(a_unary, a, a_unary, outer[0])
     read_unary(b_unary, b, b_unary, outer[0])
-    for i in range(2 * n):
-        into = pointer(out, (i + 1) * (i + 1) // 2)
-        k, mine, other = i >> 1, a_unary[i], b_unary[i]
-        to_a, to_b = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n)
+    to_a, to_b, whole = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n), pointer(out, 0)
+    for k in range(n):
         if not (is_whole(a, a_runs, k) and is_whole(b, b_runs, k)):
-            for j in range(2 * k + 2):
-                into[j] = half_up(greater(add_up(mine, to_a[j]), add_up(other, to_b[j])))
-            raise_row(into, i, b, b_runs, a, a_runs, a_unary)
-        raise_row(into, i, a, a_runs, b, b_runs, b_unary)
-        into[i] = 0
+            for i in (2 * k, 2 * k + 1):
+                into, mine, other = beyond(whole, cells.row_start(i)), a_unary[i], b_unary[i]
+                for j in range(2 * k + 2):
+                    into[j] = half_up(greater(add_up(mine, to_a[j]), add_up(other, to_b[j])))
+            if not are_aligned(a, a_runs, b, b_runs, k):
+                raise_rows(whole, k, b, b_runs, a, a_runs, a_unary)
+        raise_rows(whole, k, a, a_runs, b, b_runs, b_unary)
+        out[cells.index(2 * k, 2 * k)] = out[cells.index(2 * k + 1, 2 * k + 1)] = 0
     keep(space)
     to_nearest()
 
@@ -175,32 +176,49 @@ def is_whole(table: Any, found: Any, k: int) -> bool:
 
 
 @piece
-def raise_row(into: Any, i: int, a: Any, a_runs: Any, b: Any, b_runs: Any, b_unary: Any) -> None:
-    """Write into row i the joined bounds of all variables that are in its block in state a."""
+def are_aligned(a: Any, a_runs: Any, b: Any, b_runs: Any, k: int) -> bool:
+    """Return whether variable k has the same others in its block in both, all side by side."""
+    s, t = slot(a, k), slot(b, k)
+    if s < 0 or t < 0 or a_runs[s] != b_runs[t]:
+        return s < 0 and t < 0
+    x, y = a[1] + a_runs[s], b[1] + b_runs[t]
+    return a_runs[x] == b_runs[y] and a_runs[x + a[0]] == a[0] and b_runs[y + b[0]] == b[0]
+
+
+@piece
+def raise_rows(out: Any, k: int, a: Any, a_runs: Any, b: Any, b_runs: Any, b_unary: Any) -> None:
+    """Write the joined bounds of variable k and all that are in its block in state a."""
     apart()
-    n, k = a[0], i >> 1
-    s, other = slot(a, k), slot(b, k)
+    n, s, other = a[0], slot(a, k), slot(b, k)
     if s < 0:
         return
-    mine = block_row(into, a, i)
-    theirs = block_row(into, b, i) if other >= 0 else mine
-    to_b, of_i = beyond(b_unary, 2 * n), b_unary[i]
     first = a_runs[s]
     while first <= k:
         length = min(a_runs[a[1] + first], k + 1 - first)
-        row, at = beyond(into, 2 * first), beyond(mine, 2 * place(a, first))
-        if slot(b, first) == other and other >= 0 and b_runs[b[1] + first] >= length:
-            beside = beyond(theirs, 2 * place(b, first))
-            for j in range(2 * length):
-                row[j] = greater(at[j], beside[j])
-        else:
-            for j in range(2 * length):
-                q = first + (j >> 1)
-                is_near = other >= 0 and slot(b, q) == other
-                bound = half_up(add_up(of_i, to_b[2 * first + j]))
-                bound = theirs[2 * place(b, q) + (j & 1)] if is_near else bound
-                row[j] = greater(at[j], bound)
+        is_beside = other >= 0 and slot(b, first) == other and b_runs[b[1] + first] >= length
+        for i in (2 * k, 2 * k + 1):
+            row = beyond(out, cells.row_start(i) + 2 * first)
+            mine = beyond(block_row(out, a, i), 2 * place(a, first))
+            if is_beside:
+                theirs = beyond(block_row(out, b, i), 2 * place(b, first))
+                for j in range(2 * length):
+                    row[j] = greater(mine[j], theirs[j])
+            else:
+                raise_apart(row, mine, i, first, length, b, b_unary)
         first = a_runs[a[1] + n + first]
+
+
+@piece
+def raise_apart(row: Any, mine: Any, i: int, first: int, length: int, b: Any, b_unary: Any) -> None:
+    """Write the joined bounds of end i and variables that may lie anywhere in state b."""
+    other, to_b = slot(b, i >> 1), beyond(b_unary, 2 * b[0])
+    theirs = block_row(row, b, i) if other >= 0 else mine
+    for j in range(2 * length):
+        q = first + (j >> 1)
+        bound = half_up(add_up(b_unary[i], to_b[2 * first + j]))
+        if other >= 0 and slot(b, q) == other:
+            bound = theirs[2 * place(b, q) + (j & 1)]
+        row[j] = greater(mine[j], bound)
 
 
 @piece
@@ -314,24 +332,41 @@ def widen(out: Any, table: Any, sizes: Any, outer: Any, wider: Any) -> None:
 
 
 @entry
-def split(labels: Any, m: Any, outer: Any) -> int:
-    """Return how many groups of related variables there are; related ones get the same label.
+def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
+    """Return how many cells groups of related variables have; related ones get the same label.
 
-    Two are related when some bound on both is less than what the bounds on each give. Groups are
-    chains of variables, and one more variable is compared with those of each until it is related:
-    dense octagons take O(n).
+    Two are related when some bound on both is less than what the bounds on each give. No labels
+    are written if one of a few is related to all others, which are one group then; nor, unless it
+    must be known exactly, to seven of eight: they have more than three quarters of the cells.
     """
     n, at = len(labels), pointer(m, 0)
+    n_cells, most = 2 * n * (n + 1), 0
+    for hub in (0, n // 3, n // 2, n - 1):
+        n_related = 1
+        for k in range(n if 8 * most < 7 * n else 0):
+            if k != hub:
+                n_related += related(at, max(k, hub), min(k, hub), outer[0])
+        most = max(most, n_related)
+    if most == n or (not exactly and 8 * most >= 7 * n):
+        return n_cells if most == n else n_cells - 1
+    return label(pointer(labels, 0), at, n, outer[0])
+
+
+@piece
+def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
+    """Label the variables; return how many cells the groups have.
+
+    Groups are chains of variables, and one more variable is compared with those of each until it
+    is related: where all are related this takes O(n).
+    """
+    apart()
     following, last, heads = np.full(n, -1), np.arange(n), np.empty(n, np.int64)
-    unary = np.empty(2 * n, m.dtype)
-    for i in range(2 * n):
-        unary[i] = at[cells.index(i ^ 1, i)]
-    ends, n_groups = pointer(unary, 0), 0
+    n_groups = 0
     for k in range(n):
         kept = 0
         for g in range(n_groups):
             x = heads[g]
-            while x >= 0 and not related(at, ends, k, x, outer[0]):
+            while x >= 0 and not related(m, k, x, infinity):
                 x = following[x]
             if x >= 0:
                 following[last[k]], last[k] = heads[g], last[heads[g]]
@@ -340,23 +375,26 @@ def split(labels: Any, m: Any, outer: Any) -> int:
                 kept += 1
         heads[kept] = k
         n_groups = kept + 1
-    keep(unary)
+    n_cells = 0
     for g in range(n_groups):
-        x = heads[g]
+        x, length = heads[g], 0
         while x >= 0:
-            labels[x] = g
+            labels[x], length = g, length + 1
             x = following[x]
-    return n_groups
+        n_cells += 2 * length * (length + 1)
+    return n_cells
 
 
 @piece
-def related(m: Any, unary: Any, k: int, x: int, infinity: Any) -> bool:
+def related(m: Any, k: int, x: int, infinity: Any) -> bool:
     """Return whether a bound on both variables says more than the bounds on each; x < k."""
     found = False
+    low, high = cells.row_start(2 * x), cells.row_start(2 * x + 1)
     for i in (2 * k, 2 * k + 1):
-        row, of_i = beyond(m, cells.row_start(i)), unary[i ^ 1]
+        row = beyond(m, cells.row_start(i))
+        of_i = row[i ^ 1]
         for j in (2 * x, 2 * x + 1):
-            bound, of_j = row[j], unary[j]
+            bound, of_j = row[j], m[high + j] if j == 2 * x else m[low + j]
             is_free = of_i == infinity or of_j == infinity
             found |= bound != infinity and (is_free or bound + bound < of_i + of_j)
     return found
