@@ -220,18 +220,10 @@ __device__ __forceinline__ void begin_rows(word_t* to, const T* from, int extent
     begin_copy(to + k * ROWS_AT_ONCE * WIDTH, from + k * step);
 }
 
-// Two blocks that share a multiprocessor and begin together would also load together and compute
-// together, one tile after the other. So those that come second to each of `n_first`, wait once.
-__device__ __forceinline__ void come_late(int n_first, int late_ns) {
-#ifdef __CUDA_ARCH__
-  if ((int)blockIdx.x >= n_first && (int)blockIdx.x < 2 * n_first) __nanosleep(late_ns);
-#endif
-}
-
 // grid: the tiles that meet the stored half, row after row; block TILE_THREADS.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
 update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __restrict__ r,
-       int extent, int n_first, int late_ns, const int* __restrict__ facts) {
+       int extent, const int* __restrict__ facts) {
   if (is_over(*facts)) return;
   constexpr int PER_ROW = TILE_ROWS / TILE_COLUMNS;
   const int row = (int)((sqrt(8.0 * (blockIdx.x / PER_ROW) + 1.0) - 1.0) / 2.0);
@@ -257,7 +249,6 @@ update(INNER_T* __restrict__ c, const word_t* __restrict__ p, const INNER_T* __r
 #pragma unroll
       for (int w = 0; w < PER_PACK; w++) best[i][j + w] = pack.word[w];
     }
-  come_late(n_first, late_ns);
 #pragma unroll 1
   for (int stage = 0; stage < N_STAGES; stage++) {
     if (stage == 0) wait_but_for<3>();

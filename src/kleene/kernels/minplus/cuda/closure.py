@@ -7,7 +7,6 @@ they load; where they cannot say yes, nothing is written, and the next wider typ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -60,7 +59,6 @@ class Shape:
 SMALL, LARGE = Shape(8), Shape(16)
 LARGE_FROM = 2048  # variables
 _TILES, _TILE_EDGE = (8, 16, 24, 32, 48, LARGEST_TILE), 4  # variables; as in tile.cu
-_LATE_NS = 5000  # half of what a tile takes; see come_late in closure.cu
 _BLOCK = 256
 _ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
 _F64, _F32, _I64, _I32, _I16 = (
@@ -108,7 +106,7 @@ def close_tile(m: Any, n: int, tighten: bool) -> bool:
 def _tile(n: int, itemsize: int) -> tuple[int, int]:
     """Return the threads, and the bytes of shared memory, for an octagon of n variables."""
     across = -(-2 * n // _TILE_EDGE)
-    return -(-across * across // 32) * 32, (9 * across * _TILE_EDGE + size(n)) * itemsize
+    return -(-across * across // 32) * 32, (5 * across * _TILE_EDGE + size(n)) * itemsize
 
 
 def close_large(m: Any, n: int, tighten: bool) -> bool:
@@ -137,14 +135,6 @@ def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
         if work.code() != WIDER:
             return
     raise AssertionError("the last type takes every octagon")
-
-
-@cache
-def _n_multiprocessors(place: launch.Backend) -> int:
-    """Return how many there are, 0 in the host runner: there a block has the machine to itself."""
-    if place.xp is np:
-        return 0
-    return int(place.xp.cuda.Device().attributes["MultiProcessorCount"])
 
 
 class _Work:
@@ -178,10 +168,7 @@ class _Work:
         n_tiles, columns = self.extent // (side * _ROWS), 8 if itemsize == 4 else 4
         grid = n_tiles * (n_tiles + 1) // 2 * (2 if itemsize == 8 else 1)
         n_bytes, start = pivots * side * (_ROWS + columns) * word.itemsize, self.kernels.launch
-        n_first = _n_multiprocessors(launch.current()) if self.shape is LARGE else 0
-        takes_turns = grid >= 8 * n_first  # else there is too little to gain
-        late = np.int32(n_first if takes_turns else 0), np.int32(_LATE_NS)
-        update, flag = (target, p, r, extent, *late, self.facts), np.int32(closes)
+        update, flag = (target, p, r, extent, self.facts), np.int32(closes)
         for first in range(0, 2 * self.n, pivots):
             panel = (self.c, p, r, extent, np.int32(first), flag, self.facts)
             start("panel", (panel_grid,), (panel_block,), panel, shared_bytes=panel_bytes)

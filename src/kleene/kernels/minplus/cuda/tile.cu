@@ -9,15 +9,14 @@ enum { EMPTY, CLOSED, WIDER };
 enum { EDGE = 4 };
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-// The cells that threads hand to each other: the stored half, coming and going; in each round, rows
-// and columns of two pivots, in two places by turns, so that one barrier a round is enough; unary
-// bounds.
+// The cells that threads hand to each other: the stored half, coming and going; in each round, row
+// and column of the pivot, two pairs in turn, so that one barrier a round is enough; unary bounds.
 struct Shared {
   INNER_T *half, *lines, *unary;
 };
 __device__ __forceinline__ Shared shared_of(int across) {
   INNER_T* lines = (INNER_T*)shared_bytes;
-  INNER_T* unary = lines + 8 * across * EDGE;
+  INNER_T* unary = lines + 4 * across * EDGE;
   return {unary + across * EDGE, lines, unary};
 }
 
@@ -48,56 +47,34 @@ __device__ void take(INNER_T (&mine)[EDGE][EDGE], const INNER_T* half, int n, in
     }
 }
 
-// The rows and columns of two pivots, k and k + 1, as they are before either.
-struct Pivots {
-  INNER_T *row, *next_row, *column, *next_column;
-};
-__device__ __forceinline__ Pivots pivots_of(INNER_T* lines, int width, int turn) {
-  INNER_T* row = lines + turn * 4 * width;
-  return {row, row + width, row + 2 * width, row + 3 * width};
-}
-
-__device__ __forceinline__ void hand_over(INNER_T* line, int at, INNER_T a, INNER_T b, INNER_T c,
-                                          INNER_T d) {
-  *(Four*)(line + at) = {a, b, c, d};
-}
-
 // Closes the matrix; false at the first negative cycle. `has` says whether this thread has cells.
-// Two pivots a barrier: what the first does to the second's row and column, each thread finds out
-// for its own cells.
 __device__ bool close_square(INNER_T (&mine)[EDGE][EDGE], INNER_T* lines, int n, int across, int y,
                              int x, bool has) {
+  const int width = across * EDGE;
   for (int k = 0; k < 2 * n; k += EDGE)
 #pragma unroll
-    for (int s = 0; s < EDGE; s += 2) {
-      const Pivots at = pivots_of(lines, across * EDGE, s / 2);
+    for (int s = 0; s < EDGE; s++) {
+      INNER_T *row = lines + s % 2 * 2 * width, *column = row + width;
+      Four out;
       if (has && y == k) {
-        hand_over(at.row, x, mine[s][0], mine[s][1], mine[s][2], mine[s][3]);
-        hand_over(at.next_row, x, mine[s + 1][0], mine[s + 1][1], mine[s + 1][2], mine[s + 1][3]);
+#pragma unroll
+        for (int e = 0; e < EDGE; e++) out.x[e] = mine[s][e];
+        *(Four*)(row + x) = out;
       }
       if (has && x == k) {
-        hand_over(at.column, y, mine[0][s], mine[1][s], mine[2][s], mine[3][s]);
-        hand_over(at.next_column, y, mine[0][s + 1], mine[1][s + 1], mine[2][s + 1],
-                  mine[3][s + 1]);
+#pragma unroll
+        for (int e = 0; e < EDGE; e++) out.x[e] = mine[e][s];
+        *(Four*)(column + y) = out;
       }
       __syncthreads();
-      const INNER_T there = at.row[k + s + 1], back = at.next_row[k + s];
-      if (at.row[k + s] < 0 || at.next_row[k + s + 1] < 0 || sum(there, back) < 0) return false;
+      if (row[k + s] < 0) return false;
       if (!has) continue;
-      const Four row = *(const Four*)(at.row + x);
-      Four next_row = *(const Four*)(at.next_row + x);
+      const Four across_k = *(const Four*)(row + x), down_k = *(const Four*)(column + y);
 #pragma unroll
-      for (int j = 0; j < EDGE; j++) next_row.x[j] = least_sum(back, row.x[j], next_row.x[j]);
+      for (int i = 0; i < EDGE; i++)
 #pragma unroll
-      for (int i = 0; i < EDGE; i++) {
-        const INNER_T column = at.column[y + i];
-        const INNER_T next_column = least_sum(column, there, at.next_column[y + i]);
-#pragma unroll
-        for (int j = 0; j < EDGE; j++) {
-          mine[i][j] = least_sum(column, row.x[j], mine[i][j]);
-          mine[i][j] = least_sum(next_column, next_row.x[j], mine[i][j]);
-        }
-      }
+        for (int j = 0; j < EDGE; j++)
+          mine[i][j] = least_sum(down_k.x[i], across_k.x[j], mine[i][j]);
     }
   return true;
 }
