@@ -174,34 +174,55 @@ def _described(dtype: str, rate: float) -> dict[str, Any]:
     return {"type": dtype, "M closures/s": rate}
 
 
-def draw_growth(name: str = "octagon_cuda") -> None:
-    """Draw NAME_growth.png from NAME.json: closing one octagon on both sides, by size."""
+def closures(record: Any, dtype: str) -> tuple[list[int], list[Any]]:
+    """Return the sizes and the rows of closures of a type."""
+    rows = [row for row in record["rows"] if row["input"] == "closure" and row["type"] == dtype]
+    return [int(row["size"].removeprefix("n = ")) for row in rows], rows
+
+
+def draw_growth(axes: Any, record: Any, dtype: str) -> None:
+    """Draw the seconds of closing one octagon on both sides, by size."""
+    sizes, rows = closures(record, dtype)
+    for label, seconds_of in (
+        ("1 CPU thread", lambda row: row.get("1 thread, ms", np.nan) / 1e3),
+        ("all CPU threads", lambda row: (row["theirs"] or {}).get("min_s", np.nan)),
+        ("GPU, copied there and back", lambda row: row["copied, ms"] / 1e3),
+        ("GPU, octagon there", lambda row: row["ours"]["min_s"]),
+    ):
+        axes.plot(sizes, [seconds_of(row) for row in rows], marker="o", label=label)
+    axes.set(yscale="log", ylabel="seconds", title=f"closing one dense octagon of {dtype}")
+    axes.legend()
+
+
+def draw_limits(axes: Any, record: Any) -> None:
+    """Draw the sums a second of each type by size, and its limit as a broken line."""
+    for dtype in TYPES:
+        sizes, rows = closures(record, dtype)
+        (line,) = axes.plot(sizes, [row["T/s"] for row in rows], marker="o", label=dtype)
+        axes.axhline(rows[0]["limit, T/s"], color=line.get_color(), linestyle="--", alpha=0.6)
+    axes.set(yscale="log", ylim=(0.01, 50), ylabel="T sums with minima a second")
+    axes.set_title("broken: on registers alone")
+    axes.legend()
+
+
+def draw() -> None:
+    """Draw octagon_cuda_growth.png from octagon_cuda.json."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    record = json.loads((RESULTS / f"{name}.json").read_text())
-    figure, both = pyplot.subplots(1, 2, figsize=(12, 5), layout="constrained", sharey=True)
-    for axes, dtype in zip(both, ("int32", "float64"), strict=True):
-        rows = [row for row in record["rows"] if row.get("type") == dtype]
-        rows = [row for row in rows if row["input"] == "closure"]
-        for label, seconds_of in (
-            ("1 CPU thread", lambda row: row.get("1 thread, ms", np.nan) / 1e3),
-            ("all CPU threads", lambda row: (row["theirs"] or {}).get("min_s", np.nan)),
-            ("GPU, copied there and back", lambda row: row["copied, ms"] / 1e3),
-            ("GPU, octagon there", lambda row: row["ours"]["min_s"]),
-        ):
-            sizes = [int(row["size"].removeprefix("n = ")) for row in rows]
-            axes.plot(sizes, [seconds_of(row) for row in rows], marker="o", label=label)
-        axes.set(xscale="log", yscale="log", xlabel="variables", title=dtype)
+    record = json.loads((RESULTS / "octagon_cuda.json").read_text())
+    figure, (left, middle, right) = pyplot.subplots(1, 3, figsize=(18, 5), layout="constrained")
+    draw_growth(left, record, "int32")
+    draw_growth(middle, record, "float64")
+    draw_limits(right, record)
+    for axes in (left, middle, right):
+        axes.set(xscale="log", xlabel="variables")
         axes.set_xticks(SIZES, [str(n) for n in SIZES], fontsize=8)
         axes.grid(alpha=0.3)
-    both[0].set_ylabel("seconds")
-    both[0].legend()
-    figure.suptitle("Closing one dense octagon", fontsize=11)
     figure.supxlabel(record["machine"], fontsize=6)
-    figure.savefig(RESULTS / f"{name}_growth.png", dpi=110)
+    figure.savefig(RESULTS / "octagon_cuda_growth.png", dpi=110)
     pyplot.close(figure)
 
 
@@ -213,7 +234,7 @@ def main() -> None:
         for n in SIZES:
             close_one(table, n, dtype, times)
     table.save()
-    draw_growth()
+    draw()
 
 
 if __name__ == "__main__":
