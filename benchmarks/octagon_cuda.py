@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -90,11 +91,11 @@ def judge(n: int) -> Any:
     return there_and_back(dense(n, "int32"))
 
 
-def once(m: Any) -> Measurement:
-    """Return how long the CPU takes for one closure that no other warmed."""
+def once(close: Callable[[Any], Any], m: Any) -> Measurement:
+    """Return how long one closure takes that no other warmed: for long ones."""
     given = m.copy()
     start = time.perf_counter()
-    found = close_here(given)
+    found = close(given)
     seconds = time.perf_counter() - start
     return Measurement(seconds, seconds, seconds, seconds, found)
 
@@ -106,7 +107,7 @@ def on_cpu(m: Any, n: int, n_threads: int, times: Times) -> Measurement | None:
         return None
     numba.set_num_threads(n_threads)
     try:
-        found = once(m) if n >= 2048 else measure(close_here, repeat=7, setup=m.copy)
+        found = once(close_here, m) if n >= 2048 else measure(close_here, repeat=7, setup=m.copy)
     finally:
         numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     times[key] = found.min_s
@@ -117,7 +118,7 @@ def close_one(table: Table, n: int, dtype: str, times: Times) -> None:
     m = dense(n, dtype)
     there = cuda.to_device(m)
     ours = measure(close_there, repeat=9 if n < 4096 else 3, setup=partial(copied, there))
-    travelling = measure(partial(there_and_back, m), repeat=5 if n < 4096 else 1)
+    travelling = once(there_and_back, m) if n >= 4096 else measure(partial(there_and_back, m))
     n_threads = numba.config.NUMBA_NUM_THREADS
     theirs, alone = on_cpu(m, n, n_threads, times), on_cpu(m, n, 1, times)
     found, expected = cuda.to_host(ours.result), judge(n).astype(dtype)

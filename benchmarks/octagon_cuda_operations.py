@@ -104,7 +104,7 @@ class Paper:
             ours = measure(partial(many, run), repeat=2)
             found, theirs = cuda.to_host(room), None
             if name == "closure":
-                theirs = twenty(once(m))
+                theirs = twenty(once(close_here, m))
                 assert np.array_equal(found, theirs.result)
             elif self.n < 4096:
                 theirs = twenty(_emptied(m))
