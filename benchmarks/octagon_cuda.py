@@ -234,7 +234,7 @@ def main() -> None:
         batches(table, dtype, 16, 32)
         for n in SIZES:
             close_one(table, n, dtype, times)
-    table.save()
+        table.save()
     draw()
 
 
