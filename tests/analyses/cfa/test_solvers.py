@@ -17,6 +17,17 @@ from tests.solvers.inclusion.registry import ON_DEVICE, SOLVERS, solver
 NAMES = ("church", "closures_in_data", "conditions", "values_and_cases", "r5rs_style")
 
 
+@pytest.mark.parametrize("options", [{}, {"m": 1}, {"reachable_only": False}], ids=str)
+def test_every_device_gives_the_same_json(options):
+    if reason := launch.gpu_problem():
+        pytest.skip(f"no GPU: {reason}")
+    for program in NAMES:
+        core = scheme.load(PROGRAMS / f"{program}.scm")
+        results = [core.cfa(device=device, **options) for device in ("cpu", "cuda", "hybrid")]
+        assert results[1].solution.plan.startswith("cuda")
+        assert len({result.to_json() for result in results}) == 1
+
+
 # EigenCFA's own algorithm takes problems of closures alone: no data, no rests.
 @pytest.mark.parametrize("name", [name for name in SOLVERS if name != "paper-eigencfa"])
 def test_every_solver_gives_the_same_json(name):
