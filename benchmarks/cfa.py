@@ -164,11 +164,14 @@ def _terms(levels: Any) -> Any:
 def main() -> None:
     family(Table("warm", ""), 8)  # compiles
     table = Table("cfa", __doc__ or "")
-    found = {m: family(table, m) for m in (*LEVELS, A_MILLION)}
     for n_lambdas in LAMBDAS:
         dense(table, n_lambdas)
-    table.save()
-    draw(found)
+    found: dict[int, dict[str, float]] = {}
+    for m in (*LEVELS, A_MILLION):
+        found[m] = family(table, m)
+        if m >= LEVELS[-1]:
+            table.save()  # a million terms take a while
+            draw(found)
 
 
 if __name__ == "__main__":
