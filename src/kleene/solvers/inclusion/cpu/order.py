@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +16,6 @@ from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, G
 from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
 from kleene.solvers.inclusion.offline.compiled import entry, piece
 from kleene.solvers.inclusion.offline.tables import grouped
-from kleene.solvers.inclusion.offline.threads import Threads
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -39,13 +36,13 @@ _NO_IDS = np.empty(0, np.int32)
 NOTHING_MERGED = Merged(0, _NO_IDS, _NO_IDS, 0, _NO_IDS, _NO_IDS)
 
 
-def ordered(g: Graph, rules: Rules, threads: Threads) -> tuple[Graph, Merged]:
+def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
     """Return the graph with all edges in one table, in order; and which nodes were merged.
 
     The arrays of edges found lately keep their values: what they carry is still to be sent.
     """
     n_nodes = int(g.n[NODES])
-    offsets, targets = _joined(g, threads)
+    offsets, targets = _joined(g)
     found = strong_components(Edges(offsets, targets))
     leader = _leaders(found.component, found.n_components, offsets)
     target = leader[found.component]
@@ -60,84 +57,50 @@ def ordered(g: Graph, rules: Rules, threads: Threads) -> tuple[Graph, Merged]:
         edges = _edges_of(gone, g.root, offsets, targets)
         merged = Merged(len(gone), gone, target[gone], len(edges[0]), *edges)
     members = grouped(found.n_components, found.component)
-    g = g._replace(targets=_sorted(g, (*members, offsets, targets), threads))
+    g = g._replace(targets=_sorted(g, *members, offsets, targets))
     g.n[EXTRA] = 0
     _list_triggers(g, rules.trigger_node)
     return g, merged
 
 
-def _joined(g: Graph, threads: Threads) -> tuple[I64, I32]:
+@entry
+def _joined(g: Graph) -> tuple[I64, I32]:
     """Return every edge between roots by source, the ones found lately too."""
-    offsets, place = _places(g)
-    targets = np.empty(offsets[-1], np.int32)
-    threads.run([partial(_put_known, g, offsets, targets), partial(_put_found, g, place, targets)])
+    n_nodes, n_extra = g.n[NODES], g.n[EXTRA]
+    root, first_edge, end_edge = g.root, g.first_edge, g.end_edge
+    extra_source, extra_target, known = g.extra_source, g.extra_target, g.targets
+    offsets = np.zeros(n_nodes + 1, np.int64)
+    for node in range(n_nodes):
+        offsets[node + 1] = end_edge[node] - first_edge[node]
+    for e in range(n_extra):
+        offsets[root[extra_source[e]] + 1] += 1
+    for node in range(n_nodes):
+        offsets[node + 1] += offsets[node]
+    place = offsets[:-1].copy()
+    targets = np.empty(offsets[n_nodes], np.int32)
+    for node in range(n_nodes):
+        for e in range(first_edge[node], end_edge[node]):
+            targets[place[node]] = known[e]
+            place[node] += 1
+    for e in range(n_extra):
+        source = root[extra_source[e]]
+        targets[place[source]] = root[extra_target[e]]
+        place[source] += 1
     return offsets, targets
 
 
 @entry
-def _places(g: Graph) -> tuple[I64, I64]:
-    """Return where the edges of each node begin, and where those found lately do."""
-    n_nodes = g.n[NODES]
-    offsets, place = np.zeros(n_nodes + 1, np.int64), np.empty(n_nodes, np.int64)
-    for e in range(g.n[EXTRA]):
-        offsets[g.root[g.extra_source[e]] + 1] += 1
-    for node in range(n_nodes):
-        place[node] = offsets[node] + g.end_edge[node] - g.first_edge[node]
-        offsets[node + 1] += place[node]
-    return offsets, place
-
-
-@entry
-def _put_known(g: Graph, offsets: I64, targets: I32) -> None:
-    """Put the edges known before at their places."""
-    first_edge, end_edge, known = g.first_edge, g.end_edge, g.targets
-    for node in range(g.n[NODES]):
-        at = offsets[node] - first_edge[node]
-        for e in range(first_edge[node], end_edge[node]):
-            targets[at + e] = known[e]
-
-
-@entry
-def _put_found(g: Graph, place: I64, targets: I32) -> None:
-    """Put the edges found lately at their places."""
-    root, extra_source, extra_target = g.root, g.extra_source, g.extra_target
-    for e in range(g.n[EXTRA]):
-        source = root[extra_source[e]]
-        targets[place[source]] = root[extra_target[e]]
-        place[source] += 1
-
-
-def _sorted(g: Graph, tables: tuple[I64, I32, I64, I32], threads: Threads) -> I32:
+def _sorted(g: Graph, starts: I64, members: I32, offsets: I64, targets: I32) -> I32:
     """Return the targets of each leader by position, without loops and repetitions."""
-    n_nodes, n_positions = int(g.n[NODES]), int(g.n[POSITIONS])
-    for column in (g.first_edge, g.end_edge):
-        column[:n_nodes] = 0
-    g.extra_head[:n_nodes] = -1
-    n_parts = 4 * threads.n if threads.n > 1 else 1  # more than threads: parts differ
-    ends = np.linspace(0, n_positions, n_parts + 1).astype(int).tolist()
-    parts = threads.run([partial(_sort, g, *tables, *part) for part in pairwise(ends)])
-    start = len(parts[0])
-    for part, first, end in zip(parts[1:], ends[1:], ends[2:], strict=False):
-        leaders = g.node_at[first:end]
-        g.first_edge[leaders] += start
-        g.end_edge[leaders] += start
-        start += len(part)
-    return np.concatenate(parts)
-
-
-@entry
-def _sort(
-    g: Graph, starts: I64, members: I32, offsets: I64, targets: I32, first: int, end: int
-) -> I32:
-    """Return the targets of the leaders at some positions, and note where those of each begin."""
     root, node_at, first_edge, end_edge = g.root, g.node_at, g.first_edge, g.end_edge
-    n_edges = 0
-    for i in range(starts[first], starts[end]):
-        n_edges += offsets[members[i] + 1] - offsets[members[i]]
-    kept = np.empty(n_edges, np.int32)
-    seen = np.full(g.n[NODES], -1, np.int32)
+    n_nodes = g.n[NODES]
+    first_edge[:n_nodes] = 0
+    end_edge[:n_nodes] = 0
+    g.extra_head[:n_nodes] = -1
+    kept = np.empty(len(targets), np.int32)
+    seen = np.full(n_nodes, -1, np.int32)
     at = 0
-    for position in range(first, end):
+    for position in range(g.n[POSITIONS]):
         leader = node_at[position]
         seen[leader] = position
         first_edge[leader] = at

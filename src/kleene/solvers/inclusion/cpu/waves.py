@@ -62,7 +62,6 @@ class Waves:
         self.rules = rules_of(problem, n_direct)
         self.graph = space.with_first_facts(new_graph(self.rules), self.rules)
         self.shards = _shards(self.rules, threads.n, words_a_shard)
-        self._several = threads if len(self.shards) > 1 else ALONE
         self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "adopt": 0.0, "answer": 0.0}
         self.n_waves = self.n_orders = self.n_found = self.n_merged = 0
 
@@ -90,7 +89,7 @@ class Waves:
     def _order(self) -> order.Merged:
         """Put the graph in order; return which nodes were merged."""
         with self._timed("order"):
-            self.graph, merged = order.ordered(self.graph, self.rules, self._several)
+            self.graph, merged = order.ordered(self.graph, self.rules)
         self.n_orders += 1
         self.n_merged += merged.n_gone
         return merged
@@ -130,7 +129,8 @@ class Waves:
         with self._timed("answer"):
             self._leave_out()
             state = self.problem, self.rules, self.graph, self.shards
-            found = answer(*state, self._several, statistics)
+            several = self.threads if len(self.shards) > 1 else ALONE
+            found = answer(*state, several, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
 
