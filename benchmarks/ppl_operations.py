@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ctypes import byref, c_int, c_size_t, c_void_p
 from typing import Any
 
@@ -67,6 +68,17 @@ class Rival:
         self.call(name, c_size_t(self.at[target]), expression, one)
         ppl._call("delete_Coefficient", one)
         ppl._call("delete_Linear_Expression", expression)
+
+    def prepared_image(self, target: str, value: Linear) -> Callable[[Rival], None]:
+        """Return the assignment as a call on any octagon of these variables, ready to be timed."""
+        at, expression, one = self.at[target], self.expression(value), ppl._coefficient(1)
+        return lambda rival: rival.call("affine_image", c_size_t(at), expression, one) and None
+
+    def prepared_guard(self, value: Linear) -> Callable[[Rival], None]:
+        """Return the guard as a call on any octagon of these variables, ready to be timed."""
+        expression, constraint = self.expression(value), c_void_p()
+        ppl._call("new_Constraint", byref(constraint), expression, c_int(ppl._AT_MOST))
+        return lambda rival: rival.call("refine_with_constraint", constraint) and None
 
     def expression(self, value: Linear) -> c_void_p:
         """Return a linear expression of PPL."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,24 +19,38 @@ from kleene.kernels.minplus import cell, limit, n_variables
 from kleene.kernels.minplus.cpu.types import outer_of
 
 
+class Kinds(NamedTuple):
+    """Whether all variables are integers, and whether some are and some are not."""
+
+    tighten: bool
+    is_mixed: bool
+
+
 class Block:
     """Variables, in ascending order, with a bound for every pair; a cell c says c / `scale`.
 
     The cells are closed, but for those of a widening (see `state.State.raw`). Between integers
-    (`tighten`) the scale is 1. About so many variables as `loose` says may be unrelated to the
-    others. Only the draft that made a block, its owner, may change it.
+    (`tighten`) the scale is 1; in a mixed block some variables are integers, some reals. About so
+    many variables as `loose` says may be unrelated to the others. Only the draft that made a block,
+    its owner, may change it.
     """
 
     __slots__ = (
-        "_address", "cells", "greatest", "index", "is_plain", "limit", "loose", "names", "outer",
-        "owner", "scale", "tighten", "twice",
+        "_address", "cells", "greatest", "index", "is_mixed", "is_plain", "limit", "loose", "names",
+        "outer", "owner", "scale", "tighten", "twice",
     )  # fmt: skip
 
     def __init__(
-        self, names: tuple[str, ...], cells: Cells, scale: int, tighten: bool, owner: object = None
+        self,
+        names: tuple[str, ...],
+        cells: Cells,
+        scale: int,
+        kinds: Kinds,
+        owner: object = None,
     ) -> None:
         self.names, self.index = _named(names)
-        self.tighten, self.owner, self.loose = tighten, owner, 0
+        self.tighten, self.is_mixed = kinds
+        self.owner, self.loose = owner, 0
         self.put(cells, scale)
 
     def put(self, cells: Cells, scale: int, greatest: int | None = None) -> None:
@@ -51,6 +65,10 @@ class Block:
         if self.is_plain:
             self.outer, self.limit = _about(cells.dtype, len(self.names))
 
+    def kinds(self) -> Kinds:
+        """Return what the variables are."""
+        return Kinds(self.tighten, self.is_mixed)
+
     def address(self) -> int:
         """Return where the cells are in memory."""
         self._address = self._address or self.cells.ctypes.data
@@ -63,11 +81,11 @@ class Block:
         return self.greatest + more <= self.limit
 
     def __reduce__(self) -> Any:
-        return Block, (self.names, self.cells, self.scale, self.tighten)  # addresses stay here
+        return Block, (self.names, self.cells, self.scale, self.kinds())  # addresses stay here
 
     def copy(self, owner: object) -> Block:
         """Return a block of another owner with the same bounds."""
-        made = Block(self.names, self.cells.copy(), self.scale, self.tighten, owner)
+        made = Block(self.names, self.cells.copy(), self.scale, self.kinds(), owner)
         made.greatest, made.loose = self.greatest, self.loose
         return made
 
@@ -75,7 +93,7 @@ class Block:
         """Return the block in host memory: itself, if it is there."""
         if type(self.cells) is np.ndarray:
             return self
-        return Block(self.names, here(self.cells), self.scale, self.tighten)
+        return Block(self.names, here(self.cells), self.scale, self.kinds())
 
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""

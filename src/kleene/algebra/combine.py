@@ -7,7 +7,7 @@ operation is the dense one on each group, and the result is split again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, distinct, same_scale
+from kleene.algebra.block import Block, Kinds, distinct, same_scale
 from kleene.algebra.draft import Draft, Groups
 from kleene.algebra.linear import Bound
 from kleene.algebra.pair import Pair, pair_of
@@ -33,7 +33,7 @@ def includes(a: State, b: State) -> bool:
     """Return whether every point of `b` is in `a`."""
     if a.is_empty or b.is_empty:
         return b.is_empty
-    for block in a.table().parts:
+    for block in (a.kept or a.table()).parts:
         other = b.blocks.get(block.names[0])
         if other is not block and not _covers(block, other, b):
             return False
@@ -72,8 +72,8 @@ def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
     pair = pair_of(a.blocks, a.table(b.table().dtype), b)
     found = [_joined(a, b, pair, at) for at in pair.groups(a.relations, relate)]
     draft.blocks = pair.shared
-    for names, m, scale, tighten in found:
-        draft.store(names, m, scale, tighten)
+    for names, m, scale, kinds in found:
+        draft.store(names, m, scale, kinds)
 
 
 def _raised(draft: Draft, b: State) -> bool:
@@ -92,20 +92,22 @@ def _raised(draft: Draft, b: State) -> bool:
     return True
 
 
-def _joined(a: State, b: State, pair: Pair, at: Any) -> tuple[tuple[str, ...], Cells, int, bool]:
+def _joined(
+    a: State, b: State, pair: Pair, at: Sequence[int]
+) -> tuple[tuple[str, ...], Cells, int, Kinds]:
     """Return the joined cells of a group of variables."""
     is_zone = a.relations is Relations.DIFFERENCES
     names = pair.names_of(at)
     if pair.dtype is not None:
-        out, scale, tighten = pair.joined(at), 1, pair.tighten
+        out, scale, kinds = pair.joined(at), 1, pair.kinds()
     else:
-        tighten = a.are_integers(names)
+        kinds = a.kinds_of(names)
         m, other = a.assembled(names), b.assembled(names)
         m, other, scale = same_scale(m, other, _evenly(a, names, is_zone))
         out = kernel.join(m, other)
     if is_zone:
-        _drop_sums(out, tighten)
-    return names, out, scale, tighten
+        _drop_sums(out, kinds.tighten)
+    return names, out, scale, kinds
 
 
 def meet(draft: Draft, b: State) -> None:
@@ -150,13 +152,13 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
     draft.raw, draft.blocks = pair.shared, pair.shared.copy()
     for at in pair.groups(a.relations, True):
         names = pair.names_of(at)
-        tighten = a.are_integers(names)
+        tighten = draft.kinds_of(names).tighten
         by = _evenly(a, names) * (1 if tighten or a.is_float else lcm(*_denominators(steps)))
         m, other, scale = same_scale(a.assembled(names, raw=True), b.assembled(names), by)
         raw = _widened(draft, m, other, [step * scale for step in steps], tighten)
         for group in kernel.components(raw, len(names)):
             part, inner = tuple(names[k] for k in group), kernel.select(raw, group)
-            draft.raw.update(dict.fromkeys(part, Block(part, inner, scale, tighten)))
+            draft.raw.update(dict.fromkeys(part, Block(part, inner, scale, draft.kinds_of(part))))
             _close_into(draft, part, inner, scale)
 
 
@@ -183,12 +185,12 @@ def _close_into(draft: Draft, names: tuple[str, ...], m: Cells, scale: int) -> N
     """Close cells and store them for these variables."""
     if draft.is_empty:
         return
-    tighten = draft.are_integers(names)
+    kinds = draft.kinds_of(names)
     m = kernel.with_room(m, len(names))
     for name in names:
         draft.blocks.pop(name, None)
-    if kernel.close(m, tighten):
-        draft.store(names, m, scale, tighten)
+    if kernel.close(m, kinds.tighten):
+        draft.store(names, m, scale, kinds)
     else:
         draft.clear()
 

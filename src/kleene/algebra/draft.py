@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, distinct
+from kleene.algebra.block import Block, Kinds, distinct
 from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
 from kleene.algebra.residence import Cells, settled
 from kleene.algebra.state import EXACT, Exactness, Precision, Relations, State
@@ -64,7 +64,7 @@ class Draft(State):
             # To take out an eighth of many variables saves a quarter of the cells.
             share = 2 if len(block.names) <= _FEW else 8
             is_due = exactly or share * block.loose >= len(block.names)
-            if is_due or self._must_part(block.names, block.tighten):
+            if is_due or block.is_mixed:
                 self._split(block)
         self.loose = []
 
@@ -72,11 +72,12 @@ class Draft(State):
         if self.blocks.get(block.names[0]) is block:
             for name in block.names:
                 del self.blocks[name]
-            self.store(block.names, block.cells, block.scale, block.tighten, exactly=True)
+            self.store(block.names, block.cells, block.scale, block.kinds(), exactly=True)
 
     def note(self, precision: Precision, why: str) -> None:
         """Lower the exactness of what is being done."""
-        if _ORDER[precision] > _ORDER[self.exactness.precision]:
+        now = self.exactness.precision
+        if now is not Precision.OVER and _ORDER[precision] > _ORDER[now]:
             self.exactness = Exactness(precision, why)
 
     def clear(self) -> None:
@@ -261,15 +262,13 @@ class Draft(State):
 
     def _merged(self, parts: list[Block], free: list[str]) -> Block:
         every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
-        self._note_mixture(every)
+        kinds = self.kinds_of(every)
+        if kinds.is_mixed:
+            self.note(Precision.OVER, "related to reals, integers are treated as reals")
         cells, scale = self.assembled(every)
-        block = Block(every, cells, scale, self.are_integers(every), self.owner)
+        block = Block(every, cells, scale, kinds, self.owner)
         self.blocks.update(dict.fromkeys(every, block))
         return block
-
-    def _note_mixture(self, names: Iterable[str]) -> None:
-        if len({self.is_integer(name) for name in names}) == 2:
-            self.note(Precision.OVER, "related to reals, integers are treated as reals")
 
     def _writable(self, block: Block, bound: int = 0, factor: int = 1) -> Cells:
         is_own = block.owner is self.owner
@@ -285,49 +284,44 @@ class Draft(State):
         if block.owner is self.owner:
             block.put(m, scale)
         else:
-            new = Block(block.names, m, scale, block.tighten, self.owner)
+            new = Block(block.names, m, scale, block.kinds(), self.owner)
             self.blocks.update(dict.fromkeys(block.names, new))
 
     def store(
-        self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool, *, exactly: bool = False
+        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, *, exactly: bool = False
     ) -> None:
-        """Store closed cells of variables that are in no block, split where that saves enough.
-
-        `tighten` says whether they were closed as those of integers.
-        """
+        """Store closed cells of variables that are in no block, split where that saves enough."""
         n = len(names)
         if self.is_empty or not n:
             return None
-        exactly = exactly or self._must_part(names, tighten)
+        exactly = exactly or kinds.is_mixed or self.relations is Relations.NONE or n == 1
         if n <= _FEW and not exactly:
-            return self._store(names, m, scale, tighten, 1)
+            return self._store(names, m, scale, kinds, 1)
         n_cells, labels = kernel.survey(m, n, exactly=exactly)
+        if n_cells == size(n) and kinds.is_mixed:
+            return self._store_part(names, m, scale, kinds)
         if n_cells == size(n) or (not exactly and 4 * n_cells >= 3 * size(n)):
-            return self._store(names, m, scale, tighten, 1 if n_cells < size(n) else 0)
+            return self._store(names, m, scale, kinds, 1 if n_cells < size(n) else 0)
         for group in kernel.grouped(labels):
             part, inner = tuple(names[k] for k in group), kernel.select(m, group)
-            self._store_part(part, inner, scale, tighten)
+            self._store_part(part, inner, scale, kinds)
         return None
 
-    def _must_part(self, names: tuple[str, ...], tighten: bool) -> bool:
-        """Return whether unrelated variables must not share a block."""
-        if self.relations is Relations.NONE or len(names) == 1:
-            return True
-        return not tighten and any(map(self.variables.__getitem__, names))
-
-    def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool) -> None:
-        if not tighten and self.are_integers(names):  # what is left of a mixed block
-            m, scale, tighten = kernel.divided(m, scale), 1, True
-            if not kernel.close(m, True):
-                return self.clear()
+    def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds) -> None:
+        if kinds.is_mixed:
+            kinds = self.kinds_of(names)
+            if kinds.tighten:  # what is left of a mixed block is all integers
+                m, scale = kernel.divided(m, scale), 1
+                if not kernel.close(m, True):
+                    return self.clear()
         if not self.is_empty:
-            self._store(names, m, scale, tighten, 0)
+            self._store(names, m, scale, kinds, 0)
         return None
 
     def _store(
-        self, names: tuple[str, ...], m: Cells, scale: int, tighten: bool, loose: int
+        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, loose: int
     ) -> None:
-        block = Block(names, m, scale, tighten, self.owner)
+        block = Block(names, m, scale, kinds, self.owner)
         block.loose = loose
         if len(names) == 1 and block.ends() == [None, None]:
             self.blocks.pop(names[0], None)
@@ -358,7 +352,7 @@ class Draft(State):
             del self.blocks[other]
         rest = tuple(other for other in block.names if other != name)
         cells = kernel.select(block.cells, [block.index[other] for other in rest])
-        self.store(rest, cells, block.scale, block.tighten, exactly=True)
+        self.store(rest, cells, block.scale, block.kinds(), exactly=True)
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give variables other names, all at once."""
@@ -370,7 +364,7 @@ class Draft(State):
             order = sorted(range(len(new)), key=new.__getitem__)
             cells = kernel.select(block.cells, order)
             ascending = tuple(new[k] for k in order)
-            moved.append(Block(ascending, cells, block.scale, block.tighten, self.owner))
+            moved.append(Block(ascending, cells, block.scale, block.kinds(), self.owner))
         for block in moved:
             self.blocks.update(dict.fromkeys(block.names, block))
 

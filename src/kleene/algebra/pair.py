@@ -9,12 +9,13 @@ way. All variables with a growing end and all with a shrinking one are a group.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.algebra.block import Block
+from kleene.algebra.block import Block, Kinds
 from kleene.algebra.residence import Cells
 from kleene.algebra.state import Relations, State
 from kleene.algebra.table import Table, table_of
@@ -34,29 +35,31 @@ class Pair(NamedTuple):
         """The type of all elements, or None where compiled code cannot read them."""
         return self.a.dtype if self.b.dtype is not None else None
 
-    @property
-    def tighten(self) -> bool:
-        """Whether all variables are integers, of those that compiled code can read."""
-        return all(part.tighten for part in self.a.parts)
+    def kinds(self) -> Kinds:
+        """Return what the variables are, all or some of them, that compiled code can read."""
+        parts = self.a.parts
+        tighten = all(part.tighten for part in parts)
+        is_mixed = not tighten and any(part.is_mixed or part.tighten for part in parts)
+        return Kinds(tighten, is_mixed)
 
-    def names_of(self, at: Any) -> tuple[str, ...]:
+    def names_of(self, at: Sequence[int]) -> tuple[str, ...]:
         """Return the names of a group."""
         names = self.a.names
-        return names if len(at) == len(names) else tuple(names[k] for k in at.tolist())
+        return names if len(at) == len(names) else tuple(names[k] for k in at)
 
-    def joined(self, at: Any) -> Cells:
+    def joined(self, at: Sequence[int]) -> Cells:
         """Return the joined cells of a group."""
         if len(at) == len(self.a.names):
             return self.a.joined(self.b)
         return self.a.only(at).joined(self.b.only(at))
 
-    def groups(self, relations: Relations, relate: bool) -> list[Any]:
+    def groups(self, relations: Relations, relate: bool) -> list[Sequence[int]]:
         """Return the groups, each the numbers of its variables; without `relate` only by blocks."""
         n = len(self.a.names)
         if relations is Relations.NONE or not n:
-            return list(np.arange(n)[:, None])
+            return [[k] for k in range(n)]
         if len(self.a.parts) == len(self.b.parts) == 1:
-            return [np.arange(n)]
+            return [range(n)]
         if not relate:
             return self.a.groups(self.b, np.zeros(0, np.int64))
         return self.a.groups(self.b, self._moves() if self.dtype is None else None)

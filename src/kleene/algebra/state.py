@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
-from kleene.algebra.block import Block, assemble, distinct
+from kleene.algebra.block import Block, Kinds, assemble, distinct
 from kleene.algebra.linear import Bound
 from kleene.algebra.residence import Cells
 from kleene.algebra.table import Table, table_of
@@ -102,6 +102,11 @@ class State:
             return all(list(map(self.variables.__getitem__, chosen)))
         except KeyError:
             return all(list(map(self.is_integer, chosen)))
+
+    def kinds_of(self, names: Iterable[str]) -> Kinds:
+        """Return what these variables are."""
+        found = set(map(self.variables.__getitem__, names))
+        return Kinds(False not in found, len(found) == 2)
 
     def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
         """Return the closed cells of just these variables, and their scale; others are free."""

@@ -6,13 +6,13 @@ sums of them must be exact, as they are between integers, or rounded upwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kleene.algebra.block import Block, distinct
-from kleene.algebra.cells import FLOAT, widened
+from kleene.algebra.cells import FLOAT, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import blocks as compiled
@@ -29,13 +29,14 @@ class Table(NamedTuple):
     blocks: frozenset[Block]  # the parts
     cells: tuple[Cells, ...]  # those of the parts in `dtype`: the rows have their addresses
 
-    def only(self, at: Any) -> Table:
+    def only(self, at: Sequence[int]) -> Table:
         """Return the table of some of its variables, by their numbers."""
+        chosen = np.array(at, np.int64)
         n, end = len(self.names), 2 + len(self.parts)
         slots, places = self.rows[end : end + n], self.rows[end + n :]
-        rows = np.concatenate([self.rows[:end], slots[at], places[at]])
+        rows = np.concatenate([self.rows[:end], slots[chosen], places[chosen]])
         rows[0] = len(at)
-        names = tuple(self.names[k] for k in at.tolist())
+        names = tuple(self.names[k] for k in at)
         return Table(names, self.dtype, rows, self.parts, self.blocks, self.cells)
 
     def widened(self, dtype: Any) -> Table:
@@ -65,7 +66,7 @@ class Table(NamedTuple):
         """Return whether the variables are all those of one block."""
         return len(self.parts) == 1 and len(self.parts[0].names) == len(self.names)
 
-    def groups(self, other: Table, signs: Any = None) -> list[Any]:
+    def groups(self, other: Table, signs: Any = None) -> list[Sequence[int]]:
         """Return the variables by their numbers, grouped as a join with `other` relates them.
 
         `signs` say of each end whether its bound grows, shrinks or neither: 1, -1 or 0.
@@ -75,10 +76,9 @@ class Table(NamedTuple):
             n_groups = compiled.group_moving(labels, self.rows, other.rows, outer_of(self.dtype))
         else:
             n_groups = compiled.group(labels, self.rows, other.rows, signs)
-        every = np.arange(len(labels))
         if n_groups == 1:
-            return [every]
-        return [every[labels == label] for label in np.unique(labels)]
+            return [range(len(labels))]
+        return list(grouped(labels))
 
     def is_within(self, m: Cells) -> bool:
         """Return whether no bound of `m`, of a type no wider, is less than that of here."""
