@@ -21,17 +21,18 @@ _LINE_BYTES = 64
 
 
 def room(n: int, inner: Any) -> tuple[Any, Any, Any]:
-    """Return arrays for C, P and R; P is infinite.
+    """Return arrays for C, P and R.
 
-    The rows of P beyond the last of C stand for columns that C does not have.
+    The rows of P beyond the last of C stand for columns that C does not have, and are infinite.
     """
     width = TILE_VECTORS * lanes(inner.dtype)
     n_panels, n_rows = -(-2 * n // width), -(-2 * n // TILE_ROWS) * TILE_ROWS
     n_stored = n_panels * n_rows * width - width * width * (n_panels * (n_panels - 1) // 2)
     n_stored += BLOCK * width  # the last block is read as if it were whole
     n_block = n_panels * width * BLOCK
-    c, p, r = (aligned(length, inner.dtype) for length in (n_stored, n_block, n_block))
-    p.fill(inner[0])
+    both = aligned(n_stored + 2 * n_block, inner.dtype)
+    c, p, r = both[:n_stored], both[n_stored : n_stored + n_block], both[n_stored + n_block :]
+    p[n_rows * BLOCK :] = inner[0]
     return c, p, r
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,28 @@ def complete(state: Any, n_shares: int) -> bool:
     return can_begin(state, n_shares)
 
 
+class _Helpers:
+    """Threads that wait for work, as many as were ever asked for."""
+
+    def __init__(self) -> None:
+        self.asked: SimpleQueue[Callable[[], None]] = SimpleQueue()  # far quicker than an executor
+        self.n_threads = 0
+
+    def ask(self, work: Callable[[], None], n_threads: int) -> None:
+        while self.n_threads < n_threads:
+            self.n_threads += 1
+            Thread(target=self._serve, name="kleene-minplus", daemon=True).start()
+        for _ in range(n_threads):
+            self.asked.put(work)
+
+    def _serve(self) -> None:
+        while True:
+            self.asked.get()()
+
+
 @cache
-def _helpers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), "kleene-minplus")
+def _helpers() -> _Helpers:
+    return _Helpers()
 
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
@@ -104,6 +124,6 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
 
 def work_together(work: Callable[[], None], n_threads: int) -> None:
     """Run `work` here, and on more threads as they are free; those are not waited for."""
-    for _ in range(n_threads - 1):
-        _helpers().submit(work)
+    if n_threads > 1:
+        _helpers().ask(work, n_threads - 1)
     work()

@@ -33,10 +33,10 @@ def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
     if is_float(m):
         return True
     infinity = outer[0]
-    low = high = infinity - infinity
+    low = high = zero = infinity - infinity
     for at in range(2 * n * (n + 1)):
         low = min(low, m[at])
-        high = max(high, m[at] if m[at] != infinity else low)
+        high = max(high, m[at] if m[at] != infinity else zero)
     most = (inner[0] - 8) // (8 * n)
     return not (low < -most or high > most)
 

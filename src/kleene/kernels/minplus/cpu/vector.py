@@ -153,6 +153,12 @@ class Emit:
         function = module.globals.get(name) or ir.Function(module, kind, name)
         return self.builder.call(function, arguments)
 
+    def prefetch(self, pointer: Any, at: Any, *, to_write: bool) -> None:
+        """Ask for the cache line of element `at`, which need not exist."""
+        place = self.builder.gep(pointer, [at], source_etype=self.element)
+        flags = [_INT32(int(to_write)), _INT32(3), _INT32(1)]  # to be kept near; data
+        self.call("llvm.prefetch.p0", ir.VoidType(), [place, *flags])
+
     def transpose(self, rows: list[Any]) -> list[Any]:
         """Return the columns of as many vectors as each has lanes."""
         half = self.n_lanes // 2
