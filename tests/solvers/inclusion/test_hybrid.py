@@ -141,18 +141,44 @@ def test_each_kind_of_rules_has_launches() -> None:
     assert choice.n_kinds(points_to_like(1_000, 1_000, 1)) == 4
 
 
-def test_a_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_steady", [True, False])
+def test_a_machine_is_measured_once_if_nobody_else_uses_it(
+    is_steady: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     n_measured = []
 
-    def measured(_place: object) -> Machine:
+    def measured(_place: object) -> tuple[Machine, bool]:
         n_measured.append(1)
-        return SLOW_GPU
+        return SLOW_GPU, is_steady
 
-    place = SimpleNamespace(name="a GPU of this test")
+    place = SimpleNamespace(name=f"a GPU of this test {is_steady}")
     monkeypatch.setattr(machine, "_measured", measured)
     for _ in range(2):  # as two processes would
         assert machine.this_machine.__wrapped__(place) == SLOW_GPU
-    assert len(n_measured) == 1
+    assert len(n_measured) == (1 if is_steady else 2)
+
+
+def test_a_busy_machine_is_told_from_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "LEVELS", (1, 2))
+    monkeypatch.setattr(machine, "_PROBE_BYTES", 64)
+    waits = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None))
+    fake = SimpleNamespace(
+        asarray=lambda array: array, bitwise_or=lambda *_one, **_two: None, cuda=waits
+    )
+    for times, expected in (([1.0, 1.1, 1.2], True), ([1.0, 1.6, 1.7], False)):
+        monkeypatch.setattr(machine, "N_REPEATS", 3)
+        monkeypatch.setattr(machine, "_times", lambda *works, times=times: [times] * len(works))
+        found, is_steady = machine._measured(SimpleNamespace(xp=fake))
+        assert is_steady is expected
+        assert found.cpu_s == found.gpu_s == [1.0, 1.0]
+
+
+def test_draws_tell_how_news_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    for problem in (van_horn_mairson(8_000), points_to_like(150_000, 160_000, 1)):
+        of_some = choice.spread(problem)
+        monkeypatch.setattr(choice, "MANY_FLOWS", 1 << 30)
+        assert of_some == pytest.approx(choice.spread(problem), rel=0.2)
+        monkeypatch.undo()
 
 
 @pytest.mark.usefixtures("cuda_place")
