@@ -11,9 +11,10 @@ from kleene.base.errors import raise_all
 from kleene.ir.scheme import Core
 from kleene.transforms.scheme.binary import to_binary
 from kleene.transforms.scheme.church import to_terms
-from kleene.transforms.scheme.cps import is_cps, to_cps
+from kleene.transforms.scheme.cps import to_cps
 from kleene.transforms.scheme.draft import Derived
 from kleene.transforms.scheme.language import objections
+from kleene.transforms.scheme.tails import is_cps
 from kleene.transforms.scheme.terms import Terms
 
 __all__ = ["Derived", "Terms", "is_cps", "terms_of", "to_binary", "to_cps", "to_terms"]

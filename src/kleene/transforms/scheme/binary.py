@@ -22,8 +22,8 @@ Each lambda in it belongs to one call or one procedure, so 0CFA mixes up nothing
 up before. Where all numbers are equal nothing is offered. Neither is where a lambda is called right
 where it is written.
 
-The program is a tail (`cps`), and stays one. What does not get through ends in the call of a value
-that is no procedure.
+The program is a tail (`tails`), and stays one. What does not get through ends in the call of a
+value that is no procedure.
 """
 
 from __future__ import annotations

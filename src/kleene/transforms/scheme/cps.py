@@ -1,17 +1,10 @@
 """CPS conversion: every procedure takes one formal more, to which it hands its result.
 
-Bodies of lambdas, and the program, become *tails*, in which nothing is left to do after a call:
-
-    tail   = (atom atom …) | (atom simple) | (if atom tail tail) | (letrec ((v atom) …) tail)
-           | (begin (set! v atom) tail) | simple
-    simple = (primitive atom …) | atom
-    atom   = constant | variable | primitive | (lambda (v …) tail)
-
-A tail that is simple ends the program with that value. What is to be done with the value of a part
-is a function of Python, run while converting, if the value has a name or is a constant: only values
-of calls and of primitives are bound by a lambda (Danvy and Filinski's one-pass conversion). Reads
-of variables that may change are bound too, if a call comes between them and their use. Tasks wait
-on a list, so that no depth of nesting is too deep.
+Bodies of lambdas, and the program, become tails (`tails`). What is to be done with the value of a
+part is a function of Python, run while converting, if the value has a name or is a constant: only
+values of calls and of primitives are bound by a lambda (Danvy and Filinski's one-pass conversion).
+Reads of variables that may change are bound too, if a call comes between them and their use. Tasks
+wait on a list, so that no depth of nesting is too deep.
 """
 
 from __future__ import annotations
@@ -23,13 +16,12 @@ from typing import Any
 
 from kleene.base.errors import raise_all
 from kleene.ir.scheme import core as columns
-from kleene.ir.scheme.core import NONE, Core, Node
+from kleene.ir.scheme.core import NONE
 from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import UNSPECIFIED
 from kleene.transforms.scheme.draft import Derived, Draft
-from kleene.transforms.scheme.language import CALL_CC, objections
-
-ATOMS = (columns.CONSTANT, columns.VARIABLE, columns.PRIMITIVE, columns.LAMBDA)
+from kleene.transforms.scheme.language import objections
+from kleene.transforms.scheme.tails import ATOMS, calls_cc
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,49 +58,6 @@ def to_cps(program: Derived) -> Derived:
     """
     raise_all(objections(program.core, with_data=True))
     return _Converter(program).run()
-
-
-def is_cps(core: Core) -> bool:
-    """Return whether a program is one tail already: then its calls never return to anything."""
-    tops = core.node(core.root).operands
-    waiting = [(node, _TAIL) for node in tops]
-    while waiting:
-        node, role = waiting.pop()
-        inside = _roles(node, role)
-        if inside is None:
-            return False
-        waiting += zip(node.operands, inside, strict=True)
-    return len(tops) == 1
-
-
-_ATOM, _OPERATOR, _SIMPLE, _TAIL, _EFFECT = range(5)
-
-
-def _roles(node: Node, role: int) -> list[int] | None:
-    """Return the roles of a row's operands, or None if the row cannot have its role in CPS."""
-    below, effects = node.operands, (columns.SET, columns.DEFINE)
-    if role == _EFFECT or node.kind in effects:
-        return [_ATOM] if role == _EFFECT and node.kind in effects else None
-    if node.kind == columns.LAMBDA:
-        return [_TAIL]
-    if node.kind in ATOMS:
-        return [] if node.kind != columns.PRIMITIVE or role == _OPERATOR else None
-    if node.kind == columns.CALL:
-        is_primitive = below[0].kind == columns.PRIMITIVE
-        if role < (_SIMPLE if is_primitive else _TAIL) or _calls_cc(below[0]):
-            return None
-        return [_OPERATOR, *[_ATOM if is_primitive else _SIMPLE] * (len(below) - 1)]
-    if role != _TAIL or not below:
-        return None
-    if node.kind == columns.IF:
-        return [_ATOM, _TAIL, _TAIL]
-    before = _ATOM if node.kind == columns.LETREC else _EFFECT
-    return [*[before] * (len(below) - 1), _TAIL]
-
-
-def _calls_cc(operator: Node) -> bool:
-    is_primitive = operator.kind == columns.PRIMITIVE
-    return is_primitive and operator.core.primitives[operator.reference] in CALL_CC
 
 
 class _Converter:
@@ -250,7 +199,7 @@ class _Converter:
         operator = atoms[0]
         if not isinstance(operator, int) or self.kind[operator] != columns.PRIMITIVE:
             self._pass(slot, row, atoms, next)
-        elif _calls_cc(self.core.node(operator)):
+        elif calls_cc(self.core.node(operator)):
             self._call_cc(slot, row, atoms[1], next)
         else:
             self._applied(self._handed(slot, row, next), row, operator, atoms[1:])
