@@ -18,7 +18,7 @@ from octagon_inputs import loose, point_of
 
 from kleene import Octagon
 from kleene.algebra import expression, residence
-from kleene.algebra.block import distinct
+from kleene.algebra.block import Kinds, distinct
 from kleene.kernels import launch, minplus
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
@@ -31,7 +31,7 @@ def octagon(n: int, device: str, seed: int) -> Octagon:
     m = loose(n, "int64", seed)
     dtype = minplus.exact_dtype(n, int(minplus.magnitude(m)))
     draft = Octagon.top(names, device=device).edit()
-    draft.store(names, m.astype(dtype), 1, True)
+    draft.store(names, m.astype(dtype), 1, Kinds(tighten=True, is_mixed=False))
     return draft.done()
 
 
