@@ -26,6 +26,7 @@ from octagon_inputs import dense
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.minplus import batch, cuda
+from kleene.kernels.minplus.backends import CUDA_FROM_VARIABLES
 
 TYPES = {
     "int32": "int",
@@ -191,6 +192,7 @@ def draw_growth(axes: Any, record: Any, dtype: str) -> None:
         ("GPU, octagon there", lambda row: row["ours"]["min_s"]),
     ):
         axes.plot(sizes, [seconds_of(row) for row in rows], marker="o", label=label)
+    axes.axvline(CUDA_FROM_VARIABLES, color="grey", linestyle=":", label="`auto` takes the GPU")
     axes.set(yscale="log", ylabel="seconds", title=f"closing one dense octagon of {dtype}")
     axes.legend()
 
