@@ -12,11 +12,11 @@ from kleene.base.device import Device
 from kleene.kernels import launch
 from kleene.kernels.minplus import cpu
 
-# From here on every operation that looks at all cells is faster on an H200 than on its host, each on
-# octagons that lie there. At 512 variables of float32, in microseconds (benchmarks/octagon_cuda.py,
-# octagon_cuda_operations.py): closure 463 against 3,110 on 16 threads; on one thread, a constraint
-# with closing again 74 against 111, join 13 against 250, comparison 45 against 166. At 128 variables
-# the constraint takes 100 against 12, the join 18 against 9.
+# From here on every operation that looks at all cells is faster on an H200 than on its host, each
+# on octagons that lie there (benchmarks/octagon_cuda.py, octagon_cuda_operations.py). At 512
+# variables of float32, in microseconds: closure 463 against 3,110 on 16 threads; against one
+# thread, a constraint with closing again 74 against 111, join 13 against 250, comparison 45 against
+# 166. At 128 variables the constraint takes 100 against 12, the join 18 against 9.
 CUDA_FROM_VARIABLES = 512
 
 
