@@ -197,6 +197,24 @@ def test_raw_storage_covers_every_use(tree: Tree, start: int, constant: int, str
             check_covered(layout, shape, landings(layout, shape, place, by_stride), byte)
 
 
+@given(trees(), st.sampled_from([1, 2, 4, 8, 12, 16]), st.integers(0, 20))
+def test_steps_in_bytes_come_to_every_byte(tree: Tree, step: int, n_before: int) -> None:
+    memory, moves = Memory(), Moves()
+    type_id = memory.type(tree)
+    shapes = memory.shapes()
+    shape = shapes.plain(type_id)
+    long, short = moves.number(step, in_bytes=True), moves.number(1, in_bytes=True)
+    layout = shapes.finish(moves)
+    reached, at = {layout.place(shape, 0)}, 0
+    for n_steps in range(n_before + step):
+        move = long if n_steps < n_before else short
+        at += step if n_steps < n_before else 1
+        if at >= size(tree):
+            break
+        reached = set().union(*(landings(layout, shape, place, move) for place in reached))
+        check_covered(layout, shape, reached, at)
+
+
 # -- precision, pinned
 
 
@@ -223,6 +241,17 @@ def pinned(tree: Tree, *wanted: tuple[int, ...], way: str = "plain") -> Pinned:
     shape = getattr(shapes, way)(type_id)
     numbers = {move: moves.number(*move) for move in wanted}
     return Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
+
+
+def test_steps_in_bytes_leave_an_array() -> None:
+    memory, moves = Memory(), Moves()
+    type_id = memory.type(("struct", (("array", 4, "ptr"), "ptr")))
+    shapes = memory.shapes()
+    shape = shapes.plain(type_id)
+    numbers = {(8,): moves.number(8), (8, 1): moves.number(8, in_bytes=True)}
+    found = Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
+    assert found.bytes(8, 8) == [8]
+    assert found.bytes(8, 8, 1) == [8, 32]
 
 
 NAMED = ("struct", (("array", 16, "char"), "ptr", "ptr"))

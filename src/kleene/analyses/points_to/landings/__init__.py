@@ -8,8 +8,9 @@ address x to every x + c + j·t in the allocation, with what ISO C says of array
   size divides t; else around x (`a[i - 1]`). For negative c both are taken. Where there is none,
   every multiple counts.
 - A positive constant that is a multiple of the element size and smaller than the array, from the
-  others, stays in the others. Every other constant is added to every address: pointers to members
-  go back to their struct.
+  others, stays in the others: steps of so many elements. Every other constant is added to every
+  address: pointers to members go back to their struct. So is one *in bytes*, of which no type
+  says that it counts elements: a walk over bytes, once a compiler unrolls it, takes eight at once.
 - Bytes of an object may be walked over, whatever it contains (6.3.2.3). So an array of bytes that
   such a walk can come to from the beginning of a larger object, by steps of one byte, keeps nothing
   in. Elsewhere a walk has come through the inside of a place, and its blur leads everywhere.

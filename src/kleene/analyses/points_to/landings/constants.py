@@ -38,7 +38,9 @@ _MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of a
 
 
 @piece
-def add(f: Frame, shape: int, place: int, constant: int, found: U8, walks: Grid) -> bool:
+def add(
+    f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: U8, walks: Grid
+) -> bool:
     """Note where a constant takes a place; return whether all of it stays in the allocation."""
     size = f.shapes[shape, N_BYTES]
     if place == count_places(f, shape):
@@ -48,7 +50,7 @@ def add(f: Frame, shape: int, place: int, constant: int, found: U8, walks: Grid)
     if f.starts[start, ARRAY] < 0:
         return locate(f, shape, f.starts[start, BYTE] + constant, found)
     depth = surround(f, start, walks[0])
-    if constant == 0 or _stays(f, depth, mask, constant, walks[0]):
+    if constant == 0 or (not in_bytes and _stays(f, depth, mask, constant, walks[0])):
         found[place] = 1
         return True
     if near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:

@@ -107,6 +107,7 @@ def _add_and_index(
     shape: int,
     place: int,
     constant: int,
+    in_bytes: bool,
     stride: int,
     found: U8,
     between: U8,
@@ -117,13 +118,13 @@ def _add_and_index(
     """Note where a constant and multiples of a stride take a place."""
     landed, indexed = between[0], between[1]
     landed[:] = 0
-    is_elsewhere = not add(f, shape, place, constant, landed, walks)
+    is_elsewhere = not add(f, shape, place, constant, in_bytes, landed, walks)
     if landed[-1]:
         found[:] = 1
         return
     is_elsewhere |= not _index_all(f, shape, stride, landed, found)
     if place == count_places(f, shape) and stride > 1 and not f.shapes[shape, IS_RAW]:
-        _index_from_end(f, shape, constant, stride, found, indexed, walks)
+        _index_from_end(f, shape, constant, in_bytes, stride, found, indexed, walks)
         return
     own = _array_of(f, shape, place, stride)
     if own < 0 and is_elsewhere:
@@ -137,14 +138,21 @@ def _add_and_index(
         _index(f, shape, place, own, indexed)
         for at in range(len(indexed)):
             if indexed[at]:
-                add(f, shape, at, constant, found, walks)
-                add(f, shape, at, within, landed, walks)
+                add(f, shape, at, constant, in_bytes, found, walks)
+                add(f, shape, at, within, in_bytes, landed, walks)
         _index_all(f, shape, stride, landed, found)
 
 
 @piece
 def _index_from_end(
-    f: Frame, shape: int, constant: int, stride: int, found: U8, indexed: U8, walks: Grid
+    f: Frame,
+    shape: int,
+    constant: int,
+    in_bytes: bool,
+    stride: int,
+    found: U8,
+    indexed: U8,
+    walks: Grid,
 ) -> None:
     """Note where an index leads from the end: into arrays that end there."""
     size = f.shapes[shape, N_BYTES]
@@ -158,7 +166,7 @@ def _index_from_end(
             _index(f, shape, first, array, indexed)
             for at in range(len(indexed)):
                 if indexed[at]:
-                    add(f, shape, at, constant, found, walks)
+                    add(f, shape, at, constant, in_bytes, found, walks)
 
 
 @piece
@@ -178,7 +186,7 @@ def _index_all(f: Frame, shape: int, stride: int, places: U8, found: U8) -> bool
 
 @piece
 def _index_everywhere(
-    f: Frame, shape: int, constant: int, stride: int, is_landing: U8, walks: Grid
+    f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, is_landing: U8, walks: Grid
 ) -> None:
     """Note where a constant and multiples of a stride take every place but the blur."""
     n_rows = count_rows(f, shape)
@@ -188,21 +196,29 @@ def _index_everywhere(
     for place in range(n_rows - 1):
         found = is_landing[place]
         _add_and_index(
-            f, shape, place, constant, stride, found, between, swept, swept_modulus, walks
+            f, shape, place, constant, in_bytes, stride, found, between, swept, swept_modulus, walks
         )
 
 
 @piece
-def land(f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid) -> None:
+def land(
+    f: Frame,
+    shape: int,
+    constant: int,
+    in_bytes: bool,
+    strides: I64,
+    is_landing: U8,
+    walks: Grid,
+) -> None:
     """Set which places every place of a shape is taken to by a move that has strides."""
     n_rows = count_rows(f, shape)
     is_landing[:] = 0
     is_landing[n_rows - 1] = 1
-    _index_everywhere(f, shape, constant, strides[0], is_landing, walks)
+    _index_everywhere(f, shape, constant, in_bytes, strides[0], is_landing, walks)
     for stride in strides[1:]:
         following = np.zeros((n_rows, n_rows), np.uint8)
         following[n_rows - 1] = 1
-        _index_everywhere(f, shape, 0, stride, following, walks)
+        _index_everywhere(f, shape, 0, in_bytes, stride, following, walks)
         if f.shapes[shape, N_BYTES] < UNBOUNDED:
             following[n_rows - 2] = 0
             following[n_rows - 2, n_rows - 2] = 1  # the end has no elements

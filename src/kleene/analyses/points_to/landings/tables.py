@@ -79,6 +79,7 @@ def _write(
     f: Frame,
     shape: int,
     constant: int,
+    in_bytes: bool,
     strides: I64,
     is_landing: U8,
     block: I32,
@@ -88,7 +89,7 @@ def _write(
     """Write the landings of each place, one after the other; return them, and how many."""
     n_used, n_rows = 0, len(lengths)
     if len(strides):
-        land(f, shape, constant, strides, is_landing, walks)
+        land(f, shape, constant, in_bytes, strides, is_landing, walks)
     for place in range(n_rows):
         block = _grown(block, n_used, n_rows)
         before, row = n_used, f.shapes[shape, FIRST_PLACE] + place
@@ -104,7 +105,7 @@ def _write(
             n_used += is_within
         else:
             is_landing[place] = 0
-            add(f, shape, place, constant, is_landing[place], walks)
+            add(f, shape, place, constant, in_bytes, is_landing[place], walks)
             n_used = _pack(is_landing[place], block, n_used)
         lengths[place] = n_used - before
     return block, n_used
@@ -149,7 +150,7 @@ def _slot_of(slots: I32, lengths: I32, block: I32, n_used: int, offsets: I32, la
 
 @entry
 def land_all(
-    f: Frame, constants: I64, stride_offsets: I64, strides: I64
+    f: Frame, constants: I64, in_bytes: U8, stride_offsets: I64, strides: I64
 ) -> tuple[I32, I32, I32, U8]:
     """Return rows per move and shape, the rows' offsets and landings, and what occurs per shape.
 
@@ -164,7 +165,7 @@ def land_all(
     slots = np.full(n_slots, -1, np.int32)  # blocks by hash
     occurs = np.zeros((n_shapes, 2), np.uint8)
     walks = np.zeros((2, N_WALK, DEEPEST), np.int64)
-    known = np.full(_N_KNOWN, -1, np.int32)
+    known = np.full((2, _N_KNOWN), -1, np.int32)
     for shape in range(n_shapes):
         lengths = np.empty(count_rows(f, shape), np.int32)
         is_landing = np.ones((len(lengths), len(lengths)), np.uint8)
@@ -172,12 +173,14 @@ def land_all(
         for move in range(n_moves):
             own = strides[stride_offsets[move] : stride_offsets[move + 1]]
             constant = _same_for(f, shape, constants[move]) if len(own) == 0 else constants[move]
-            at = constant + _N_KNOWN // 2
+            at, by = constant + _N_KNOWN // 2, in_bytes[move]
             is_simple = len(own) == 0 and 0 <= at < _N_KNOWN
-            if is_simple and known[at] >= 0:
-                rows[move * n_shapes + shape] = known[at]
+            if is_simple and known[by, at] >= 0:
+                rows[move * n_shapes + shape] = known[by, at]
                 continue
-            block, n_used = _write(f, shape, constant, own, is_landing, block, lengths, walks)
+            block, n_used = _write(
+                f, shape, constant, by > 0, own, is_landing, block, lengths, walks
+            )
             for i in range(n_used - len(lengths)):  # the last row is the blur's: all
                 occurs[shape, 0] |= block[i] == count_places(f, shape)
                 occurs[shape, 1] |= block[i] == len(lengths) - 1
@@ -193,5 +196,5 @@ def land_all(
                 n_rows += len(lengths)
             rows[move * n_shapes + shape] = slots[slot]
             if is_simple:
-                known[at] = slots[slot]
+                known[by, at] = slots[slot]
     return rows, offsets[: n_rows + 1], landings[:n_landings], occurs

@@ -8,8 +8,8 @@ import numpy as np
 
 from kleene.analyses.points_to.model import External
 from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.ir.codes import ConstantKind, Opcode
+from kleene.analyses.points_to.scan.columns import THROUGH, Columns, spread
+from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 
 _LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _WHATEVER = "what unknown code might"
@@ -47,14 +47,27 @@ def _arithmetic(columns: Columns) -> Iterator[str]:
             "differences of two addresses, and products, quotients and remainders of addresses,"
             " are not turned back into pointers"
         )
-    cuts = columns.rows(Opcode.TRUNC)
-    cuts = cuts[columns.opcode_of(columns.operand(cuts, 0)) == Opcode.PTRTOINT]
-    narrow = columns.rows(Opcode.PTRTOINT)
-    narrow = narrow[~columns.tracked[columns.results(narrow)]]
-    if len(cuts) or len(narrow):
+    if _cuts_addresses(columns):
         yield "addresses cut to fewer bits are not put together again"
     if _has_constant_pointers(columns):
         yield "integer constants turned into pointers point to no object of the program"
+
+
+def _cuts_addresses(columns: Columns) -> bool:
+    """Return whether some number that comes from an address is cut to fewer bits."""
+    program, wide = columns.program, 8 * columns.word_bytes
+    table, base = program.constants, program.bases[ValueKind.CONSTANT]
+    casts = np.flatnonzero(
+        (table.kind == ConstantKind.EXPRESSION) & (table.opcode == Opcode.PTRTOINT)
+    )
+    cast = np.concatenate([base + casts, columns.results(columns.rows(Opcode.PTRTOINT))])
+    is_address = np.zeros(program.n_values, bool)
+    is_address[cast] = True
+    rows, operand = columns.all_operands(columns.rows(*THROUGH))
+    spread(is_address, columns.results(rows), operand)
+    cuts = columns.operand(columns.rows(Opcode.TRUNC), 0)
+    bits = program.types.bits[program.value_types[cast]]
+    return bool(is_address[cuts].any() or (bits < wide).any())
 
 
 def _has_constant_pointers(columns: Columns) -> bool:

@@ -27,7 +27,7 @@ _HOLDERS = (
     *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
 )
 _JOINS = (Opcode.PHI, Opcode.SELECT, Opcode.FREEZE)
-_THROUGH = (  # an integer that is wanted wants its operands
+THROUGH = (  # an integer that is wanted wants its operands
     *(*_JOINS, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SHL),
     *(Opcode.LSHR, Opcode.ASHR, Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT),
 )
@@ -69,13 +69,13 @@ class Columns:
         integer = tracked & is_integer[self.program.value_types]
         wanted = np.zeros(len(tracked), bool)
         wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
-        uses = [opcode for opcode in Opcode if opcode not in (*_THROUGH, *_IDLE)]
+        uses = [opcode for opcode in Opcode if opcode not in (*THROUGH, *_IDLE)]
         wanted[self.all_operands(self.rows(*uses))[1]] = True
-        rows, operand = self.all_operands(self.rows(*_THROUGH))
+        rows, operand = self.all_operands(self.rows(*THROUGH))
         inside = integer[operand]
         rows, operand = self.results(rows[inside]), operand[inside]
         wanted[operand[tracked[rows] & ~integer[rows]]] = True  # a vector, say
-        _spread(wanted, operand, rows)
+        spread(wanted, operand, rows)
         tracked &= wanted | ~integer
         return tracked
 
@@ -99,8 +99,8 @@ class Columns:
         loads = base + self.rows(Opcode.LOAD)
         loaded[loads] = narrow[loads]
         stored[self.operand(self.rows(Opcode.STORE), 0)] = True
-        _spread(loaded, destination, source)
-        _spread(stored, source, destination)
+        spread(loaded, destination, source)
+        spread(stored, source, destination)
         return loaded & stored
 
     @cached_property
@@ -173,7 +173,7 @@ def _with_part(types: Types, found: Bits) -> Bits:
     inside = has_parts[owner]
     owner, element = owner[inside], types.elements[inside]
     found = found.copy()
-    _spread(found, owner, element)
+    spread(found, owner, element)
     return found
 
 
@@ -183,7 +183,7 @@ def _is_narrow(types: Types) -> Bits:
     return np.isin(types.kind, kinds) & (types.size > 0) & (types.bits > 1)
 
 
-def _spread(marked: Bits, destination: Ints, source: Ints) -> None:
+def spread(marked: Bits, destination: Ints, source: Ints) -> None:
     """Mark every destination of a marked source, over and over."""
     while True:
         new = destination[marked[source] & ~marked[destination]]

@@ -113,25 +113,34 @@ class Sheet:
         to, source, constant, stride, origin = _columns(
             destination, source, constant, stride, origin
         )
-        self.reach(to, source, constant, stride.reshape(-1, 1), origin)
+        in_bytes = np.ones(len(to), bool)
+        self.reach(to, source, constant, stride.reshape(-1, 1), in_bytes, origin)
 
     def reach(
-        self, destination: Ints, source: Ints, constant: Ints, strides: Ints, origin: Ints
+        self,
+        destination: Ints,
+        source: Ints,
+        constant: Ints,
+        strides: Ints,
+        in_bytes: NDArray[np.bool_],
+        origin: Ints,
     ) -> None:
         """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
-        distinct, index = _distinct(np.column_stack([constant, strides]))
+        distinct, index = _distinct(np.column_stack([in_bytes, constant, strides]))
         amounts = np.array([self._amount(*row) for row in distinct.tolist()], np.int64)
         amount = amounts[index]
         stays = amount == 0
         self.copy(destination[stays], source[stays], origin[stays])
         self._write("offset", *(c[~stays] for c in (destination, source, amount, origin)))
 
-    def _amount(self, constant: int, *strides: int) -> int:
+    def _amount(self, in_bytes: int, constant: int, *strides: int) -> int:
         """Return the amount of an offset that leads so far."""
         if strides[0] < 0:
             self.has_unknown = True
             return ANY
-        return MOVE - self._moves.number(constant, *strides) if constant or any(strides) else 0
+        if not constant and not any(strides):
+            return 0
+        return MOVE - self._moves.number(constant, *strides, in_bytes=bool(in_bytes))
 
     def moved(
         self, source: ArrayLike, constant: ArrayLike, stride: ArrayLike, origin: ArrayLike

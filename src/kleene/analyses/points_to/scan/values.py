@@ -131,9 +131,22 @@ def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
     base = geps.operand(0)
     keep = columns.flows[base]
     constant, strides = reach_of(columns.program, geps.first, geps.end, geps.operands, geps.about)
-    sheet.reach(
-        *(geps.value[keep], base[keep], constant[keep], strides[keep], geps.origin[keep]),
-    )
+    in_bytes = columns.program.types.size[geps.about] == 1
+    in_bytes &= (constant > 1) | _has_long_steps(columns, geps, in_bytes & (constant > 1))
+    to, origin = geps.value[keep], geps.origin[keep]
+    sheet.reach(to, base[keep], constant[keep], strides[keep], in_bytes[keep], origin)
+
+
+def _has_long_steps(columns: Columns, geps: Code, found: Bits) -> bool:
+    """Return whether a loop goes on by more than a byte at a time, in some of the steps found.
+
+    A walk by single bytes passes through the inside of places, and so leads everywhere. Not so the
+    bytes that are left when an unrolled one ends: their steps begin wherever that may have come.
+    """
+    table, base = columns.program.instructions, columns.program.bases[ValueKind.INSTRUCTION]
+    found = found & (columns.opcode_of(geps.operand(0)) == Opcode.PHI)
+    pairs = zip(geps.value[found].tolist(), geps.operand(0)[found].tolist(), strict=True)
+    return any(step in table.operands_of(phi - base) for step, phi in pairs)
 
 
 def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
