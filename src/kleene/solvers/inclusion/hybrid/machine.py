@@ -23,7 +23,7 @@ from kleene.kernels import launch
 from kleene.solvers.inclusion import cpu, cuda
 from kleene.solvers.inclusion.generate import van_horn_mairson
 
-LEVELS = (16, 128, 512, 1024, 2048, 4096)  # of the chains that are solved
+LEVELS = (16, 128, 512, 1024, 2048, 4096, 8192)  # of the chains that are solved
 N_REPEATS = 5
 STEADY = 1.5  # the median by the least time, at most: else others use the machine, too
 _PROBE_BYTES = 1 << 28  # beyond every cache, and long enough that a launch does not count
@@ -47,8 +47,10 @@ class Machine:
 
     @property
     def way_s(self) -> float:
-        """What one more node takes the CPU, in chains whose sets a cache holds: not the last."""
-        return (self.cpu_s[-2] - self.cpu_s[0]) / (self.nodes[-2] - self.nodes[0])
+        """What one more node takes the CPU, in chains whose sets a cache holds."""
+        first, first_s = self.nodes[0], self.cpu_s[0]
+        larger = zip(self.nodes[1:], self.cpu_s[1:], strict=True)
+        return min((cpu_s - first_s) / (n_nodes - first) for n_nodes, cpu_s in larger)
 
     def on_gpu_s(self, n_nodes: float) -> float:
         """Return what the GPU takes for a chain of that size."""
