@@ -71,3 +71,11 @@ def test_the_display_is_down_when_the_last_bar_ends() -> None:
     with bars.task("reading", 1):
         assert again.seen.wait(timeout=30)
     assert is_down(again)
+
+
+def test_who_has_waited_once_waits_less() -> None:
+    screen = Screen(awaited="compiling")
+    bars = bars_on(screen, patience_s=0.5)
+    with bars.task("compiling", None):
+        assert screen.seen.wait(timeout=30)
+    assert bars.patience_s < 0.5

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE_S = 2.0
+_AFTER_THE_FIRST_S = 0.3  # of who has waited already: many short tasks are a long one
 
 
 class Bars:
     """A progress sink: a task still running after `patience_s` gets a bar on stderr.
+
+    Those that follow get theirs sooner.
 
     Rich is imported when the first bar is drawn, so a quick command never pays for it; where stderr
     is no terminal there is never one. The display is taken down with the last bar, because it would
@@ -27,7 +30,7 @@ class Bars:
 
     def __init__(self, console: Console | None = None, patience_s: float = PATIENCE_S) -> None:
         self._console = console
-        self._patience_s = patience_s
+        self.patience_s = patience_s
         self._display: Progress | None = None
         self.lock = Lock()
 
@@ -38,7 +41,7 @@ class Bars:
             yield lambda _steps: None
             return
         bar = _Bar(self, title, total)
-        timer = Timer(self._patience_s, bar.show)
+        timer = Timer(self.patience_s, bar.show)
         timer.daemon = True
         timer.start()
         try:
@@ -88,6 +91,7 @@ class _Bar:
             if not self._ended:
                 add = self._bars.display().add_task
                 self._row = add(self._title, total=self._total, completed=self._n_done)
+                self._bars.patience_s = min(self._bars.patience_s, _AFTER_THE_FIRST_S)
 
     def end(self) -> None:
         with self._bars.lock:

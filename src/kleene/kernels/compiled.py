@@ -1,16 +1,14 @@
-"""How loops are compiled: by Numba, once each, kept on disk, and loaded without the compiler.
+"""How loops are compiled: by Numba, once each, kept on disk.
 
 A `Room` is some sources whose functions are compiled together. An *entry* is called by Python and
 kept on disk, with the pieces it calls inside; a *piece* is called by compiled code alone, and made
 ready when that is compiled: a process that finds its entries on disk pays for no piece.
 
-Three things differ from a plain `njit(cache=True)`:
+Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
 - Numba looks for changes in the file of an entry; here every source of the room counts.
 - Numba compiles anew for each constant and width of integer that a function is called with; here a
   room says which types count (`wide`, `plain`, or a rule of its own).
-- Numba makes itself ready to compile before it looks on disk, and looks at more than it runs: half
-  a second for the few dozen entries of an analysis. Here that waits until something is compiled.
 """
 
 from __future__ import annotations
@@ -21,15 +19,14 @@ from functools import cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.runtime.nrt import rtsys
 from numba.extending import intrinsic
 
 from kleene.base import progress
 from kleene.base.cache import key_of
+from kleene.kernels import machine_code
+from kleene.kernels.machine_code import Kept, PieceCompiler, with_environments
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
@@ -37,6 +34,7 @@ Rule = Callable[[Callable[..., Any], Kinds], Kinds]
 
 _njit: Any = njit  # Numba publishes no types
 _types: Any = types
+_OWN = [Path(__file__), Path(machine_code.__file__)]
 
 
 def wide(_function: Callable[..., Any], called_with: Kinds) -> Kinds:
@@ -73,7 +71,7 @@ class Room:
     def files(self) -> list[Path]:
         """The sources, file by file; how they are compiled is among them."""
         within = (source.rglob("*.py") if source.is_dir() else [source] for source in self._sources)
-        return sorted([Path(__file__), *(file for files in within for file in files)])
+        return sorted([*_OWN, *(file for files in within for file in files)])
 
     def entry(self, function: Function) -> Function:
         """Return a function that Python calls, kept on disk and free of Python's lock."""
@@ -87,20 +85,20 @@ class Room:
         """Return a function that only compiled code calls."""
         return cast(Function, Piece(function, self))
 
-    def _kept(self, function: Callable[..., Any], **options: bool) -> Any:
+    def _kept(self, function: Callable[..., Any], **options: Any) -> Any:
         made = self.compiled(function, nogil=True, **options)
         with suppress(RuntimeError):  # nowhere to write: every process compiles
-            made._cache = _Kept(function, self.stamp)
+            made._cache = Kept(function, self.stamp)
         compile_ = made._compiler.compile
 
         def told(*kinds: Any) -> Any:
             with progress.task(f"compiling {function.__name__}, this once"):
-                return compile_(*kinds)
+                return with_environments(compile_(*kinds))
 
         made._compiler.compile = told
         return made
 
-    def compiled(self, function: Callable[..., Any], **options: bool) -> Any:
+    def compiled(self, function: Callable[..., Any], **options: Any) -> Any:
         """Return the function as Numba compiles it when it is first called."""
         made = _njit(no_cfunc_wrapper=True, **options)(function)
         compile_ = made.compile
@@ -119,46 +117,13 @@ class Piece:
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's own object."""
-        return self.room.compiled(self.py_func, no_cpython_wrapper=True)
+        options = {"no_cpython_wrapper": True, "pipeline_class": PieceCompiler}
+        return self.room.compiled(self.py_func, **options)
 
     @property
     def _numba_type_(self) -> Any:
         """What Numba takes this for where compiled code names it."""
         return self.dispatcher._numba_type_
-
-
-class _MachineCode(CompileResultCacheImpl):
-    """Numba's record of an entry, of which all but the machine code is left alone.
-
-    The record also has the code as LLVM knows it, for others to inline. Looking at it takes longer
-    than the rest; here that waits until something that calls the entry is compiled.
-    """
-
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return the entry, ready to be called."""
-        (name, kind, (code, bitcode)), descriptor, *rest = payload
-        engine = target_context.codegen()._engine
-        engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
-        light = ((name, kind, (code, llvm.parse_assembly("").as_bitcode())), descriptor, *rest)
-        made = super().rebuild(target_context, light)  # type: ignore[no-untyped-call]
-        made.library._get_module_for_linking = lambda: llvm.parse_bitcode(bitcode)
-        return made
-
-
-class _Kept(FunctionCache):
-    """The machine code of an entry on disk."""
-
-    _impl_class = _MachineCode
-
-    def __init__(self, function: Callable[..., Any], stamp: str) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        self._cache_file._source_stamp = stamp
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code for these types, or None if there is none."""
-        rtsys.initialize(target_context)  # all that running needs
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 def _apart(_context: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kleene.base import progress
 from kleene.frontends.c.reader.faults import unread
 
 if TYPE_CHECKING:
@@ -27,9 +26,8 @@ def read(text: bytes) -> Program:
     """
     import numpy as np
 
-    with progress.task("compiling the reader, this once"):  # later imports take half a second
-        from kleene.frontends.c.reader import module, state, tokens
-        from kleene.frontends.c.reader.assemble import assemble
+    from kleene.frontends.c.reader import module, state, tokens
+    from kleene.frontends.c.reader.assemble import assemble
 
     if not text.endswith(PADDING):
         text += PADDING
