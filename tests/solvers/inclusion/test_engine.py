@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -15,10 +16,16 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import Problem, difference, hybrid, plan, reference, solve
+from kleene.solvers.inclusion import Problem, difference, engine, hybrid, plan, reference, solve
 from tests.solvers.inclusion.strategies import random_problem
 
 NO_GPU = launch.gpu_problem()
+
+
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no problem be too small for a GPU."""
+    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    monkeypatch.setattr(engine, "WAKING_NODES", 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -30,10 +37,18 @@ def test_auto_solves(seed: int) -> None:
 
 
 @pytest.mark.parametrize("device", ["auto", "hybrid"])
-def test_small_problems_stay_on_the_cpu_and_say_so(device: str) -> None:
+@pytest.mark.parametrize("is_awake", [True, False])
+def test_small_problems_stay_on_the_cpu_and_say_so(
+    device: str, is_awake: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To wake a GPU pays for large problems only, unless it is asked for by name."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    if not is_awake:
+        monkeypatch.delitem(sys.modules, "cupy")
     chosen = plan(random_problem(0), device)
+    few = hybrid.FEW_NODES if is_awake or device == "hybrid" else engine.WAKING_NODES
     assert chosen.device is Device.CPU
-    assert f"a GPU may pay from {hybrid.FEW_NODES}" in str(chosen)
+    assert f"a GPU may pay from {few};" in str(chosen)
     assert "GiB are free" in str(chosen)
 
 
@@ -42,7 +57,7 @@ def test_small_problems_stay_on_the_cpu_and_say_so(device: str) -> None:
 def test_a_gpu_asked_for_by_name_and_absent_is_an_error(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    any_size(monkeypatch)
     with pytest.raises(SourceError) as caught:
         solve(random_problem(0), device=device)
     assert caught.value.id == "inclusion/no-gpu"
@@ -51,7 +66,7 @@ def test_a_gpu_asked_for_by_name_and_absent_is_an_error(
 
 @pytest.mark.skipif(NO_GPU is None, reason="a GPU answers here")
 def test_auto_falls_back_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    any_size(monkeypatch)
     problem = random_problem(0)
     found = solve(problem)
     assert f"no GPU: no GPU can be used: {NO_GPU}" in found.plan
@@ -61,7 +76,7 @@ def test_auto_falls_back_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
 @pytest.mark.parametrize("device", ["auto", "cuda", "hybrid"])
 def test_every_device_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    any_size(monkeypatch)
     problem = random_problem(4)
     with launch.on_host():
         found = solve(problem, device=device, threads=2)
@@ -89,7 +104,7 @@ def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
 ) -> None:
     """The GPU is played: what counts is what it is said to have free."""
     problem = random_problem(5)
-    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    any_size(monkeypatch)
     monkeypatch.setattr(launch, "gpu_problem", lambda: None)
     monkeypatch.setattr(launch, "current", lambda: SimpleNamespace(name="a small GPU"))
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 100)

@@ -8,6 +8,7 @@ fit, whoever is expected to be faster on this machine solves (`hybrid.choice`).
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 Trace = Callable[[Mapping[str, float]], None]
+WAKING_NODES = 30_000  # a CPU solves less before CuPy is imported and the GPU answers, some 1 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,10 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
     from kleene.solvers.inclusion import cuda, hybrid
 
     is_open = wanted in (Device.AUTO, Device.HYBRID)
-    if is_open and problem.n_nodes < hybrid.FEW_NODES:
-        few = f"{problem.n_nodes} nodes; a GPU may pay from {hybrid.FEW_NODES}"
-        return _on_cpu(problem, few)
+    is_asleep = wanted is Device.AUTO and "cupy" not in sys.modules
+    few = WAKING_NODES if is_asleep else hybrid.FEW_NODES
+    if is_open and problem.n_nodes < few:
+        return _on_cpu(problem, f"{problem.n_nodes} nodes; a GPU may pay from {few}")
     if refused := cuda.problem_with(problem):
         if wanted is Device.AUTO:
             return _on_cpu(problem, f"no GPU: {refused}")
