@@ -10,14 +10,16 @@ cuts it into *places*, and each place is one object of the inclusion problem:
   elements. What they contain is one: a place of the first element and that of the others share
   their contents node. So an array is one element, while a pointer to its start is not a pointer
   somewhere into it (structs that start with an array would lose their fields otherwise).
-- A *blur* is somewhere, at no byte in particular. It contains nothing itself; whoever may point to
-  it may point to every place of the allocation.
+- A *blur* is a byte at which nothing begins: the inside of some place, nobody knows which. It
+  contains nothing itself. Whoever points inside a place holds that place and the blur, and every
+  move from the blur leads everywhere in the allocation.
 
 Invariant: at a run, a pointer that holds the address of byte b of the allocation is covered by the
 place of b, or by the blur. A pointer in memory is kept at the place of its first byte.
 
 **Nodes** of the problem: a value of the program is the node of the same number; then come the
-contents of places, the results of functions, and helpers.
+results of functions and helpers, as they are asked for, and behind all of these the contents of
+places, allocation by allocation.
 """
 
 from __future__ import annotations
