@@ -36,26 +36,18 @@ class Contexts:
     """The contexts of each lambda; one that is not in `of` was never called, or all have one."""
 
     depth: int = 0  # calls in the longest context
-    of: dict[int, list[Context]] = field(default_factory=dict)
-    place: dict[Context, int] = field(default_factory=dict)  # where it is not 0
-
-    def n_places(self, row: int) -> int:
-        """Return how many places the closures of a lambda have."""
-        found = self.of.get(row, ())
-        return 1 + max(map(self.place_of, found)) if len(found) > 1 else 1
-
-    def place_of(self, context: Context) -> int:
-        """Return where calls in a context find their copy."""
-        return self.place.get(context, 0)
+    of: dict[int, dict[Context, int]] = field(default_factory=dict)  # with their places
+    place: dict[Context, int] = field(default_factory=dict)  # that calls go on to, if not to 0
+    n_places: dict[int, int] = field(default_factory=dict)  # of closures with several
 
     def has(self, row: int, call: Context) -> bool:
         """Return whether a call of a lambda, in whatever context, has a copy of it."""
-        found = self.of.get(row, [])
-        return call[: self.depth] in found or found == [()]
+        found = self.of.get(row, {})
+        return call[: self.depth] in found or () in found
 
     def are_many(self, row: int) -> bool:
         """Return whether a lambda's code is written down more than once."""
-        return len(self.of.get(row, ())) > 1
+        return row in self.n_places
 
 
 def longer(statement: Statement, solution: Solution, depth: int, only_local: bool) -> Contexts:
@@ -65,8 +57,14 @@ def longer(statement: Statement, solution: Solution, depth: int, only_local: boo
     for call, row in sorted(called(s, solution)):
         length = depth if not only_local or row in local else 0
         found.setdefault(row, set()).add(s.call_context[call][:length])
-    of = {row: sorted(contexts) for row, contexts in found.items()}
-    return Contexts(depth, of, _places(of))
+    several = {row: contexts for row, contexts in found.items() if len(contexts) > 1}
+    place = _places(several)
+    of = {
+        row: {context: place[context] if row in several else 0 for context in sorted(contexts)}
+        for row, contexts in found.items()
+    }
+    n_places = {row: 1 + max(of[row].values()) for row in several}
+    return Contexts(depth, of, {c: where for c, where in place.items() if where}, n_places)
 
 
 def called(statement: Statement, solution: Solution) -> Iterable[tuple[int, int]]:
@@ -89,17 +87,16 @@ def _local(index: Index) -> set[int]:
     return {row for row in found if index.kind[row] == columns.LAMBDA}
 
 
-def _places(of: dict[int, list[Context]]) -> dict[Context, int]:
+def _places(several: dict[int, set[Context]]) -> dict[Context, int]:
     """Return a place for each context, no two the same for one lambda, low ones first.
 
     Contexts that several lambdas share choose first, so that the others can fill what is left.
     """
     sharing: dict[Context, list[int]] = {}
-    for row, contexts in of.items():
-        if len(contexts) > 1:
-            for context in contexts:
-                sharing.setdefault(context, []).append(row)
-    taken = dict.fromkeys(of, 0)  # a bit for each place
+    for row, contexts in several.items():
+        for context in contexts:
+            sharing.setdefault(context, []).append(row)
+    taken = dict.fromkeys(several, 0)  # a bit for each place
     place: dict[Context, int] = {}
     for context in sorted(sharing, key=lambda context: (-len(sharing[context]), context)):
         every = 0
@@ -109,4 +106,4 @@ def _places(of: dict[int, list[Context]]) -> dict[Context, int]:
         for row in sharing[context]:
             taken[row] |= lowest
         place[context] = lowest.bit_length() - 1
-    return {context: where for context, where in place.items() if where}
+    return place

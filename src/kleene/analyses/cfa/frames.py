@@ -37,6 +37,7 @@ class Frame:
 
     procedure: int
     context: Context
+    place: int  # in closures
     here: int  # the token's node, or EVERYWHERE
     held: dict[int, int] = field(default_factory=dict)
     boxes: dict[int, int] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class Frames:
         self.captures = captures_of(index, contexts)
         self.frames: dict[int, list[Frame]] = {}
         self.closed: dict[int, int] = {}  # closures that capture nothing: one will do
-        self.now = Frame(ROOT, (), EVERYWHERE)
+        self.now = Frame(ROOT, (), 0, EVERYWHERE)
         self.node_of = [NONE] * core.n_rows  # in the frame that is written, and around it
         self.row_of: dict[int, int] = {}
         self.here_of: dict[int, list[int]] = {}
@@ -85,9 +86,9 @@ class Frames:
     def write(self) -> None:
         """Write everything."""
         self._globals()
-        code = self._code()
+        code, top = self._code(), self.now
         for procedure in sorted(code, reverse=True):  # ROOT is last
-            frames = [Frame(ROOT, (), EVERYWHERE)] if procedure == ROOT else self._open(procedure)
+            frames = [top] if procedure == ROOT else self._open(procedure)
             self.frames[procedure] = frames
             for frame in frames:
                 self._write(frame, code[procedure])
@@ -131,15 +132,16 @@ class Frames:
     def _open(self, procedure: int) -> list[Frame]:
         """Return the frames of a lambda: none if nothing calls it, unless all code counts."""
         is_dead = self.contexts.depth and self.counts_reachable
-        contexts = self.contexts.of.get(procedure, [] if is_dead else [()])
-        frames = [self._frame(procedure, context) for context in contexts]
+        contexts = self.contexts.of.get(procedure, {} if is_dead else {(): 0})
+        frames = [self._frame(procedure, *context) for context in contexts.items()]
         if self.counts_reachable:
             self.here_of[procedure] = [frame.here for frame in frames]
         return frames
 
-    def _frame(self, procedure: int, context: Context) -> Frame:
+    def _frame(self, procedure: int, context: Context, place: int) -> Frame:
         w, captures = self.writer, self.captures
-        frame = Frame(procedure, context, w.node() if self.counts_reachable else EVERYWHERE)
+        here = w.node() if self.counts_reachable else EVERYWHERE
+        frame = Frame(procedure, context, place, here)
         for variable in captures.own.get(procedure, ()):
             frame.held[variable] = w.node()
             if variable in captures.boxed:
@@ -202,7 +204,7 @@ class Frames:
         captured = self.captures.captured.get(row, ())
         if captured or row not in self.closed:
             w = self.writer
-            object = w.procedure(self.contexts.n_places(row), (LAMBDA, row), row)
+            object = w.procedure(self.contexts.n_places.get(row, 1), (LAMBDA, row), row)
             for frame in self.frames[row]:
                 self._function(object, frame, captured)
             self.closed[row] = object
@@ -226,10 +228,8 @@ class Frames:
             formals = w.layout.formals_with_rest(frame.formals, frame.rest, formal)
         else:
             formals = w.layout.formals(frame.formals, formal)
-        is_one = not self.contexts.are_many(frame.procedure)
-        place = 0 if is_one else self.contexts.place_of(frame.context)
         what = (LAMBDA, frame.procedure)
-        w.function(object + place, formals, frame.result, frame.rest, what)
+        w.function(object + frame.place, formals, frame.result, frame.rest, what)
 
     def _call(self, row: int) -> int:
         operator, *operands = self.index.below(row)

@@ -194,7 +194,7 @@ class Writer:
         label = site if site < self.n_rows else self._labels[site - self.n_rows]
         context = (label, *self.context)
         self.call_context.append(context)
-        place = self.contexts.place_of(context[: self.contexts.depth])
+        place = self.contexts.place.get(context[: self.contexts.depth], 0)
         if not place:
             return callee
         copies = self.node()

@@ -43,9 +43,11 @@ class Naming:
     def __init__(self, core: Core, index: Index) -> None:
         self.core = core
         self.index = index
-        self._lines = [
-            np.flatnonzero(np.frombuffer(source.text, np.uint8) == 10).tolist()
-            for source in core.sources.all
+        texts = [np.frombuffer(source.text, np.uint8) for source in core.sources.all]
+        self._lines = [np.flatnonzero(text == 10).tolist() for text in texts]
+        # Characters before each byte: bytes that continue one do not begin one.
+        self._characters = [
+            np.concatenate([[0], np.cumsum(text & 0xC0 != 0x80)]).astype(np.int32) for text in texts
         ]
         self._bases = [source.base for source in core.sources.all]
         self._procedures: dict[int, Value] = {}
@@ -88,7 +90,7 @@ class Naming:
         offset = at - source.base
         line = bisect_left(lines, offset)
         first = lines[line - 1] + 1 if line else 0
-        column = 1 + len(source.text[first:offset].decode(errors="replace"))
+        column = 1 + int(self._characters[which][offset] - self._characters[which][first])
         return f"{PurePath(source.file).name}:{line + 1}:{column}"
 
     def variable(self, variable: int) -> str:
