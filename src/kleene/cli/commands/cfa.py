@@ -56,10 +56,10 @@ def run(
         typer.Option("--diff", metavar="OLD", help="Which calls are new since this version?"),
     ] = None,
     m: Annotated[
-        int, typer.Option("--m", min=0, max=2, help="Tell contexts apart by so many references.")
+        int, typer.Option("--m", min=0, max=2, help="Tell contexts apart by so many calls.")
     ] = 0,
     polyvariant_let: Annotated[
-        bool, typer.Option("--polyvariant-let", help="Tell uses of local procedures apart.")
+        bool, typer.Option("--polyvariant-let", help="Tell calls of local procedures apart.")
     ] = False,
     every_call: Annotated[
         bool, typer.Option("--every-call", help="Let code count that nothing reaches, too.")
