@@ -2,78 +2,43 @@
 
 The limit is measured in the same run: sums and minima on registers alone, no memory. "G/s" counts
 the 4n³ sums that a closure of n variables needs at least. Recorded rivals (another machine, its
-limit 22.5 G/s in float64): APRON 21.8 s and ELINA 2.3 s at n = 1024, which is 0.9 % and 8.3 %.
+limit 22.5 G/s in float64): APRON 21.8 s and ELINA 2.3 s at n = 1024; "recorded" is their share of
+that machine's limit.
 """
 
 from __future__ import annotations
 
-import time
+import argparse
+import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numba
 import numpy as np
-import ppl
-from harness import Table, measure
-from numba import njit, types
-from numba.extending import intrinsic
 
+from benchmarks import octagon_peak as peak
+from benchmarks import octagon_phases as phases
+from benchmarks import ppl
+from benchmarks.harness import RESULTS, Table, measure
 from kleene.kernels import minplus
 from kleene.kernels.minplus import batch, reference
-from kleene.kernels.minplus.cpu.vector import Emit, lanes, to_nearest, upwards
 
-SIZES = (64, 128, 256, 512, 1024)
-LARGEST_PPL = {"float64": 256, "int64": 64}
+SIZES = (64, 128, 256, 512, 1024, 2048)
+TYPES = tuple(d.name for d in minplus.DTYPES)
+LARGEST_PPL = {"float64": 1024, "int64": 64}
 PPL_KINDS = {"float64": "double", "int64": "mpz_class"}
-N_ROUNDS = 1 << 16
-
-
-def peak_kernel(n_sums: int, use_fma: bool) -> Any:
-    """Return compiled code that does `n_sums` vector sums and minima a round, on registers."""
-
-    def typed(_context: Any, data: Any, n_rounds: Any) -> Any:
-        def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            emit = Emit(context, builder, data.dtype)
-            if not use_fma:
-                emit.one = None
-            array = context.make_array(data)(context, builder, arguments[0])
-            index = arguments[1].type
-            step = emit.load(array.data, index(0))
-            start = [emit.load(array.data, index(emit.n_lanes * k)) for k in range(n_sums)]
-
-            def round_(_k: Any, values: list[Any]) -> list[Any]:
-                return [emit.least(emit.add(step, value), value) for value in values]
-
-            for k, value in enumerate(emit.loop(arguments[1], start, round_)):
-                emit.store(value, array.data, index(emit.n_lanes * k))
-            return context.get_dummy_value()
-
-        return types.none(data, types.int64), build
-
-    rounds = intrinsic(typed)
-
-    @njit
-    def run(data, n_rounds):  # type: ignore[no-untyped-def]
-        upwards()
-        rounds(data, n_rounds)
-        to_nearest()
-
-    return run
-
-
-def peak_per_s(dtype: Any) -> float:
-    """Return the most sums and minima a second that the core does in this type."""
-    best = 0.0
-    for n_sums in (8, 12, 16, 20, 24):
-        for use_fma in (False, True):
-            run, data = peak_kernel(n_sums, use_fma), np.zeros(4096, dtype)
-            run(data, 1)
-            n_lanes = lanes(np.dtype(dtype))
-            for _ in range(5):
-                start = time.perf_counter()
-                run(data, N_ROUNDS)
-                best = max(best, N_ROUNDS * n_sums * n_lanes / (time.perf_counter() - start))
-    return best
+RECORDED_PER_S = 22.5e9
+RECORDED_S = {  # n: APRON, ELINA
+    64: (5.18e-3, 0.57e-3),
+    128: (41e-3, 3.3e-3),
+    256: (322e-3, 21e-3),
+    512: (2.57, 161e-3),
+    1024: (21.8, 2.316),
+}
+PARTS = ("one", "phases", "threads", "batches")
 
 
 def dense(n: int, dtype: Any, seed: int) -> Any:
@@ -94,6 +59,10 @@ def closed(m: Any) -> Any:
     return m
 
 
+def repeats(n: int) -> int:
+    return 15 if n <= 256 else 9 if n <= 512 else 5 if n <= 1024 else 3
+
+
 def agrees(m: Any, theirs: ppl.Octagon, n_looked_at: int = 200) -> bool:
     """Return whether bounds on two variables are PPL's, which rounds those on one with integers."""
     random = np.random.default_rng(0)
@@ -102,77 +71,104 @@ def agrees(m: Any, theirs: ppl.Octagon, n_looked_at: int = 200) -> bool:
     return all(theirs.bound(i, j) == m[minplus.cell(i, j)] for i, j in pairs)
 
 
-def one_thread(table: Table) -> None:
+def one_thread(table: Table, sizes: list[int]) -> None:
     """One octagon, one thread: the share of the limit, and PPL beside."""
     numba.set_num_threads(1)
-    for dtype in (d.name for d in minplus.DTYPES):
-        peak = peak_per_s(dtype)
-        for n in SIZES:
+    for dtype in TYPES:
+        limit = peak.per_s(dtype)
+        for n in sizes:
             m = dense(n, dtype, n)
-            ours = measure(closed, repeat=9 if n < 1024 else 5, setup=m.copy)
+            ours = measure(closed, repeat=repeats(n), setup=m.copy)
             rate = 4 * n**3 / ours.min_s
             extra = {
                 "type": dtype,
                 "G/s": rate / 1e9,
-                "limit, G/s": peak / 1e9,
-                "share": f"{rate / peak:.0%}",
+                "limit, G/s": limit / 1e9,
+                "share": f"{rate / limit:.0%}",
             }
-            if n > LARGEST_PPL.get(dtype, 0) or ppl.problem():
-                table.row(input="dense", size=f"n = {n}", ours=ours, **extra)
-                continue
-            rival = ppl.Octagon.of(m, PPL_KINDS[dtype])
-            theirs = measure(ppl.Octagon.close, repeat=3, setup=rival.copy)
-            rival.close()
-            agree = agrees(ours.result, rival)
-            name = f"PPL {PPL_KINDS[dtype]}"
-            table.row(
-                input="dense",
-                size=f"n = {n}",
-                ours=ours,
-                rival=name,
-                theirs=theirs,
-                agree=agree,
-                **extra,
-            )
+            if dtype == "float64" and n in RECORDED_S:
+                shares = (4 * n**3 / seconds / RECORDED_PER_S for seconds in RECORDED_S[n])
+                extra["recorded"] = "APRON {:.1%}, ELINA {:.1%}".format(*shares)
+            rival = {} if n > LARGEST_PPL.get(dtype, 0) or ppl.problem() else beside(m, ours)
+            table.row(input="dense", size=f"n = {n}", ours=ours, **rival, **extra)
 
 
-def two_threads(table: Table) -> None:
-    """One octagon on two threads, beside itself on one."""
+def beside(m: Any, ours: Any) -> dict[str, Any]:
+    """Return PPL's part of a row."""
+    n, kind = minplus.n_variables(len(m)), PPL_KINDS[m.dtype.name]
+    rival = ppl.Octagon.of(m, kind)
+    theirs = measure(ppl.Octagon.close, repeat=3 if n <= 256 else 1, setup=rival.copy)
+    rival.close()
+    return {"rival": f"PPL {kind}", "theirs": theirs, "agree": agrees(ours.result, rival)}
+
+
+def steps(table: Table, sizes: list[int]) -> None:
+    """What the time goes to."""
     for dtype in ("float64", "int32"):
-        for n in (512, 1024):
+        for n in (n for n in sizes if 64 < n <= 1024):
+            m = dense(n, dtype, n)
+            phases.times_s(m.copy(), n)
+            runs = [phases.times_s(m.copy(), n) for _ in range(repeats(n))]
+            spent = min(runs, key=sum)
+            parts = ", ".join(
+                f"{name} {s / sum(spent):.1%}" for name, s in zip(phases.STEPS, spent, strict=True)
+            )
+            ours = measure(closed, repeat=repeats(n), setup=m.copy)
+            table.row(input="steps", size=f"n = {n}", type=dtype, ours=ours, steps=parts)
+
+
+def threads(table: Table, sizes: list[int], counts: list[int]) -> None:
+    """One octagon on more and more threads, beside itself on one; the limit grows, too."""
+    for dtype in ("float64", "int32"):
+        limits = {count: peak.per_s(dtype, count) for count in counts}
+        for n in (n for n in sizes if n >= 128):
             m = dense(n, dtype, n)
             numba.set_num_threads(1)
-            theirs = measure(closed, repeat=7, setup=m.copy)
-            numba.set_num_threads(2)
-            ours = measure(closed, repeat=7, setup=m.copy)
-            agree = bool(np.array_equal(ours.result, theirs.result))
-            table.row(
-                input="dense, 2 threads",
-                size=f"n = {n}",
-                type=dtype,
-                ours=ours,
-                rival="one thread",
-                theirs=theirs,
-                agree=agree,
-            )
+            alone = measure(closed, repeat=repeats(n), setup=m.copy)
+            for count in (count for count in counts if count > 1):
+                numba.set_num_threads(count)
+                ours = measure(closed, repeat=repeats(n), setup=m.copy)
+                rate = 4 * n**3 / ours.min_s
+                table.row(
+                    input=f"dense, {count} threads",
+                    size=f"n = {n}",
+                    ours=ours,
+                    rival="one thread",
+                    theirs=alone,
+                    agree=bool(np.array_equal(ours.result, alone.result)),
+                    type=dtype,
+                    **{
+                        "G/s": rate / 1e9,
+                        "limit, G/s": limits[count] / 1e9,
+                        "share": f"{rate / limits[count]:.0%}",
+                        "speed-up": f"{alone.min_s / ours.min_s:.2f} of {count}",
+                    },
+                )
 
 
-def batches(table: Table) -> None:
-    """Ten thousand octagons of 16 to 32 variables in one call on two threads."""
-    numba.set_num_threads(2)
-    sizes = np.random.default_rng(1).integers(16, 33, 10_000)
-    offsets = batch.offsets_of(sizes)
-    for dtype in (d.name for d in minplus.DTYPES):
-        seen = {n: dense(n, dtype, n) for n in range(16, 33)}
-        m = np.concatenate([seen[int(n)] for n in sizes])
-        ours = measure(partial(close_batch, offsets), repeat=5, setup=m.copy)
-        for n, one in seen.items():
-            reference.close(one, False)
-            t = int(np.flatnonzero(sizes == n)[0])
-            assert np.array_equal(ours.result[offsets[t] : offsets[t + 1]], one)
-        rate = {"closures/s": f"{len(sizes) / ours.median_s:,.0f}"}
-        size = f"{len(sizes):,} of n = 16..32"
-        table.row(input="batch, 2 threads", size=size, type=dtype, ours=ours, **rate)
+def batches(table: Table, counts: list[int]) -> None:
+    """Ten thousand octagons in one call."""
+    for least, most in ((16, 32), (1, 64)):
+        sizes = np.random.default_rng(1).integers(least, most + 1, 10_000)
+        offsets = batch.offsets_of(sizes)
+        for dtype in TYPES:
+            seen = {n: dense(n, dtype, n) for n in range(least, most + 1)}
+            m = np.concatenate([seen[int(n)] for n in sizes])
+            for one in seen.values():
+                reference.close(one, False)
+            for count in counts:
+                numba.set_num_threads(count)
+                ours = measure(partial(close_batch, offsets), repeat=5, setup=m.copy)
+                for n, one in seen.items():
+                    t = int(np.flatnonzero(sizes == n)[0])
+                    assert np.array_equal(ours.result[offsets[t] : offsets[t + 1]], one)
+                table.row(
+                    input=f"batch, {count} thread{'s' if count > 1 else ''}",
+                    size=f"{len(sizes):,} of n = {least}..{most}",
+                    type=dtype,
+                    ours=ours,
+                    **{"closures/s": f"{len(sizes) / ours.min_s:,.0f}"},
+                )
 
 
 def close_batch(offsets: Any, m: Any) -> Any:
@@ -180,12 +176,54 @@ def close_batch(offsets: Any, m: Any) -> Any:
     return m
 
 
+def draw(table: Table) -> None:
+    """Draw sums a second by n, each type under its limit, and the rivals in float64."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows = [row for row in table.rows if row["input"] == "dense"]
+    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    for colour, dtype in enumerate(TYPES):
+        own = [row for row in rows if row["type"] == dtype]
+        n = [int(row["size"].removeprefix("n = ")) for row in own]
+        style = {"color": f"C{colour}"}
+        axes.plot(n, [row["G/s"] for row in own], "o-", label=dtype, **style)
+        axes.axhline(own[0]["limit, G/s"], ls="--", lw=1, **style)
+        rivals = [(x, row["theirs"]) for x, row in zip(n, own, strict=True) if row["theirs"]]
+        if dtype == "float64" and rivals:
+            rates = [4 * x**3 / theirs["min_s"] / 1e9 for x, theirs in rivals]
+            axes.plot([x for x, _ in rivals], rates, "s:", label="PPL double", color="#8a7968")
+    axes.set(xscale="log", yscale="log", xlabel="variables", ylabel="G sums with minima a second")
+    axes.set_xticks(SIZES, [str(n) for n in SIZES], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_title("Closure on one thread; dashed: the limit of the core's registers")
+    axes.legend(fontsize=8)
+    figure.savefig(RESULTS / f"{table.name}_roofline.png", dpi=110)
+
+
 def main() -> None:
-    table = Table("octagon_closure", __doc__.splitlines()[0])
-    one_thread(table)
-    two_threads(table)
-    batches(table)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--name", default="octagon_closure", help="of the files with the results")
+    chosen = parser.parse_args()
+    sizes = [int(n) for n in chosen.sizes.split(",")]
+    counts = [int(n) for n in chosen.threads.split(",")]
+    table, parts = Table(chosen.name, __doc__.splitlines()[0]), chosen.parts.split(",")
+    if "one" in parts:
+        one_thread(table, sizes)
+    if "phases" in parts:
+        steps(table, sizes)
+    if "threads" in parts:
+        threads(table, sizes, counts)
+    if "batches" in parts:
+        batches(table, counts)
     table.save()
+    if "one" in parts:
+        draw(table)
     if reason := ppl.problem():
         print(reason)
 

@@ -149,7 +149,7 @@ def test_selecting_and_placing(case, backend):
 
 def test_large_batches_are_shared_by_threads(backend):
     for dtype in (np.int16, np.float64):
-        case = Many([3, 20, 0, 33, 40, 8] * 12, dtype, 5)
+        case = Many([3, 20, 0, 33, 40, 8] * 12 + [128], dtype, 5)
         m = np.where((case.m > 0) & (case.m < 100), case.m + 1, case.m).astype(dtype)
         found, expected = m.copy(), m.copy()
         flags = backend.batch.close(found, case.offsets, True)

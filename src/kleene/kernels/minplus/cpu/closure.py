@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from kleene.kernels.minplus.cpu import panels, shares
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
 from kleene.kernels.minplus.cpu.inner import BLOCK
 from kleene.kernels.minplus.cpu.scalar import pointer
 from kleene.kernels.minplus.cpu.tile import (
@@ -38,9 +38,11 @@ from kleene.kernels.minplus.layout import n_variables, size
 
 LARGEST_TILE = BLOCK // 2  # variables
 _LARGEST_TILE_ELEMENTS = size(LARGEST_TILE)
-PARALLEL_FROM_VARIABLES = 128  # below, threads wait for each other longer than they work
-PARALLEL_FROM_ELEMENTS = 1 << 16
+TOGETHER_FROM_VARIABLES = 128  # below, threads wait for each other longer than they work
+_TOGETHER_FROM_ELEMENTS = size(TOGETHER_FROM_VARIABLES)
+PARALLEL_FROM_ELEMENTS = 1 << 16  # of all octagons of a batch
 _OCTAGONS_A_SHARE = 32
+_NONE = np.zeros(0, np.int64)
 
 
 @entry
@@ -53,59 +55,32 @@ def close_tiles(
     begin = shares.next_share(state) * _OCTAGONS_A_SHARE
     while begin < n_octagons:
         for s in range(begin, min(begin + _OCTAGONS_A_SHARE, n_octagons)):
-            n = n_of(offsets, s)
+            n, at = n_of(offsets, s), pointer(m, offsets[s])
             if codes[s] == WIDER and n <= LARGEST_TILE:
-                at = pointer(m, offsets[s])
-                codes[s] = close_small(at, n, pointer(t, 0), outer, inner, tighten)
+                codes[s] = plain_code(at, n, outer, inner)
+                if codes[s] == CLOSED and n > 0:
+                    codes[s] = close_tile(at, n, pointer(t, 0), outer, inner, tighten)
+                if codes[s] == EMPTY:
+                    make_empty(at, n, outer)
         shares.done(state)
         begin = shares.next_share(state) * _OCTAGONS_A_SHARE
     to_nearest()
 
 
 @piece
-def close_small(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) -> int:
-    """Close one octagon in a tile; return its code."""
+def plain_code(m: Any, n: int, outer: Any, inner: Any) -> int:
+    """Return `WIDER` or `EMPTY` where that is plain at once, and `CLOSED` where it is not."""
     if n == 0:
         return CLOSED
-    if not m[0] < 0:
-        if not fits(m, n, outer, inner):
-            return WIDER
-        if close_tile(m, n, t, outer, inner, tighten):
-            return CLOSED
-    make_empty(m, n, outer)
-    return EMPTY
+    if m[0] < 0:
+        return EMPTY
+    return CLOSED if fits(m, n, outer, inner) else WIDER
 
 
 @entry
 def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
-    """Return `WIDER` or `EMPTY` where that is plain at once, and `CLOSED` where it is not."""
-    if m[0] < 0:
-        return EMPTY
-    return CLOSED if fits(pointer(m, 0), n, outer, inner) else WIDER
-
-
-def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
-    """Close one octagon, on some threads; return its code."""
-    code = can_close(m, n, outer, inner)
-    if code == CLOSED and not _close_blocks(m, n, outer, inner, tighten, n_threads):
-        code = EMPTY
-    if code == EMPTY:
-        m.fill(outer[2])
-    return code
-
-
-def _close_blocks(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
-    """Return whether an octagon has a point, having closed it."""
-    c, p, r = panels.room(n, inner)
-    d, state = np.empty(4 * n + BLOCK, inner.dtype), shares.counters()
-    n_shares = 1 if n_threads == 1 else shares.SHARES_A_THREAD * n_threads
-
-    def work() -> None:
-        t, _ = _room(inner.dtype)
-        close_shares(m, c, p, r, d, t, n, outer, inner, tighten, state, n_shares)
-
-    shares.work_together(work, n_threads)
-    return shares.complete(state, n_phases(n) * n_shares)
+    """Return `plain_code` of an octagon."""
+    return plain_code(pointer(m, 0), n, outer, inner)
 
 
 @entry
@@ -114,55 +89,125 @@ def n_phases(n: int) -> int:
     return 3 + 2 * -(-2 * n // BLOCK)
 
 
-@entry
-def close_shares(
-    m_array: Any,
-    c_array: Any,
-    p_array: Any,
-    r_array: Any,
-    d_array: Any,
-    t_array: Any,
+@piece
+def take_share(
+    phase: int,
+    part: int,
+    n_parts: int,
+    is_new: bool,
+    m: Any,
+    room: Any,
     n: int,
     outer: Any,
     inner: Any,
     tighten: bool,
+) -> bool:
+    """Do a part of a phase, which may be new to this thread; return False if no point is left."""
+    apart()
+    c, p, r, d, t, own = room
+    n_panels, last = panels.shape(c, n)[2], n_phases(n) - 1
+    begin, end = panels.part_of(n_panels, part, n_parts)
+    first = (phase - 1) // 2 * BLOCK
+    n_pivots = min(BLOCK, 2 * n - first)
+    if phase == 0:
+        for v in range(part, n_panels, n_parts):
+            panels.load(c, m, n, v, outer, inner, tighten)
+    elif phase == last:
+        for v in range(part, n_panels, n_parts):
+            panels.store(m, c, d, n, v, outer, inner)
+    elif phase == last - 1:
+        return part > 0 or panels.settle(c, d, n, tighten)
+    elif phase % 2 == 0:
+        panels.update(c, p, r, n, first, n_pivots, part, n_parts)
+    else:
+        if is_new and not panels.close_block(c, t, own, n, first, n_pivots):
+            return False
+        for v in range(begin, end):
+            panels.combine(c, p, r, t, own, n, first, n_pivots, v)
+    return True
+
+
+@piece
+def pointers(c: Any, p: Any, r: Any, d: Any, t: Any) -> Any:
+    """Return the room of a closure: C, P, R, unary bounds, the tile and its panels."""
+    tiles = pointer(t, 0), pointer(t, ROOM)
+    return (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), *tiles)
+
+
+@entry
+def close_blocks(
+    m: Any,
+    offsets: Any,
+    codes: Any,
+    outer: Any,
+    inner: Any,
+    tighten: bool,
+    c: Any,
+    p: Any,
+    r: Any,
+    d: Any,
+    t: Any,
+    most: int,
     state: Any,
     n_shares: int,
 ) -> None:
-    """Do shares of a closure until there are none left."""
+    """Do shares of closing the octagons that still need it, and are large, until none is left.
+
+    Of several octagons, of up to `most` variables, each is a share (`n_shares` is 0); of one alone,
+    which can be closed in this type, each phase has `n_shares`.
+    """
     upwards()
-    m, c, p, r = pointer(m_array, 0), pointer(c_array, 0), pointer(p_array, 0), pointer(r_array, 0)
-    d, t, own = pointer(d_array, 0), pointer(t_array, 0), pointer(t_array, ROOM)
-    n_panels, last, block = panels.shape(c, n)[2], n_phases(n) - 1, -1
-    number = shares.next_share(state)
-    while number < (last + 1) * n_shares:
+    room = pointers(c, p, r, d, t)
+    if n_shares > 0:
+        close_together(pointer(m, 0), room, most, outer, inner, tighten, state, n_shares)
+    else:
+        close_each(m, offsets, codes, room, most, outer, inner, tighten, state)
+    to_nearest()
+
+
+@piece
+def close_together(
+    m: Any, room: Any, n: int, outer: Any, inner: Any, tighten: bool, state: Any, n_shares: int
+) -> None:
+    """Do shares of one closure."""
+    before, number = -1, shares.next_share(state)
+    while number < n_phases(n) * n_shares:
         phase, part = number // n_shares, number % n_shares
         if not shares.can_begin(state, phase * n_shares):
             break
-        begin, end = panels.part_of(n_panels, part, n_shares)
-        first = (phase - 1) // 2 * BLOCK
-        n_pivots = min(BLOCK, 2 * n - first)
-        if phase == 0:
-            for v in range(part, n_panels, n_shares):
-                panels.load(c, m, n, v, outer, inner, tighten)
-        elif phase == last:
-            for v in range(part, n_panels, n_shares):
-                panels.store(m, c, d, n, v, outer, inner)
-        elif phase == last - 1:
-            if part == 0 and not panels.settle(c, d, n, tighten):
-                shares.end(state)
-        elif phase % 2 == 0:
-            panels.update(c, p, r, n, first, n_pivots, part, n_shares)
-        else:
-            if block != first:
-                block = first
-                if not panels.close_block(c, t, own, n, first, n_pivots):
-                    shares.end(state)
-            for v in range(begin, end):
-                panels.combine(c, p, r, t, own, n, first, n_pivots, v)
+        is_new, before = phase != before, phase
+        if not take_share(phase, part, n_shares, is_new, m, room, n, outer, inner, tighten):
+            shares.end(state)
         shares.done(state)
         number = shares.next_share(state)
-    to_nearest()
+
+
+@piece
+def close_each(
+    m: Any,
+    offsets: Any,
+    codes: Any,
+    room: Any,
+    most: int,
+    outer: Any,
+    inner: Any,
+    tighten: bool,
+    state: Any,
+) -> None:
+    """Do closures."""
+    s = shares.next_share(state)
+    while s < len(offsets) - 1:
+        n, at = n_of(offsets, s), pointer(m, offsets[s])
+        if codes[s] == WIDER and LARGEST_TILE < n <= most:
+            codes[s] = plain_code(at, n, outer, inner)
+            phase = 0
+            while codes[s] == CLOSED and phase < n_phases(n):
+                codes[s] = take_share(phase, 0, 1, True, at, room, n, outer, inner, tighten)
+                phase += 1
+            if codes[s] == EMPTY:
+                make_empty(at, n, outer)
+        shares.done(state)
+        s = shares.next_share(state)
 
 
 _rooms = local()  # room for tiles and a code in each thread: making it takes longer than using it
@@ -177,30 +222,61 @@ def _room(dtype: Any) -> tuple[Any, Any]:
     return found
 
 
+def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
+    """Close one octagon on several threads; return its code."""
+    code = can_close(m, n, outer, inner)
+    if code == CLOSED and not _close_together(m, n, outer, inner, tighten, n_threads):
+        code = EMPTY
+    if code == EMPTY:
+        m.fill(outer[2])
+    return code
+
+
+def _close_together(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
+    """Return whether an octagon has a point, having closed it."""
+    room, n_shares = panels.room(n, inner), shares.SHARES_A_THREAD * n_threads
+    given = m, _NONE, _NONE, outer, inner, tighten
+
+    def work(state: Any) -> None:
+        close_blocks(*given, *room, _room(inner.dtype)[0], n, state, n_shares)
+
+    return shares.work_together(work, n_phases(n) * n_shares, n_threads)
+
+
 def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> int:
     """Close one octagon, on as many threads as its size is worth; return its code."""
-    if len(m) > _LARGEST_TILE_ELEMENTS:
-        n = n_variables(len(m))
-        n_threads = numba.get_num_threads() if n >= PARALLEL_FROM_VARIABLES else 1
-        return close_large(m, n, outer, inner, tighten, n_threads)
     tile, codes = _room(inner.dtype)
     codes[0] = WIDER
-    close_tiles(m, offsets, codes, outer, inner, tighten, tile, shares.counters())
+    if len(m) <= _LARGEST_TILE_ELEMENTS:
+        close_tiles(m, offsets, codes, outer, inner, tighten, tile, shares.counters())
+        return int(codes[0])
+    n, n_threads = n_variables(len(m)), numba.get_num_threads()
+    if n >= TOGETHER_FROM_VARIABLES and n_threads > 1:
+        return close_large(m, n, outer, inner, tighten, n_threads)
+    given = m, offsets, codes, outer, inner, tighten
+    close_blocks(*given, *panels.room(n, inner), tile, n, shares.counters(), 0)
     return int(codes[0])
 
 
 def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool) -> None:
     """Close all octagons whose code is `WIDER`, and write their codes."""
-    state = shares.counters()
-
-    def close_some() -> None:
-        tile, _ = _room(inner.dtype)
-        close_tiles(m, offsets, codes, outer, inner, tighten, tile, state)
-
+    given = m, offsets, codes, outer, inner, tighten
     n_threads = numba.get_num_threads() if len(m) >= PARALLEL_FROM_ELEMENTS else 1
-    shares.work_together(close_some, n_threads)
-    shares.complete(state, -(-(len(offsets) - 1) // _OCTAGONS_A_SHARE))
-    for t in np.flatnonzero(np.diff(offsets) > _LARGEST_TILE_ELEMENTS):
-        if codes[t] == WIDER:
-            here = slice(offsets[t], offsets[t + 1])
-            codes[t] = close_one(m[here], offsets, outer, inner, tighten)
+    lengths = np.diff(offsets)
+
+    def close_small(state: Any) -> None:
+        close_tiles(*given, _room(inner.dtype)[0], state)
+
+    shares.work_together(close_small, -(-len(lengths) // _OCTAGONS_A_SHARE), n_threads)
+    between = (lengths > _LARGEST_TILE_ELEMENTS) & (lengths < _TOGETHER_FROM_ELEMENTS)
+    if between.any():
+        most = n_variables(int(lengths[between].max()))
+
+        def close_medium(state: Any) -> None:
+            room = panels.room(most, inner)
+            close_blocks(*given, *room, _room(inner.dtype)[0], most, state, 0)
+
+        shares.work_together(close_medium, len(lengths), n_threads)
+    for t in np.flatnonzero((lengths >= _TOGETHER_FROM_ELEMENTS) & (codes == WIDER)):
+        here, whole = slice(offsets[t], offsets[t + 1]), np.array([0, lengths[t]])
+        codes[t] = close_one(m[here], whole, outer, inner, tighten)

@@ -1,12 +1,14 @@
 """The steps of the blocked closure, on an octagon in panels.
 
 The matrix C is kept in panels of as many columns as a tile of registers is wide; panel v holds the
-rows from its first column on, so a tile is contiguous and little above the diagonal is stored, none
-of which is ever read. P holds a block's columns of all rows, R its rows, in panels like those of C.
+rows from its first column on, so a tile is contiguous. P holds a block's columns of all rows, R its
+rows, in panels like those of C. Rows and columns beyond the octagon's, up to whole tiles, and what
+is above the diagonal hold anything: they are computed from each other, and nothing else is.
 """
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,20 +22,17 @@ from kleene.kernels.minplus.cpu.vector import TILE_ROWS, TILE_VECTORS, lanes, la
 _LINE_BYTES = 64
 
 
-def room(n: int, inner: Any) -> tuple[Any, Any, Any]:
-    """Return arrays for C, P and R.
-
-    The rows of P beyond the last of C stand for columns that C does not have, and are infinite.
-    """
+def room(n: int, inner: Any) -> tuple[Any, Any, Any, Any]:
+    """Return arrays of any contents for C, P, R and the unary bounds, of up to n variables."""
     width = TILE_VECTORS * lanes(inner.dtype)
     n_panels, n_rows = -(-2 * n // width), -(-2 * n // TILE_ROWS) * TILE_ROWS
     n_stored = n_panels * n_rows * width - width * width * (n_panels * (n_panels - 1) // 2)
     n_stored += BLOCK * width  # the last block is read as if it were whole
     n_block = n_panels * width * BLOCK
-    both = aligned(n_stored + 2 * n_block, inner.dtype)
-    c, p, r = both[:n_stored], both[n_stored : n_stored + n_block], both[n_stored + n_block :]
-    p[n_rows * BLOCK :] = inner[0]
-    return c, p, r
+    lengths = n_stored, n_block, n_block, 4 * n + BLOCK
+    whole, ends = aligned(sum(lengths), inner.dtype), list(accumulate(lengths, initial=0))
+    c, p, r, d = (whole[begin:end] for begin, end in pairwise(ends))
+    return c, p, r, d
 
 
 def aligned(length: int, dtype: Any) -> Any:

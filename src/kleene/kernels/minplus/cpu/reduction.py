@@ -46,7 +46,7 @@ def minimal(out: Any, m: Any) -> None:
 
 def _paths(lead: Any, n: int, outer: Any, inner: Any) -> Any:
     """Return the least sums over two bounds, neither of them on the diagonal, as panels."""
-    c, p, r = panels.room(n, inner)
+    c, p, r, _ = panels.room(n, inner)
     given = np.full_like(c, inner[0])
     add_pairs(given, lead, c, p, r, n, outer, inner)
     return given

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -122,8 +122,13 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
     os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
-def work_together(work: Callable[[], None], n_threads: int) -> None:
-    """Run `work` here, and on more threads as they are free; those are not waited for."""
+def work_together(work: Callable[[Any], None], n_shares: int, n_threads: int) -> bool:
+    """Run `work` on counters, here and on other threads as they are free, until all is done.
+
+    Returns whether all shares were done, rather than ended.
+    """
+    state = counters()
     if n_threads > 1:
-        _helpers().ask(work, n_threads - 1)
-    work()
+        _helpers().ask(partial(work, state), n_threads - 1)
+    work(state)
+    return complete(state, n_shares)
