@@ -52,7 +52,7 @@ def test_random_programs_of_one_arity(text):
         check_same(core, expected, 20_000)
 
 
-@given(programs(with_escapes=True))
+@given(programs())
 def test_wrong_numbers_of_arguments_fail_as_before(text):
     core = scheme.parse(text, "t.scm")
     expected = outcome(core, 500)

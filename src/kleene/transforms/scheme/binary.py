@@ -19,8 +19,8 @@ each number occurs; with three numbers they are
 
 and a call that passes the second number is `(f (λ (here on) (on (λ (here on) (here a b)) _)) _)`.
 Each lambda in it belongs to one call or one procedure, so 0CFA mixes up nothing that it did not mix
-up before. Where all numbers are equal nothing is offered. Neither is where a lambda is called right
-where it is written.
+up before. Nothing is offered where all numbers are equal, where a lambda is called right where it
+is written, and by continuations, which are never called with another number than one.
 
 The program is a tail (`tails`), and stays one. What does not get through ends in the call of a
 value that is no procedure.
@@ -52,6 +52,7 @@ class _Binary:
         self.draft = Draft(program)
         self.kind: list[int] = self.core.kind.tolist()
         self.tasks: list[Callable[[], None]] = []
+        self.is_plain: list[bool] = program.is_return.tolist()
         self.ways = self._ways()
 
     def run(self) -> Derived:
@@ -68,15 +69,22 @@ class _Binary:
 
     def _ways(self) -> dict[int, list[bool]]:
         """Return for each number of arguments the way to its place: whether to go on, each time."""
-        counts: Counter[int] = Counter()
+        sizes: dict[int, int] = {}
+        for row in np.flatnonzero(self.core.kind == columns.LAMBDA).tolist():
+            sizes[row] = int(self.core.n_bound[row])
         for row in np.flatnonzero(self.core.kind == columns.CALL).tolist():
             operator, *arguments = self._below(row)
             if self.kind[operator] != columns.PRIMITIVE:
-                counts[len(arguments)] += 1
-        counts.update(self.core.n_bound[self.core.kind == columns.LAMBDA].tolist())
+                sizes[row] = len(arguments)
+            if sizes.get(operator) == len(arguments):  # called right where it is written
+                self.is_plain[row] = self.is_plain[operator] = True
+        counts = Counter(n for row, n in sizes.items() if not self.is_plain[row])
         order = sorted(counts, key=lambda number: (-counts[number], number))
         last = len(order) - 1
         return {n: [True] * rank + [False] * (rank < last) for rank, n in enumerate(order)}
+
+    def _way(self, row: int, n_arguments: int) -> list[bool]:
+        return [] if self.is_plain[row] else self.ways[n_arguments]
 
     def _later(self, slot: int, row: int) -> None:
         self.tasks.append(partial(self._tail, slot, row))
@@ -104,7 +112,7 @@ class _Binary:
     def _simple(self, slot: int, row: int) -> None:
         kind = self.kind[row]
         if kind == columns.LAMBDA:
-            self._procedure(slot, row, is_let=False)
+            self._procedure(slot, row)
         elif kind == columns.VARIABLE:
             self.draft.variable(slot, row, self.draft.now[self.core.node(row).reference])
         else:
@@ -113,10 +121,10 @@ class _Binary:
             for place, operand in enumerate(below, first):
                 self._simple(place, operand)
 
-    def _procedure(self, slot: int, row: int, is_let: bool) -> None:
+    def _procedure(self, slot: int, row: int) -> None:
         formals = list(self.core.node(row).bound)
         outermost = len(self.draft.kind)
-        for goes_on in [] if is_let else self.ways[len(formals)]:
+        for goes_on in self._way(row, len(formals)):
             body, (visitor, _) = self.draft.binder(columns.LAMBDA, slot, row, ["v", "_"])
             first = self.draft.row(columns.CALL, body, row, n_operands=3)
             self.draft.variable(first, row, visitor)
@@ -141,14 +149,9 @@ class _Binary:
 
     def _call(self, slot: int, row: int) -> None:
         operator, *arguments = self._below(row)
-        is_let = self.kind[operator] == columns.LAMBDA and len(arguments) == len(
-            self.core.node(operator).bound
-        )
-        put: Put = partial(self._procedure, row=operator, is_let=True)
-        if not is_let:
-            put = partial(self._simple, row=operator)
+        put: Put = partial(self._simple, row=operator)
         outermost = len(self.draft.kind)
-        for goes_on in [] if is_let else self.ways[len(arguments)]:
+        for goes_on in self._way(row, len(arguments)):
             slot, places = self._asked(slot, row, put, ["here", "on"])
             put = partial(self.draft.variable, about=row, variable=places[goes_on])
         self._passed(slot, row, put, arguments)

@@ -111,6 +111,7 @@ class _Converter:
         if next == HALT:
             return slot
         first = self.draft.row(columns.CALL, slot, about, n_operands=2)
+        self.draft.returning()
         self._continuation(first, about, next)
         return first + 1
 
@@ -120,6 +121,7 @@ class _Converter:
             self.draft.variable(slot, about, next.variable)
             return
         body, (value,) = self.draft.binder(columns.LAMBDA, slot, about, ["r"])
+        self.draft.returning()
         self._give(body, about, Held(value), next)
 
     def _shared(self, slot: int, about: int, next: Next) -> tuple[int, Return]:
@@ -213,7 +215,10 @@ class _Converter:
         self._continuation(first + len(atoms), row, next)
 
     def _call_cc(self, slot: int, row: int, receiver: Atom, next: Next) -> None:
-        """Pass on what is next as a procedure, too: one that drops its own continuation."""
+        """Pass on what is next as a procedure, too: one that drops its own continuation.
+
+        It takes one value: to return none or several through it fails in CPS.
+        """
         slot, back = self._shared(slot, row, next)
         first = self.draft.row(columns.CALL, slot, row, n_operands=3)
         self.draft.stands_for(row)

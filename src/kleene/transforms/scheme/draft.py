@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.ir.scheme import core as columns
-from kleene.ir.scheme.core import I32, NONE, Core
+from kleene.ir.scheme.core import I32, NONE, Core, Flags
 
 Formal = int | str  # a variable of the program that is read, or the name of a new one
 
@@ -23,18 +23,21 @@ class Derived:
     """A program made from a first one.
 
     Lambdas and calls have the row of the first program that they stand for, variables theirs;
-    `NONE` for what the first program does not have. Other rows have `NONE` as well.
+    `NONE` for what the first program does not have. Other rows have `NONE` as well. Lambdas that
+    are continuations, and calls of them, are known as such: they never meet procedures.
     """
 
     core: Core
     row_origin: I32
     variable_origin: I32
+    is_return: Flags  # per row
 
     @classmethod
     def of(cls, core: Core) -> Derived:
         """Return a program as made from itself."""
         rows = np.arange(core.n_rows, dtype=np.int32)
-        return cls(core, rows, np.arange(core.n_variables, dtype=np.int32))
+        variables = np.arange(core.n_variables, dtype=np.int32)
+        return cls(core, rows, variables, np.zeros(core.n_rows, np.bool_))
 
 
 class Draft:
@@ -45,6 +48,7 @@ class Draft:
         self.kind: list[int] = []
         self.about: list[int] = []
         self.origin: list[int] = []
+        self.returns: list[int] = []
         self.reference: list[int] = []
         self.n_bound: list[int] = []
         self.first_slot: list[int] = []
@@ -77,6 +81,10 @@ class Draft:
     def stands_for(self, row: int) -> None:
         """Let the newest row stand for what a row of the old core stands for."""
         self.origin[-1] = int(self.old.row_origin[row])
+
+    def returning(self) -> None:
+        """Let the newest row be a continuation, or the call of one."""
+        self.returns.append(len(self.kind) - 1)
 
     def binder(
         self, kind: int, slot: int, about: int, formals: Sequence[Formal], n_operands: int = 1
@@ -134,7 +142,9 @@ class Draft:
             starts_as=np.full(len(variable), NONE, np.int32),
         )
         origin = np.where(is_old, self.old.variable_origin[variable], NONE).astype(np.int32)
-        return Derived(core, np.array([*self.origin, NONE], np.int32), origin)
+        is_return = np.zeros(core.n_rows, np.bool_)
+        is_return[self.returns] = True
+        return Derived(core, np.array([*self.origin, NONE], np.int32), origin, is_return)
 
     def _ends(self) -> tuple[int, int]:
         return len(self.operands) - 1, len(self.operands)
