@@ -18,6 +18,7 @@ from kleene.solvers.inclusion.cpu.rows import hash_of, same
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard
 from kleene.solvers.inclusion.offline.compiled import entry
+from kleene.solvers.inclusion.offline.labels import first_equal
 from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
@@ -96,26 +97,14 @@ def _number_sets(s: Shard, root: I32) -> I32:
 @entry
 def _number_pairs(left: I32, right: I32) -> I32:
     """Return a number for each pair of numbers: equal for equal pairs."""
-    n_slots = 16
-    while n_slots < 2 * len(left):
-        n_slots *= 2
-    slots = np.full(n_slots, -1, np.int32)  # the first place of each pair
-    found = np.empty(len(left), np.int32)
+    found = first_equal(left, right)
     n = 0
-    for i in range(len(left)):
-        key = np.uint64(left[i]) << np.uint64(32) | np.uint64(right[i])
-        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(24)) & (n_slots - 1)
-        while slots[slot] >= 0:
-            other = slots[slot]
-            if left[other] == left[i] and right[other] == right[i]:
-                break
-            slot = (slot + 1) & (n_slots - 1)
-        if slots[slot] < 0:
-            slots[slot] = i
+    for i in range(len(found)):
+        if found[i] == i:
             found[i] = n
             n += 1
         else:
-            found[i] = found[slots[slot]]
+            found[i] = found[found[i]]
     return found
 
 

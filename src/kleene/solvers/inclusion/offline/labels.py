@@ -72,26 +72,36 @@ def number(flows: Flows, component: I32, before: I32, n_objects: int) -> I32:
 @piece
 def _offset_ids(component: I32, before: I32, source: I32, amount: I32) -> I32:
     """Return an id per offset: equal for equal label and amount; below 0 if the source is empty."""
-    n_slots = 16
-    while n_slots < 2 * len(source):
-        n_slots *= 2
-    first = np.full(n_slots, -1, np.int32)
-    ids = np.full(len(source), -1, np.int32)
+    label = np.empty(len(source), np.int32)
     for i in range(len(source)):
-        label = before[component[source[i]]]
-        if label == 0:
-            continue
-        key = np.uint64(label) << np.uint64(32) ^ np.uint64(np.int64(amount[i]) & 0xFFFFFFFF)
-        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & (n_slots - 1)
-        while first[slot] >= 0:
-            other = first[slot]
-            if amount[other] == amount[i] and before[component[source[other]]] == label:
+        label[i] = before[component[source[i]]]
+    ids = first_equal(label, amount)
+    for i in range(len(source)):
+        if label[i] == 0:
+            ids[i] = -1
+    return ids
+
+
+@piece
+def first_equal(left: I32, right: I32) -> I32:
+    """Return for each pair the place of the first one that equals it."""
+    n_slots = 16
+    while n_slots < 2 * len(left):
+        n_slots *= 2
+    slots = np.full(n_slots, -1, np.int32)  # the first place of each pair
+    found = np.empty(len(left), np.int32)
+    for i in range(len(left)):
+        key = np.uint64(left[i]) << np.uint64(32) ^ np.uint64(np.int64(right[i]) & 0xFFFFFFFF)
+        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(24)) & (n_slots - 1)
+        while slots[slot] >= 0:
+            other = slots[slot]
+            if left[other] == left[i] and right[other] == right[i]:
                 break
             slot = (slot + 1) & (n_slots - 1)
-        if first[slot] < 0:
-            first[slot] = i
-        ids[i] = first[slot]
-    return ids
+        if slots[slot] < 0:
+            slots[slot] = i
+        found[i] = slots[slot]
+    return found
 
 
 @piece
