@@ -35,6 +35,13 @@ def note(text: str) -> None:
     typer.echo(f"note: {text}", err=True)
 
 
+def check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
+    """Raise if `path` is of no kind that can be written."""
+    if path is not None and path.suffix not in known:
+        message = f"cannot write '{path.suffix}' files"
+        raise SourceError(Span(str(path)), "cli/unknown-format", message, f"use {', '.join(known)}")
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write `text` to `path`: the whole of it or, with an error, nothing."""
     try:

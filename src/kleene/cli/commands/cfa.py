@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kleene.base.device import Device
-from kleene.base.errors import SourceError, Span
 from kleene.cli.drawing import write_svg
-from kleene.cli.output import emit, emit_json, note, write_whole
+from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
+from kleene.cli.solving import OnDevice, Threads
 from kleene.cli.sources import AsJson
 from kleene.reports import cfa as report
 from kleene.reports import json
@@ -68,12 +68,8 @@ def run(
         str,
         typer.Option("--road", help="direct, or paper: by CPS, as EigenCFA; with --every-call."),
     ] = "direct",
-    device: Annotated[
-        Device, typer.Option("--device", help="Where to solve: a GPU pays for large programs.")
-    ] = Device.AUTO,
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Solve with so many CPU threads.")
-    ] = None,
+    device: OnDevice = Device.AUTO,
+    threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out which procedures each call of a Scheme program may reach.
@@ -83,9 +79,7 @@ def run(
     A variable is called by its name, or 12:name if line 12 binds it; a call by the place where it
     begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
     """
-    if graph_file is not None and graph_file.suffix not in _GRAPHS:
-        message, notes = f"cannot write '{graph_file.suffix}' files", f"use {', '.join(_GRAPHS)}"
-        raise SourceError(Span(str(graph_file)), "cli/unknown-format", message, notes)
+    check_suffix(graph_file, _GRAPHS)
 
     def analysed(path: Path) -> CFAResult:
         options = {"m": m, "polyvariant_let": polyvariant_let, "road": road}

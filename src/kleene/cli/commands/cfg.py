@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kleene.cli.drawing import write_svg
 from kleene.cli.functions import picked
-from kleene.cli.output import emit, emit_json, note, write_whole
+from kleene.cli.output import emit, emit_json, write_whole
 from kleene.cli.sources import AsJson, Sources
-from kleene.reports.graph import Edge, Graph, Node, svg, svg_problem
+from kleene.reports.graph import Edge, Graph, Node
 
 if TYPE_CHECKING:
     from kleene.ir import Block, Function
@@ -44,7 +45,7 @@ def run(
     if dot_file is not None:
         write_whole(dot_file, graph.dot())
     if svg_file is not None:
-        _write_svg(graph, svg_file)
+        write_svg(graph.dot(), svg_file)
     if as_json:
         emit_json(graph.as_json())
     elif dot_file is None and svg_file is None:
@@ -77,13 +78,3 @@ def _labels(block: Block) -> list[str]:
     if end is not None and end.opcode == Opcode.INVOKE:
         return ["", "unwind"]
     return [""] * n_successors
-
-
-def _write_svg(graph: Graph, path: Path) -> None:
-    problem = svg_problem()
-    if problem is None:
-        write_whole(path, svg(graph.dot()))
-        return
-    instead = path.with_suffix(".dot")
-    write_whole(instead, graph.dot())
-    note(f"{problem}; wrote {instead} instead of {path}")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kleene.base.device import Device
-from kleene.base.errors import SourceError, Span
 from kleene.cli.drawing import write_svg
-from kleene.cli.output import emit, emit_json, note, rows, write_whole
+from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
+from kleene.cli.solving import OnDevice, Threads
 from kleene.cli.sources import AsJson, Sources
 from kleene.reports import json
 
@@ -60,12 +60,8 @@ def run(
         list[Path] | None,
         typer.Option("--models", metavar="FILE", help="What functions outside the program do."),
     ] = None,
-    device: Annotated[
-        Device, typer.Option("--device", help="Where to solve: a GPU pays for large programs.")
-    ] = Device.AUTO,
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Solve with so many CPU threads.")
-    ] = None,
+    device: OnDevice = Device.AUTO,
+    threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out what each pointer may hold and whom each call may reach.
@@ -76,8 +72,8 @@ def run(
     objects table+8, main.buffer, heap@list.c:12:9. Without --query, --explain, --check or --stats a
     summary is printed.
     """
-    _check_suffix(graph_file, _GRAPHS)
-    _check_suffix(export_file, _TABLES)
+    check_suffix(graph_file, _GRAPHS)
+    check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
     result = _solved(program, library, wrappers, models, device, threads, quiet=as_json)
     if graph_file is not None:
@@ -171,12 +167,6 @@ def _plain(
     if "checks" in answers:
         value["checks"] = [one.as_json() for one in answers["checks"]]
     return value
-
-
-def _check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
-    if path is not None and path.suffix not in known:
-        message = f"cannot write '{path.suffix}' files"
-        raise SourceError(Span(str(path)), "cli/unknown-format", message, f"use {', '.join(known)}")
 
 
 def _write_graph(result: PointsToResult, path: Path) -> None:
