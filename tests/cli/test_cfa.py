@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Kleene
 
@@ -54,6 +57,21 @@ def test_files_and_differences(kleene: Kleene, tmp_path: Path) -> None:
     new = tmp_path / "shop.scm"
     new.write_text(SHOP.read_text() + "(gift 1)\n")
     assert kleene("cfa", new, "--diff", SHOP).stdout == "+ top -> gift\n"
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_a_drawing(kleene: Kleene, tmp_path: Path) -> None:
+    drawing = tmp_path / "calls.svg"
+    assert kleene("cfa", SHOP, "--call-graph", drawing).returncode == 0
+    assert "price&#45;of at shop.scm:13:1" in drawing.read_text(encoding="utf-8")
+
+
+def test_contexts(kleene: Kleene, tmp_path: Path) -> None:
+    file = tmp_path / "t.scm"
+    file.write_text("(define (id x) x)\n((id (lambda () 1)))\n((id (lambda () 2)))\n")
+    for m, n_targets in ((0, 2), (1, 1)):
+        lines = kleene("cfa", file, "--calls", "2:1", "--m", m).stdout.splitlines()
+        assert len(lines) == 1 + n_targets
 
 
 def test_mistakes(kleene: Kleene, tmp_path: Path) -> None:

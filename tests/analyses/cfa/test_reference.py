@@ -72,7 +72,7 @@ def test_runs_are_foreseen(text):
 def test_longer_contexts_only_sharpen(text):
     core = scheme.parse(text, "t.scm")
     every = core.cfa(reachable_only=False)
-    results = [core.cfa(m=m) for m in (0, 1, 2)]
+    results = [core.cfa(), core.cfa(polyvariant_let=True), core.cfa(m=1), core.cfa(m=2)]
     for coarse, fine in pairwise([every, *results]):
         for site, rows in fine.reach.targets.items():
             assert set(rows) <= set(coarse.reach.targets[site])
@@ -84,6 +84,38 @@ def test_a_context_tells_two_uses_apart():
     text = "(define (id x) x)\n((id (lambda () 1)))\n((id (lambda () 2)))"
     core = scheme.parse(text, "t.scm")
     assert [len(core.cfa(m=m).calls("2:1")) for m in (0, 1)] == [2, 1]
+
+
+def test_contexts_do_not_ask_who_names_a_procedure():
+    text = """(define (id x) x)
+(define ids (list id))
+(((car ids) (lambda () 1)))
+(((car ids) (lambda () 2)))"""
+    core = scheme.parse(text, "t.scm")
+    assert [len(core.cfa(m=m).calls("3:1")) for m in (0, 1)] == [2, 1]
+
+
+def test_a_longer_context_sees_through_a_wrapper():
+    text = """(define (id x) x)
+(define (wrap x) (id x))
+((wrap (lambda () 1)))
+((wrap (lambda () 2)))"""
+    core = scheme.parse(text, "t.scm")
+    assert [len(core.cfa(m=m).calls("3:1")) for m in (0, 1, 2)] == [2, 2, 1]
+
+
+def test_a_closure_keeps_what_it_captured_apart():
+    text = """(define (keep x) (lambda () x))
+(define one (keep (lambda () 1)))
+(define two (keep (lambda () 2)))
+((one))
+((two))
+(define (cell x) (lambda (new) (set! x new) x))
+(((cell 1) (lambda () 3)))
+(((cell 2) (lambda () 4)))"""
+    core = scheme.parse(text, "t.scm")
+    for place in ("4:1", "7:1"):
+        assert [len(core.cfa(m=m).calls(place)) for m in (0, 1)] == [2, 1]
 
 
 def test_polyvariant_let_tells_local_uses_apart():

@@ -56,6 +56,16 @@ def test_callers_by_distance(result):
     assert result.callers("twice") == [(1, result.naming.procedure(-1))]
 
 
+def test_callers_through_three_calls():
+    text = "(define (a) 1)\n(define (b) (a))\n(define (c) (b) (a))\n(define (d) (c))\n(d)"
+    result = scheme.parse(text, "t.scm").cfa()
+    found = [[(n, v.name) for n, v in result.callers("a", depth)] for depth in (1, 2, 3, 4)]
+    assert found[2] == [(1, "b"), (1, "c"), (2, "d"), (3, "top")]
+    assert found[1] == found[2][:3]
+    assert found[0] == found[2][:2]
+    assert found[3] == found[2]
+
+
 def test_dead_known_and_escaping(result):
     assert shown(result.dead) == ["unused at t.scm:3:1"]
     known = {site.place for site in result.known_calls}
@@ -201,6 +211,16 @@ def test_bad_options_and_programs():
 
 
 def test_deep_nesting_is_no_problem():
-    text = "(define (f x) x)\n" + "(f " * 30_000 + "f" + ")" * 30_000
-    result = scheme.parse(text, "t.scm").cfa(m=1)
+    n = 50_000  # of calls, and of lambdas in them
+    text = "(define (f x) x)\n" + "(f " * n + "(lambda () " * n + "f" + ")" * 2 * n
+    core = scheme.parse(text, "t.scm")
+    assert shown(core.cfa().flows("x")) == [f"lambda at t.scm:2:{3 * n + 1}"]
+
+
+def test_a_procedure_with_many_contexts():
+    n = 3_000
+    core = scheme.parse("(define (f x) x)\n" + "(f " * n + "f" + ")" * n, "t.scm")
+    result = core.cfa(m=1)
+    (f,) = result.procedures
+    assert len(result.statement.contexts.of[f.row]) == n
     assert shown(result.flows("x")) == ["f at t.scm:1:1"]
