@@ -48,7 +48,6 @@ def close_after(
     device: Device = Device.CPU,
 ) -> Any:
     """Add constraints starts[t] to starts[t + 1] to closed octagon t, and close it again."""
-    check.batch(m, offsets)
     _check_constraints(m, offsets, starts, rows, columns, bounds)
     return of(device).batch.close_after(m, offsets, starts, rows, columns, bounds, tighten)
 
@@ -64,22 +63,19 @@ def add(
     device: Device = Device.CPU,
 ) -> None:
     """Add constraints starts[t] to starts[t + 1] to octagon t."""
-    check.batch(m, offsets)
     _check_constraints(m, offsets, starts, rows, columns, bounds)
     of(device).batch.add(m, offsets, starts, rows, columns, bounds)
 
 
 def join(out: Any, a: Any, b: Any, offsets: Any, *, device: Device = Device.CPU) -> None:
     """Write the join of each pair."""
-    check.batch(out, offsets)
-    check.same(out, a, b)
+    _check_pairs(out, a, b, offsets)
     of(device).batch.join(out, a, b, offsets)
 
 
 def meet(out: Any, a: Any, b: Any, offsets: Any, *, device: Device = Device.CPU) -> None:
     """Write the meet of each pair."""
-    check.batch(out, offsets)
-    check.same(out, a, b)
+    _check_pairs(out, a, b, offsets)
     of(device).batch.meet(out, a, b, offsets)
 
 
@@ -87,16 +83,14 @@ def widen(
     out: Any, a: Any, b: Any, offsets: Any, thresholds: Any, *, device: Device = Device.CPU
 ) -> None:
     """Widen each pair, all with the same thresholds (none: of no elements)."""
-    check.batch(out, offsets)
-    check.same(out, a, b)
+    _check_pairs(out, a, b, offsets)
     check.thresholds(a, thresholds)
     of(device).batch.widen(out, a, b, offsets, thresholds)
 
 
 def narrow(out: Any, a: Any, b: Any, offsets: Any, *, device: Device = Device.CPU) -> None:
     """Narrow each pair."""
-    check.batch(out, offsets)
-    check.same(out, a, b)
+    _check_pairs(out, a, b, offsets)
     of(device).batch.narrow(out, a, b, offsets)
 
 
@@ -116,8 +110,7 @@ def equals(a: Any, b: Any, offsets: Any, *, device: Device = Device.CPU) -> Any:
 
 def forget(m: Any, offsets: Any, variables: Any, *, device: Device = Device.CPU) -> None:
     """Forget variables[t] of octagon t."""
-    check.batch(m, offsets)
-    check.of_each(offsets, variables, None, 0, 1, "variables")
+    _check_variables(m, offsets, variables, "variables")
     of(device).batch.forget(m, offsets, variables)
 
 
@@ -132,8 +125,7 @@ def shift(
     device: Device = Device.CPU,
 ) -> None:
     """Assign x := x + d in each, or -x + d where `negate` (bool) says so."""
-    check.batch(m, offsets)
-    check.of_each(offsets, variables, None, 0, 1, "variables")
+    _check_variables(m, offsets, variables, "variables")
     _check_ends(m, offsets, up, down, negate)
     of(device).batch.shift(m, offsets, variables, negate, up, down)
 
@@ -150,8 +142,7 @@ def assign(
     device: Device = Device.CPU,
 ) -> None:
     """Assign x := y + d in each, or -y + d where `negate` (bool) says so."""
-    check.batch(m, offsets)
-    check.of_each(offsets, targets, None, 0, 1, "targets")
+    _check_variables(m, offsets, targets, "targets")
     check.of_each(offsets, sources, None, 0, 1, "sources")
     _check_ends(m, offsets, up, down, negate)
     of(device).batch.assign(m, offsets, targets, sources, negate, up, down)
@@ -161,8 +152,7 @@ def assign_interval(
     m: Any, offsets: Any, variables: Any, up: Any, down: Any, *, device: Device = Device.CPU
 ) -> None:
     """Assign x := d in each."""
-    check.batch(m, offsets)
-    check.of_each(offsets, variables, None, 0, 1, "variables")
+    _check_variables(m, offsets, variables, "variables")
     _check_ends(m, offsets, up, down, None)
     of(device).batch.assign_interval(m, offsets, variables, up, down)
 
@@ -186,10 +176,7 @@ def select(
     device: Device = Device.CPU,
 ) -> None:
     """Write to octagon t of `out` the variables starts[t] to starts[t + 1] of octagon t of `m`."""
-    check.batch(m, offsets)
-    check.batch(out, out_offsets)
-    check.column(out, m.dtype, len(out), "out")
-    check.starts(starts, len(offsets) - 1, len(variables))
+    _check_chosen(out, out_offsets, m, offsets, variables, starts)
     check.of_each(offsets, variables, starts, -1, 1, "variables")
     of(device).batch.select(out, out_offsets, m, offsets, variables, starts)
 
@@ -205,10 +192,7 @@ def place(
     device: Device = Device.CPU,
 ) -> None:
     """Overwrite variables starts[t] to starts[t + 1] of octagon t of `out` by octagon t of `m`."""
-    check.batch(m, offsets)
-    check.batch(out, out_offsets)
-    check.column(out, m.dtype, len(out), "out")
-    check.starts(starts, len(offsets) - 1, len(variables))
+    _check_chosen(out, out_offsets, m, offsets, variables, starts)
     check.of_each(out_offsets, variables, starts, 0, 1, "variables")
     of(device).batch.place(out, out_offsets, m, offsets, variables, starts)
 
@@ -220,9 +204,29 @@ def minimal(out: Any, m: Any, offsets: Any, *, device: Device = Device.CPU) -> N
     of(device).batch.minimal(out, m, offsets)
 
 
+def _check_pairs(out: Any, a: Any, b: Any, offsets: Any) -> None:
+    check.batch(out, offsets)
+    check.same(out, a, b)
+
+
+def _check_variables(m: Any, offsets: Any, variables: Any, name: str) -> None:
+    check.batch(m, offsets)
+    check.of_each(offsets, variables, None, 0, 1, name)
+
+
+def _check_chosen(
+    out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any
+) -> None:
+    check.batch(m, offsets)
+    check.batch(out, out_offsets)
+    check.column(out, m.dtype, len(out), "out")
+    check.starts(starts, len(offsets) - 1, len(variables))
+
+
 def _check_constraints(
     m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any
 ) -> None:
+    check.batch(m, offsets)
     check.starts(starts, len(offsets) - 1, len(rows))
     check.of_each(offsets, rows, starts, 0, 2, "rows")
     check.column(columns, rows.dtype, len(rows), "columns")
