@@ -10,6 +10,7 @@ from kleene import scheme
 from kleene.analyses.cfa import CFA
 from kleene.analyses.cfa.answers.explain import Teller
 from kleene.base.errors import SourceError
+from tests.frontends.scheme.helpers import PROGRAMS
 
 TEXT = """(define (twice f) (lambda (x) (f (f x))))
 (define (inc n) (+ n 1))
@@ -97,6 +98,19 @@ def test_why_is_a_chain_that_holds(result):
         assert chain is not None
         assert teller.holds(chain, nodes, objects)
         assert not teller.holds(chain[1:], nodes, objects)
+
+
+def test_every_target_has_a_reason():
+    for name in ("r5rs_style", "object_system", "closures_in_data"):
+        core = scheme.load(PROGRAMS / f"{name}.scm")
+        for options in ({}, {"m": 1}):
+            result = core.cfa(device="cpu", **options)
+            lets = set(result.statement.lets[:, 1].tolist())
+            for site in result.call_graph().sites[::5]:
+                for target in site.targets:
+                    steps = result.why(site.place, target.place)
+                    is_told = steps[0].says == "is made"
+                    assert is_told or target.row in lets, (site.place, str(target))
 
 
 def test_findings():

@@ -95,14 +95,15 @@ class CFAResult:
         sites = self._sites_at(call)
         rows = {procedure.row for procedure in self._named(target)}
         s = self.statement
-        calls = np.flatnonzero(np.isin(s.call_site, sites))
+        behind = set().union(*(self.reach.behind(site) for site in sites))
+        calls = np.flatnonzero(np.isin(s.call_site, list(behind)))
         nodes = np.unique(s.call_operator[calls]).tolist()
         objects = [o for o, what in s.procedures.items() if what[0] == LAMBDA and what[1] in rows]
         found = self._teller.chain(nodes, objects) if nodes and objects else None
         if found is not None:
             return self._teller.steps(found)
         if any(rows & set(self.reach.targets.get(site, ())) for site in sites):
-            return [Step(call, "is called by a primitive or right where it is written", "")]
+            return [Step(call, "is called right where it is written", "")]
         reached = ", ".join(map(str, self.targets(sites))) or "nothing"
         message = f"the call at {call} cannot reach '{target}'"
         raise SourceError(None, "cfa/no-such-fact", message, f"it may reach {reached}")
@@ -242,11 +243,13 @@ class CFAResult:
         return found
 
     def _named(self, text: str) -> list[Value]:
-        """Return the procedures of that name, or at that place."""
-        found = [
+        """Return the procedures of that name, or at that place; by place, lambdas of `let` too."""
+        lets = map(self.naming.procedure, self.statement.lets[:, 1].tolist())
+        found = [p for p in self.procedures if p.name == text]
+        found += [
             p
-            for p in self.procedures
-            if text in (p.name, p.place, str(p)) or p.place.endswith(f":{text}")
+            for p in (*self.procedures, *lets)
+            if text in (p.place, str(p)) or p.place.endswith(f":{text}")
         ]
         if not found:
             near = get_close_matches(text, {p.name for p in self.procedures}, 3)

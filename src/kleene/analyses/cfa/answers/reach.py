@@ -54,6 +54,10 @@ class Reach:
         found.update((call, [row]) for call, row in s.lets.tolist() if self.runs(call))
         return {each: rows for each, rows in sorted(found.items()) if rows}
 
+    def behind(self, site: int) -> set[int]:
+        """Return a site, and those of primitives as values and of text that it calls."""
+        return self._closures.get(site, {site})
+
     @cached_property
     def evaluating(self) -> list[int]:
         """The sites that evaluate text, whether they name `eval` or come by it as a value."""
