@@ -1,53 +1,26 @@
-"""Values as they stand in operands: locals, globals, and constants made once each."""
+"""Values as they stand in operands, one within the other."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.cursor import (
     accept,
     advance,
-    at_any_word,
     at_word,
-    excerpt,
     expect,
     expect_word,
-    go_to,
     integer,
-    mix,
     skip_group,
 )
+from kleene.frontends.c.reader.interned import intern_constant, plain_constant
+from kleene.frontends.c.reader.leaves import leaf_value
 from kleene.frontends.c.reader.state import (
-    AT,
-    C_ABOUT,
-    C_COUNT,
-    C_FIRST,
-    C_FLAGS,
-    C_KIND,
-    C_OPCODE,
-    C_PAYLOAD,
-    C_TYPE,
-    C_WIDTH,
-    CONSTANT_OPERANDS,
-    CONSTANT_TABLE,
-    CONSTANTS,
     ERROR,
-    FOREIGN_NUMBER,
     FRAME,
     FRAMES,
-    FULL,
     KIND,
     LAST_TYPE,
-    N_CONSTANT_OPERANDS,
-    N_CONSTANTS,
-    STACK,
-    TABLE_SIZE,
     TAG_CONSTANT,
-    TAG_FOREIGN,
-    TAG_GLOBAL,
-    TAG_NAMED,
-    TAG_NUMBERED,
     TOP,
     VALUE,
     X_ABOUT,
@@ -61,259 +34,22 @@ from kleene.frontends.c.reader.state import (
     X_WIDTH,
 )
 from kleene.frontends.c.reader.tokens import (
-    BIAS,
-    BYTES,
-    FINISH,
-    GLOBAL,
     INTEGER,
-    NAMED,
-    NEWLINE,
-    NUMBERED,
-    QUOTED,
-    REAL,
     WORD,
 )
-from kleene.frontends.c.reader.tokens import WIDE as WIDE_TOKEN
-from kleene.frontends.c.reader.types import I32, METADATA, open_frame, parse_type, push
+from kleene.frontends.c.reader.types import I32, open_frame, parse_type, push
 from kleene.frontends.c.reader.words import FLAG_OF, OPCODE_OF, PREDICATE_OF, WORDS
-from kleene.ir.codes import ConstantKind, Flag, Opcode
+from kleene.ir.codes import ConstantKind, Opcode
 
-INT, FLOAT = int(ConstantKind.INT), int(ConstantKind.FLOAT)
-STRING, AGGREGATE = int(ConstantKind.STRING), int(ConstantKind.AGGREGATE)
+INT = int(ConstantKind.INT)
+AGGREGATE = int(ConstantKind.AGGREGATE)
 SPLAT, EXPRESSION = int(ConstantKind.SPLAT), int(ConstantKind.EXPRESSION)
-BLOCK_ADDRESS, ASSEMBLY = int(ConstantKind.BLOCK_ADDRESS), int(ConstantKind.ASSEMBLY)
-NODE_KIND, WRAPPED = int(ConstantKind.METADATA), int(ConstantKind.WRAPPED)
-UNKNOWN = int(ConstantKind.UNKNOWN)
-WIDE = int(Flag.WIDE)
+WRAPPED = int(ConstantKind.WRAPPED)
 GEP, ICMP, FCMP = int(Opcode.GETELEMENTPTR), int(Opcode.ICMP), int(Opcode.FCMP)
 FIRST_CAST, LAST_CAST = int(Opcode.TRUNC), int(Opcode.ADDRSPACECAST)
-W_TO, W_TRUE, W_FALSE = WORDS["to"], WORDS["true"], WORDS["false"]
-W_SPLAT, W_BLOCKADDRESS, W_ASM = WORDS["splat"], WORDS["blockaddress"], WORDS["asm"]
-W_EQUIVALENT, W_NO_CFI = WORDS["dso_local_equivalent"], WORDS["no_cfi"]
+W_TO = WORDS["to"]
+W_SPLAT = WORDS["splat"]
 W_INRANGE, W_PTRAUTH = WORDS["inrange"], WORDS["ptrauth"]
-LITERAL_OF = np.full(len(WORDS) + 1, -1, np.int64)
-for _word, _kind in (
-    ("null", ConstantKind.NULL),
-    ("undef", ConstantKind.UNDEF),
-    ("poison", ConstantKind.POISON),
-    ("zeroinitializer", ConstantKind.ZERO),
-    ("none", ConstantKind.NONE),
-):
-    LITERAL_OF[WORDS[_word]] = int(_kind)
-
-
-@step
-def same_constant(
-    m: Cells,
-    row: int,
-    kind: int,
-    opcode: int,
-    flags: int,
-    type_id: int,
-    about: int,
-    payload: int,
-    base: int,
-) -> bool:
-    """Return whether the constant in `row` has this content."""
-    count = m[TOP] - base
-    if (
-        m[row + C_KIND] != kind
-        or m[row + C_TYPE] != type_id
-        or m[row + C_PAYLOAD] != payload
-        or m[row + C_COUNT] != count
-        or m[row + C_ABOUT] != about
-        or m[row + C_OPCODE] != opcode
-        or m[row + C_FLAGS] != flags
-    ):
-        return False
-    first, stack = m[CONSTANT_OPERANDS] + m[row + C_FIRST], m[STACK] + base
-    for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
-        if m[first + i] != m[stack + i]:
-            return False
-    return True
-
-
-@step
-def intern_constant(
-    m: Cells, kind: int, opcode: int, flags: int, type_id: int, about: int, payload: int, base: int
-) -> int:
-    """Return the tagged constant of this content; its operands, the stack from `base`, go."""
-    apart()
-    if m[ERROR]:  # half a constant is none
-        m[TOP] = base
-        return TAG_CONSTANT
-    value = mix(mix(mix(np.uint64(kind), type_id), payload), about)
-    value = mix(value, opcode | (flags << 8))
-    for i in range(m[STACK] + base, m[STACK] + m[TOP]):
-        value = mix(value, m[i])
-    mask = m[TABLE_SIZE] - 1
-    place = np.int64(value) & mask
-    while m[m[CONSTANT_TABLE] + place] != 0:
-        found = m[m[CONSTANT_TABLE] + place] - 1
-        row = m[CONSTANTS] + found * C_WIDTH
-        if same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
-            m[TOP] = base
-            return TAG_CONSTANT + found
-        place = (place + 1) & mask
-    new = m[N_CONSTANTS]
-    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
-        m[FULL] = 1
-        m[ERROR] = 1
-        return TAG_CONSTANT
-    first, count = m[N_CONSTANT_OPERANDS], m[TOP] - base
-    for i in range(count):
-        m[m[CONSTANT_OPERANDS] + first + i] = m[m[STACK] + base + i]
-    row = m[CONSTANTS] + new * C_WIDTH
-    m[row + C_KIND], m[row + C_OPCODE], m[row + C_FLAGS] = kind, opcode, flags
-    m[row + C_TYPE], m[row + C_ABOUT], m[row + C_PAYLOAD] = type_id, about, payload
-    m[row + C_FIRST], m[row + C_COUNT] = first, count
-    m[m[CONSTANT_TABLE] + place] = new + 1
-    m[N_CONSTANTS] = new + 1
-    m[N_CONSTANT_OPERANDS] = first + count
-    m[TOP] = base
-    return TAG_CONSTANT + new
-
-
-@step
-def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
-    """Return the tagged constant that has neither operands nor flags."""
-    apart()
-    return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[TOP])
-
-
-@step
-def integer_constant(t: Cells, m: Cells, type_id: int) -> int:
-    """Read an integer."""
-    apart()
-    wide, value = m[KIND] == WIDE_TOKEN, m[VALUE]
-    advance(t, m)
-    if wide:  # `assemble` narrows those that fit 64 bits
-        return intern_constant(m, INT, 0, WIDE, type_id, -1, value, m[TOP])
-    return plain_constant(m, INT, type_id, value - BIAS)
-
-
-@step
-def assembly(t: Cells, m: Cells, type_id: int) -> int:
-    """Read `asm flags "text", "constraints"`."""
-    apart()
-    advance(t, m)
-    flags = 0
-    while at_any_word(m):
-        flags |= FLAG_OF[m[VALUE]] if m[KIND] == WORD else 0
-        advance(t, m)
-    code = m[VALUE]
-    expect(t, m, QUOTED)
-    expect(t, m, 44)
-    constraints = m[VALUE]
-    expect(t, m, QUOTED)
-    return intern_constant(m, ASSEMBLY, 0, flags, type_id, constraints, code, m[TOP])
-
-
-@step
-def block_address(t: Cells, m: Cells, type_id: int) -> int:
-    """Read `blockaddress(@function, %block)`; the block is resolved when all are known."""
-    apart()
-    base = m[TOP]
-    advance(t, m)
-    expect(t, m, 40)
-    push(m, TAG_GLOBAL + m[VALUE])
-    expect(t, m, GLOBAL)
-    expect(t, m, 44)
-    if m[KIND] == NUMBERED:
-        push(m, TAG_FOREIGN + FOREIGN_NUMBER + m[VALUE])
-    elif m[KIND] == NAMED:
-        push(m, TAG_FOREIGN + m[VALUE])
-    else:
-        m[ERROR] = 1
-    advance(t, m)
-    expect(t, m, 41)
-    return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
-
-
-@step
-def wrapped(t: Cells, m: Cells, type_id: int) -> int:
-    """Read `dso_local_equivalent @f` or `no_cfi @f`; the payload is the word's number."""
-    apart()
-    base = m[TOP]
-    wrapper = m[VALUE]
-    advance(t, m)
-    push(m, TAG_GLOBAL + m[VALUE])
-    expect(t, m, GLOBAL)
-    return intern_constant(m, WRAPPED, 0, 0, type_id, -1, wrapper, base)
-
-
-@step
-def metadata_value(t: Cells, m: Cells) -> int:
-    """Read metadata in an operand's place: kept as its text."""
-    apart()
-    first = m[AT]
-    while m[KIND] != 44 and m[KIND] != 41 and not m[ERROR]:
-        if m[KIND] == NEWLINE or m[KIND] == FINISH:
-            m[ERROR] = 1
-        elif m[KIND] == 40 or m[KIND] == 123:
-            skip_group(t, m)
-        else:
-            advance(t, m)
-    return plain_constant(m, NODE_KIND, METADATA, excerpt(t, m, first))
-
-
-@step
-def unknown_constant(t: Cells, m: Cells, type_id: int, start: int) -> int:
-    """Make of the text from `start` to the end of the line a constant that names its globals."""
-    apart()
-    base = m[TOP]
-    go_to(t, m, start)
-    while m[KIND] != NEWLINE and m[KIND] != FINISH:
-        if m[KIND] == GLOBAL:
-            push(m, TAG_GLOBAL + m[VALUE])
-        advance(t, m)
-    return intern_constant(m, UNKNOWN, 0, 0, type_id, -1, excerpt(t, m, start), base)
-
-
-@step
-def literal(t: Cells, m: Cells, type_id: int) -> int:
-    """Read a constant that is one word, or begins with one and holds no other constant; else -1."""
-    apart()
-    word = m[VALUE]
-    if LITERAL_OF[word] >= 0:
-        advance(t, m)
-        return plain_constant(m, LITERAL_OF[word], type_id, 0)
-    if word == W_TRUE or word == W_FALSE:
-        advance(t, m)
-        return plain_constant(m, INT, type_id, 1 if word == W_TRUE else 0)
-    if word == W_BLOCKADDRESS:
-        return block_address(t, m, type_id)
-    if word == W_ASM:
-        return assembly(t, m, type_id)
-    if word == W_EQUIVALENT or word == W_NO_CFI:
-        return wrapped(t, m, type_id)
-    return -1
-
-
-@step
-def leaf_value(t: Cells, m: Cells, type_id: int) -> int:
-    """Read a value that holds no other; return it tagged, or -1 if none stands here."""
-    apart()
-    kind = m[KIND]
-    if kind == NUMBERED:
-        value = TAG_NUMBERED + m[VALUE]
-        advance(t, m)
-        return value
-    if kind == GLOBAL or kind == NAMED:
-        value = m[VALUE] + (TAG_GLOBAL if kind == GLOBAL else TAG_NAMED)
-        advance(t, m)
-        return value
-    if type_id == METADATA:
-        return metadata_value(t, m)
-    if kind == INTEGER or kind == WIDE_TOKEN:
-        return integer_constant(t, m, type_id)
-    if kind == REAL or kind == BYTES:
-        payload = m[VALUE]
-        advance(t, m)
-        return plain_constant(m, FLOAT if kind == REAL else STRING, type_id, payload)
-    if kind == WORD:
-        return literal(t, m, type_id)
-    return -1
 
 
 @step

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.calls import call_like
 from kleene.frontends.c.reader.compiled import Cells, apart, step
-from kleene.frontends.c.reader.constants import NODE_KIND as METADATA_CONSTANT
-from kleene.frontends.c.reader.constants import (
-    parse_value,
-    plain_constant,
-)
+from kleene.frontends.c.reader.constants import parse_value
 from kleene.frontends.c.reader.control import branches, exceptions, label_list
 from kleene.frontends.c.reader.cursor import (
     accept,
@@ -23,6 +19,8 @@ from kleene.frontends.c.reader.cursor import (
     skip_group,
     skip_instruction,
 )
+from kleene.frontends.c.reader.interned import plain_constant
+from kleene.frontends.c.reader.leaves import NODE_KIND as METADATA_CONSTANT
 from kleene.frontends.c.reader.memory import address, memory, vectors_and_aggregates
 from kleene.frontends.c.reader.operands import (
     add_operand,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.compiled import Cells, apart, step
 from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
-from kleene.frontends.c.reader.constants import (
-    index_constant,
-    plain_constant,
-)
+from kleene.frontends.c.reader.constants import index_constant
 from kleene.frontends.c.reader.cursor import (
     accept_word,
     advance,
@@ -17,6 +14,7 @@ from kleene.frontends.c.reader.cursor import (
     integer,
     skip_group,
 )
+from kleene.frontends.c.reader.interned import plain_constant
 from kleene.frontends.c.reader.operands import (
     add_operand,
     alignment,
