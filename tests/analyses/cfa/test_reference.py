@@ -64,16 +64,17 @@ def test_every_solver_agrees(text):
 @given(programs(rich=True) | layered())
 def test_runs_are_foreseen(text):
     core, notes = observed(program_of(text), max_steps=3000)
-    for options in ({}, {"reachable_only": False}, {"m": 1}, {"m": 2}, {"polyvariant_let": True}):
+    every = {"reachable_only": False}
+    for options in ({}, every, {"m": 1}, {"m": 2}, {"polyvariant_let": True}, {"m": 1, **every}):
         assert not_foreseen(core, notes, **options) == []
 
 
 @given(programs(rich=True) | layered())
 def test_longer_contexts_only_sharpen(text):
     core = scheme.parse(text, "t.scm")
-    every = core.cfa(reachable_only=False)
+    every = [core.cfa(reachable_only=False, m=m) for m in (0, 1)]
     results = [core.cfa(), core.cfa(polyvariant_let=True), core.cfa(m=1), core.cfa(m=2)]
-    for coarse, fine in pairwise([every, *results]):
+    for coarse, fine in [*pairwise([every[0], *results]), tuple(every), (every[1], results[2])]:
         for site, rows in fine.reach.targets.items():
             assert set(rows) <= set(coarse.reach.targets[site])
         for variable in range(core.n_variables):

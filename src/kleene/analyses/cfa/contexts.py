@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kleene.analyses.cfa.statement import Statement
     from kleene.solvers.inclusion import Solution
 
-Context = tuple[int, ...]  # calls, the last first: rows, or what `Writer.label` says
+Context = tuple[int, ...]  # calls, the last first: rows, or labels of other sites
 
 
 @dataclass(frozen=True, slots=True, eq=False)
