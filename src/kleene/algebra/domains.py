@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from kleene.algebra import matrix
-from kleene.algebra.edit import Names, named
+from kleene.algebra.ask import Names, named
 from kleene.algebra.linear import Bound
 from kleene.algebra.shape import Shape
 from kleene.algebra.state import Relations

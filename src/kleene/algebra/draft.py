@@ -88,8 +88,16 @@ class Draft(State):
 
     def guard(self, *constraints: Constraint) -> None:
         """Keep the points that the constraints allow."""
+        if any(constraint.linear.spread for constraint in constraints):
+            constraints = tuple(map(self._flat_constraint, constraints))
         if len(constraints) != 1 or not self._guard_block(constraints[0].edge):
             self.guard_rows([constraint.row for constraint in constraints])
+
+    def _flat_constraint(self, one: Constraint) -> Constraint:
+        if not one.linear.spread:
+            return one
+        self._refuse(one.linear.spread, "constraint with intervals as coefficients")
+        return Constraint(self.flat(one.linear), one.is_strict)
 
     def _guard_block(self, edge: Edge | None) -> bool:
         """Return whether a constraint could be added to one block by compiled code, which is done.
@@ -372,6 +380,9 @@ class Draft(State):
 
     def assign(self, target: str, value: Linear) -> None:
         """Set a variable to the value of an expression."""
+        if value.spread:
+            self._refuse(value.spread, f"assignment to {target} with intervals as coefficients")
+            value = self.flat(value)
         if value.step is not None and self._step(target, value.step):
             return None
         terms, low, high = value.terms, value.low, value.high
@@ -466,6 +477,9 @@ class Draft(State):
 
     def become(self, target: str, value: Linear) -> None:
         """Keep the points where the variable may have the value of the expression."""
+        if value.spread:
+            self._refuse(value.spread, f"value of {target} with intervals as coefficients")
+            value = self.flat(value)
         difference = Linear(((target, Fraction(1)),)) + Linear(value.terms) * -1
         opposite = difference * -1
         ends = row_of(difference.terms, value.high), row_of(opposite.terms, -value.low)

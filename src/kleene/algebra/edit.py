@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from kleene.algebra import combine, parse
+from kleene.algebra import combine
+from kleene.algebra.ask import Condition, Expression, Questions, conditions, linear
 from kleene.algebra.draft import Draft
-from kleene.algebra.linear import Constraint, Linear, Number
+from kleene.algebra.linear import Linear
 from kleene.algebra.state import State, unknown
 from kleene.base.errors import SourceError
 
-Expression = str | Linear | Number
-Condition = str | Constraint | Iterable[Constraint]
-Names = str | Iterable[str]
 Value = TypeVar("Value", bound=State)
 
 
-def linear(value: Expression) -> Linear:
-    """Return an expression given as text, number or object."""
-    return parse.expression(value) if isinstance(value, str) else Linear.of(value)
-
-
-def conditions(given: Iterable[Condition]) -> Iterable[Constraint]:
-    """Yield the constraints given as text or objects."""
-    for one in given:
-        if isinstance(one, Constraint):
-            yield one
-        else:
-            yield from parse.constraints(one) if isinstance(one, str) else one
-
-
-def named(names: Names) -> tuple[str, ...]:
-    """Return names given as one text, separated by blanks, or one by one."""
-    return tuple(names.split() if isinstance(names, str) else names)
-
-
-class Editor(Draft, Generic[Value]):
+class Editor(Draft, Questions, Generic[Value]):
     """A value under change: methods change it in place, `done` gives the value and ends it."""
 
     __slots__ = ("origin",)
@@ -102,14 +81,17 @@ class Editor(Draft, Generic[Value]):
         self.rename({new: name for name, new in fresh.items()})
         self.variables = kinds
 
-    def substitute(self, target: str, value: Expression) -> None:
-        """Become the points from which an assignment can lead to those of now."""
-        asked, kinds = linear(value), self.variables
-        after = _after(target)
-        self.variables = {**kinds, after: self.is_integer(target)}
-        self.rename({target: after})
-        self.become(after, asked)
-        self.forget(after)
+    def substitute(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
+        """Become the points from which an assignment, or several at once, can lead here."""
+        values = {target: value} if isinstance(target, str) else target
+        asked = {name: linear(one) for name, one in values.items()}
+        fresh, kinds = {name: _after(name) for name in asked}, self.variables
+        self.variables = {**kinds, **{fresh[name]: self.is_integer(name) for name in asked}}
+        self.rename(fresh)
+        for name, one in asked.items():
+            self.become(fresh[name], one)
+        for name in asked:
+            self.forget(fresh[name])
         self.tidy(exactly=True)
         self.variables = kinds
 
@@ -154,6 +136,8 @@ def same_domain(a: State, b: State) -> None:
     Raises:
         SourceError: `algebra/mixed-domains`.
     """
+    if not isinstance(b, State):
+        raise SourceError(None, "algebra/mixed-domains", f"{b!r} is no value of a numeric domain")
     if a.relations != b.relations or a.is_float != b.is_float:
         message = "the two values are of different domains, or one has exact bounds, one floats"
         raise SourceError(None, "algebra/mixed-domains", message, "`of` converts between domains")

@@ -8,6 +8,7 @@ Write them as text, `parse.expression("2*x - y + 1/2")`, or with Python's operat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,6 +38,7 @@ def exactly(value: Any) -> Bound:
         raise SourceError(None, "algebra/bad-number", f"{value!r} is not a number") from None
 
 
+_WORD = re.compile(r"[^\W\d][\w.$@#']*")  # a name that needs no backquotes
 _SMALL = 1 << 50  # integers up to here are exact as floats, and so are sums of a few
 
 
@@ -68,11 +70,15 @@ def _is_small(value: Bound) -> bool:
 
 @dataclass(frozen=True)
 class Linear:
-    """A sum of variables times coefficients, plus any number from `low` to `high`."""
+    """A sum of variables times coefficients, plus any number from `low` to `high`.
+
+    `spread` says by how much the coefficients of some variables may differ from those in `terms`.
+    """
 
     terms: tuple[tuple[str, Fraction], ...] = ()  # by name, none with coefficient 0
     low: Bound = Fraction(0)
     high: Bound = Fraction(0)
+    spread: tuple[tuple[str, Fraction], ...] = ()  # by name, all positive
 
     @classmethod
     def of(cls, value: Linear | Number) -> Linear:
@@ -85,7 +91,7 @@ class Linear:
     @cached_property
     def step(self) -> Step | None:
         """The expression as a variable or its negation, or none, plus integers, if it is that."""
-        if len(self.terms) > 1 or not (_is_small(self.low) and _is_small(self.high)):
+        if len(self.terms) > 1 or self.spread or not (_is_small(self.low) and _is_small(self.high)):
             return None
         source, factor = self.terms[0] if self.terms else (None, Fraction(1))
         if abs(factor) != 1:
@@ -96,19 +102,33 @@ class Linear:
 
     def __add__(self, other: Linear | Number) -> Linear:
         other = Linear.of(other)
-        terms = dict(self.terms)
-        for name, factor in other.terms:
-            terms[name] = terms.get(name, Fraction(0)) + factor
-        return Linear(in_order(terms), self.low + other.low, self.high + other.high)
+        terms, spread = _sum(self.terms, other.terms), _sum(self.spread, other.spread)
+        return Linear(terms, self.low + other.low, self.high + other.high, spread)
 
     def __mul__(self, factor: Number) -> Linear:
         by = exactly(factor)
         if not isinstance(by, Fraction):
             raise SourceError(None, "algebra/bad-number", "a coefficient must be finite")
-        if not by:
+        return self.times(by, by)
+
+    def times(self, low: Number, high: Number) -> Linear:
+        """Return the expression times any number from `low` to `high`.
+
+        Raises:
+            SourceError: `algebra/bad-number`, for numbers that are infinite or not in order.
+        """
+        a, b = exactly(low), exactly(high)
+        if not isinstance(a, Fraction) or not isinstance(b, Fraction) or a > b:
+            raise SourceError(None, "algebra/bad-number", "coefficients are finite, and in order")
+        middle, radius, greatest = (a + b) / 2, (b - a) / 2, max(abs(a), abs(b))
+        if not greatest:
             return Linear()
-        ends = sorted((self.low * by, self.high * by))
-        return Linear(tuple((name, f * by) for name, f in self.terms), *ends)
+        ends = [x * y for x in (self.low, self.high) for y in (a, b) if x and y] or [Fraction(0)]
+        ends += [Fraction(0)] if not (self.low and self.high and a and b) else []
+        wider = tuple((name, abs(factor) * radius) for name, factor in self.terms if radius)
+        spread = _sum(wider, tuple((name, more * greatest) for name, more in self.spread))
+        terms = in_order({name: factor * middle for name, factor in self.terms})
+        return Linear(terms, min(ends), max(ends), spread)
 
     def __neg__(self) -> Linear:
         return self * -1
@@ -140,9 +160,29 @@ class Linear:
     def __gt__(self, other: Linear | Number) -> Constraint:
         return Linear.of(other) < self
 
+    def __str__(self) -> str:
+        terms, spread = dict(self.terms), dict(self.spread)
+        parts = [_term(name, terms.get(name, Fraction(0)), spread) for name in self.names()]
+        if not parts or not self.low == self.high == 0:
+            parts.append(_interval(self))
+        return " + ".join(parts).replace("+ -", "- ")
+
+    def names(self) -> list[str]:
+        """Return the variables, by name."""
+        return sorted({name for name, _ in (*self.terms, *self.spread)})
+
     def equals(self, other: Linear | Number) -> tuple[Constraint, Constraint]:
         """Return the two constraints that make this equal to `other`."""
         return self <= other, self >= other
+
+
+def _sum(
+    a: tuple[tuple[str, Fraction], ...], b: tuple[tuple[str, Fraction], ...]
+) -> tuple[tuple[str, Fraction], ...]:
+    total = dict(a)
+    for name, factor in b:
+        total[name] = total.get(name, Fraction(0)) + factor
+    return in_order(total) if b else a
 
 
 def in_order(terms: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
@@ -155,12 +195,29 @@ def variables(names: str) -> tuple[Linear, ...]:
     return tuple(Linear(((name, Fraction(1)),)) for name in names.split())
 
 
+def _term(name: str, factor: Fraction, spread: Mapping[str, Fraction]) -> str:
+    shown = name if _WORD.fullmatch(name) else f"`{name}`"
+    radius = spread.get(name)
+    if radius:
+        return f"[{factor - radius}, {factor + radius}]*{shown}"
+    return {1: shown, -1: f"-{shown}"}.get(factor) or f"{factor}*{shown}"  # type: ignore[call-overload]
+
+
+def _interval(value: Linear) -> str:
+    return f"{value.low}" if value.low == value.high else f"[{value.low}, {value.high}]"
+
+
 @dataclass(frozen=True)
 class Constraint:
     """`linear <= 0`, or `linear < 0`."""
 
     linear: Linear
     is_strict: bool = False
+
+    def __str__(self) -> str:
+        left = Linear(self.linear.terms, spread=self.linear.spread)
+        right = Linear((), -self.linear.high, -self.linear.low)
+        return f"{left} {'<' if self.is_strict else '<='} {right}"
 
     @cached_property
     def row(self) -> Row:

@@ -25,7 +25,10 @@ def read(draft: Draft, names: Sequence[str], matrix: Any) -> None:
             `algebra/bad-number` for NaN.
     """
     n = 2 * len(names)
-    rows = [list(row) for row in matrix]
+    try:
+        rows = [list(row) for row in matrix]
+    except TypeError:
+        rows = []
     if len(rows) != n or any(len(row) != n for row in rows):
         message = f"{len(names)} variables take a matrix of {n} rows and columns"
         raise SourceError(None, "algebra/bad-matrix", message)

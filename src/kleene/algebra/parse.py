@@ -2,11 +2,12 @@
 
     chain      = sum (("<=" | "<" | ">=" | ">" | "==" | "=") sum)+
     sum        = ["+" | "-"] product (("+" | "-") product)*
-    product    = factor (("*" | "/") factor | factor)*        a number before a name multiplies
+    product    = factor (("*" | "/") factor | factor)*        a number before a name multiplies it
     factor     = number | name | "(" sum ")" | "[" sum "," sum "]" | "-" factor
 
-`[1, 2]` is any number from 1 to 2. Names have letters, digits and any of `_ . $ @ # '`; others are
-put in backquotes. Constraints in one text are separated by commas, semicolons, `and` or `&&`.
+`[1, 2]` is any number from 1 to 2, as a summand or a coefficient. Names have letters, digits and
+any of `_ . $ @ # '`; others are put in backquotes. Constraints in one text are separated by commas,
+semicolons, `and` or `&&`.
 """
 
 from __future__ import annotations
@@ -128,16 +129,17 @@ class _Reader:
         return value
 
     def combine(self, a: Linear, operator: str, b: Linear, column: int) -> Linear:
-        if operator == "*" and not _is_number(b):
+        if operator == "*" and (b.names() or _is_number(a)):
             a, b = b, a
-        if not _is_number(b):
+        if b.names() or (operator == "/" and not _is_number(b)):
             span = self.span(column)
-            message = "only multiples of variables by one number are linear"
+            message = "only multiples of variables by numbers are linear"
             raise SourceError(span, "algebra/not-linear", message, *self.shown(span))
-        assert isinstance(b.low, Fraction)
-        if operator == "/" and not b.low:
+        if operator == "*":
+            return a.times(b.low, b.high)
+        if not b.low:
             self.fail("division by zero", column)
-        return a * b.low if operator == "*" else a / b.low
+        return a / b.low
 
     def factor(self) -> Linear:
         if self.text in ("+", "-"):
@@ -181,7 +183,7 @@ _INFINITE = Linear((("inf", Fraction(1)),))
 
 
 def _is_number(value: Linear) -> bool:
-    return not value.terms and value.low == value.high
+    return not value.names() and value.low == value.high
 
 
 def _end(value: Linear, infinite: Linear, infinity: float) -> Bound | None:

@@ -12,30 +12,14 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 from kleene.algebra import combine, describe, picture, residence, store
+from kleene.algebra.ask import Condition, Expression, Names, Questions, conditions, named
 from kleene.algebra.block import Block, distinct
 from kleene.algebra.cells import OBJECT
-from kleene.algebra.edit import (
-    Condition,
-    Editor,
-    Expression,
-    Names,
-    conditions,
-    linear,
-    named,
-    same_domain,
-    union,
-)
-from kleene.algebra.linear import Bound, Constraint, Linear, Number, exactly, row_of
+from kleene.algebra.edit import Editor, same_domain, union
+from kleene.algebra.linear import Bound, Constraint, Number, exactly, row_of
 from kleene.algebra.state import Relations, State
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
-
-
-class Bounds(NamedTuple):
-    """The least and the greatest value, infinite where there is none; (inf, -inf) of nothing."""
-
-    low: Bound
-    high: Bound
 
 
 class Placement(NamedTuple):
@@ -46,7 +30,7 @@ class Placement(NamedTuple):
     why: str
 
 
-class Shape(State):
+class Shape(Questions):
     """A set of points, described by bounds; what they may be on is said by the subclass."""
 
     __slots__ = ("_hash",)
@@ -107,7 +91,8 @@ class Shape(State):
         """Return the points with each variable between its two bounds, which may be infinite."""
         reals = named(options.get("reals", ()))
         draft = cls.top([name for name in box if name not in reals], **options).edit()
-        for name, (low, high) in box.items():
+        for name, ends in box.items():
+            low, high = _two(name, ends)
             if exactly(low) == inf or exactly(high) == -inf or exactly(low) > exactly(high):
                 draft.clear()
             above = row_of(((name, Fraction(1)),), exactly(high))
@@ -167,8 +152,10 @@ class Shape(State):
         draft.set(target, value)
         return draft.done()
 
-    def substitute(self, target: str, value: Expression, *, strict: bool = False) -> Self:
-        """Return the points from which `target := value` can lead here."""
+    def substitute(
+        self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
+    ) -> Self:
+        """Return the points from which `target := value`, or several at once, can lead here."""
         draft = self.edit(strict=strict)
         draft.substitute(target, value)
         return draft.done()
@@ -210,6 +197,8 @@ class Shape(State):
 
     def fold(self, names: Names) -> Self:
         """Return the value with one variable, the first named, for any of several."""
+        if not named(names):
+            raise SourceError(None, "algebra/bad-variables", "fold takes a variable or more")
         first, *others = named(names)
         alone = self.forget(others)
         for other in others:
@@ -229,15 +218,24 @@ class Shape(State):
         combine.join(draft, self, other, relate=relate)
         return draft.done()
 
-    def widen(self, other: Self, *, thresholds: Iterable[Number] = ()) -> Self:
+    def widen(self, other: Self, *, thresholds: Iterable[Number | Condition] = ()) -> Self:
         """Return a value around both; `x = x.widen(f(x))` becomes stable after some steps.
 
-        A bound that grew goes on to the next of the thresholds, or is given up. The result keeps
-        what the next widening must know; any other operation on it forgets that. Thresholds are for
-        single variables, and for two where a block or an opposite movement relates them.
+        A bound that grew goes on to the next of the thresholds that are numbers, or is given up.
+        Thresholds that are constraints hold as long as they do in both. The result keeps what the
+        next widening must know; any other operation on it forgets that. Numbers are for single
+        variables, and for two where a block or an opposite movement relates them.
         """
+        steps: list[Bound] = []
+        limits: list[Constraint] = []
+        for one in thresholds:
+            if isinstance(one, str | Constraint | Iterable):
+                limits.extend(conditions([one]))
+            else:
+                steps.append(exactly(one))
         draft = self._with_variables_of(other)
-        combine.widen(draft, self, other, map(exactly, thresholds))
+        combine.widen(draft, self, other, steps)
+        draft.guard(*(one for one in limits if self.satisfies(one) and other.satisfies(one)))
         return draft.done()
 
     def narrow(self, other: Self) -> Self:
@@ -248,10 +246,17 @@ class Shape(State):
 
     def __le__(self, other: Self) -> bool:
         """Return whether every point of this is in `other`."""
-        return combine.includes(other, self)
+        return combine.includes(other, self) if isinstance(other, State) else NotImplemented
 
     def __ge__(self, other: Self) -> bool:
-        return combine.includes(self, other)
+        return combine.includes(self, other) if isinstance(other, State) else NotImplemented
+
+    def __lt__(self, other: Self) -> bool:
+        """Return whether every point of this is in `other`, and not the other way round."""
+        return self <= other and not other <= self
+
+    def __gt__(self, other: Self) -> bool:
+        return other < self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -280,39 +285,19 @@ class Shape(State):
 
     # Questions
 
-    def is_bottom(self) -> bool:
-        """Return whether there is no point."""
-        return self.is_empty
-
     def is_top(self) -> bool:
         """Return whether every point is in."""
         return combine.includes(self, State(self.variables, {}, self.relations))
 
-    def bound(self, value: Expression) -> Bounds:
-        """Return bounds of an expression: the best, if it has at most two variables."""
-        asked = linear(value)
-        self.are_integers(name for name, _ in asked.terms)
-        if self.is_empty:
-            return Bounds(inf, -inf)
-        high = self.upper(asked.terms) + asked.high
-        low = asked.low - self.upper((name, -factor) for name, factor in asked.terms)
-        return Bounds(low, high)
-
-    def satisfies(self, *given: Condition) -> bool:
-        """Return whether it is known that every point meets the constraints."""
-        return all(self._satisfies(constraint) for constraint in conditions(given))
-
-    def _satisfies(self, constraint: Constraint) -> bool:
-        wanted = row_of(constraint.linear.terms, -constraint.linear.high, constraint.is_strict)
-        if self.are_integers(name for name, _ in wanted.terms):
-            wanted = wanted.tightened() if wanted.terms else wanted
-        if self.is_empty:
-            return True
-        greatest = self.upper(wanted.terms)
-        return greatest < wanted.bound if wanted.is_strict else greatest <= wanted.bound
-
     def contains(self, point: Mapping[str, Number]) -> bool:
-        """Return whether a point, with a value for every variable, is in."""
+        """Return whether a point, with a value for every variable, is in.
+
+        Raises:
+            SourceError: `algebra/bad-variables`, if a variable has no value.
+        """
+        for name in self.variables.keys() - point.keys():
+            message = f"the point has no value for {name!r}"
+            raise SourceError(None, "algebra/bad-variables", message)
         values = {name: exactly(point[name]) for name in self.variables}
         if any(self.variables[name] and value != int(value) for name, value in values.items()):
             return False
@@ -320,11 +305,6 @@ class Shape(State):
             sum(factor * values[name] for name, factor in row.terms) <= row.bound
             for row in (one.row for one in self.constraints(minimal=False))
         )
-
-    def to_box(self) -> dict[str, Bounds]:
-        """Return the bounds of every variable that has some."""
-        found = {name: self.bound(Linear(((name, Fraction(1)),))) for name in self.blocks}
-        return {name: both for name, both in found.items() if both != (-inf, inf)}
 
     def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
         """Return constraints that describe the value: a smallest set, or all inside of blocks."""
@@ -400,3 +380,16 @@ class Shape(State):
         draft = cls.top(**wanted, floats=bool(data.get("floats"))).edit()
         store.read_blocks(draft, data)
         return draft.done()
+
+
+def _two(name: str, ends: Iterable[Number]) -> tuple[Number, Number]:
+    """Return the two bounds of a variable.
+
+    Raises:
+        SourceError: `algebra/bad-number`, if they are not two.
+    """
+    found = tuple(ends)
+    if len(found) != 2:
+        message = f"{name!r} takes a least and a greatest value, not {len(found)} numbers"
+        raise SourceError(None, "algebra/bad-number", message)
+    return found[0], found[1]

@@ -17,7 +17,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from kleene.algebra.block import Block, Kinds, assemble, distinct
-from kleene.algebra.linear import Bound
+from kleene.algebra.linear import Bound, Linear
 from kleene.algebra.residence import Cells
 from kleene.algebra.table import Table, table_of
 from kleene.base.device import Device
@@ -140,6 +140,18 @@ class State:
             return block.bound(2 * block.index[x] + (x_sign < 0), i)
         one = self.single(x, x_sign)
         return one if one == inf else one + self.single(y, y_sign)
+
+    def flat(self, value: Linear) -> Linear:
+        """Return an expression with one coefficient for each variable that has all values of this.
+
+        A coefficient from 1 to 2 is 3/2 and, for |x| <= c, any number from -c/2 to c/2.
+        """
+        room: Bound = Fraction(0)
+        for name, radius in value.spread:
+            self.is_integer(name)
+            low, high = -self.single(name, -1), self.single(name, 1)
+            room += radius * max(-low, high)  # one of them is the greatest |x|
+        return Linear(value.terms, value.low - room, value.high + room)
 
     def upper(self, terms: Terms) -> Bound:
         """Return an upper bound of a sum of terms: the least one, if there are at most two.

@@ -46,7 +46,8 @@ def laws(name):
     return {key: law for key, law in tests.items() if "backend" in signature(law).parameters}
 
 
-globals().update(laws("test_close") | laws("test_operations") | laws("test_batch"))
+for name in ("close", "operations", "operations_variables", "operations_minimal", "batch"):
+    globals().update(laws(f"test_{name}"))
 
 
 class Moved:
