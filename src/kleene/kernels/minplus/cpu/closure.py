@@ -14,7 +14,7 @@ Threads share steps 2 and 3, and each does step 1 for itself: that is sooner don
 from __future__ import annotations
 
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -210,15 +210,24 @@ def close_each(
         s = shares.next_share(state)
 
 
-_rooms = local()  # room for tiles and a code in each thread: making it takes longer than using it
+_rooms = local()  # one for each thread: making it takes longer than closing in it
 
 
-def _room(dtype: Any) -> tuple[Any, Any]:
-    """Return this thread's room for a tile, and its panels, and for a code."""
+class _Room(NamedTuple):
+    """What a thread needs to close one octagon after the other."""
+
+    tile: Any  # and its panels
+    codes: Any  # of one octagon
+    state: Any  # the counters of work that no other thread shares
+
+
+def _room(dtype: Any) -> _Room:
+    """Return this thread's room."""
     rooms = _rooms.__dict__
     if dtype.char not in rooms:
-        rooms[dtype.char] = panels.aligned(ROOM + BLOCK * BLOCK, dtype), np.empty(1, np.int64)
-    found: tuple[Any, Any] = rooms[dtype.char]
+        tile = panels.aligned(ROOM + BLOCK * BLOCK, dtype)
+        rooms[dtype.char] = _Room(tile, np.empty(1, np.int64), shares.counters())
+    found: _Room = rooms[dtype.char]
     return found
 
 
@@ -238,23 +247,23 @@ def _close_together(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_thr
     given = m, _NONE, _NONE, outer, inner, tighten
 
     def work(state: Any) -> None:
-        close_blocks(*given, *room, _room(inner.dtype)[0], n, state, n_shares)
+        close_blocks(*given, *room, _room(inner.dtype).tile, n, state, n_shares)
 
     return shares.work_together(work, n_phases(n) * n_shares, n_threads)
 
 
 def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> int:
     """Close one octagon, on as many threads as its size is worth; return its code."""
-    tile, codes = _room(inner.dtype)
-    codes[0] = WIDER
+    tile, codes, state = _room(inner.dtype)
+    codes[0], state[shares.TAKEN] = WIDER, 0
     if len(m) <= _LARGEST_TILE_ELEMENTS:
-        close_tiles(m, offsets, codes, outer, inner, tighten, tile, shares.counters())
+        close_tiles(m, offsets, codes, outer, inner, tighten, tile, state)
         return int(codes[0])
     n, n_threads = n_variables(len(m)), numba.get_num_threads()
     if n >= TOGETHER_FROM_VARIABLES and n_threads > 1:
         return close_large(m, n, outer, inner, tighten, n_threads)
     given = m, offsets, codes, outer, inner, tighten
-    close_blocks(*given, *panels.room(n, inner), tile, n, shares.counters(), 0)
+    close_blocks(*given, *panels.room(n, inner), tile, n, state, 0)
     return int(codes[0])
 
 
@@ -265,7 +274,7 @@ def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten:
     lengths = np.diff(offsets)
 
     def close_small(state: Any) -> None:
-        close_tiles(*given, _room(inner.dtype)[0], state)
+        close_tiles(*given, _room(inner.dtype).tile, state)
 
     shares.work_together(close_small, -(-len(lengths) // _OCTAGONS_A_SHARE), n_threads)
     between = (lengths > _LARGEST_TILE_ELEMENTS) & (lengths < _TOGETHER_FROM_ELEMENTS)
@@ -274,7 +283,7 @@ def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten:
 
         def close_medium(state: Any) -> None:
             room = panels.room(most, inner)
-            close_blocks(*given, *room, _room(inner.dtype)[0], most, state, 0)
+            close_blocks(*given, *room, _room(inner.dtype).tile, most, state, 0)
 
         shares.work_together(close_medium, len(lengths), n_threads)
     for t in np.flatnonzero((lengths >= _TOGETHER_FROM_ELEMENTS) & (codes == WIDER)):

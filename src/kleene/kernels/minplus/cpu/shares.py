@@ -25,7 +25,7 @@ from kleene.kernels.minplus.cpu.scalar import pointer
 _intrinsic: Any = intrinsic  # Numba publishes no types
 _INDEX = ir.IntType(64)
 _APART = 16  # elements from one counter to the next: two cache lines, which some CPUs fetch at once
-_TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
+TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
 SHARES_A_THREAD = 4  # so that a thread that is held up does not hold up the others for long
 
 
@@ -63,7 +63,7 @@ def counters() -> Any:
 @piece
 def next_share(state: Any) -> int:
     """Return the number of the next share, over all phases."""
-    return _add(pointer(state, _TAKEN), 1)
+    return _add(pointer(state, TAKEN), 1)
 
 
 @piece
