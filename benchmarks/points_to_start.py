@@ -25,7 +25,7 @@ from harness import Measurement, Table
 from points_to import DATA, LIBRARIES, SVF
 
 EMPTY = "define i32 @main() {\n  ret i32 0\n}\n"
-REPEAT = 5
+REPEAT = 3
 CHILD = """\
 import json, resource, sys, time
 from pathlib import Path

@@ -11,13 +11,14 @@ Both reach into Numba, whose version is fixed in pyproject.toml for that reason.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from llvmlite import binding as llvm
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.runtime.nrt import rtsys
 
 
 class _PieceCode(JITCodeLibrary):
@@ -81,9 +82,17 @@ class Kept(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for these types, or None if there is none."""
-        rtsys.initialize(target_context)  # all that running needs
+        _name_runtime()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+@cache
+def _name_runtime() -> None:
+    """Tell LLVM where the functions of Numba's runtime are: all of it that machine code needs."""
+    runtime: Any = import_module("numba.core.runtime._nrt_python")
+    for name, address in runtime.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 def with_environments(compiled: Any) -> Any:
