@@ -55,3 +55,43 @@ def test_a_cut_address_is_said_to_be_lost(tmp_path: Path) -> None:
     said = "addresses cut to fewer bits are not put together again"
     assert said in main_of(tmp_path, CUT).statement.assumptions
     assert said not in main_of(tmp_path, STEPS, head=TABLE).statement.assumptions
+
+
+TWO = "%two = type { [1 x ptr], ptr, [5 x ptr] }\n@two = global %two zeroinitializer"
+INDEX = "  %i = sext i32 %n to i64\n"
+EARLY = """
+  %early = getelementptr ptr, ptr @two, i64 %i
+  %late = getelementptr inbounds nuw i8, ptr %early, i64 16
+  store ptr %late, ptr @p, align 8
+"""
+IN_PLACE = """
+  %at = getelementptr inbounds %two, ptr @two, i64 0, i32 2, i64 %i
+  store ptr %at, ptr @p, align 8
+"""
+MEMBER = """
+  %element = getelementptr inbounds %pair, ptr @pairs, i64 %i
+  %member = getelementptr inbounds %pair, ptr %element, i64 0, i32 1
+  store ptr %member, ptr @p, align 8
+"""
+
+
+def test_an_index_may_come_before_the_way_to_its_array(tmp_path: Path) -> None:
+    found = main_of(tmp_path, INDEX + EARLY, head=TWO).holds("p")
+    assert {"two+16", "two+24"} <= found
+    exact = main_of(tmp_path, INDEX + IN_PLACE, head=TWO).holds("p")
+    assert exact == {"two+16", "two+24", "two+56"}  # one past the end
+
+
+def test_a_member_of_an_element_is_no_such_way(tmp_path: Path) -> None:
+    pairs = "@pairs = global { [4 x %pair], ptr } zeroinitializer"
+    assert main_of(tmp_path, INDEX + MEMBER, head=pairs).holds("p") == {"pairs+8", "pairs+24"}
+
+
+def test_a_small_array_in_front_holds_no_large_index(tmp_path: Path) -> None:
+    head = "%front = type { [1 x ptr], [4 x %pair] }\n@front = global %front zeroinitializer"
+    body = """
+  %early = getelementptr %pair, ptr @front, i64 %i
+  %late = getelementptr inbounds nuw i8, ptr %early, i64 8
+  store ptr %late, ptr @p, align 8
+"""
+    assert {"front+8", "front+24"} <= main_of(tmp_path, INDEX + body, head=head).holds("p")

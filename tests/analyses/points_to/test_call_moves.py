@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.moves import Moves
+from kleene.analyses.points_to.moves import Moves, Way
 from tests.analyses.points_to.memory_types import Memory
 from tests.analyses.points_to.stated import load, stated
 
@@ -42,12 +42,12 @@ def test_moves_are_numbered_once() -> None:
     assert moves.number(8, -16, 4) == moves.number(8, 4, 16) == 1
     assert moves.called_with(2) == moves.called_with(2) == 2
     assert moves.number(0, 24) == 3
-    assert moves.number(8, in_bytes=True) == 4
-    assert moves.number(-8) == moves.number(-8, in_bytes=True) == 5
+    assert moves.number(8, way=Way.BYTES) == 4
+    assert moves.number(-8) == moves.number(-8, way=Way.BYTES) == 5
     assert moves.calls() == {2: 2}
-    constants, in_bytes, offsets, strides = moves.columns()
+    constants, ways, offsets, strides = moves.columns()
     assert constants.tolist() == [8, 8, 0, 0, 8, -8]
-    assert in_bytes.tolist() == [0, 0, 0, 0, 1, 0]
+    assert ways.tolist() == [0, 0, 0, 0, 1, 0]
     assert offsets.tolist() == [0, 0, 2, 2, 3, 3, 3]
     assert strides.tolist() == [16, 4, 24]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.moves import Moves
+from kleene.analyses.points_to.moves import Moves, Way
 from tests.analyses.points_to.memory_types import (
     Array,
     Memory,
@@ -201,7 +201,7 @@ def test_steps_in_bytes_come_to_every_byte(tree: Tree, step: int, n_before: int)
     type_id = memory.type(tree)
     shapes = memory.shapes()
     shape = shapes.plain(type_id)
-    long, short = moves.number(step, in_bytes=True), moves.number(1, in_bytes=True)
+    long, short = moves.number(step, way=Way.BYTES), moves.number(1, way=Way.BYTES)
     layout = shapes.finish(moves)
     reached, at = {layout.place(shape, 0)}, 0
     for n_steps in range(n_before + step):

@@ -8,7 +8,7 @@ import numpy as np
 
 from kleene.analyses.points_to.layout import Layout
 from kleene.analyses.points_to.model import BLUR
-from kleene.analyses.points_to.moves import Moves
+from kleene.analyses.points_to.moves import Moves, Way
 from tests.analyses.points_to.memory_types import Memory, Tree, landings
 
 
@@ -42,7 +42,7 @@ def test_steps_in_bytes_leave_an_array() -> None:
     type_id = memory.type(("struct", (("array", 4, "ptr"), "ptr")))
     shapes = memory.shapes()
     shape = shapes.plain(type_id)
-    numbers = {(8,): moves.number(8), (8, 1): moves.number(8, in_bytes=True)}
+    numbers = {(8,): moves.number(8), (8, 1): moves.number(8, way=Way.BYTES)}
     found = Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
     assert found.bytes(8, 8) == [8]
     assert found.bytes(8, 8, 1) == [8, 32]

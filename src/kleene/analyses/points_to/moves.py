@@ -3,8 +3,7 @@
 A move adds a constant, and multiples of one or more strides: p + c + i·t + j·u with i and j not
 known, as indexing in arrays of structs with arrays does. A stride says at which array an index
 works, so strides must not be replaced by their greatest common divisor: `a[i].b[j]` moves from one
-struct to another, `b[j]` does not. A constant *in bytes* is one of which no type says that it
-counts elements. Where a landing table is needed, see `landings`.
+struct to another, `b[j]` does not. Where a landing table is needed, see `landings`.
 
 A call through a pointer is a move by nothing that leaves behind whatever cannot be called there:
 data, and functions that take another number of arguments (C11, 6.5.2.2).
@@ -12,26 +11,37 @@ data, and functions that take another number of arguments (C11, 6.5.2.2).
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 
 from kleene.ir.tables import I64, U8
+
+
+class Way(IntEnum):
+    """What a move keeps to."""
+
+    ELEMENTS = 0  # its steps and indices count elements, and stay in their array
+    BYTES = 1  # no type says that its constant counts elements
+    LOOSE = 2  # its index comes before the constant that leads to the array
 
 
 class Moves:
     """Numbers moves; the same move has the same number, from 0."""
 
     def __init__(self) -> None:
-        self._moves: list[tuple[int, ...]] = []  # whether in bytes, constant, then strides
+        self._moves: list[tuple[int, ...]] = []  # way, constant, then strides
         self._ids: dict[tuple[int, ...], int] = {}
         self._calls: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._moves)
 
-    def number(self, constant: int, *strides: int, in_bytes: bool = False) -> int:
+    def number(self, constant: int, *strides: int, way: Way = Way.ELEMENTS) -> int:
         """Return the number of the move by `constant` and multiples of the strides (0: none)."""
         found = {abs(stride) for stride in strides if stride}
-        move = (int(in_bytes and constant > 0), constant, *sorted(found, reverse=True))
+        kept = Way.ELEMENTS if way == Way.BYTES and constant <= 0 else way
+        move = (int(kept), constant, *sorted(found, reverse=True))
         if move not in self._ids:
             self._ids[move] = self._put(move)
         return self._ids[move]
@@ -39,7 +49,7 @@ class Moves:
     def called_with(self, n_arguments: int) -> int:
         """Return the number of the move of a pointer that is called with so many arguments."""
         if n_arguments not in self._calls:
-            self._calls[n_arguments] = self._put((0, 0))
+            self._calls[n_arguments] = self._put((int(Way.ELEMENTS), 0))
         return self._calls[n_arguments]
 
     def calls(self) -> dict[int, int]:
@@ -47,14 +57,14 @@ class Moves:
         return dict(self._calls)
 
     def columns(self) -> tuple[I64, U8, I64, I64]:
-        """Return constants, which are in bytes, and strides as CSR, the largest first."""
+        """Return constants, ways, and strides as CSR, the largest first."""
         moves = self._moves
-        in_bytes = np.array([move[0] for move in moves], np.uint8)
+        ways = np.array([move[0] for move in moves], np.uint8)
         constants = np.array([move[1] for move in moves], np.int64)
         offsets = np.zeros(len(moves) + 1, np.int64)
         np.cumsum([len(move) - 2 for move in moves], out=offsets[1:])
         strides = np.array([stride for move in moves for stride in move[2:]], np.int64)
-        return constants, in_bytes, offsets, strides
+        return constants, ways, offsets, strides
 
     def _put(self, move: tuple[int, ...]) -> int:
         self._moves.append(move)

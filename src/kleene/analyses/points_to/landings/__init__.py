@@ -5,8 +5,9 @@ is the addresses of elements 1, 2, …; so it stands for many. A move by c and m
 address x to every x + c + j·t in the allocation, with what ISO C says of arrays (6.5.6):
 
 - A variable index stays in its array. Its array is the outermost one around x + c whose element
-  size divides t; else around x (`a[i - 1]`). For negative c both are taken. Where there is none,
-  every multiple counts.
+  size divides t, and which is not smaller than t; else around x (`a[i - 1]`). For negative c both
+  are taken. Where there is none, every multiple counts. So it does where a compiler has put the
+  index before the constant that leads to the array: `s->b[i]` as s + i·t + b.
 - A positive constant that is a multiple of the element size and smaller than the array, from the
   others, stays in the others: steps of so many elements. Every other constant is added to every
   address: pointers to members go back to their struct. So is one *in bytes*, of which no type

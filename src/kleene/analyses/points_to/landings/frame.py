@@ -19,6 +19,7 @@ N_BYTES, HAS_END, IS_RAW, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = r
 # Columns of Frame.arrays; arrays around an array come first.
 BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, HOLD, N_ARRAY_COLUMNS = range(8)
 HOLDS_INDICES, HOLDS_CONSTANTS = 1, 2  # at least, in column HOLD: see cuts.Hold
+BYTES, LOOSE, N_WAYS = range(1, 4)  # ways of moves: see moves.Way
 # Columns of Frame.starts, ascending by byte in a shape.
 BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
 # Columns of Frame.places.

@@ -43,7 +43,8 @@ def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     found = -1
     array = f.starts[f.places[f.shapes[shape, FIRST_PLACE] + place, START], ARRAY]
     while array >= 0:
-        if f.arrays[array, HOLD] >= HOLDS_INDICES and stride % f.arrays[array, STRIDE] == 0:
+        fits = stride % f.arrays[array, STRIDE] == 0 and stride <= f.arrays[array, SPAN]
+        if fits and f.arrays[array, HOLD] >= HOLDS_INDICES:
             found = array
         array = f.arrays[array, PARENT]
     return found
@@ -227,3 +228,23 @@ def land(
             for at in range(n_rows):
                 if reached[at]:
                     is_landing[place] |= following[at]
+
+
+@piece
+def sweep_all(
+    f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid
+) -> None:
+    """Set which places every place is taken to by a constant and indices that nothing holds."""
+    n_rows = count_rows(f, shape)
+    is_landing[:] = 0
+    is_landing[n_rows - 1] = 1
+    stride = 0
+    for rest in strides:
+        while rest:
+            stride, rest = rest, stride % rest
+    swept_modulus = np.zeros(2 * _N_RESIDUES, np.int64)
+    swept = np.empty((2 * _N_RESIDUES, n_rows), np.uint8)
+    for place in range(n_rows - 1):
+        _sweep_from(
+            f, shape, place, constant, stride, is_landing[place], swept, swept_modulus, walks
+        )

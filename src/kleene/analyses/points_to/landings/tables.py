@@ -11,9 +11,12 @@ from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BEGIN,
     BYTE,
+    BYTES,
     FIRST_ARRAY,
     FIRST_PLACE,
+    LOOSE,
     N_BYTES,
+    N_WAYS,
     OUTSIDE,
     SPAN,
     START,
@@ -25,7 +28,7 @@ from kleene.analyses.points_to.landings.frame import (
     count_rows,
     place_of,
 )
-from kleene.analyses.points_to.landings.indices import land
+from kleene.analyses.points_to.landings.indices import land, sweep_all
 from kleene.ir.tables import I32, I64, U8
 
 _N_KNOWN = 1 << 13  # constants remembered at a time
@@ -79,7 +82,7 @@ def _write(
     f: Frame,
     shape: int,
     constant: int,
-    in_bytes: bool,
+    way: int,
     strides: I64,
     is_landing: U8,
     block: I32,
@@ -88,8 +91,10 @@ def _write(
 ) -> tuple[I32, int]:
     """Write the landings of each place, one after the other; return them, and how many."""
     n_used, n_rows = 0, len(lengths)
-    if len(strides):
-        land(f, shape, constant, in_bytes, strides, is_landing, walks)
+    if len(strides) and way == LOOSE:
+        sweep_all(f, shape, constant, strides, is_landing, walks)
+    elif len(strides):
+        land(f, shape, constant, way == BYTES, strides, is_landing, walks)
     for place in range(n_rows):
         block = _grown(block, n_used, n_rows)
         before, row = n_used, f.shapes[shape, FIRST_PLACE] + place
@@ -105,7 +110,7 @@ def _write(
             n_used += is_within
         else:
             is_landing[place] = 0
-            add(f, shape, place, constant, in_bytes, is_landing[place], walks)
+            add(f, shape, place, constant, way == BYTES, is_landing[place], walks)
             n_used = _pack(is_landing[place], block, n_used)
         lengths[place] = n_used - before
     return block, n_used
@@ -150,7 +155,7 @@ def _slot_of(slots: I32, lengths: I32, block: I32, n_used: int, offsets: I32, la
 
 @entry
 def land_all(
-    f: Frame, constants: I64, in_bytes: U8, stride_offsets: I64, strides: I64
+    f: Frame, constants: I64, ways: U8, stride_offsets: I64, strides: I64
 ) -> tuple[I32, I32, I32, U8]:
     """Return rows per move and shape, the rows' offsets and landings, and what occurs per shape.
 
@@ -165,7 +170,7 @@ def land_all(
     slots = np.full(n_slots, -1, np.int32)  # blocks by hash
     occurs = np.zeros((n_shapes, 2), np.uint8)
     walks = np.zeros((2, N_WALK, DEEPEST), np.int64)
-    known = np.full((2, _N_KNOWN), -1, np.int32)
+    known = np.full((N_WAYS, _N_KNOWN), -1, np.int32)
     for shape in range(n_shapes):
         lengths = np.empty(count_rows(f, shape), np.int32)
         is_landing = np.ones((len(lengths), len(lengths)), np.uint8)
@@ -173,14 +178,12 @@ def land_all(
         for move in range(n_moves):
             own = strides[stride_offsets[move] : stride_offsets[move + 1]]
             constant = _same_for(f, shape, constants[move]) if len(own) == 0 else constants[move]
-            at, by = constant + _N_KNOWN // 2, in_bytes[move]
+            at, way = constant + _N_KNOWN // 2, ways[move]
             is_simple = len(own) == 0 and 0 <= at < _N_KNOWN
-            if is_simple and known[by, at] >= 0:
-                rows[move * n_shapes + shape] = known[by, at]
+            if is_simple and known[way, at] >= 0:
+                rows[move * n_shapes + shape] = known[way, at]
                 continue
-            block, n_used = _write(
-                f, shape, constant, by > 0, own, is_landing, block, lengths, walks
-            )
+            block, n_used = _write(f, shape, constant, way, own, is_landing, block, lengths, walks)
             for i in range(n_used - len(lengths)):  # the last row is the blur's: all
                 occurs[shape, 0] |= block[i] == count_places(f, shape)
                 occurs[shape, 1] |= block[i] == len(lengths) - 1
@@ -196,5 +199,5 @@ def land_all(
                 n_rows += len(lengths)
             rows[move * n_shapes + shape] = slots[slot]
             if is_simple:
-                known[by, at] = slots[slot]
+                known[way, at] = slots[slot]
     return rows, offsets[: n_rows + 1], landings[:n_landings], occurs

@@ -22,15 +22,15 @@ MOST_STRIDES = 4
 
 def reach_of(
     program: Program, first: Ints, end: Ints, operands: I32, about: I32
-) -> tuple[I64, I64]:
-    """Return for each getelementptr (constant, strides): how far it leads from its base.
+) -> tuple[I64, I64, I64]:
+    """Return for each getelementptr (constant, strides, type): how far it leads, and to what.
 
     That is the constant, plus any multiples of the strides of its varying indices: a row of
     `MOST_STRIDES`, 0 where there are fewer; -1 in the first: anywhere. Operands are those from
     `first` to before `end`.
     """
     types, constants = program.types, program.constants
-    found: tuple[I64, I64] = _reach(
+    found: tuple[I64, I64, I64] = _reach(
         *(first.astype(np.int64), end.astype(np.int64), operands, about),
         *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
         *(program.bases[1], constants.kind, constants.flags, constants.payload),
@@ -56,6 +56,7 @@ def _reach(
 ) -> Any:
     constant = np.zeros(len(first), np.int64)
     strides = np.zeros((len(first), MOST_STRIDES), np.int64)
+    led_to = np.zeros(len(first), np.int64)
     for i in range(len(first)):
         inside, n_strides = np.int64(about[i]), 0
         for place in range(first[i] + 1, end[i]):
@@ -84,7 +85,8 @@ def _reach(
                     break
                 strides[i, n_strides] = n_bytes
                 n_strides += 1
-    return constant, strides
+        led_to[i] = inside
+    return constant, strides, led_to
 
 
 @piece

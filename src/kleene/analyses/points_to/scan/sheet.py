@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.analyses.points_to.model import AllocationKind, Allocations, Origins, Places
+from kleene.analyses.points_to.moves import Way
 from kleene.analyses.points_to.scan.columns import Ints, ragged
 from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
@@ -113,8 +114,8 @@ class Sheet:
         to, source, constant, stride, origin = _columns(
             destination, source, constant, stride, origin
         )
-        in_bytes = np.ones(len(to), bool)
-        self.reach(to, source, constant, stride.reshape(-1, 1), in_bytes, origin)
+        ways = np.full(len(to), Way.BYTES, np.int64)
+        self.reach(to, source, constant, stride.reshape(-1, 1), ways, origin)
 
     def reach(
         self,
@@ -122,25 +123,25 @@ class Sheet:
         source: Ints,
         constant: Ints,
         strides: Ints,
-        in_bytes: NDArray[np.bool_],
+        ways: I64,
         origin: Ints,
     ) -> None:
         """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
-        distinct, index = _distinct(np.column_stack([in_bytes, constant, strides]))
+        distinct, index = _distinct(np.column_stack([ways, constant, strides]))
         amounts = np.array([self._amount(*row) for row in distinct.tolist()], np.int64)
         amount = amounts[index]
         stays = amount == 0
         self.copy(destination[stays], source[stays], origin[stays])
         self._write("offset", *(c[~stays] for c in (destination, source, amount, origin)))
 
-    def _amount(self, in_bytes: int, constant: int, *strides: int) -> int:
+    def _amount(self, way: int, constant: int, *strides: int) -> int:
         """Return the amount of an offset that leads so far."""
         if strides[0] < 0:
             self.has_unknown = True
             return ANY
         if not constant and not any(strides):
             return 0
-        return MOVE - self._moves.number(constant, *strides, in_bytes=bool(in_bytes))
+        return MOVE - self._moves.number(constant, *strides, way=Way(way))
 
     def moved(
         self, source: ArrayLike, constant: ArrayLike, stride: ArrayLike, origin: ArrayLike

@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
+from kleene.analyses.points_to.moves import Way
+from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged, spread
 from kleene.analyses.points_to.scan.geps import reach_of
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
-from kleene.ir.tables import I32
+from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
 
 _FIRST = (  # copies of the first operand
@@ -130,11 +131,37 @@ def _copy(columns: Columns, sheet: Sheet, to: Ints, source: Ints, origin: Ints) 
 def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
     base = geps.operand(0)
     keep = columns.flows[base]
-    constant, strides = reach_of(columns.program, geps.first, geps.end, geps.operands, geps.about)
+    constant, strides, led_to = reach_of(
+        columns.program, geps.first, geps.end, geps.operands, geps.about
+    )
     in_bytes = columns.program.types.size[geps.about] == 1
     in_bytes &= (constant > 1) | _has_long_steps(columns, geps, in_bytes & (constant > 1))
+    ways = np.where(in_bytes, np.int64(Way.BYTES), np.int64(Way.ELEMENTS))
+    ways[_is_loose(columns, geps, constant, strides[:, 0] != 0, led_to)] = Way.LOOSE
     to, origin = geps.value[keep], geps.origin[keep]
-    sheet.reach(to, base[keep], constant[keep], strides[keep], in_bytes[keep], origin)
+    sheet.reach(to, base[keep], constant[keep], strides[keep], ways[keep], origin)
+
+
+def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bits, led_to: I64) -> Bits:
+    """Return which indices may come before the constant that leads to their array.
+
+    A constant behind an index leads to a member of the element. If it is too large for that, a
+    compiler may have put the two in this order, and the array lies where the constant leads. If it
+    is smaller, an array in front of that one is smaller than the element, and does not hold it.
+    """
+    size = columns.program.types.size
+    row_of = np.full(columns.program.n_values, -1)
+    row_of[geps.value] = np.arange(len(geps.value))
+    base = geps.operand(0)
+    steps = np.flatnonzero(~varies & (constant != 0))
+    behind = row_of[base[steps]]
+    element = led_to[behind]
+    is_member = (constant[steps] >= 0) & (constant[steps] < size[element]) & (behind >= 0)
+    marked: Bits = np.zeros(len(row_of), bool)
+    marked[base[steps[~is_member]]] = True
+    spread(marked, base[varies], geps.value[varies])
+    found: Bits = varies & marked[geps.value]
+    return found
 
 
 def _has_long_steps(columns: Columns, geps: Code, found: Bits) -> bool:
