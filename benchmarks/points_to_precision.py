@@ -1,0 +1,148 @@
+"""Why are points-to sets of real programs larger or smaller than SVF's? One thing off at a time.
+
+SVF takes code that it does not see to do nothing, so the first step makes ours do the same; what
+follows is switched off on top of that, each alone. None but the first row of a program is an answer
+to rely on: the others say what a rule costs. How sets are counted is said in `set_sizes` and `svf`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from harness import Table, measure
+from set_sizes import set_sizes
+from svf import Svf, svf_of
+
+import kleene
+from kleene.analyses.points_to import PointsTo
+from kleene.analyses.points_to.library import builtin
+from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.scan.memory import Memory
+from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.ir import Program
+from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
+from kleene.solvers import inclusion
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("KLEENE_DATA") or HERE.parents[1] / "shared" / "data") / "bitcode"
+PROGRAMS = ("dc", "bc", "curl", "htop", "lua", "libcurl.so", "nginx")
+LIBRARIES = ("libcurl.so",)
+POOLS = {"nginx": ("ngx_palloc", "ngx_pnalloc", "ngx_pcalloc", "ngx_pmemalign")}
+STATEMENT = "kleene.analyses.points_to.statement"
+WRAPPERS = "kleene.analyses.points_to.scan.heap.find_wrappers"
+
+
+def _any_callee(_sheet: Sheet, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
+    return callee
+
+
+def _pointers_alone(columns: Columns) -> Any:
+    return np.asarray(columns.program.types.kind == TypeKind.POINTER)
+
+
+def _stay(sheet: Sheet, destination: Any, source: Any, origin: Any = -1) -> None:
+    sheet.copy(destination, source, origin)
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+@contextmanager
+def _seen_by_nobody() -> Iterator[None]:
+    with patch(f"{STATEMENT}.state_exports", _nothing):
+        yield
+
+
+def _none_found(*_: object) -> dict[int, Any]:
+    return {}
+
+
+OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "allocation wrappers are functions like others": lambda: patch(WRAPPERS, _none_found),
+    "a call reaches functions of any number of arguments": lambda: patch.object(
+        Sheet, "called", _any_callee
+    ),
+    "integers hold no addresses": lambda: patch.object(Columns, "_is_wide", _pointers_alone),
+    "a move by an unknown amount stays": lambda: patch.object(Sheet, "anywhere", _stay),
+    "structs and memory are not copied": lambda: patch.object(Memory, "copy", _nothing),
+    "calls through pointers do nothing": lambda: patch(f"{STATEMENT}.state_indirect", _nothing),
+}
+
+
+def main() -> None:
+    if not DATA.exists():
+        sys.exit(f"the programs are not in {DATA}: set KLEENE_DATA to the folder that has bitcode/")
+    table = Table("points_to_precision", "Why do points-to sets differ in size from SVF's?")
+    for name in PROGRAMS:
+        program = kleene.load(DATA / f"{name}.bc")
+        ask(table, name, program, svf_of(name, DATA / f"{name}.bc"))
+    table.save()
+
+
+def ask(table: Table, name: str, program: Program, svf: Svf) -> None:
+    """Add the rows of a program."""
+    library = name in LIBRARIES
+    add(table, name, "as analysed", program, PointsTo(library=library), svf)
+    with tempfile.TemporaryDirectory() as folder, _seen_by_nobody():
+        models = Path(folder) / "nothing.txt"
+        models.write_text(nothing(program, library))
+        closed = PointsTo(library=library, models=(models,))
+        add(table, name, "unknown code does nothing", program, closed, svf)
+        for what, switch in OFF.items():
+            with switch():
+                add(table, name, f"and {what}", program, closed, svf)
+        if wrappers := POOLS.get(name):
+            pools = PointsTo(library=library, models=(models,), wrappers=wrappers)
+            add(table, name, "and calls of pools have storage of their own", program, pools, svf)
+
+
+def nothing(program: Program, library: bool) -> str:
+    """Return models by which what the program does not show does nothing, and contains nothing."""
+    externals = PointsTo(library=library).state(program).externals
+    functions = ["dlsym", *(external.name for external in externals if not external.is_modelled)]
+    table = program.globals
+    is_outside = (table.kind == GlobalKind.VARIABLE) & (table.flags & GlobalFlag.DECLARATION != 0)
+    names = (program.strings[int(table.name[row])] for row in np.flatnonzero(is_outside))
+    variables = [name for name in names if builtin().find(name) is None]
+    lines = [f"{' '.join(functions)}: nothing"]
+    lines += [f"{' '.join(variables)}: holds _"] if variables else []
+    return "\n".join(lines) + "\n"
+
+
+def add(table: Table, name: str, what: str, program: Program, analysis: PointsTo, svf: Svf) -> None:
+    """Add one row."""
+    statement = analysis.state(program)
+    solved = measure(lambda: inclusion.solve(statement.problem, device="cpu", threads=1), repeat=1)
+    found = set_sizes(program, statement, solved.result)
+    table.row(
+        input=f"{name}: {what}",
+        size=f"{statement.problem.n_constraints} constraints",
+        ours=solved,
+        **{
+            "unknown": found["unknown_share"],
+            "average, as SVF counts": found["average_likened"],
+            "SVF average": svf.average_pointers,
+            "ours / SVF": found["average_likened"] / svf.average_pointers,
+            "functions among them": found["average_functions"],
+            "of all nodes": found["average_likened_of_all"],
+            "SVF of all nodes": svf.average,
+            "pieces": found["average_storage"],
+            "places": found["average_places"],
+            "targets of calls": found["n_targets"],
+            "calls that leave": found["n_leaving"],
+            "SVF targets": svf.n_targets,
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""How large the points-to sets of an analysed program are, counted in several ways."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.points_to.answers.statistics import pointers_of
+from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.ir import Program
+from kleene.ir.codes import GlobalFlag, TypeKind
+from kleene.solvers.inclusion import Solution
+
+
+def set_sizes(program: Program, statement: Statement, solution: Solution) -> dict[str, float]:
+    """Return averages and largest sizes of sets, and how calls through pointers were resolved.
+
+    Sizes are counts of places, of *pieces* of storage, and of pieces with all read-only data
+    without pointers as one (`likened`): so SVF counts them, but that it tells fields apart.
+    """
+    pointers = pointers_of(program, statement)
+    row_of, n_places = solution.row_of, solution.rows.sizes()
+    owner = np.arange(len(statement.allocations))
+    pieces = _pieces(solution, owner[statement.places.allocation])
+    owner[_is_text(program, statement)] = len(owner)
+    likened = _pieces(solution, owner[statement.places.allocation])
+    is_function = statement.allocations.kind == AllocationKind.FUNCTION
+    functions = _counts(solution, is_function[statement.places.allocation])
+    edges = np.bincount(solution.call_edges[:, 0], minlength=statement.problem.n_calls)
+    inside = ~solution.calls_outside
+    return {
+        "n_pointers": len(pointers),
+        "unknown_share": float(solution.unknown[pointers].mean()),
+        "average_places": float(n_places[row_of[pointers]].mean()),
+        "average_storage": float(pieces[row_of[pointers]].mean()),
+        "average_likened": float(likened[row_of[pointers]].mean()),
+        "average_functions": float(functions[row_of[pointers]].mean()),
+        "average_likened_of_all": float(likened[row_of].mean()),
+        "largest_places": int(n_places[row_of[pointers]].max()),
+        "largest_storage": int(pieces[row_of[pointers]].max()),
+        "largest_likened": int(likened[row_of[pointers]].max()),
+        "n_calls": int(inside.sum()),
+        "n_leaving": int((~inside).sum()),
+        "n_targets": int(edges[inside].sum()),
+    }
+
+
+def _pieces(solution: Solution, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many owners the objects of each row have."""
+    rows = solution.rows
+    return np.array([len(np.unique(owner[rows.objects(row)])) for row in range(len(rows))])
+
+
+def _counts(solution: Solution, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many chosen objects each row has."""
+    rows = solution.rows
+    return np.array([np.count_nonzero(chosen[rows.objects(row)]) for row in range(len(rows))])
+
+
+def _is_text(program: Program, statement: Statement) -> NDArray[np.bool_]:
+    """Return which allocations are read-only globals of a type without pointers."""
+    types, table = program.types, program.globals
+    has_pointer = types.kind == TypeKind.POINTER
+    aggregates = np.flatnonzero(
+        np.isin(types.kind, (TypeKind.ARRAY, TypeKind.STRUCT, TypeKind.VECTOR))
+    )
+    while True:
+        found = [row for row in aggregates if has_pointer[types.elements_of(int(row))].any()]
+        if has_pointer[found].all():
+            break
+        has_pointer[found] = True
+    is_global = statement.allocations.kind == AllocationKind.GLOBAL
+    site = np.where(is_global, statement.allocations.site, 0)
+    is_constant = (table.flags[site] & GlobalFlag.CONSTANT) != 0
+    return is_global & is_constant & ~has_pointer[table.type[site]]
