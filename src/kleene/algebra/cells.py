@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from math import gcd, inf
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from kleene.algebra import residence
+from kleene.algebra.infinite import INFINITY
 from kleene.algebra.residence import Cells, beside, here, where
 from kleene.base.device import Device
 from kleene.kernels import minplus
@@ -24,33 +25,6 @@ from kleene.kernels.minplus.reference import halve, whole
 
 OBJECT = np.dtype(object)
 FLOAT = np.dtype(np.float64)
-
-
-class _Infinity:
-    """Greater than every integer, and unmoved by sums and multiples."""
-
-    def _same(self, _other: object = None) -> Self:
-        return self
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __floordiv__ = __neg__ = _same
-
-    def __lt__(self, other: object) -> bool:
-        return False
-
-    def __le__(self, other: object) -> bool:
-        return other is self
-
-    def __gt__(self, other: object) -> bool:
-        return other is not self
-
-    def __ge__(self, other: object) -> bool:
-        return True
-
-    def __reduce__(self) -> str:
-        return "INFINITY"  # there is one only, in every process
-
-
-INFINITY = _Infinity()
 
 
 def infinity(dtype: np.dtype[Any]) -> Any:

@@ -17,7 +17,8 @@ import numpy as np
 
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, Kinds, distinct, same_scale
-from kleene.algebra.draft import Draft, Groups
+from kleene.algebra.draft import Draft
+from kleene.algebra.groups import Groups
 from kleene.algebra.linear import Bound
 from kleene.algebra.pair import Pair, pair_of
 from kleene.algebra.residence import Cells, beside

@@ -1,13 +1,12 @@
 """A state that changes in place: the one implementation of every operation on one value.
 
-`octagon.edit()` makes a draft, its methods change it, `done()` gives the new value. Blocks that the
-draft did not make are shared with the value it came from, and are copied before they are changed:
-an operation costs what its blocks cost, plus copying one dictionary when the draft is made.
+`octagon.edit()` makes a draft, its methods change it, `done()` gives the new value. What compiled
+code can do inside of one block, it does at once: a bound of an octagon on integers, ±y + d.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 from math import inf, lcm
@@ -16,73 +15,22 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, Kinds, distinct
+from kleene.algebra.block import Block
+from kleene.algebra.groups import Groups
+from kleene.algebra.holder import Holder
 from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
-from kleene.algebra.residence import Cells, settled
-from kleene.algebra.state import EXACT, Exactness, Precision, Relations, State
-from kleene.algebra.table import Table, table_of
-from kleene.base.device import Device
+from kleene.algebra.state import Precision, Relations
 from kleene.base.errors import SourceError
-from kleene.kernels.minplus import cell, size
+from kleene.kernels.minplus import cell
 from kleene.kernels.minplus.cpu import single
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
-_ORDER = {precision: rank for rank, precision in enumerate(Precision)}
-_FEW = 16  # variables of a block that is not split to save cells: calls cost more than they do
-_ROUNDED = Exactness(Precision.OVER, "float64 bounds are rounded upwards")
 
 
-class Draft(State):
+class Draft(Holder):
     """A state under change."""
 
-    __slots__ = ("loose", "owner", "strict")
-
-    def __init__(self, state: State, *, strict: bool = False) -> None:
-        self.variables, self.blocks = state.variables, state.blocks.copy()
-        self.relations, self.is_empty = state.relations, state.is_empty
-        self.is_float, self.device = state.is_float, state.device
-        self.raw, self.kept = None, None
-        self.exactness = _ROUNDED if state.is_float else EXACT
-        self.owner = object()
-        self.loose: list[Block] = []  # own blocks in which variables have become unrelated
-        self.strict = strict
-
-    def table(self, at_least: Any = None) -> Table:
-        """Return the blocks as compiled code reads them; they change, so it is not kept."""
-        return table_of(self.blocks).widened(at_least)
-
-    def loosen(self, block: Block) -> None:
-        """Note that one more variable of an own block may be unrelated to the others."""
-        block.loose += 1
-        block.twice = None
-        if not self.loose or self.loose[-1] is not block:
-            self.loose.append(block)
-
-    def tidy(self, *, exactly: bool = False) -> None:
-        """Split the blocks in which many variables have become unrelated."""
-        for block in self.loose:
-            # To take out an eighth of many variables saves a quarter of the cells.
-            share = 2 if len(block.names) <= _FEW else 8
-            is_due = exactly or share * block.loose >= len(block.names)
-            if is_due or block.is_mixed:
-                self._split(block)
-        self.loose = []
-
-    def _split(self, block: Block) -> None:
-        if self.blocks.get(block.names[0]) is block:
-            for name in block.names:
-                del self.blocks[name]
-            self.store(block.names, block.cells, block.scale, block.kinds(), exactly=True)
-
-    def note(self, precision: Precision, why: str) -> None:
-        """Lower the exactness of what is being done."""
-        now = self.exactness.precision
-        if now is not Precision.OVER and _ORDER[precision] > _ORDER[now]:
-            self.exactness = Exactness(precision, why)
-
-    def clear(self) -> None:
-        """Become empty."""
-        self.blocks, self.is_empty = {}, True
+    __slots__ = ()
 
     # Constraints
 
@@ -122,7 +70,7 @@ class Draft(State):
     def _tighten_cell(self, block: Block, i: int, j: int, bound: int) -> bool:
         if not block.has_room(0):
             return False
-        block = self._own(block)
+        block = self.own(block)
         value = float(bound) if self.is_float else bound
         found = single.guard(block.cells, i, j, value, block.tighten, block.outer)
         if found == single.EMPTY:
@@ -132,14 +80,6 @@ class Draft(State):
             block.greatest = 3 * block.greatest + 2 * abs(bound) + 2
         block.twice = None
         return True
-
-    def _own(self, block: Block) -> Block:
-        """Return the block if it is the draft's own, else a copy of it that is."""
-        if block.owner is self.owner:
-            return block
-        copy = block.copy(self.owner)
-        self.blocks.update(dict.fromkeys(block.names, copy))
-        return copy
 
     def guard_rows(self, rows: Iterable[Row]) -> None:
         """Keep the points that the rows allow: first those that the domain holds, all at once."""
@@ -206,7 +146,7 @@ class Draft(State):
             if self.is_empty:
                 return
             names = tuple(dict.fromkeys(name for terms, _ in part for name, _ in terms))
-            block = self._together(names)
+            block = self.together(names)
             if not self.is_empty:
                 self._impose_on(block, part)
 
@@ -236,14 +176,14 @@ class Draft(State):
         both = zip(facts, units, strict=True)
         bounds = [self.cell_of(bound * unit, tighten) for (_, bound), unit in both]
         greatest = 0 if self.is_float else max(map(abs, bounds))
-        m = self._writable(block, greatest, scale // block.scale)
+        m = self.writable(block, greatest, scale // block.scale)
         i, j = [end[0] for end in ends], [end[1] for end in ends]
         if len(facts) <= n:
             found = kernel.close_after(m, i, j, bounds, tighten)
         else:
             kernel.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
             found = kernel.close(m, tighten)
-        self._replace(block, m, scale) if found else self.clear()
+        self.replace(block, m, scale) if found else self.clear()
 
     def cell_of(self, value: Bound, tighten: bool) -> Any:
         """Return a bound as an element: a float no less, or an integer."""
@@ -252,129 +192,6 @@ class Draft(State):
         assert isinstance(value, Fraction)
         assert tighten or value.denominator == 1
         return value.__floor__()
-
-    # Blocks
-
-    def _together(self, names: tuple[str, ...]) -> Block:
-        """Return one block that has all these variables, having merged theirs if need be."""
-        parts = distinct(map(self.blocks.get, names))
-        free = [name for name in names if name not in self.blocks]
-        if len(parts) == 1 and not free:
-            return parts[0]
-        loose = [part for part in parts if part.loose]
-        if not loose:
-            return self._merged(parts, free)
-        for part in loose:  # so that nothing is merged without need
-            self._split(part)
-        return self._together(names)
-
-    def _merged(self, parts: list[Block], free: list[str]) -> Block:
-        every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
-        kinds = self.kinds_of(every)
-        if kinds.is_mixed:
-            self.note(Precision.OVER, "related to reals, integers are treated as reals")
-        cells, scale = self.assembled(every)
-        block = Block(every, cells, scale, kinds, self.owner)
-        self.blocks.update(dict.fromkeys(every, block))
-        return block
-
-    def _writable(self, block: Block, bound: int = 0, factor: int = 1) -> Cells:
-        is_own = block.owner is self.owner
-        n = len(block.names)
-        return kernel.with_room(block.cells, n, bound, factor, in_place=is_own)
-
-    def _replace(self, block: Block, m: Cells, scale: int) -> None:
-        """Store new cells for the variables of a block."""
-        by = kernel.divisor(m, scale)
-        if by > 1:
-            m, scale = kernel.divided(m, by), scale // by
-        m = settled(m, self.device)
-        if block.owner is self.owner:
-            block.put(m, scale)
-        else:
-            new = Block(block.names, m, scale, block.kinds(), self.owner)
-            self.blocks.update(dict.fromkeys(block.names, new))
-
-    def store(
-        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, *, exactly: bool = False
-    ) -> None:
-        """Store closed cells of variables that are in no block, split where that saves enough."""
-        n = len(names)
-        if self.is_empty or not n:
-            return None
-        exactly = exactly or kinds.is_mixed or self.relations is Relations.NONE or n == 1
-        if n <= _FEW and not exactly:
-            return self._store(names, m, scale, kinds, 1)
-        n_cells, labels = kernel.survey(m, n, exactly=exactly)
-        if n_cells == size(n) and kinds.is_mixed:
-            return self._store_part(names, m, scale, kinds)
-        if n_cells == size(n) or (not exactly and 4 * n_cells >= 3 * size(n)):
-            return self._store(names, m, scale, kinds, 1 if n_cells < size(n) else 0)
-        for group in kernel.grouped(labels):
-            part, inner = tuple(names[k] for k in group), kernel.select(m, group)
-            self._store_part(part, inner, scale, kinds)
-        return None
-
-    def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds) -> None:
-        if kinds.is_mixed:
-            kinds = self.kinds_of(names)
-            if kinds.tighten:  # what is left of a mixed block is all integers
-                m, scale = kernel.divided(m, scale), 1
-                if not kernel.close(m, True):
-                    return self.clear()
-        if not self.is_empty:
-            self._store(names, m, scale, kinds, 0)
-        return None
-
-    def _store(
-        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, loose: int
-    ) -> None:
-        block = Block(names, m, scale, kinds, self.owner)
-        block.loose = loose
-        if len(names) == 1 and block.ends() == [None, None]:
-            self.blocks.pop(names[0], None)
-            return
-        if self.blocks:
-            self.blocks.update(dict.fromkeys(names, block))
-        else:
-            self.blocks = dict.fromkeys(names, block)
-        if scale > 1 or self.device is not Device.CPU:
-            self._replace(block, m, scale)
-
-    def forget(self, name: str) -> None:
-        """Drop what is known about a variable."""
-        block = self.blocks.get(name)
-        if block is None:
-            self.is_integer(name)
-            return None
-        if not block.is_plain or len(block.names) == 1:
-            return self._take_out(name, block)
-        block = self._own(block)
-        single.forget(block.cells, block.index[name], block.outer)
-        self.loosen(block)
-        return None
-
-    def _take_out(self, name: str, block: Block) -> None:
-        """Make a block without one of its variables."""
-        for other in block.names:
-            del self.blocks[other]
-        rest = tuple(other for other in block.names if other != name)
-        cells = kernel.select(block.cells, [block.index[other] for other in rest])
-        self.store(rest, cells, block.scale, block.kinds(), exactly=True)
-
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Give variables other names, all at once."""
-        moved = []
-        for block in distinct(map(self.blocks.get, names)):
-            for name in block.names:
-                del self.blocks[name]
-            new = [names.get(name, name) for name in block.names]
-            order = sorted(range(len(new)), key=new.__getitem__)
-            cells = kernel.select(block.cells, order)
-            ascending = tuple(new[k] for k in order)
-            moved.append(Block(ascending, cells, block.scale, block.kinds(), self.owner))
-        for block in moved:
-            self.blocks.update(dict.fromkeys(block.names, block))
 
     # Assignments
 
@@ -418,7 +235,7 @@ class Draft(State):
         reach = 2 * max(abs(up), abs(down))
         if not block.has_room(reach):
             return False
-        block = self._own(block)
+        block = self.own(block)
         if block.greatest is not None:
             block.greatest += reach
         ends = (float(up), float(down)) if self.is_float else (up, down)
@@ -444,7 +261,7 @@ class Draft(State):
         block = self.blocks.get(source)
         if target != source and (block is None or target not in block.index):
             self.forget(target)
-            block = None if self.is_empty else self._together((source, target))
+            block = None if self.is_empty else self.together((source, target))
         if block is None:
             return
         tighten = block.tighten
@@ -453,10 +270,10 @@ class Draft(State):
         scale = lcm(block.scale, *ends) if exact else 1
         steps = [x if x == inf else self.cell_of(x * scale, tighten) for x in (high, -low)]
         greatest = 0 if self.is_float else max(abs(x) for x in (*steps, 0) if x != inf)
-        m = self._writable(block, greatest, scale // block.scale)
+        m = self.writable(block, greatest, scale // block.scale)
         up, down = (kernel.infinity(m.dtype) if x == inf else x for x in steps)
         kernel.move(m, block.index[target], block.index[source], negate, up, down)
-        self._replace(block, m, scale)
+        self.replace(block, m, scale)
 
     def _approximate(self, target: str, value: Linear) -> None:
         """Bound an expression, and its sums and differences with each variable in it."""
@@ -484,33 +301,6 @@ class Draft(State):
         opposite = difference * -1
         ends = row_of(difference.terms, value.high), row_of(opposite.terms, -value.low)
         self.guard_rows(ends)
-
-
-class Groups:
-    """Disjoint sets of things."""
-
-    def __init__(self) -> None:
-        self.parent: dict[Any, Any] = {}
-
-    def find(self, one: Any) -> Any:
-        """Return the thing that stands for the set of `one`."""
-        root = one
-        while (above := self.parent.get(root, root)) != root:
-            root = above
-        while (above := self.parent.get(one, one)) != root:
-            self.parent[one], one = root, above
-        return root
-
-    def unite(self, things: Iterable[Any]) -> None:
-        """Make one set of the sets of all these."""
-        first: Any = None
-        for thing in things:
-            root = self.find(thing)
-            self.parent.setdefault(root, root)
-            if first is None:
-                first = root
-            else:
-                self.parent[root] = first
 
 
 def _ends(block: Block, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:
