@@ -100,7 +100,7 @@ def _joined(
     is_zone = a.relations is Relations.DIFFERENCES
     names = pair.names_of(at)
     if pair.dtype is not None:
-        out, scale, kinds = pair.joined(at), 1, pair.kinds()
+        out, scale, kinds = pair.joined(at), 1, pair.a.kinds
     else:
         kinds = a.kinds_of(names)
         m, other = a.assembled(names), b.assembled(names)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.algebra.block import Block, Kinds
+from kleene.algebra.block import Block
 from kleene.algebra.residence import Cells
 from kleene.algebra.state import Relations, State
 from kleene.algebra.table import Table, table_of
@@ -34,13 +34,6 @@ class Pair(NamedTuple):
     def dtype(self) -> np.dtype[Any] | None:
         """The type of all elements, or None where compiled code cannot read them."""
         return self.a.dtype if self.b.dtype is not None else None
-
-    def kinds(self) -> Kinds:
-        """Return what the variables are, all or some of them, that compiled code can read."""
-        parts = self.a.parts
-        tighten = all(part.tighten for part in parts)
-        is_mixed = not tighten and any(part.is_mixed or part.tighten for part in parts)
-        return Kinds(tighten, is_mixed)
 
     def names_of(self, at: Sequence[int]) -> tuple[str, ...]:
         """Return the names of a group."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.algebra.block import Block, distinct
+from kleene.algebra.block import Block, Kinds, distinct
 from kleene.algebra.cells import FLOAT, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
@@ -24,6 +24,7 @@ class Table(NamedTuple):
 
     names: tuple[str, ...]
     dtype: np.dtype[Any] | None
+    kinds: Kinds  # of the variables of all parts
     rows: Any
     parts: tuple[Block, ...]
     blocks: frozenset[Block]  # the parts
@@ -37,7 +38,7 @@ class Table(NamedTuple):
         rows = np.concatenate([self.rows[:end], slots[chosen], places[chosen]])
         rows[0] = len(at)
         names = tuple(self.names[k] for k in at)
-        return Table(names, self.dtype, rows, self.parts, self.blocks, self.cells)
+        return self._replace(names=names, rows=rows)
 
     def widened(self, dtype: Any) -> Table:
         """Return the table with elements no narrower than `dtype`, if there is one."""
@@ -46,7 +47,7 @@ class Table(NamedTuple):
         sizes = np.array([len(m) for m in self.cells])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
         compiled.widen(cells, rows, sizes, outer_of(self.dtype), outer_of(dtype))
-        return Table(self.names, dtype, rows, self.parts, self.blocks, (cells,))
+        return self._replace(dtype=dtype, rows=rows, cells=(cells,))
 
     def whole(self) -> Cells:
         """Return the cells of all variables."""
@@ -97,7 +98,12 @@ def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) 
     addresses = [0] * len(parts) if dtype is None else map(_address, parts, cells)
     slots, places = _where(parts, names)
     rows = np.array([len(names), len(parts), *addresses, *slots, *places])
-    return Table(names, dtype, rows, parts, frozenset(parts), cells)
+    return Table(names, dtype, _kinds_of(parts), rows, parts, frozenset(parts), cells)
+
+
+def _kinds_of(parts: tuple[Block, ...]) -> Kinds:
+    tighten = all(part.tighten for part in parts)
+    return Kinds(tighten, not tighten and any(part.is_mixed or part.tighten for part in parts))
 
 
 def _dtype_of(parts: tuple[Block, ...]) -> Any:
