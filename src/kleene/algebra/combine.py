@@ -23,7 +23,7 @@ from kleene.algebra.linear import Bound
 from kleene.algebra.pair import Pair, pair_of
 from kleene.algebra.residence import Cells, beside
 from kleene.algebra.state import Precision, Relations, State
-from kleene.algebra.table import table_of
+from kleene.algebra.table import are_same, table_of
 from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.cpu import single
 
@@ -43,10 +43,10 @@ def includes(a: State, b: State) -> bool:
 
 def _covers(block: Block, other: Block | None, b: State) -> bool:
     """Return whether all bounds of a block hold in `b`, where its first variable is in `other`."""
-    if other is not None and other.names == block.names and _is_alike(block, other):
+    if other is not None and are_same(other.names, block.names) and _is_alike(block, other):
         return bool(single.includes(block.cells, other.cells))
     table = b.table(block.cells.dtype if block.is_plain else None)
-    table = table if table.names == block.names else table_of(b.blocks, block.names)
+    table = table if are_same(table.names, block.names) else table_of(b.blocks, block.names)
     if table.dtype is not None and block.is_plain and block.scale == 1:
         return table.widened(block.cells.dtype).is_within(block.cells)
     m, other_m, _ = same_scale((block.cells, block.scale), b.assembled(block.names))
@@ -83,7 +83,7 @@ def _raised(draft: Draft, b: State) -> bool:
     block, other = draft.blocks.get(name), b.blocks.get(name)
     if block is None or other is None or block.owner is not draft.owner:
         return False
-    if not (len(block.names) == len(draft.blocks) and other.names == block.names):
+    if len(block.names) != len(draft.blocks) or not are_same(other.names, block.names):
         return False
     if not _is_alike(block, other) or draft.relations is not Relations.ALL:
         return False

@@ -18,7 +18,7 @@ import numpy as np
 from kleene.algebra.block import Block
 from kleene.algebra.residence import Cells
 from kleene.algebra.state import Relations, State
-from kleene.algebra.table import Table, table_of
+from kleene.algebra.table import Table, are_same, table_of
 
 Blocks = dict[str, Block]
 
@@ -71,7 +71,7 @@ def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
     """Return the pair of the blocks of table `a` and those of `b`."""
     other = b.table(a.dtype)
     shared: Blocks = {}
-    if a.names != other.names or not a.blocks.isdisjoint(other.parts):
+    if not are_same(a.names, other.names) or not a.blocks.isdisjoint(other.parts):
         shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
         names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
         a, other = table_of(blocks, names), table_of(b.blocks, names)

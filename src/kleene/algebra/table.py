@@ -101,6 +101,11 @@ def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) 
     return Table(names, dtype, _kinds_of(parts), rows, parts, frozenset(parts), cells)
 
 
+def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Return whether names are the same; mostly they are one object."""
+    return a is b or a == b
+
+
 def _kinds_of(parts: tuple[Block, ...]) -> Kinds:
     tighten = all(part.tighten for part in parts)
     return Kinds(tighten, not tighten and any(part.is_mixed or part.tighten for part in parts))
@@ -125,7 +130,7 @@ def _where(
     parts: tuple[Block, ...], names: tuple[str, ...]
 ) -> tuple[list[int] | range, list[int] | range]:
     """Return for each variable the number of its block and its place in it."""
-    if len(parts) == 1 and parts[0].names == names:
+    if len(parts) == 1 and are_same(parts[0].names, names):
         return [0] * len(names), range(len(names))
     at = {name: k for k, name in enumerate(names)}
     slots, places = [-1] * len(names), [0] * len(names)

@@ -37,11 +37,10 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
     twice_down = add_up(add_up(m[index(plus, minus)], down), down)
     of_plus, of_minus = beyond(m, row_start(plus ^ 1)), beyond(m, row_start(minus ^ 1))
     to_plus, to_minus = beyond(m, row_start(2 * x + 1)), beyond(m, row_start(2 * x))
-    before_both = 2 * min(x, y)
-    for c in range(before_both):
+    for c in range(2 * min(x, y)):
         a, b = of_plus[c], of_minus[c]
         to_plus[c], to_minus[c] = add_up(a, up), add_up(b, down)
-    for i in range(before_both, 2 * n):
+    for i in range(2 * min(x, y), 2 * max(x, y) + 2):
         k, row = i >> 1, beyond(m, row_start(i))
         if k != x:
             a, b = (row[plus], row[minus]) if k >= y else (of_plus[i ^ 1], of_minus[i ^ 1])
@@ -49,6 +48,10 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
                 row[2 * x], row[2 * x + 1] = add_up(a, up), add_up(b, down)
             else:
                 to_plus[i ^ 1], to_minus[i ^ 1] = add_up(a, up), add_up(b, down)
+    for k in range(max(x, y) + 1, n):
+        for row in (beyond(m, row_start(2 * k)), beyond(m, row_start(2 * k + 1))):
+            a, b = row[plus], row[minus]
+            row[2 * x], row[2 * x + 1] = add_up(a, up), add_up(b, down)
     m[index(2 * x + 1, 2 * x)] = twice_up
     m[index(2 * x, 2 * x + 1)] = twice_down
 
