@@ -65,16 +65,31 @@ __device__ int prepare_unary(const VALUE_T* m, int n, bool tighten, const Vector
   return __syncthreads_or(is_empty || has_none) ? EMPTY : REVISED;
 }
 
-// A warp takes a row.
+// A warp takes a row, or where there are more warps than rows, every so many parts of one. Several
+// cells are read before one is written: the compiler cannot know that they are apart from the
+// vectors, and would wait for each.
 __device__ void apply(VALUE_T* m, int n, bool tighten, const Vectors& x) {
-  for (int a = warp_id(); a < 2 * n; a += n_warps()) {
+  enum { AT_ONCE = 4, PART = 32 * AT_ONCE };
+  const int n_rows = 2 * n, n_parts = n_warps() > n_rows ? n_warps() / n_rows : 1;
+  for (int w = warp_id(); w < n_rows * n_parts; w += n_warps()) {
+    const int a = w % n_rows;
     VALUE_T* row = m + row_start(a);
     const VALUE_T p = x.p[a], q = x.q[a], d = x.d[a];
-    for (int b = lane_id(); b <= (a | 1); b += 32) {
-      const VALUE_T path = least(add_up(p, x.u[b]), add_up(q, x.v[b]));
-      const VALUE_T old = tighten ? whole(row[b]) : row[b];
-      const VALUE_T bound = least(least(old, path), half_up(add_up(d, x.e[b])));
-      row[b] = a == b ? (VALUE_T)0 : bound;
+    for (int first = w / n_rows * PART; first <= (a | 1); first += n_parts * PART) {
+      VALUE_T bound[AT_ONCE];
+#pragma unroll
+      for (int s = 0; s < AT_ONCE; s++) {
+        const int b = first + 32 * s + lane_id();
+        if (b > (a | 1)) continue;
+        const VALUE_T path = least(add_up(p, x.u[b]), add_up(q, x.v[b]));
+        const VALUE_T old = tighten ? whole(row[b]) : row[b];
+        bound[s] = least(least(old, path), half_up(add_up(d, x.e[b])));
+      }
+#pragma unroll
+      for (int s = 0; s < AT_ONCE; s++) {
+        const int b = first + 32 * s + lane_id();
+        if (b <= (a | 1)) row[b] = a == b ? (VALUE_T)0 : bound[s];
+      }
     }
   }
 }
