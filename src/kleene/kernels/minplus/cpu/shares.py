@@ -23,7 +23,6 @@ from kleene.kernels.minplus.cpu.compiled import entry, piece
 from kleene.kernels.minplus.cpu.scalar import pointer
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
-_INDEX = ir.IntType(64)
 _APART = 16  # elements from one counter to the next: two cache lines, which some CPUs fetch at once
 TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
 SHARES_A_THREAD = 4  # so that a thread that is held up does not hold up the others for long
@@ -36,6 +35,15 @@ def _add_to(_context: Any, counter: Any, value: Any) -> Any:
         return builder.atomic_rmw("add", arguments[0], arguments[1], "seq_cst")
 
     return types.int64(counter, types.int64), build
+
+
+def _seen(_context: Any, counter: Any) -> Any:
+    """Return what the counter is, and see all that was written before it came to be that."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(arguments[0], "acquire", align=8, typ=ir.IntType(64))
+
+    return types.int64(counter), build
 
 
 def _give_way(_context: Any) -> Any:
@@ -52,6 +60,7 @@ def _give_way(_context: Any) -> Any:
 
 
 _add: Any = _intrinsic(_add_to)
+_now: Any = _intrinsic(_seen)
 _yield: Any = _intrinsic(_give_way)
 
 
@@ -69,11 +78,11 @@ def next_share(state: Any) -> int:
 @piece
 def can_begin(state: Any, n_before: int) -> bool:
     """Wait for the first `n_before` shares; return False if all work was ended meanwhile."""
-    while _add(pointer(state, _DONE), 0) < n_before:
-        if _add(pointer(state, _ENDED), 0):
+    while _now(pointer(state, _DONE)) < n_before:
+        if _now(pointer(state, _ENDED)):
             return False
         _yield()
-    return not _add(pointer(state, _ENDED), 0)
+    return not _now(pointer(state, _ENDED))
 
 
 @piece
