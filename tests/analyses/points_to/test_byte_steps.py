@@ -95,3 +95,25 @@ def test_a_small_array_in_front_holds_no_large_index(tmp_path: Path) -> None:
   store ptr %late, ptr @p, align 8
 """
     assert {"front+8", "front+24"} <= main_of(tmp_path, INDEX + body, head=head).holds("p")
+
+
+def test_bytes_are_counted_from_where_an_index_began(tmp_path: Path) -> None:
+    head = "@bytes = global { ptr, [16 x i8], ptr } zeroinitializer"
+    body = """
+  %early = getelementptr i8, ptr @bytes, i64 %i
+  %late = getelementptr i8, ptr %early, i64 8
+  store ptr %late, ptr @p, align 8
+"""
+    found = main_of(tmp_path, INDEX + body, head=head).holds("p")
+    assert {"bytes", "bytes+8", "bytes+9", "bytes+24"} <= found
+
+
+def test_an_early_index_may_lead_outside(tmp_path: Path) -> None:
+    body = """
+  %early = getelementptr %pair, ptr getelementptr (i8, ptr @pairs, i64 64), i64 %i
+  %late = getelementptr inbounds i8, ptr %early, i64 -56
+  store ptr %late, ptr @p, align 8
+"""
+    pairs = "@pairs = global { [4 x %pair] } zeroinitializer"
+    found = main_of(tmp_path, INDEX + body, head=pairs).holds("p")
+    assert {"pairs+8", "pairs+24"} <= found

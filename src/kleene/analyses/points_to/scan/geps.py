@@ -38,6 +38,19 @@ def reach_of(
     return found
 
 
+def either_stride(left: I64, right: I64) -> I64:
+    """Return the strides of both, row by row; -1 in the first where there are too many."""
+    both = np.sort(np.concatenate([left, right], axis=1), axis=1)[:, ::-1]
+    is_new = np.ones(both.shape, bool)
+    is_new[:, 1:] = both[:, 1:] != both[:, :-1]
+    both = np.sort(np.where(is_new, both, 0), axis=1)[:, ::-1]
+    is_anywhere = (left[:, 0] < 0) | (right[:, 0] < 0) | (both[:, MOST_STRIDES] > 0)
+    found: I64 = np.maximum(both[:, :MOST_STRIDES], 0)
+    found[is_anywhere] = 0
+    found[is_anywhere, 0] = -1
+    return found
+
+
 @entry
 def _reach(
     first: Any,

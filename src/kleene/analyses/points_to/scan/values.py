@@ -18,7 +18,7 @@ import numpy as np
 
 from kleene.analyses.points_to.moves import Way
 from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged, spread
-from kleene.analyses.points_to.scan.geps import reach_of
+from kleene.analyses.points_to.scan.geps import MOST_STRIDES, either_stride, reach_of
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.tables import I32, I64
@@ -137,9 +137,34 @@ def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
     in_bytes = columns.program.types.size[geps.about] == 1
     in_bytes &= (constant > 1) | _has_long_steps(columns, geps, in_bytes & (constant > 1))
     ways = np.where(in_bytes, np.int64(Way.BYTES), np.int64(Way.ELEMENTS))
-    ways[_is_loose(columns, geps, constant, strides[:, 0] != 0, led_to)] = Way.LOOSE
+    is_loose = _is_loose(columns, geps, constant, strides[:, 0] != 0, led_to)
+    source, constant, strides = _from_before(columns, geps, is_loose, constant, strides)
+    ways[is_loose | (source != base)] = Way.LOOSE
     to, origin = geps.value[keep], geps.origin[keep]
-    sheet.reach(to, base[keep], constant[keep], strides[keep], ways[keep], origin)
+    sheet.reach(to, source[keep], constant[keep], strides[keep], ways[keep], origin)
+
+
+def _from_before(
+    columns: Columns, geps: Code, is_loose: Bits, constant: I64, strides: I64
+) -> tuple[I64, I64, I64]:
+    """Return from where, and how far, each leads; from loose indices as from where these began.
+
+    The constant and the index lead into the storage together; in between nothing need lie there.
+    """
+    row_of = np.full(columns.program.n_values, -1)
+    row_of[geps.value] = np.arange(len(geps.value))
+    first = geps.operand(0).astype(np.int64)
+    base, total, every = first.copy(), constant.copy(), strides.copy()
+    for _ in range(MOST_STRIDES):
+        behind = row_of[base]
+        rows = np.flatnonzero((behind >= 0) & is_loose[behind])
+        if not len(rows):
+            break
+        behind = behind[rows]
+        total[rows] += constant[behind]
+        every[rows] = either_stride(every[rows], strides[behind])
+        base[rows] = first[behind]
+    return base, total, every
 
 
 def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bits, led_to: I64) -> Bits:
