@@ -61,6 +61,13 @@ def test_a_second_load_needs_neither_compiler_nor_llvm_nor_numba(here: Path, mad
     assert not modules & {"llvmlite.binding", "numba", "cupy"}
 
 
+def test_columns_are_read_only_at_first_and_from_the_cache(here: Path) -> None:
+    """Loops are compiled for arrays that may be written, and for others: once will do."""
+    for program in (kleene.load("src"), kleene.load("src")):
+        columns = [column for _, column in program.instructions.columns()]
+        assert not any(column.flags.writeable for column in columns)
+
+
 def test_what_is_remembered_is_what_is_made(here: Path) -> None:
     first = kleene.load("src")
     assert same(first, kleene.load("src"))

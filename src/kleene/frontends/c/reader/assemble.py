@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from kleene.ir.tables import (
     Notices,
     Passed,
     Strings,
+    Table,
     Types,
     Variables,
 )
@@ -91,7 +92,7 @@ class _Assembly:
         )
         taken = address_taken(program) * np.uint32(GlobalFlag.ADDRESS_TAKEN)
         flags = program.globals.flags | taken.astype(np.uint32)
-        return replace(program, globals=replace(program.globals, flags=flags))
+        return _read_only(replace(program, globals=replace(program.globals, flags=flags)))
 
     def _rows(self, base: int, count: int) -> I64:
         return state.table_of(self._heap, base, int(self._heap[count]))
@@ -354,3 +355,12 @@ def _ranges(first: I64, count: I64) -> tuple[I32, I64]:
     np.cumsum(count, out=offsets[1:])
     places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], count)
     return offsets.astype(np.int32), places
+
+
+def _read_only(program: Program) -> Program:
+    """Return the program with its columns as the cache gives them: loops are compiled for one."""
+    for field in fields(program):
+        table = getattr(program, field.name)
+        for _, column in table.columns() if isinstance(table, Table) else ():
+            column.flags.writeable = False
+    return program
