@@ -44,12 +44,13 @@ def test_moves_are_numbered_once() -> None:
     assert moves.number(0, 24) == 3
     assert moves.number(8, way=Way.BYTES) == 4
     assert moves.number(-8) == moves.number(-8, way=Way.BYTES) == 5
+    assert moves.number(20, 24, 16, way=Way.LOOSE) == moves.number(4, 8, way=Way.LOOSE) == 6
     assert moves.calls() == {2: 2}
     constants, ways, offsets, strides = moves.columns()
-    assert constants.tolist() == [8, 8, 0, 0, 8, -8]
-    assert ways.tolist() == [0, 0, 0, 0, 1, 0]
-    assert offsets.tolist() == [0, 0, 2, 2, 3, 3, 3]
-    assert strides.tolist() == [16, 4, 24]
+    assert constants.tolist() == [8, 8, 0, 0, 8, -8, 4]
+    assert ways.tolist() == [0, 0, 0, 0, 1, 0, 2]
+    assert offsets.tolist() == [0, 0, 2, 2, 3, 3, 3, 4]
+    assert strides.tolist() == [16, 4, 24, 8]
 
 
 def _landings(layout: Layout, move: int, shape: int) -> list[list[int]]:

@@ -12,6 +12,7 @@ data, and functions that take another number of arguments (C11, 6.5.2.2).
 from __future__ import annotations
 
 from enum import IntEnum
+from math import gcd
 
 import numpy as np
 
@@ -40,6 +41,9 @@ class Moves:
     def number(self, constant: int, *strides: int, way: Way = Way.ELEMENTS) -> int:
         """Return the number of the move by `constant` and multiples of the strides (0: none)."""
         found = {abs(stride) for stride in strides if stride}
+        if way == Way.LOOSE:  # every multiple counts, so more than the rest tells nothing
+            found = {gcd(*found)}
+            constant %= max(found)
         kept = Way.ELEMENTS if way == Way.BYTES and constant <= 0 else way
         move = (int(kept), constant, *sorted(found, reverse=True))
         if move not in self._ids:

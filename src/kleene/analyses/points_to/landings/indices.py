@@ -232,16 +232,12 @@ def land(
 
 @piece
 def sweep_all(
-    f: Frame, shape: int, constant: int, strides: I64, is_landing: U8, walks: Grid
+    f: Frame, shape: int, constant: int, stride: int, is_landing: U8, walks: Grid
 ) -> None:
-    """Set which places every place is taken to by a constant and indices that nothing holds."""
+    """Set which places every place is taken to by a constant and an index that nothing holds."""
     n_rows = count_rows(f, shape)
     is_landing[:] = 0
     is_landing[n_rows - 1] = 1
-    stride = 0
-    for rest in strides:
-        while rest:
-            stride, rest = rest, stride % rest
     swept_modulus = np.zeros(2 * _N_RESIDUES, np.int64)
     swept = np.empty((2 * _N_RESIDUES, n_rows), np.uint8)
     for place in range(n_rows - 1):

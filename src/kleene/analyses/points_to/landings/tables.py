@@ -92,7 +92,7 @@ def _write(
     """Write the landings of each place, one after the other; return them, and how many."""
     n_used, n_rows = 0, len(lengths)
     if len(strides) and way == LOOSE:
-        sweep_all(f, shape, constant, strides, is_landing, walks)
+        sweep_all(f, shape, constant, strides[0], is_landing, walks)
     elif len(strides):
         land(f, shape, constant, way == BYTES, strides, is_landing, walks)
     for place in range(n_rows):
