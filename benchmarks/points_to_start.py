@@ -2,8 +2,9 @@
 
 Every row is the best of several fresh processes: the interpreter, NumPy, Numba and the machine code
 of compiled loops are loaded, LLVM parses and prints the bitcode in a process of its own, and then
-the same program is analysed once more in the same process. SVF's figures are recorded ones: CPU
-seconds of `wpa -ander` on the same bitcode (building its graph, and solving), and its resident set.
+the same program is analysed once more in the same process. SVF's figures are the ones beside ours
+in results/points_to.json: CPU seconds of `wpa -ander` on the same bitcode (reading it, building its
+graph, and solving), and its resident set; run or recorded, as said there.
 
 Memory is the peak of our process, of LLVM's (which has ended when solving begins), and of ours over
 one that has analysed an empty program. The first row is that program; the second the empty one
@@ -21,11 +22,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness import Measurement, Table
-from points_to import DATA, LIBRARIES, SVF
+from harness import RESULTS, Measurement, Table
+from points_to import DATA, LIBRARIES, PROGRAMS
 
 EMPTY = "define i32 @main() {\n  ret i32 0\n}\n"
-REPEAT = 3
+REPEAT = 2
 CHILD = """\
 import json, resource, sys, time
 from pathlib import Path
@@ -90,14 +91,27 @@ def main() -> None:
         add(table, "an empty program", "closed", bare, bare)
         cold = measured(empty, "closed", NUMBA_CACHE_DIR=str(Path(folder) / "compiled"))
         add(table, "an empty program, loops not compiled yet", "closed", cold, bare)
-    for name in SVF:
+    svf = {row["input"].partition(",")[0]: row for row in reversed(_measured_with_svf())}
+    for name in PROGRAMS:
         mode = "library" if name in LIBRARIES else "closed"
         measured(DATA / f"{name}.bc", mode)
-        add(table, name, mode, best(DATA / f"{name}.bc", mode), bare)
+        add(table, name, mode, best(DATA / f"{name}.bc", mode), bare, svf[name])
     table.save()
 
 
-def add(table: Table, name: str, mode: str, found: dict[str, Any], bare: dict[str, Any]) -> None:
+def _measured_with_svf() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((RESULTS / "points_to.json").read_text())["rows"]
+    return rows
+
+
+def add(
+    table: Table,
+    name: str,
+    mode: str,
+    found: dict[str, Any],
+    bare: dict[str, Any],
+    beside: dict[str, Any] | None = None,
+) -> None:
     """Add a program's row."""
     wholes = found.get("wholes", [found["whole_s"]])
     cpu_s, again_cpu_s = (
@@ -113,13 +127,13 @@ def add(table: Table, name: str, mode: str, found: dict[str, Any], bare: dict[st
         "over the empty program (MB)": found["memory_MB"] - bare["memory_MB"],
         "LLVM's process (MB)": found["llvm_MB"],
     }
-    if name in SVF:
-        svf = SVF[name]
+    if beside is not None:
+        svf_s = beside["SVF bitcode to sets / ours"] * beside["bitcode to sets (s)"]
         columns |= {
-            "SVF CPU, recorded (s)": svf.solve_s + svf.build_s,
-            "SVF / ours, fresh": (svf.solve_s + svf.build_s) / cpu_s,
-            "SVF / ours, again": (svf.solve_s + svf.build_s) / again_cpu_s,
-            "SVF memory (MB)": svf.memory_mb,
+            "SVF CPU (s)": svf_s,
+            "SVF / ours, fresh": svf_s / cpu_s,
+            "SVF / ours, again": svf_s / again_cpu_s,
+            "SVF memory (MB)": beside["SVF memory (MB)"],
         }
     times = Measurement(wholes[-1], wholes[len(wholes) // 2], wholes[0], wholes[-1])
     table.row(input=name, size=mode, ours=times, **columns)
