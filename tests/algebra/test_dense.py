@@ -1,6 +1,7 @@
 """Blocks are an economy, not an approximation: every operation equals that on one whole matrix."""
 
 from fractions import Fraction
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -189,3 +190,16 @@ def test_a_draft_is_what_the_values_are(kind, more):
     assert made == octagon
     assert hash(made) == hash(octagon)
     assert made.constraints() == octagon.constraints()
+
+
+def test_states_of_every_width_are_read_together():
+    """A value that is joined with wider and wider ones is read in their types, time and again."""
+    small = Octagon.of_constraints("x - y <= 1, x >= 0", "v - w <= 2, w >= 0")
+    for bits in (10, 20, 50, 200):
+        wide = Octagon.of_constraints(f"x - y <= {1 << bits}, x >= 0, w - v <= 3, w >= 1")
+        joined = small.join(wide)
+        assert joined.bound("x - y").high == 1 << bits
+        assert joined.bound("v - w") == (-inf, inf)
+        assert joined.bound("w").low == 0
+        assert small <= joined >= wide
+    assert small == Octagon.of_constraints("x - y <= 1, x >= 0", "v - w <= 2, w >= 0")

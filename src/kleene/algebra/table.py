@@ -44,7 +44,7 @@ class Table(NamedTuple):
         """Return the table with elements no narrower than `dtype`, if there is one."""
         if self.dtype is None or dtype is None or self.dtype.itemsize >= dtype.itemsize:
             return self
-        sizes = np.array([len(m) for m in self.cells])
+        sizes = np.array([len(part.cells) for part in self.parts])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
         compiled.widen(cells, rows, sizes, outer_of(self.dtype), outer_of(dtype))
         return self._replace(dtype=dtype, rows=rows, cells=(cells,))
