@@ -1,4 +1,4 @@
-"""A call reaches functions that take as many arguments as it passes, and no others."""
+"""A call reaches functions that take no more arguments than it passes, and no others."""
 
 from __future__ import annotations
 
@@ -67,24 +67,25 @@ def test_a_call_leaves_data_and_other_functions_behind() -> None:
         shapes.plain(pair),
         shapes.function(1),
         shapes.function(2),
+        shapes.function(3),
         shapes.function(ANY_NUMBER),
     )
     step, call = moves.number(8), moves.called_with(2)
     layout = shapes.finish(moves)
-    data, one, two, several = (_landings(layout, call, shape) for shape in kinds)
+    data, one, two, three, several = (_landings(layout, call, shape) for shape in kinds)
     assert len(data) == layout.n_places[kinds[0]] > 1
     assert not any(data)
-    assert (one, two, several) == ([[]], [[0]], [[0]])
+    assert (one, two, three, several) == ([[0]], [[0]], [[]], [[0]])
     assert any(_landings(layout, step, kinds[0]))
 
 
 def test_targets_take_what_is_passed(tmp_path: Path) -> None:
     found = stated(load(tmp_path, PROGRAM))
     assert found.targets("call_one") == {"one", "many"}
-    assert found.targets("call_two") == {"two", "many"}
+    assert found.targets("call_two") == {"one", "two", "many"}
     assert found.targets("call_many") == {"one", "two", "many"}
     assert found.holds("of_one") == {"a", "c"}
-    assert found.holds("of_two") == {"b", "c"}
+    assert found.holds("of_two") == {"a", "b", "c"}
     assert found.holds("of_many") == {"a", "b", "c"}
 
 
@@ -98,6 +99,6 @@ def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
 def test_a_site_is_called_through_what_the_source_names(tmp_path: Path) -> None:
     graph = load(tmp_path, PROGRAM).points_to().call_graph()
     (site,) = [site for site in graph.sites if site.caller == "call_two"]
-    assert set(site.known) == {"two", "many"}
+    assert set(site.known) == {"one", "two", "many"}
     assert "call_two" in site.through
     assert [step.says for step in site.why("two").steps][-1].startswith("call_two")

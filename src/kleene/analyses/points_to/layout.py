@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.cuts import ANY_NUMBER, Shape
+from kleene.analyses.points_to.cuts import NOT_CALLED, Shape
 from kleene.analyses.points_to.landings import UNBOUNDED, Frame, find_places, land_all, search_all
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -155,7 +155,7 @@ def _with_calls(
     n_most = int(np.diff(frame.shapes[:, FIRST_PLACE]).max(initial=0)) + 2  # end and blur
     table = rows.reshape(-1, max(len(shapes), 1))
     for n_arguments, move in moves.calls().items():
-        table[move, (takes != n_arguments) & (takes != ANY_NUMBER)] = nowhere
+        table[move, (takes == NOT_CALLED) | (takes > n_arguments)] = nowhere
     return table.ravel(), np.append(offsets, np.repeat(offsets[-1:], n_most))
 
 

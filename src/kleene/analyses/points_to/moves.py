@@ -6,7 +6,8 @@ works, so strides must not be replaced by their greatest common divisor: `a[i].b
 struct to another, `b[j]` does not. Where a landing table is needed, see `landings`.
 
 A call through a pointer is a move by nothing that leaves behind whatever cannot be called there:
-data, and functions that take another number of arguments (C11, 6.5.2.2).
+data, and functions that take more arguments. C has it that they take as many (C11, 6.5.2.2), but
+programs do pass more, to `free` in a function that visits a list, say.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def state_direct(
 
 
 def state_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
-    """Write calls through pointers: of functions that take as many arguments as are passed."""
+    """Write calls through pointers: of functions that take no more arguments than are passed."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)

@@ -156,7 +156,7 @@ class Sheet:
         return found
 
     def called(self, callee: ArrayLike, n_arguments: ArrayLike, origin: ArrayLike) -> I64:
-        """Return nodes that hold the functions among the callees that take so many arguments."""
+        """Return nodes that hold the functions among the callees that so many arguments suffice."""
         callee, n_arguments, origin = _columns(callee, n_arguments, origin)
         distinct, index = np.unique(n_arguments, return_inverse=True)
         moves = np.array([self._moves.called_with(n) for n in distinct.tolist()], np.int64)
