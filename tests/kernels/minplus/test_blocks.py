@@ -42,7 +42,9 @@ def states(draw, dtype, n):
         reference.place(whole, block, one)
     reference.strengthen(whole, tighten=True)
     addresses = [block.ctypes.data for block in cells]
-    return State(np.array([n, 4, *addresses, *slots, *places]), cells, whole)
+    beyond = [*(places[-1:] + 1), *[1 << 40] * (2 * n)]  # nothing may be read behind the table
+    table = np.array([n, 4, *addresses, *slots, *places, *beyond])[: 6 + 2 * n]
+    return State(table, cells, whole)
 
 
 def closed(n, dtype, random):

@@ -46,7 +46,8 @@ def laws(name):
     return {key: law for key, law in tests.items() if "backend" in signature(law).parameters}
 
 
-for name in ("close", "operations", "operations_variables", "operations_minimal", "batch"):
+OPERATIONS = ("operations", "operations_variables", "operations_minimal", "assign_linear")
+for name in ("close", *OPERATIONS, "batch"):
     globals().update(laws(f"test_{name}"))
 
 

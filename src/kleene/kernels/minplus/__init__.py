@@ -50,6 +50,7 @@ __all__ = [
     "add",
     "assign",
     "assign_interval",
+    "assign_linear",
     "cell",
     "close",
     "close_after",
@@ -214,6 +215,32 @@ def assign_interval(
     """Assign x := d, for all d with d <= up and -d <= down; O(n), and keeps it closed."""
     check.variable(check.written(m), variable)
     of(device).assign_interval(m, variable, up, down)
+
+
+def assign_linear(
+    m: Any,
+    target: int,
+    variables: Any,
+    lows: Any,
+    highs: Any,
+    *,
+    up: Any,
+    down: Any,
+    tighten: bool = False,
+    device: Device = Device.CPU,
+) -> None:
+    """Assign x := Σ c_t y_t + d for all c_t in lows[t]..highs[t], d <= up and -d <= down.
+
+    Variables differ, x may be among them: its old value is meant. An interval linear form, as Miné
+    has them: bounds of it, and of its sums and differences with each of its variables, come from
+    the bounds of single variables; so x := x + d and a known y - z are better left to `shift` and
+    `close_after`. What was closed stays closed, if each point has a value; with `tighten` a whole
+    one, and bounds on x are rounded down. Cost: O(n) for each term; no terms: `assign_interval`.
+    """
+    n = check.written(m)
+    check.variable(n, target)
+    check.terms(m, n, variables, lows, highs)
+    of(device).assign_linear(m, target, variables, lows, highs, up, down, tighten)
 
 
 def unary(out: Any, m: Any, *, device: Device = Device.CPU) -> None:

@@ -157,6 +157,32 @@ def assign_interval(
     of(device).batch.assign_interval(m, offsets, variables, up, down)
 
 
+def assign_linear(
+    m: Any,
+    offsets: Any,
+    targets: Any,
+    starts: Any,
+    variables: Any,
+    lows: Any,
+    highs: Any,
+    up: Any,
+    down: Any,
+    *,
+    tighten: bool = False,
+    device: Device = Device.CPU,
+) -> None:
+    """Assign to targets[t] in octagon t the form of the terms starts[t] to starts[t + 1]."""
+    _check_variables(m, offsets, targets, "targets")
+    _check_ends(m, offsets, up, down, None)
+    check.starts(starts, len(offsets) - 1, len(variables))
+    check.of_each(offsets, variables, starts, 0, 1, "variables")
+    check.distinct(starts, variables)
+    check.coefficients(m, lows, highs, len(variables))
+    of(device).batch.assign_linear(
+        m, offsets, targets, starts, variables, lows, highs, up, down, tighten
+    )
+
+
 def unary(out: Any, starts: Any, m: Any, offsets: Any, *, device: Device = Device.CPU) -> None:
     """Write twice the bounds of octagon t to out[starts[t]:starts[t + 1]], two a variable."""
     check.batch(m, offsets)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import entries
-from kleene.kernels.minplus.layout import DTYPES, n_variables
+from kleene.kernels.minplus.layout import DTYPES, infinity, least_bound, n_variables
 
 _KNOWN = frozenset(DTYPES)
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
@@ -86,6 +86,30 @@ def constraints(m: Any, n: int, rows: Any, columns: Any, bounds: Any) -> None:
     indices(rows, len(rows), 0, 2 * n, "rows")
     indices(columns, len(rows), 0, 2 * n, "columns")
     column(bounds, m.dtype, len(rows), "bounds")
+
+
+def terms(m: Any, n: int, variables: Any, lows: Any, highs: Any) -> None:
+    """Refuse terms that no form over n variables has."""
+    indices(variables, len(variables), 0, n, "variables")
+    if isinstance(variables, np.ndarray):
+        distinct(np.array([0, len(variables)]), variables)
+    coefficients(m, lows, highs, len(variables))
+
+
+def distinct(cut: Any, variables: Any) -> None:
+    """Refuse a variable that comes twice in one part."""
+    if isinstance(variables, np.ndarray) and not entries.are_distinct(cut, variables):
+        raise ValueError("variables has an element twice")
+
+
+def coefficients(m: Any, lows: Any, highs: Any, length: int) -> None:
+    """Refuse ends of intervals that are not finite, or in the wrong order."""
+    column(lows, m.dtype, length, "lows")
+    column(highs, m.dtype, length, "highs")
+    if isinstance(lows, np.ndarray):
+        is_finite = (lows >= least_bound(m.dtype)) & (highs < infinity(m.dtype))
+        if not (is_finite & (lows <= highs)).all():
+            raise ValueError("each of lows must be finite, and no more than its one of highs")
 
 
 def thresholds(m: Any, steps: Any) -> None:

@@ -99,6 +99,22 @@ def assign_interval(m: Any, variable: int, up: Any, down: Any) -> None:
     single.set_interval(m, variable, *_numbers(m, up, down))
 
 
+def assign_linear(
+    m: Any,
+    target: int,
+    variables: Any,
+    lows: Any,
+    highs: Any,
+    up: Any,
+    down: Any,
+    tighten: bool,
+) -> None:
+    """Assign an interval linear form."""
+    form = _whole(len(variables)), variables, lows, highs
+    ends = np.array([up], m.dtype), np.array([down], m.dtype)
+    batch.assign_linear(m, _whole(len(m)), np.array([target]), *form, *ends, tighten)
+
+
 def _numbers(m: Any, up: Any, down: Any) -> Any:
     """Return two elements as Python's numbers."""
     return np.array([up, down], m.dtype).tolist()

@@ -213,6 +213,17 @@ def are_parts(cut: Any, n_items: int) -> bool:
 
 
 @entry
+def are_distinct(cut: Any, values: Any) -> bool:
+    """Return whether no part has a value twice."""
+    distinct = True
+    for t in range(len(cut) - 1):
+        for at in range(cut[t], cut[t + 1]):
+            for before in range(cut[t], at):
+                distinct &= values[before] != values[at]
+    return distinct
+
+
+@entry
 def are_octagons(offsets: Any, n_elements: int) -> bool:
     """Return whether `offsets` cut n_elements into octagons."""
     fitting = len(offsets) > 0 and offsets[0] == 0 and offsets[len(offsets) - 1] == n_elements

@@ -5,6 +5,7 @@ Pointers, because Numba tests every index of an array for a negative value.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -125,6 +126,52 @@ def _add_up(_context: Any, a: Any, b: Any) -> Any:
     return a(a, a), build
 
 
+def _times_up(_context: Any, low: Any, high: Any, by: Any, up: Any, down: Any) -> Any:
+    """Return c * v, the upper bound for low+by <= c <= high+by, v <= up, -v <= down; by is int64.
+
+    It is reached at one end of c's interval; 0 times infinity is 0.
+    """
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        least, most, moved, above, below = arguments
+        if isinstance(low, types.Float):
+            step = builder.sitofp(moved, least.type)
+            # Rounding is upwards: the lower end is negated before and after.
+            least = builder.fneg(builder.fsub(builder.fneg(least), step))
+            most, zero = builder.fadd(most, step), ir.Constant(least.type, 0.0)
+            is_less, negate = partial(builder.fcmp_ordered, "<"), builder.fneg
+        else:
+            step = builder.trunc(moved, least.type) if low.bitwidth < 64 else moved
+            least, most = builder.add(least, step), builder.add(most, step)
+            zero = ir.Constant(least.type, 0)
+            is_less, negate = partial(builder.icmp_signed, "<"), builder.neg
+        ends = []
+        for factor in (least, most):
+            is_negative = is_less(factor, zero)
+            size = builder.select(is_negative, negate(factor), factor)
+            ends.append(_product(builder, low, size, builder.select(is_negative, below, above)))
+        return builder.select(is_less(ends[0], ends[1]), ends[1], ends[0])
+
+    return low(low, high, by, up, down), build
+
+
+def _product(builder: Any, kind: Any, factor: Any, bound: Any) -> Any:
+    """Return factor * bound: floats in the thread's rounding, integers saturated; 0 * inf = 0."""
+    if isinstance(kind, types.Float):
+        zero = ir.Constant(factor.type, 0.0)
+        is_zero = builder.fcmp_ordered("==", factor, zero)
+        return builder.select(is_zero, zero, builder.fmul(factor, bound))
+    zero, greatest = ir.Constant(factor.type, 0), _greatest(kind, factor)
+    least = ir.Constant(factor.type, -(2 ** (kind.bitwidth - 1)) + 2)
+    both = builder.smul_with_overflow(factor, bound)
+    product, overflows = builder.extract_value(both, 0), builder.extract_value(both, 1)
+    product = builder.select(builder.icmp_signed("<", product, least), least, product)
+    beyond = builder.select(builder.icmp_signed(">", bound, zero), greatest, least)
+    is_infinite = builder.icmp_signed("==", bound, greatest)
+    product = builder.select(builder.or_(overflows, is_infinite), beyond, product)
+    return builder.select(builder.icmp_signed("==", factor, zero), zero, product)
+
+
 pointer: Any = _intrinsic(_pointer)
 keep: Any = _intrinsic(_keep)
 beyond: Any = _intrinsic(_beyond)
@@ -133,3 +180,4 @@ half_up: Any = _intrinsic(_half_up)
 whole: Any = _intrinsic(_whole)
 even: Any = _intrinsic(_even)
 add_up: Any = _intrinsic(_add_up)
+times_up: Any = _intrinsic(_times_up)

@@ -128,6 +128,24 @@ def assign_interval(m: Any, variable: int, up: Any, down: Any) -> None:
     run("operations", "set_one", m.dtype, 1, 2 * n, m, *args)
 
 
+def assign_linear(
+    m: Any,
+    target: int,
+    variables: Any,
+    lows: Any,
+    highs: Any,
+    up: Any,
+    down: Any,
+    tighten: bool,
+) -> None:
+    """Assign an interval linear form."""
+    xp, n = arrays(m, variables, lows, highs), n_variables(len(m))
+    form = ends(len(variables)), variables, lows, highs
+    limits = xp.full(1, up, m.dtype), xp.full(1, down, m.dtype)
+    room, targets = xp.empty(8 * n + 2, m.dtype), xp.full(1, target, np.int64)
+    batch.assign_forms(m, ends(len(m)), targets, *form, *limits, tighten, room, 2 * n)
+
+
 def unary(out: Any, m: Any) -> None:
     """Read twice the bounds."""
     batch.unary(out, ends(len(out)), m, ends(len(m)))

@@ -29,6 +29,8 @@ __device__ __forceinline__ float add_up(float a, float b) { return __fadd_ru(a, 
 __device__ __forceinline__ double add_up(double a, double b) { return __dadd_ru(a, b); }
 __device__ __forceinline__ float half_up(float a) { return __fmul_ru(a, 0.5f); }
 __device__ __forceinline__ double half_up(double a) { return __dmul_ru(a, 0.5); }
+__device__ __forceinline__ float product_up(float a, float b) { return __fmul_ru(a, b); }
+__device__ __forceinline__ double product_up(double a, double b) { return __dmul_ru(a, b); }
 #else
 template <> struct Limits<float> {
   static float infinity() { return HUGE_VALF; }
@@ -48,10 +50,17 @@ template <class F> F round_half_up(F a) {
   const F half = a * F(0.5);
   return half + half < a ? std::nextafter(half, Limits<F>::infinity()) : half;
 }
+// Where the product is too small for its rounding to be a number, that is lost: on the host alone.
+template <class F> F round_product_up(F a, F b) {
+  const F product = a * b, lost = std::fma(a, b, -product);
+  return lost > 0 ? std::nextafter(product, Limits<F>::infinity()) : product;
+}
 inline float add_up(float a, float b) { return round_sum_up(a, b); }
 inline double add_up(double a, double b) { return round_sum_up(a, b); }
 inline float half_up(float a) { return round_half_up(a); }
 inline double half_up(double a) { return round_half_up(a); }
+inline float product_up(float a, float b) { return round_product_up(a, b); }
+inline double product_up(double a, double b) { return round_product_up(a, b); }
 #endif
 
 // Exact, or saturated: infinity above, which is kept, and the least bound below.
@@ -67,6 +76,13 @@ __device__ __forceinline__ long long add_up(long long a, long long b) {
   const bool overflows = ((a ^ total) & (b ^ total)) < 0;
   const long long beyond = a > 0 ? Limits<long long>::infinity() : Limits<long long>::lowest();
   return saturate(overflows ? beyond : total, a, b);
+}
+
+// a >= 0; exact, or saturated as a sum is.
+template <class T> __device__ __forceinline__ T product_up(T a, T b) {
+  const T infinity = Limits<T>::infinity(), least = Limits<T>::lowest() + 2;
+  if (b == infinity || (b > 0 && a > infinity / b)) return infinity;
+  return a > 0 && b < least / a ? least : T(a * b);
 }
 
 template <class T> __device__ __forceinline__ T half_up(T a) {

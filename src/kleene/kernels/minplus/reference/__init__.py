@@ -6,6 +6,7 @@ means is said in `kleene.kernels.minplus`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -237,6 +238,78 @@ def assign_interval(m: Array, variable: int, up: Any, down: Any) -> None:
         square[j ^ 1, j] = add_up(bound, bound)
     square[two, two] = 0
     halve(square, m)
+
+
+def assign_linear(
+    m: Array,
+    target: int,
+    variables: Array,
+    lows: Array,
+    highs: Array,
+    up: Any,
+    down: Any,
+    tighten: bool,
+) -> None:
+    """Assign an interval linear form; see `kleene.kernels.minplus.assign_linear`."""
+    if _has_nothing(m):
+        return
+    square, constants = whole(m), (m.dtype.type(up), m.dtype.type(down))
+    forget(m, target)
+    form = list(zip(variables.tolist(), lows, highs, strict=True))
+    for negate, constant in enumerate(constants):
+        end = 2 * target + negate  # V'[end] is the form, or its negation
+        twice = _twice_bound(square, form, negate, constant)
+        _bound(m, end ^ 1, end, twice)
+        for y in variables[variables != target].tolist():
+            for i in (2 * y, 2 * y + 1):  # V'[end] - V'[i] is ±(form ± y)
+                sign = -1 if i & 1 == negate else 1
+                merged = [(x, *_moved(low, high, sign * (x == y))) for x, low, high in form]
+                twice = _twice_bound(square, merged, negate, constant)
+                _bound(m, i, end, _half_down(twice) if tighten else half_up(twice))
+    close(m, tighten)
+
+
+def _bound(m: Array, i: int, j: int, bound: Any) -> None:
+    add(m, np.array([i]), np.array([j]), np.array([bound], m.dtype))
+
+
+def _moved(low: Any, high: Any, by: int) -> tuple[Any, Any]:
+    """Return an interval moved, its ends rounded outwards."""
+    return -add_up(-low, low.dtype.type(-by)), add_up(high, high.dtype.type(by))
+
+
+def _twice_bound(square: Array, form: list[Any], negate: int, constant: Any) -> Any:
+    """Return twice the upper bound of a form or its negation, summed up term by term."""
+    total = add_up(constant, constant)
+    for x, low, high in form:
+        end = 2 * x + negate
+        up, down = square[end ^ 1, end], square[end, end ^ 1]
+        total = add_up(total, max(_times(low, up, down), _times(high, up, down)))
+    return total
+
+
+def _times(factor: Any, up: Any, down: Any) -> Any:
+    """Return factor * v rounded upwards, the upper bound for all v with v <= up and -v <= down."""
+    bound = up if factor >= 0 else down
+    if factor == 0 or bound == infinity(bound.dtype):
+        return bound.dtype.type(0) if factor == 0 else bound
+    return _upwards(abs(Fraction(factor.item())) * Fraction(bound.item()), bound.dtype)
+
+
+def _upwards(value: Fraction, dtype: np.dtype[Any]) -> Any:
+    """Return the least element that is no less."""
+    least = least_bound(dtype)
+    if abs(value) > -Fraction(least.item()):
+        return infinity(dtype) if value > 0 else least
+    near = dtype.type(float(value) if dtype.kind == "f" else int(value))
+    return near if near.item() >= value else np.nextafter(near, dtype.type(np.inf))
+
+
+def _half_down(a: Any) -> Any:
+    """Return a / 2 rounded downwards to an integer."""
+    if a.dtype.kind == "f":
+        return np.floor(a / 2)
+    return np.where(a == infinity(a.dtype), a, a >> 1)
 
 
 def unary(out: Array, m: Array) -> None:

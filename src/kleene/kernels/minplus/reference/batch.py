@@ -105,6 +105,24 @@ def assign_interval(m: Any, offsets: Any, variables: Any, up: Any, down: Any) ->
         reference.assign_interval(o, *values)
 
 
+def assign_linear(
+    m: Any,
+    offsets: Any,
+    targets: Any,
+    starts: Any,
+    variables: Any,
+    lows: Any,
+    highs: Any,
+    up: Any,
+    down: Any,
+    tighten: bool,
+) -> None:
+    """Assign to targets[t] in octagon t the form of the terms starts[t] to starts[t + 1]."""
+    terms = _each(starts, variables, lows, highs)
+    for (o,), x, form, *ends in zip(_each(offsets, m), targets, terms, up, down, strict=True):
+        reference.assign_linear(o, x, form[0], form[1], form[2], ends[0], ends[1], tighten)
+
+
 def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
     """Write twice the bounds of octagon t to out[starts[t]:starts[t + 1]], two a variable."""
     for (written,), (o,) in zip(_each(starts, out), _each(offsets, m), strict=True):
