@@ -78,7 +78,8 @@ def runs(table: Any) -> Any:
         if s < 0:
             continue
         length, following = 1, found[s]
-        if following == k + 1 and place(table, k + 1) == place(table, k) + 1:
+        is_last = k == n - 1  # then what follows is n, which is no variable
+        if not is_last and following == k + 1 and place(table, k + 1) == place(table, k) + 1:
             length, following = found[n_blocks + k + 1] + 1, found[n_blocks + n + k + 1]
         found[s], found[n_blocks + k], found[n_blocks + n + k] = k, length, following
     return found
