@@ -100,9 +100,16 @@ def stated(
     library_mode: bool = False,
     wrappers: tuple[str, ...] = (),
     models: Library | None = None,
+    exact_arguments: bool = False,
 ) -> Stated:
     """Return a program with its answer."""
-    statement = state(program, library_mode=library_mode, wrappers=wrappers, models=models)
+    statement = state(
+        program,
+        library_mode=library_mode,
+        wrappers=wrappers,
+        models=models,
+        exact_arguments=exact_arguments,
+    )
     check(statement.problem)
     return Stated(program, statement, reference.solve(statement.problem))
 

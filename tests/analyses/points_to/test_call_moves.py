@@ -89,6 +89,18 @@ def test_targets_take_what_is_passed(tmp_path: Path) -> None:
     assert found.holds("of_many") == {"a", "b", "c"}
 
 
+def test_users_may_say_that_calls_are_exact(tmp_path: Path) -> None:
+    found = stated(load(tmp_path, PROGRAM), exact_arguments=True)
+    assert found.targets("call_one") == {"one", "many"}
+    assert found.targets("call_two") == {"two", "many"}
+    assert found.targets("call_many") == {"one", "two", "many"}
+    assert found.holds("of_two") == {"b", "c"}
+    said = "calls through pointers pass exactly as many arguments as functions take"
+    assert said in found.statement.assumptions
+    assert said not in stated(load(tmp_path, PROGRAM)).statement.assumptions
+    assert load(tmp_path, PROGRAM).points_to(exact_arguments=True).statistics.assumptions
+
+
 def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
     found = stated(load(tmp_path, UNKNOWN))
     assert found.targets("main") == {"own"}

@@ -31,11 +31,14 @@ class PointsTo:
             them. Else there must be a `main`, and it alone is entered.
         wrappers: further functions that return fresh storage, each call its own.
         models: files with models of external functions, besides those that come with Kleene.
+        exact_arguments: whether calls through pointers pass exactly what functions take, as C has
+            it; else they may pass more, as real programs do.
     """
 
     library: bool = False
     wrappers: tuple[str, ...] = ()
     models: tuple[str | os.PathLike[str], ...] = ()
+    exact_arguments: bool = False
 
     def run(
         self,
@@ -72,4 +75,10 @@ class PointsTo:
         from kleene.analyses.points_to.statement import state
 
         models = read_models(Path(path) for path in self.models) if self.models else None
-        return state(program, library_mode=self.library, wrappers=self.wrappers, models=models)
+        return state(
+            program,
+            library_mode=self.library,
+            wrappers=self.wrappers,
+            models=models,
+            exact_arguments=self.exact_arguments,
+        )

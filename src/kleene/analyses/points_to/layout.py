@@ -155,7 +155,8 @@ def _with_calls(
     n_most = int(np.diff(frame.shapes[:, FIRST_PLACE]).max(initial=0)) + 2  # end and blur
     table = rows.reshape(-1, max(len(shapes), 1))
     for n_arguments, move in moves.calls().items():
-        table[move, (takes == NOT_CALLED) | (takes > n_arguments)] = nowhere
+        fewer = (takes >= 0) & (takes < n_arguments) & moves.exact_calls
+        table[move, (takes == NOT_CALLED) | (takes > n_arguments) | fewer] = nowhere
     return table.ravel(), np.append(offsets, np.repeat(offsets[-1:], n_most))
 
 

@@ -31,7 +31,8 @@ class Way(IntEnum):
 class Moves:
     """Numbers moves; the same move has the same number, from 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, exact_calls: bool = False) -> None:
+        self.exact_calls = exact_calls  # passing what functions take, as C has it, and no more
         self._moves: list[tuple[int, ...]] = []  # way, constant, then strides
         self._ids: dict[tuple[int, ...], int] = {}
         self._calls: dict[int, int] = {}
@@ -56,6 +57,12 @@ class Moves:
         if n_arguments not in self._calls:
             self._calls[n_arguments] = self._put((int(Way.ELEMENTS), 0))
         return self._calls[n_arguments]
+
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what is assumed of calls, if there are some, as the user says."""
+        if not (self.exact_calls and self._calls):
+            return ()
+        return ("calls through pointers pass exactly as many arguments as functions take",)
 
     def calls(self) -> dict[int, int]:
         """Return the moves that are calls, by how many arguments these have."""

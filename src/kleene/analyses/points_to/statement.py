@@ -53,6 +53,7 @@ def state(
     library_mode: bool = False,
     wrappers: Sequence[str] = (),
     models: Library | None = None,
+    exact_arguments: bool = False,
 ) -> Statement:
     """Return what a program says about its pointers.
 
@@ -61,20 +62,25 @@ def state(
         library_mode: others call what they can see of it; else it is entered at main alone.
         wrappers: functions that return new storage, each call its own; others are found.
         models: what functions outside the program do; the built-in library by default.
+        exact_arguments: calls through pointers pass no more arguments than functions take.
 
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
-    return _Stating(program, models or builtin(), wrappers).run(library_mode)
+    return _Stating(program, models or builtin(), wrappers, Moves(exact_arguments)).run(
+        library_mode
+    )
 
 
 class _Stating:
     """The parts, in the order in which they need one another."""
 
-    def __init__(self, program: Program, library: Library, wrappers: Sequence[str]) -> None:
-        self.program, self.library = program, library
+    def __init__(
+        self, program: Program, library: Library, wrappers: Sequence[str], moves: Moves
+    ) -> None:
+        self.program, self.library, self.moves = program, library, moves
         self.columns = Columns(program)
-        self.shapes, self.moves = Shapes(program.types, program.strings), Moves()
+        self.shapes = Shapes(program.types, program.strings)
         self.sheet = Sheet(program.n_values, self.moves)
         self.memory = Memory(self.columns, self.sheet)
         self.models = Models(self.columns, self.sheet, self.memory, self.shapes)
@@ -113,7 +119,8 @@ class _Stating:
             externals=externals,
             assumptions=tuple(
                 assumptions_of(columns, self.calls, externals, self.heap.named(), library_mode)
-            ),
+            )
+            + self.moves.assumptions(),
         )
 
     def _enter(self, library_mode: bool) -> None:

@@ -16,7 +16,7 @@ from kleene.cli.sources import AsJson, Sources
 from kleene.reports import json
 
 if TYPE_CHECKING:
-    from kleene.analyses.points_to import PointsToResult
+    from kleene.analyses.points_to import PointsTo, PointsToResult
     from kleene.analyses.points_to.answers.statistics import Phase
     from kleene.ir import Program
 
@@ -60,6 +60,12 @@ def run(
         list[Path] | None,
         typer.Option("--models", metavar="FILE", help="What functions outside the program do."),
     ] = None,
+    exact_arguments: Annotated[
+        bool,
+        typer.Option(
+            "--exact-arguments", help="Calls pass exactly what functions take, as C has it."
+        ),
+    ] = False,
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
     as_json: AsJson = False,
@@ -72,10 +78,13 @@ def run(
     objects table+8, main.buffer, heap@list.c:12:9. Without --query, --explain, --check or --stats a
     summary is printed.
     """
+    from kleene.analyses.points_to import PointsTo
+
     check_suffix(graph_file, _GRAPHS)
     check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
-    result = _solved(program, library, wrappers, models, device, threads, quiet=as_json)
+    options = (library, tuple(wrappers or ()), tuple(models or ()), exact_arguments)
+    result = _solved(program, PointsTo(*options), device, threads, quiet=as_json)
     if graph_file is not None:
         _write_graph(result, graph_file)
     if export_file is not None:
@@ -105,19 +114,14 @@ def _loaded(sources: Sources) -> tuple[Program, list[Phase]]:
 
 def _solved(
     program: Program,
-    library: bool,
-    wrappers: list[str] | None,
-    models: list[Path] | None,
+    analysis: PointsTo,
     device: Device,
     threads: int | None,
     *,
     quiet: bool,
 ) -> PointsToResult:
-    from kleene.analyses.points_to import PointsTo
-
     if not quiet and not len(program.variables):
         note("the program has no debug information: pointers are registers, as in main.%7")
-    analysis = PointsTo(library, tuple(wrappers or ()), tuple(models or ()))
     announce = None if quiet else lambda plan: note(f"solving on {plan}")
     return analysis.run(program, device=device, threads=threads, announce=announce)
 
