@@ -19,7 +19,7 @@ from kleene.algebra.infinite import INFINITY
 from kleene.algebra.residence import Cells, beside, here, where
 from kleene.base.device import Device
 from kleene.kernels import minplus
-from kleene.kernels.minplus.cpu import blocks, single
+from kleene.kernels.minplus.cpu import blocks, groups, single
 from kleene.kernels.minplus.cpu.types import outer_of
 from kleene.kernels.minplus.reference import halve, whole
 
@@ -148,7 +148,7 @@ def survey(m: Cells, n: int, *, exactly: bool) -> tuple[int, Any]:
     """
     if where(m) is Device.CPU and m.dtype != OBJECT:
         found = np.empty(n, np.int64)
-        return int(blocks.split(found, m, exactly, outer_of(m.dtype))), found
+        return int(groups.split(found, m, exactly, outer_of(m.dtype))), found
     labels = residence.labels(m) if where(m) is Device.CUDA else _labels(whole(m))
     return sum(map(minplus.size, Counter(labels).values())), labels
 

@@ -16,6 +16,7 @@ from kleene.algebra.cells import FLOAT, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import blocks as compiled
+from kleene.kernels.minplus.cpu import groups
 from kleene.kernels.minplus.cpu.types import outer_of
 
 
@@ -74,9 +75,9 @@ class Table(NamedTuple):
         """
         labels = np.empty(len(self.names), np.int64)
         if signs is None and self.dtype is not None:
-            n_groups = compiled.group_moving(labels, self.rows, other.rows, outer_of(self.dtype))
+            n_groups = groups.group_moving(labels, self.rows, other.rows, outer_of(self.dtype))
         else:
-            n_groups = compiled.group(labels, self.rows, other.rows, signs)
+            n_groups = groups.group(labels, self.rows, other.rows, signs)
         if n_groups == 1:
             return [range(len(labels))]
         return list(grouped(labels))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import batch, reference
+from kleene.kernels.minplus.layout import Forms
 from tests.kernels.minplus.octagon_inputs import (
     DTYPES,
     EXACT_DTYPES,
@@ -259,8 +260,8 @@ def test_a_batch_is_one_after_the_other(case, tighten, backend):
     if tighten:
         reference.batch.close(found, case.offsets, True)
     expected = found.copy()
-    form = (starts, *terms, case.up, case.down)
-    backend.batch.assign_linear(found, case.offsets, case.x, *form, tighten)
+    forms = Forms(starts, *terms, case.up, case.down)
+    backend.batch.assign_linear(found, case.offsets, case.x, forms, tighten)
     for t, o in case.each(expected):
         if len(o):
             own = (array[starts[t] : starts[t + 1]] for array in terms)
@@ -272,7 +273,8 @@ def test_public_names_check_and_call():
     case = Many([3, 0, 7], np.int32, 3)
     starts, *terms = terms_of_each(case)
     found, expected = case.m.copy(), case.m.copy()
-    batch.assign_linear(found, case.offsets, case.x, starts, *terms, case.up, case.down)
+    forms = Forms(starts, *terms, case.up, case.down)
+    batch.assign_linear(found, case.offsets, case.x, forms)
     for t, o in case.each(expected):
         if len(o):
             own = (array[starts[t] : starts[t + 1]] for array in terms)
@@ -294,7 +296,7 @@ def one(target=0, variables=BOTH, lows=TWO, highs=THREE, m=M):
 
 def each(targets=ONE, variables=BOTH, starts=None, up=TWO[:1]):
     cut = np.array([0, 2]) if starts is None else starts
-    batch.assign_linear(M, ENDS, targets, cut, variables, TWO, THREE, up, TWO[:1])
+    batch.assign_linear(M, ENDS, targets, Forms(cut, variables, TWO, THREE, up, TWO[:1]))
 
 
 FAULTS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import blocks
+from kleene.kernels.minplus.cpu import blocks, groups
 from kleene.kernels.minplus.cpu.types import outer_of
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
@@ -92,7 +92,7 @@ def test_related_variables_have_one_label(two, exactly):
         n = len(m) and minplus.n_variables(len(m))
         expected = labels_of(m, n)
         found = np.empty(n, np.int64)
-        n_cells = blocks.split(found, m, exactly, outer)
+        n_cells = groups.split(found, m, exactly, outer)
         sizes = [expected.count(label) for label in set(expected)]
         wanted = sum(map(minplus.size, sizes))
         if exactly or 4 * wanted < 3 * minplus.size(n):
@@ -132,9 +132,9 @@ def test_growing_and_shrinking_variables_are_grouped(two, given_signs):
     signs = np.where(is_bound, (x < y).astype(np.int64) - (y < x), 0)
     labels = np.empty(n, np.int64)
     if given_signs:
-        n_groups = blocks.group(labels, a.table, b.table, signs)
+        n_groups = groups.group(labels, a.table, b.table, signs)
     else:
-        n_groups = blocks.group_moving(labels, a.table, b.table, outer)
+        n_groups = groups.group_moving(labels, a.table, b.table, outer)
     assert len(set(labels.tolist())) == n_groups
     for table in (a.table, b.table):
         slots = table[6 : 6 + n]

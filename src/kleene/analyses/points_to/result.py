@@ -70,10 +70,6 @@ class PointsToResult:
         """
         return self.of_nodes(self._lookup.pointer(pointer))
 
-    def of_value(self, value: int) -> ObjectSet:
-        """Return what a value of the program, given by its id, may hold."""
-        return self.of_nodes([value])
-
     def of_nodes(self, nodes: list[int]) -> ObjectSet:
         """Return what some of the problem's nodes may hold."""
         known = aliases.explicit(self.solution, nodes)

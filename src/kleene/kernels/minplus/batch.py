@@ -15,7 +15,7 @@ import numpy as np
 from kleene.base.device import Device
 from kleene.kernels.minplus import check
 from kleene.kernels.minplus.backends import of
-from kleene.kernels.minplus.layout import size
+from kleene.kernels.minplus.layout import Forms, size
 
 
 def offsets_of(n_variables: Any) -> np.ndarray:
@@ -161,26 +161,20 @@ def assign_linear(
     m: Any,
     offsets: Any,
     targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
+    forms: Forms,
     *,
     tighten: bool = False,
     device: Device = Device.CPU,
 ) -> None:
-    """Assign to targets[t] in octagon t the form of the terms starts[t] to starts[t + 1]."""
+    """Assign form t to targets[t] in octagon t."""
+    starts, variables, lows, highs, up, down = forms
     _check_variables(m, offsets, targets, "targets")
     _check_ends(m, offsets, up, down, None)
     check.starts(starts, len(offsets) - 1, len(variables))
     check.of_each(offsets, variables, starts, 0, 1, "variables")
     check.distinct(starts, variables)
     check.coefficients(m, lows, highs, len(variables))
-    of(device).batch.assign_linear(
-        m, offsets, targets, starts, variables, lows, highs, up, down, tighten
-    )
+    of(device).batch.assign_linear(m, offsets, targets, forms, tighten)
 
 
 def unary(out: Any, starts: Any, m: Any, offsets: Any, *, device: Device = Device.CPU) -> None:

@@ -8,12 +8,26 @@ the cells with j <= (i|1) are stored, row after row: (i, j) is at j + (i+1)**2 /
 from __future__ import annotations
 
 from math import isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 DTYPES = tuple(np.dtype(name) for name in ("float64", "float32", "int64", "int32", "int16"))
 _INTEGERS = tuple(np.dtype(name) for name in ("int16", "int32", "int64"))
+
+
+class Forms(NamedTuple):
+    """An interval linear form for each octagon t: the terms from starts[t] to starts[t + 1], and d.
+
+    Its values are Σ c_k x_k + d, c_k in lows[k]..highs[k], with d <= up[t] and -d <= down[t].
+    """
+
+    starts: Any
+    variables: Any
+    lows: Any
+    highs: Any
+    up: Any
+    down: Any
 
 
 def size(n_variables: int) -> int:

@@ -15,6 +15,7 @@ from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import batch, closure, single
 from kleene.kernels.minplus.cpu.tile import CLOSED, WIDER
 from kleene.kernels.minplus.cpu.types import inner_of, outer_of
+from kleene.kernels.minplus.layout import Forms
 
 
 @cache
@@ -110,9 +111,9 @@ def assign_linear(
     tighten: bool,
 ) -> None:
     """Assign an interval linear form."""
-    form = _whole(len(variables)), variables, lows, highs
     ends = np.array([up], m.dtype), np.array([down], m.dtype)
-    batch.assign_linear(m, _whole(len(m)), np.array([target]), *form, *ends, tighten)
+    form = Forms(_whole(len(variables)), variables, lows, highs, *ends)
+    batch.assign_linear(m, _whole(len(m)), np.array([target]), form, tighten)
 
 
 def _numbers(m: Any, up: Any, down: Any) -> Any:

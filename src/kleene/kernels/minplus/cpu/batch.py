@@ -11,6 +11,7 @@ from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import closure, entries, linear, reduction
 from kleene.kernels.minplus.cpu.tile import CLOSED, WIDER
 from kleene.kernels.minplus.cpu.types import inner_of, outer_of
+from kleene.kernels.minplus.layout import Forms
 
 
 def close(m: Any, offsets: Any, tighten: bool) -> Any:
@@ -102,21 +103,9 @@ def assign_interval(m: Any, offsets: Any, variables: Any, up: Any, down: Any) ->
     entries.set_interval(m, offsets, variables, up, down)
 
 
-def assign_linear(
-    m: Any,
-    offsets: Any,
-    targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
-    tighten: bool,
-) -> None:
+def assign_linear(m: Any, offsets: Any, targets: Any, forms: Forms, tighten: bool) -> None:
     """Assign an interval linear form in each."""
-    form = starts, variables, lows, highs
-    linear.assign(m, offsets, targets, *form, up, down, tighten, outer_of(m.dtype))
+    linear.assign(m, offsets, targets, *forms, tighten, outer_of(m.dtype))
 
 
 def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.kernels.minplus.cuda import closure
 from kleene.kernels.minplus.cuda.modules import arrays, run, run_blocks
-from kleene.kernels.minplus.layout import infinity, n_variables
+from kleene.kernels.minplus.layout import Forms, infinity, n_variables
 
 
 def close(m: Any, offsets: Any, tighten: bool) -> Any:
@@ -121,44 +121,19 @@ def assign_interval(m: Any, offsets: Any, variables: Any, up: Any, down: Any) ->
     run("operations", "set_each", m.dtype, len(offsets) - 1, 0, *args)
 
 
-def assign_linear(
-    m: Any,
-    offsets: Any,
-    targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
-    tighten: bool,
-) -> None:
+def assign_linear(m: Any, offsets: Any, targets: Any, forms: Forms, tighten: bool) -> None:
     """Assign an interval linear form in each."""
-    form = starts, variables, lows, highs
-    xp = arrays(m, offsets, targets, *form, up, down)
-    room = _room(xp, m, len(offsets) - 1)
-    assign_forms(m, offsets, targets, *form, up, down, tighten, room, 0)
+    room = _room(arrays(m, offsets, targets, *forms), m, len(offsets) - 1)
+    assign_forms(m, offsets, targets, forms, tighten, room, 0)
 
 
 def assign_forms(
-    m: Any,
-    offsets: Any,
-    targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
-    tighten: bool,
-    room: Any,
-    n_ends: int,
+    m: Any, offsets: Any, targets: Any, forms: Forms, tighten: bool, room: Any, n_ends: int
 ) -> None:
     """Assign forms, by as many blocks as `n_ends` of variables in all ask for; see linear.cu."""
     kernel, flag = (m.dtype, len(offsets) - 1), np.int32(tighten)
-    form, chosen = (lows, highs, up, down), (starts, variables)
-    n_bounds = 4 * len(variables) + 2
-    run("linear", "bound_form", *kernel, n_bounds, m, offsets, targets, *chosen, *form, flag, room)
+    chosen, n_bounds = (forms.starts, forms.variables), 4 * len(forms.variables) + 2
+    run("linear", "bound_form", *kernel, n_bounds, m, offsets, targets, *forms, flag, room)
     run("linear", "reach_form", *kernel, n_ends, m, offsets, *chosen, room)
     run("linear", "write_form", *kernel, n_ends, m, offsets, targets, *chosen, flag, room)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus import reference
+from kleene.kernels.minplus.layout import Forms
 
 
 def _each(offsets: Any, *arrays: Any) -> Any:
@@ -105,22 +106,12 @@ def assign_interval(m: Any, offsets: Any, variables: Any, up: Any, down: Any) ->
         reference.assign_interval(o, *values)
 
 
-def assign_linear(
-    m: Any,
-    offsets: Any,
-    targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
-    tighten: bool,
-) -> None:
-    """Assign to targets[t] in octagon t the form of the terms starts[t] to starts[t + 1]."""
-    terms = _each(starts, variables, lows, highs)
-    for (o,), x, form, *ends in zip(_each(offsets, m), targets, terms, up, down, strict=True):
-        reference.assign_linear(o, x, form[0], form[1], form[2], ends[0], ends[1], tighten)
+def assign_linear(m: Any, offsets: Any, targets: Any, forms: Forms, tighten: bool) -> None:
+    """Assign form t to targets[t] in octagon t."""
+    starts, *terms, up, down = forms
+    each = zip(_each(offsets, m), targets, _each(starts, *terms), up, down, strict=True)
+    for (o,), x, (variables, lows, highs), high, low in each:
+        reference.assign_linear(o, x, variables, lows, highs, high, low, tighten)
 
 
 def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:

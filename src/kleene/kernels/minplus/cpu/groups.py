@@ -1,0 +1,156 @@
+"""Which variables belong together: those a join of two states relates, and those of one matrix.
+
+States are tables of blocks, as `blocks` reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels.minplus.cpu import cells
+from kleene.kernels.minplus.cpu.blocks import read_unary, slot
+from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.scalar import beyond, keep, pointer
+
+
+@piece
+def find(parent: Any, k: int) -> int:
+    """Return what stands for the set of k."""
+    while parent[k] != k:
+        parent[k] = parent[parent[k]]
+        k = parent[k]
+    return k
+
+
+@piece
+def unite_blocks(table: Any, parent: Any) -> None:
+    """Put the variables of each block into one set."""
+    first = np.full(table[1], -1)
+    for k in range(table[0]):
+        s = slot(table, k)
+        if s >= 0 and first[s] < 0:
+            first[s] = k
+        elif s >= 0:
+            parent[find(parent, k)] = find(parent, first[s])
+
+
+@entry
+def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
+    """Return how many groups of variables a join relates, with the label of each variable's.
+
+    Variables of one block of either state are in one group; so are those with an end whose bound
+    grows (a sign of 1) and those with one whose bound shrinks (-1), if there are both.
+    """
+    return unite(labels, a, b, pointer(signs, 0), len(signs))
+
+
+@entry
+def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
+    """Return what `group` does, with the signs of bounds from a to b."""
+    n = a[0]
+    space, signs = np.empty(8 * n, outer.dtype), np.zeros(2 * n, np.int64)
+    x, y = pointer(space, 0), pointer(space, 4 * n)
+    read_unary(x, a, x, outer[0])
+    read_unary(y, b, y, outer[0])
+    for i in range(2 * n):
+        if x[i] != outer[0] and y[i] != outer[0]:
+            signs[i] = int(x[i] < y[i]) - int(y[i] < x[i])
+    n_groups = unite(labels, a, b, pointer(signs, 0), 2 * n)
+    keep(space)
+    keep(signs)
+    return n_groups
+
+
+@piece
+def unite(parent: Any, a: Any, b: Any, signs: Any, n_signs: int) -> int:
+    """Return how many groups there are."""
+    n = a[0]
+    grows = shrinks = False
+    for i in range(n_signs):
+        grows |= signs[i] > 0
+        shrinks |= signs[i] < 0
+    first = -1
+    for k in range(n):
+        parent[k] = k
+    for i in range(n_signs if grows and shrinks else 0):
+        if signs[i] != 0:
+            first = i >> 1 if first < 0 else first
+            parent[i >> 1] = first
+    unite_blocks(a, parent)
+    unite_blocks(b, parent)
+    n_groups = 0
+    for k in range(n):
+        parent[k] = find(parent, k)
+        n_groups += parent[k] == k
+    return n_groups
+
+
+@entry
+def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
+    """Return how many cells groups of related variables have; related ones get the same label.
+
+    Two are related when some bound on both is less than what the bounds on each give. No labels
+    are written if one of a few is related to all others, which are one group then; nor, unless it
+    must be known exactly, to seven of eight: they have more than three quarters of the cells.
+    """
+    n, at = len(labels), pointer(m, 0)
+    n_cells, most = 2 * n * (n + 1), 0
+    for hub in (0, n // 3, n // 2, n - 1):
+        n_related = 1
+        for k in range(n if 8 * most < 7 * n else 0):
+            if k != hub:
+                n_related += related(at, max(k, hub), min(k, hub), outer[0])
+        most = max(most, n_related)
+    if most == n or (not exactly and 8 * most >= 7 * n):
+        return n_cells if most == n else n_cells - 1
+    return label(pointer(labels, 0), at, n, outer[0])
+
+
+@piece
+def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
+    """Label the variables; return how many cells the groups have.
+
+    Groups are chains of variables, and one more variable is compared with those of each until it
+    is related: where all are related this takes O(n).
+    """
+    apart()
+    following, last, heads = np.full(n, -1), np.arange(n), np.empty(n, np.int64)
+    n_groups = 0
+    for k in range(n):
+        kept = 0
+        for g in range(n_groups):
+            x = heads[g]
+            while x >= 0 and not related(m, k, x, infinity):
+                x = following[x]
+            if x >= 0:
+                following[last[k]], last[k] = heads[g], last[heads[g]]
+            else:
+                heads[kept] = heads[g]
+                kept += 1
+        heads[kept] = k
+        n_groups = kept + 1
+    n_cells = 0
+    for g in range(n_groups):
+        x, length = heads[g], 0
+        while x >= 0:
+            labels[x], length = g, length + 1
+            x = following[x]
+        n_cells += 2 * length * (length + 1)
+    return n_cells
+
+
+@piece
+def related(m: Any, k: int, x: int, infinity: Any) -> bool:
+    """Return whether a bound on both variables says more than the bounds on each; x < k."""
+    found = False
+    low, high = cells.row_start(2 * x), cells.row_start(2 * x + 1)
+    for i in (2 * k, 2 * k + 1):
+        row = beyond(m, cells.row_start(i))
+        of_i = row[i ^ 1]
+        for j in (2 * x, 2 * x + 1):
+            bound, of_j = row[j], m[high + j] if j == 2 * x else m[low + j]
+            is_free = of_i == infinity or of_j == infinity
+            found |= bound != infinity and (is_free or bound + bound < of_i + of_j)
+    return found
