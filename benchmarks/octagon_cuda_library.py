@@ -1,8 +1,7 @@
 """From how many related variables on do octagons of the library belong on a GPU?
 
 A value with `device="cuda"` lies on the GPU, and every operation gives a new one there; the same on
-values in host memory is the rival. All variables are integers and related, in one block. `auto`
-puts blocks on the GPU from the size at which the sum of all operations is less there.
+values in host memory is the rival. All variables are integers and related, in one block.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from kleene.kernels import launch, minplus
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 CALLS = 5  # in one measurement
+TIMES = f", {CALLS} times"
 
 
 def octagon(n: int, device: str, seed: int) -> Octagon:
@@ -65,7 +65,7 @@ def rows(table: Table, n: int) -> None:
         ours = measure(partial(repeated, there[name]), repeat=repeat)
         theirs = measure(partial(repeated, here[name]), repeat=repeat)
         table.row(
-            input=f"{name}, {CALLS} times",
+            input=f"{name}{TIMES}",
             size=f"n = {n}",
             ours=ours,
             rival=f"host memory, {numba.get_num_threads()} CPU threads",
@@ -86,7 +86,9 @@ def draw(table: Table) -> None:
     for axes, name in zip(every.flat, [*names, None], strict=True):
         for side, label in (("theirs", "host memory"), ("ours", "GPU")):
             axes.plot(SIZES, [total(table, n, side, name) for n in SIZES], marker="o", label=label)
-        axes.set(xscale="log", yscale="log", title=name or "sum of all")
+        axes.set(
+            xscale="log", yscale="log", title=name.removesuffix(TIMES) if name else "sum of all"
+        )
         axes.set_xticks(SIZES, [str(n) for n in SIZES], fontsize=7)
         axes.grid(alpha=0.3)
     every.flat[0].legend()

@@ -166,6 +166,20 @@ class Paper:
         assert changed > self.n
         self.add("guard, closed again", *closed, {})
 
+    def assign_linear(self) -> None:
+        """An assignment the paper has not: x0 := [1, 2] x1 - x2 + [-3, 5]."""
+        here = loose(self.n, "float32")
+        lows, highs = np.array([1, -1], np.float32), np.array([2, -1], np.float32)
+        form = np.array([1, 2]), lows, highs
+        there, up, down = tuple(map(cuda.to_device, form)), np.float32(5), np.float32(3)
+        assigned = self.both(
+            lambda m, _: cuda.assign_linear(m, 0, *there, up, down, False),
+            lambda m, _: minplus.assign_linear(m, 0, *form, up=up, down=down),
+            cuda.to_device(here),
+            here,
+        )
+        self.add("interval linear form", *assigned, {})
+
 
 def _emptied(m: Any) -> Measurement:
     """Return how long one thread takes to find that there is no point."""
@@ -231,6 +245,7 @@ def main() -> None:
         row.close()
         row.combine()
         row.change()
+        row.assign_linear()
     for n in (4096, 8192):
         bandwidth(table, n, "int32")
     table.save()

@@ -57,6 +57,28 @@ def test_intervals_as_coefficients_hold_all_choices(domain, data, form):
         assert after.exactness.precision is Precision.OVER or "[" not in str(expression(text))
 
 
+@given(data=st.data(), form=spread())
+def test_intervals_as_coefficients_are_as_good_as_their_ends(data, form):
+    """Over a box nothing is lost: the greatest value is at ends of coefficients and bounds."""
+    value = data.draw(values(Interval))
+    text, choices, step = form
+    ends = [value.bound(Linear(tuple(chosen.items()), step, step)) for chosen in choices]
+    expected = min(e.low for e in ends), max(e.high for e in ends)
+    assert value.bound(text) == expected
+    assert value.is_bottom() or value.assign("z", text).bound("z") == expected
+
+
+def test_intervals_as_coefficients_keep_order():
+    value = Octagon.top("x y").meet("0 <= y <= 4").assign("x", "[1, 2]*y + 1")
+    assert value.satisfies("x - y >= 1", "x <= 9")
+    assert Octagon.of_constraints("y >= 0, [1, 2]*y <= 4").bound("y") == (0, 4)
+    assert Octagon.of_constraints("y <= 0, [1, 2]*y <= -4").bound("y") == (-inf, -2)
+    free = Octagon.top("x y").assign("x", "[1, 2]*y")
+    assert free == Octagon.top("x y")
+    before = Octagon.of_constraints("x >= 6, 0 <= y").substitute("x", "[1, 2]*y")
+    assert before.bound("y") == (3, inf)
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 @given(data=st.data(), x=expressions(), y=expressions())
 def test_substituting_several_at_once_loses_no_point(domain, data, x, y):

@@ -66,10 +66,7 @@ class Questions(State):
         self.are_integers(asked.names())
         if self.is_empty:
             return Bounds(inf, -inf)
-        asked = self.flat(asked) if asked.spread else asked
-        high = self.upper(asked.terms) + asked.high
-        low = asked.low - self.upper((name, -factor) for name, factor in asked.terms)
-        return Bounds(low, high)
+        return Bounds(-self.greatest(-asked), self.greatest(asked))
 
     def satisfies(self, *given: Condition) -> bool:
         """Return whether it is known that every point meets the constraints."""
@@ -80,7 +77,7 @@ class Questions(State):
         is_integer = self.are_integers(value.names())
         if self.is_empty:
             return True
-        value = self.flat(value) if value.spread else value
+        value = self.above(value)
         wanted = row_of(value.terms, -value.high, constraint.is_strict)
         if is_integer and wanted.terms:
             wanted = wanted.tightened()

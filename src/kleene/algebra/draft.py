@@ -45,7 +45,7 @@ class Draft(Holder):
         if not one.linear.spread:
             return one
         self._refuse(one.linear.spread, "constraint with intervals as coefficients")
-        return Constraint(self.flat(one.linear), one.is_strict)
+        return Constraint(-self.above(-one.linear), one.is_strict)
 
     def _guard_block(self, edge: Edge | None) -> bool:
         """Return whether a constraint could be added to one block by compiled code, which is done.
@@ -197,15 +197,15 @@ class Draft(Holder):
 
     def assign(self, target: str, value: Linear) -> None:
         """Set a variable to the value of an expression."""
-        if value.spread:
-            self._refuse(value.spread, f"assignment to {target} with intervals as coefficients")
-            value = self.flat(value)
         if value.step is not None and self._step(target, value.step):
             return None
         terms, low, high = value.terms, value.low, value.high
-        tighten = self.are_integers((target, *(name for name, _ in terms)))
+        tighten = self.are_integers((target, *value.names()))
         if self.is_empty:
             return
+        if value.spread:
+            self._refuse(value.spread, f"assignment to {target} with intervals as coefficients")
+            return self._approximate(target, value)
         if tighten and all(factor.denominator == 1 for _, factor in terms):
             low, high = _inner(low, high)
             if low > high:
@@ -216,6 +216,7 @@ class Draft(Holder):
         (source, factor), *others = terms
         if not others and abs(factor) == 1 and self._follows(target, source, factor < 0):
             return self._move(target, source, factor < 0, low, high)
+        self._refuse(terms, f"assignment to {target}")
         return self._approximate(target, Linear(terms, low, high))
 
     def _step(self, target: str, step: Step) -> bool:
@@ -277,30 +278,27 @@ class Draft(Holder):
 
     def _approximate(self, target: str, value: Linear) -> None:
         """Bound an expression, and its sums and differences with each variable in it."""
-        self._refuse(value.terms, f"assignment to {target}")
         facts: list[Fact] = []
-        for sign, constant in ((1, value.high), (-1, -value.low)):
-            signed = {name: factor * sign for name, factor in value.terms}
-            facts.append((((target, sign),), self.upper(signed.items()) + constant))
-            for name in signed:
+        for sign, line in ((1, self.above(value)), (-1, self.above(-value))):
+            factors = dict(line.terms)
+            facts.append((((target, sign),), self.upper(line.terms) + line.high))
+            for name in value.names():
                 for other in (1, -1):
                     fact = ((target, sign), (name, other))
                     if name != target and self.holds(fact):
-                        more = signed | {name: signed[name] + other}
-                        facts.append((fact, self.upper(more.items()) + constant))
+                        more = factors | {name: factors.get(name, 0) + other}
+                        facts.append((fact, self.upper(more.items()) + line.high))
         self.forget(target)
         if not self.is_empty:
-            self.impose([(terms, bound) for terms, bound in facts])
+            self.impose(facts)
 
     def become(self, target: str, value: Linear) -> None:
         """Keep the points where the variable may have the value of the expression."""
         if value.spread:
             self._refuse(value.spread, f"value of {target} with intervals as coefficients")
-            value = self.flat(value)
-        difference = Linear(((target, Fraction(1)),)) + Linear(value.terms) * -1
-        opposite = difference * -1
-        ends = row_of(difference.terms, value.high), row_of(opposite.terms, -value.low)
-        self.guard_rows(ends)
+        one = Linear(((target, Fraction(1)),))
+        high, low = one - self.above(value), -one - self.above(-value)
+        self.guard_rows([row_of(line.terms, -line.low) for line in (high, low)])
 
 
 def _ends(block: Block, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from kleene.algebra.block import Block, Kinds, assemble, distinct
-from kleene.algebra.linear import Bound, Linear
+from kleene.algebra.linear import Bound, Linear, in_order
 from kleene.algebra.residence import Cells
 from kleene.algebra.table import Table, table_of
 from kleene.base.device import Device
@@ -141,17 +141,24 @@ class State:
         one = self.single(x, x_sign)
         return one if one == inf else one + self.single(y, y_sign)
 
-    def flat(self, value: Linear) -> Linear:
-        """Return an expression with one coefficient for each variable that has all values of this.
+    def above(self, value: Linear) -> Linear:
+        """Return an expression with one coefficient each that is nowhere less than this one.
 
-        A coefficient from 1 to 2 is 3/2 and, for |x| <= c, any number from -c/2 to c/2.
+        It is the least such over each variable's bounds, and has one constant.
         """
-        room: Bound = Fraction(0)
+        terms, total = dict(value.terms), value.high
         for name, radius in value.spread:
             self.is_integer(name)
-            low, high = -self.single(name, -1), self.single(name, 1)
-            room += radius * max(-low, high)  # one of them is the greatest |x|
-        return Linear(value.terms, value.low - room, value.high + room)
+            middle = terms.get(name, Fraction(0))
+            ends = -self.single(name, -1), self.single(name, 1)
+            terms[name], more = _chord(middle - radius, middle + radius, *ends)
+            total += more
+        return Linear(in_order(terms), total, total)
+
+    def greatest(self, value: Linear) -> Bound:
+        """Return an upper bound of an expression."""
+        line = self.above(value)
+        return line.high + self.upper(line.terms)
 
     def upper(self, terms: Terms) -> Bound:
         """Return an upper bound of a sum of terms: the least one, if there are at most two.
@@ -182,6 +189,22 @@ class State:
         near = block.index if block else ()
         others = (name for name in terms if name != x)
         return max(others, key=lambda name: (name in near, abs(terms[name])))
+
+
+def _chord(a: Fraction, b: Fraction, low: Bound, high: Bound) -> tuple[Fraction, Bound]:
+    """Return the slope and constant of the least line above a*x and b*x, a <= b, low <= x <= high.
+
+    Both are below the line through the greater of them at either end. Its slope tends to that of
+    the greater one where an end is infinite; no line is above two on all numbers.
+    """
+    if low >= 0 or low == -inf:
+        return (b, Fraction(0)) if low >= 0 else (a, (b - a) * max(high, 0))
+    if high <= 0 or high == inf:
+        return (a, Fraction(0)) if high <= 0 else (b, (a - b) * low)
+    assert isinstance(low, Fraction)
+    assert isinstance(high, Fraction)
+    slope = (b * high - a * low) / (high - low)
+    return slope, (b - slope) * high
 
 
 def _sign(value: Fraction) -> int:

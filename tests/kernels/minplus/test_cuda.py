@@ -19,6 +19,7 @@ from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
 from kleene.kernels.minplus import backends, cuda, reference
 from kleene.kernels.minplus.cuda import closure
+from kleene.kernels.minplus.layout import Forms
 from tests.kernels.conftest import CUDA, GPU_PROBLEM
 from tests.kernels.minplus.octagon_inputs import (
     DTYPES,
@@ -63,9 +64,14 @@ class Moved:
 
 
 def moved(operation, args):
-    arrays = {id(arg): arg for arg in args if isinstance(arg, np.ndarray)}
+    every = [one for arg in args for one in (arg if isinstance(arg, Forms) else [arg])]
+    arrays = {id(arg): arg for arg in every if isinstance(arg, np.ndarray)}
     there = {key: cuda.to_device(array) for key, array in arrays.items()}  # what is one, stays one
-    found = operation(*(there.get(id(arg), arg) for arg in args))
+
+    def sent(arg):
+        return Forms(*map(sent, arg)) if isinstance(arg, Forms) else there.get(id(arg), arg)
+
+    found = operation(*map(sent, args))
     for key, array in arrays.items():
         if there[key] is not array:
             array[...] = cuda.to_host(there[key])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cuda import batch, closure
-from kleene.kernels.minplus.cuda.modules import arrays, ends, module, run, to_device, to_host
+from kleene.kernels.minplus.cuda.modules import arrays, ends, few, module, run, to_device, to_host
 from kleene.kernels.minplus.layout import Forms, infinity, n_variables
 
 __all__ = ["batch", "to_device", "to_host"]
@@ -140,10 +140,10 @@ def assign_linear(
 ) -> None:
     """Assign an interval linear form."""
     xp, n = arrays(m, variables, lows, highs), n_variables(len(m))
-    limits = xp.full(1, up, m.dtype), xp.full(1, down, m.dtype)
-    form = Forms(ends(len(variables)), variables, lows, highs, *limits)
-    room, targets = xp.empty(8 * n + 2, m.dtype), xp.full(1, target, np.int64)
-    batch.assign_forms(m, ends(len(m)), targets, form, tighten, room, 2 * n)
+    limits = to_device(np.array([up, down], m.dtype))
+    form = Forms(ends(len(variables)), variables, lows, highs, limits[:1], limits[1:])
+    room = xp.empty(8 * n + 2, m.dtype)
+    batch.assign_forms(m, ends(len(m)), few(target), form, tighten, room, 2 * n)
 
 
 def unary(out: Any, m: Any) -> None:

@@ -1,0 +1,64 @@
+"""Do a GPU, or it and the CPU together, find the points-to sets of large programs sooner?
+
+One thread of the same host is the rival, and its sets must be theirs. The constraints are stated
+once; every solver starts from them, in host memory, and its sets end there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from harness import Table, measure
+
+import kleene
+from kleene.analyses.points_to import PointsTo
+from kleene.solvers import inclusion
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("KLEENE_DATA") or HERE.parents[1] / "shared" / "data") / "bitcode"
+NO_MODULES = "dlsym: nothing\n"  # nginx loads modules: what dlsym finds is unknown
+PROGRAMS = ("lua", "libcurl.so", "nginx", "nginx, no modules", "sqlite3")
+LIBRARIES = ("libcurl.so", "sqlite3")
+
+
+def main() -> None:
+    if not DATA.exists():
+        sys.exit(f"the programs are not in {DATA}: set KLEENE_DATA to the folder that has bitcode/")
+    table = Table("points_to_cuda", __doc__.splitlines()[0])
+    with tempfile.TemporaryDirectory() as folder:
+        no_modules = Path(folder) / "no_modules.txt"
+        no_modules.write_text(NO_MODULES)
+        for name in PROGRAMS:
+            models = (no_modules,) if name.endswith("no modules") else ()
+            program = kleene.load(DATA / f"{name.partition(',')[0]}.bc")
+            analysis = PointsTo(library=name in LIBRARIES, models=models)
+            rows(table, name, analysis.state(program).problem)
+    table.save()
+
+
+def rows(table: Table, name: str, problem: Any) -> None:
+    one = measure(lambda: inclusion.solve(problem, device="cpu", threads=1), repeat=3)
+    n_threads = len(os.sched_getaffinity(0))
+    solvers = {
+        f"{n_threads} threads": {"device": "cpu", "threads": n_threads},
+        "GPU": {"device": "cuda"},
+        "hybrid": {"device": "hybrid"},
+    }
+    for solver, options in solvers.items():
+        ours = measure(lambda options=options: inclusion.solve(problem, **options), repeat=3)
+        table.row(
+            input=f"{name}: {solver}",
+            size=f"{problem.n_nodes} nodes",
+            ours=ours,
+            rival="1 CPU thread",
+            theirs=one,
+            agree=inclusion.difference(ours.result, one.result) is None,
+        )
+
+
+if __name__ == "__main__":
+    main()
