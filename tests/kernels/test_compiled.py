@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import types
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 import kleene
 from kleene.base import progress
@@ -106,6 +108,18 @@ def test_compiling_is_told() -> None:
     with progress.showing(sink):
         assert [entry(1), entry(2)] == [2, 4]
     assert told == ["compiling double, this once"]
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda values: len(np.zeros(len(values))), TypingError),
+        (lambda values: values, AssertionError),
+    ],
+)
+def test_borrowers_make_and_return_no_array(function: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Room().borrower(function).dispatcher.compile((types.int64[::1],))
 
 
 def modules() -> list[ModuleType]:

@@ -2,7 +2,8 @@
 
 A `Room` is some sources whose functions are compiled together. An *entry* is called by Python and
 kept on disk, with the pieces it calls inside; a *piece* is called by compiled code alone, and made
-ready when that is compiled: a process that finds its entries on disk pays for no piece.
+ready when that is compiled: a process that finds its entries on disk pays for no piece. A
+*borrower* is a piece that leaves it to its callers to hold arrays.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
@@ -26,7 +27,7 @@ from numba.extending import intrinsic
 from kleene.base import progress
 from kleene.base.cache import key_of
 from kleene.kernels import machine_code
-from kleene.kernels.machine_code import Kept, PieceCompiler, with_environments
+from kleene.kernels.machine_code import BorrowerCompiler, Kept, PieceCompiler, with_environments
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
@@ -85,6 +86,14 @@ class Room:
         """Return a function that only compiled code calls."""
         return cast(Function, Piece(function, self))
 
+    def borrower(self, function: Function) -> Function:
+        """Return a piece that makes no array and returns none, and calls none but borrowers.
+
+        Numba counts who holds an array, by atomic instructions: in the landings of a points-to
+        analysis more than half of the time. What is borrowed is held by the caller, uncounted.
+        """
+        return cast(Function, Piece(function, self, pipeline_class=BorrowerCompiler, _nrt=False))
+
     def _kept(self, function: Callable[..., Any], **options: Any) -> Any:
         made = self.compiled(function, nogil=True, **options)
         with suppress(RuntimeError):  # nowhere to write: every process compiles
@@ -110,15 +119,15 @@ class Room:
 class Piece:
     """A function that is given to Numba when compiled code first names it."""
 
-    def __init__(self, function: Callable[..., Any], room: Room) -> None:
+    def __init__(self, function: Callable[..., Any], room: Room, **options: Any) -> None:
         update_wrapper(cast(Any, self), function)
         self.py_func, self.room = function, room
+        self._options = {"no_cpython_wrapper": True, "pipeline_class": PieceCompiler} | options
 
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's own object."""
-        options = {"no_cpython_wrapper": True, "pipeline_class": PieceCompiler}
-        return self.room.compiled(self.py_func, **options)
+        return self.room.compiled(self.py_func, **self._options)
 
     @property
     def _numba_type_(self) -> Any:

@@ -53,6 +53,17 @@ class PieceCompiler(Compiler):
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
 
 
+class BorrowerCompiler(PieceCompiler):
+    """What makes the code of a piece that counts no references."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Return the code of a function, which must not return what is only borrowed."""
+        made = super().compile_extra(func)  # type: ignore[no-untyped-call]
+        result = made.target_context.data_model_manager[made.signature.return_type]
+        assert not result.contains_nrt_meminfo(), "a borrower returns an array"
+        return made
+
+
 class _MachineCode(CompileResultCacheImpl):
     """Numba's record of an entry, of which all but the machine code is left alone.
 

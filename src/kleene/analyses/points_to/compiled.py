@@ -9,4 +9,4 @@ from kleene.kernels.compiled import Room
 
 _HERE = Path(__file__).parent
 _ROOM = Room(_HERE / "landings", _HERE / "heap_types.py", _HERE / "scan", codes.__file__)
-entry, piece = _ROOM.entry, _ROOM.piece
+entry, piece, borrower = _ROOM.entry, _ROOM.piece, _ROOM.borrower

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import piece
+from kleene.analyses.points_to.compiled import borrower
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BEGIN,
@@ -25,17 +25,11 @@ from kleene.analyses.points_to.landings.frame import (
     count_rows,
     locate,
 )
+from kleene.analyses.points_to.landings.scratch import AROUND, CHOICES, CHOSEN, LOW, PAST
 from kleene.ir.tables import U8
 
-# Rows of the room for an enumeration of addresses: per array around a place, innermost first, its
-# row, the first element to choose, how many there are to choose, and which of these is chosen. The
-# last row has the array that is taken past its end, or -1, and whether elements were left out that
-# go outside.
-AROUND, LOW, CHOICES, CHOSEN, PAST, N_WALK = range(6)
-DEEPEST = 16  # arrays in one another: see shapes
 
-
-@piece
+@borrower
 def surround(f: Frame, start: int, walk: Grid) -> int:
     """List the arrays around a start, innermost first, and return how many there are."""
     depth, array = 0, f.starts[start, ARRAY]
@@ -45,13 +39,13 @@ def surround(f: Frame, start: int, walk: Grid) -> int:
     return depth
 
 
-@piece
+@borrower
 def repeats(f: Frame, array: int, mask: int) -> bool:
     """Return whether places of a mask are in the others of an array."""
     return bool(f.arrays[array, BIT] >= 0 and (mask >> f.arrays[array, BIT]) & 1)
 
 
-@piece
+@borrower
 def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) -> int:
     """Choose from elements that stand for all, when a constant is added in storage of a size.
 
@@ -84,7 +78,7 @@ def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) 
     return most
 
 
-@piece
+@borrower
 def period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> int:
     """Choose from elements that have every residue, with `n_past` elements past the array.
 
@@ -105,7 +99,7 @@ def period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid
     return stride
 
 
-@piece
+@borrower
 def advance(depth: int, walk: Grid) -> bool:
     """Go on to the next combination of elements; False after the last."""
     for i in range(depth):
@@ -117,7 +111,7 @@ def advance(depth: int, walk: Grid) -> bool:
     return False
 
 
-@piece
+@borrower
 def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
     """Return how far the chosen elements of some arrays are from the first ones, in bytes."""
     n_bytes = 0
@@ -130,7 +124,7 @@ def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
     return n_bytes
 
 
-@piece
+@borrower
 def sweep(f: Frame, shape: int, residue: int, stride: int, found: U8, walk: Grid) -> None:
     """Note every place that has an address of a residue."""
     size = f.shapes[shape, N_BYTES]
@@ -147,7 +141,7 @@ def sweep(f: Frame, shape: int, residue: int, stride: int, found: U8, walk: Grid
             _sweep_place(f, shape, start, depth, mask, residue, stride, found, walk)
 
 
-@piece
+@borrower
 def _sweep_place(
     f: Frame,
     shape: int,

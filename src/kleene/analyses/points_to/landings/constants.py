@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import piece
+from kleene.analyses.points_to.compiled import borrower
 from kleene.analyses.points_to.landings.addresses import (
-    AROUND,
-    PAST,
     advance,
     near,
     repeats,
@@ -32,12 +30,13 @@ from kleene.analyses.points_to.landings.frame import (
     count_places,
     locate,
 )
+from kleene.analyses.points_to.landings.scratch import AROUND, PAST
 from kleene.ir.tables import U8
 
 _MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
 
 
-@piece
+@borrower
 def add(
     f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: U8, walks: Grid
 ) -> bool:
@@ -67,7 +66,7 @@ def add(
     return all_inside
 
 
-@piece
+@borrower
 def _sweep_more(
     f: Frame,
     shape: int,
@@ -87,7 +86,7 @@ def _sweep_more(
     sweep(f, shape, (f.starts[start, BYTE] + constant) % stride, stride, found, walks[1])
 
 
-@piece
+@borrower
 def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
     """Return whether a constant takes the others of an array to the others."""
     for i in range(depth):
@@ -98,7 +97,7 @@ def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
     return False
 
 
-@piece
+@borrower
 def _come_back(
     f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: U8, walk: Grid
 ) -> None:

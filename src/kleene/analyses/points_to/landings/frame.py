@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.compiled import entry, piece
+from kleene.analyses.points_to.compiled import borrower, entry
 from kleene.ir.tables import I32, I64, U8
 
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known
@@ -38,19 +38,19 @@ class Frame(NamedTuple):
     known: I32  # what is at the first bytes of each shape: the place, and whether it is within
 
 
-@piece
+@borrower
 def count_places(f: Frame, shape: int) -> int:
     """Return how many places a shape has, without the end and the blur: also the end's number."""
     return int(f.shapes[shape + 1, FIRST_PLACE] - f.shapes[shape, FIRST_PLACE])
 
 
-@piece
+@borrower
 def count_rows(f: Frame, shape: int) -> int:
     """Return how many places a shape has with the end, which open storage has not, and the blur."""
     return count_places(f, shape) + (2 if f.shapes[shape, N_BYTES] < UNBOUNDED else 1)
 
 
-@piece
+@borrower
 def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     """Return the place that an address belongs to, -1 outside, and 1 if it does not begin there."""
     size = f.shapes[shape, N_BYTES]
@@ -64,7 +64,7 @@ def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     return _search(f, shape, byte)
 
 
-@piece
+@borrower
 def locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
     """Note the place of an address, with the blur if it is within; False if it is outside."""
     place, is_within = place_of(f, shape, byte)
@@ -75,7 +75,7 @@ def locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
     return True
 
 
-@piece
+@borrower
 def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     """Return the place that a byte belongs to, and 1 if it does not begin there."""
     mask = 0
@@ -110,10 +110,6 @@ def find_places(f: Frame, shapes: I64, bytes_: I64) -> I64:
     """Return the place that starts at each byte of each shape, or the blur's; -1 outside."""
     places = np.empty(len(shapes), np.int64)
     for i in range(len(shapes)):
-        found = np.zeros(count_rows(f, shapes[i]), np.uint8)
-        places[i] = OUTSIDE
-        if locate(f, shapes[i], bytes_[i], found):
-            for place in range(len(found)):
-                if found[place]:
-                    places[i] = place
+        place, is_within = place_of(f, shapes[i], bytes_[i])
+        places[i] = count_rows(f, shapes[i]) - 1 if is_within else place
     return places

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kleene.analyses.points_to.compiled import piece
+from kleene.analyses.points_to.compiled import borrower
 from kleene.analyses.points_to.landings.addresses import advance, period, shift, surround, sweep
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
@@ -27,15 +25,13 @@ from kleene.analyses.points_to.landings.frame import (
     Frame,
     Grid,
     count_places,
-    count_rows,
     place_of,
 )
+from kleene.analyses.points_to.landings.scratch import N_RESIDUES, Scratch
 from kleene.ir.tables import I64, U8
 
-_N_RESIDUES = 1 << 8  # residues remembered at a time, of a stride and of one divisor of it
 
-
-@piece
+@borrower
 def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     """Return the outermost array around a place in which an index of that stride works, or -1."""
     if place >= count_places(f, shape):
@@ -50,7 +46,7 @@ def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     return found
 
 
-@piece
+@borrower
 def _index(f: Frame, shape: int, place: int, array: int, found: U8) -> None:
     """Note the same place in every element of an array around it, and the end behind it."""
     bit = f.arrays[array, BIT]
@@ -67,42 +63,40 @@ def _index(f: Frame, shape: int, place: int, array: int, found: U8) -> None:
         found[count_places(f, shape)] = 1
 
 
-@piece
+@borrower
 def _sweep_from(
-    f: Frame,
-    shape: int,
-    place: int,
-    constant: int,
-    stride: int,
-    found: U8,
-    swept: U8,
-    swept_modulus: I64,
-    walks: Grid,
+    f: Frame, shape: int, place: int, constant: int, stride: int, found: U8, s: Scratch
 ) -> None:
     """Note all that a constant and any multiple of a stride can reach from a place."""
     start, mask, depth, byte = 0, 0, 0, f.shapes[shape, N_BYTES]
     if place < count_places(f, shape):
         row = f.shapes[shape, FIRST_PLACE] + place
         start, mask = f.places[row, START], f.places[row, MASK]
-        depth, byte = surround(f, start, walks[0]), f.starts[start, BYTE]
-    modulus = period(f, depth, mask, stride, 1, walks[0])
+        depth, byte = surround(f, start, s.walks[0]), f.starts[start, BYTE]
+    modulus = period(f, depth, mask, stride, 1, s.walks[0])
     going = True
     while going:
-        residue = (byte + shift(f, 0, depth, mask, walks[0]) + constant) % modulus
-        if modulus > _N_RESIDUES:
-            sweep(f, shape, residue, modulus, found, walks[1])
+        residue = (byte + shift(f, 0, depth, mask, s.walks[0]) + constant) % modulus
+        if modulus > N_RESIDUES:
+            sweep(f, shape, residue, modulus, found, s.walks[1])
         else:
-            slot = residue if modulus == stride else residue + _N_RESIDUES
-            if swept_modulus[slot] != modulus:
-                swept_modulus[slot] = modulus
-                swept[slot] = 0
-                sweep(f, shape, residue, modulus, swept[slot], walks[1])
-            for i in range(len(found)):
-                found[i] |= swept[slot, i]
-        going = advance(depth, walks[0])
+            slot = residue if modulus == stride else residue + N_RESIDUES
+            if s.swept_modulus[slot] != modulus:
+                s.swept_modulus[slot] = modulus
+                s.swept[slot] = 0
+                sweep(f, shape, residue, modulus, s.swept[slot], s.walks[1])
+            _join(found, s.swept[slot])
+        going = advance(depth, s.walks[0])
 
 
-@piece
+@borrower
+def _join(found: U8, more: U8) -> None:
+    """Note more places."""
+    for place in range(len(found)):
+        found[place] |= more[place]
+
+
+@borrower
 def _add_and_index(
     f: Frame,
     shape: int,
@@ -111,25 +105,22 @@ def _add_and_index(
     in_bytes: bool,
     stride: int,
     found: U8,
-    between: U8,
-    swept: U8,
-    swept_modulus: I64,
-    walks: Grid,
+    s: Scratch,
 ) -> None:
     """Note where a constant and multiples of a stride take a place."""
-    landed, indexed = between[0], between[1]
+    landed, indexed = s.between[0], s.between[1]
     landed[:] = 0
-    is_elsewhere = not add(f, shape, place, constant, in_bytes, landed, walks)
+    is_elsewhere = not add(f, shape, place, constant, in_bytes, landed, s.walks)
     if landed[-1]:
         found[:] = 1
         return
     is_elsewhere |= not _index_all(f, shape, stride, landed, found)
     if place == count_places(f, shape) and stride > 1 and not f.shapes[shape, IS_RAW]:
-        _index_from_end(f, shape, constant, in_bytes, stride, found, indexed, walks)
+        _index_from_end(f, shape, constant, in_bytes, stride, found, indexed, s.walks)
         return
     own = _array_of(f, shape, place, stride)
     if own < 0 and is_elsewhere:
-        _sweep_from(f, shape, place, constant, stride, found, swept, swept_modulus, walks)
+        _sweep_from(f, shape, place, constant, stride, found, s)
     elif own >= 0 and (is_elsewhere or constant < 0):
         start = f.places[f.shapes[shape, FIRST_PLACE] + place, START]
         inside = f.starts[start, BYTE] - f.arrays[own, BEGIN]
@@ -139,12 +130,12 @@ def _add_and_index(
         _index(f, shape, place, own, indexed)
         for at in range(len(indexed)):
             if indexed[at]:
-                add(f, shape, at, constant, in_bytes, found, walks)
-                add(f, shape, at, within, in_bytes, landed, walks)
+                add(f, shape, at, constant, in_bytes, found, s.walks)
+                add(f, shape, at, within, in_bytes, landed, s.walks)
         _index_all(f, shape, stride, landed, found)
 
 
-@piece
+@borrower
 def _index_from_end(
     f: Frame,
     shape: int,
@@ -170,7 +161,7 @@ def _index_from_end(
                     add(f, shape, at, constant, in_bytes, found, walks)
 
 
-@piece
+@borrower
 def _index_all(f: Frame, shape: int, stride: int, places: U8, found: U8) -> bool:
     """Note all elements, for each of some places; return whether all are in arrays."""
     all_indexed = True
@@ -185,62 +176,39 @@ def _index_all(f: Frame, shape: int, stride: int, places: U8, found: U8) -> bool
     return all_indexed
 
 
-@piece
+@borrower
 def _index_everywhere(
-    f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, is_landing: U8, walks: Grid
+    f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, landing: U8, s: Scratch
 ) -> None:
-    """Note where a constant and multiples of a stride take every place but the blur."""
-    n_rows = count_rows(f, shape)
-    between = np.zeros((2, n_rows), np.uint8)
-    swept_modulus = np.zeros(2 * _N_RESIDUES, np.int64)
-    swept = np.empty((2 * _N_RESIDUES, n_rows), np.uint8)
-    for place in range(n_rows - 1):
-        found = is_landing[place]
-        _add_and_index(
-            f, shape, place, constant, in_bytes, stride, found, between, swept, swept_modulus, walks
-        )
+    """Note where a constant and multiples of a stride take every place; the blur, everywhere."""
+    landing[:] = 0
+    landing[-1] = 1
+    for place in range(len(landing) - 1):
+        _add_and_index(f, shape, place, constant, in_bytes, stride, landing[place], s)
 
 
-@piece
-def land(
-    f: Frame,
-    shape: int,
-    constant: int,
-    in_bytes: bool,
-    strides: I64,
-    is_landing: U8,
-    walks: Grid,
-) -> None:
+@borrower
+def land(f: Frame, shape: int, constant: int, in_bytes: bool, strides: I64, s: Scratch) -> None:
     """Set which places every place of a shape is taken to by a move that has strides."""
-    n_rows = count_rows(f, shape)
-    is_landing[:] = 0
-    is_landing[n_rows - 1] = 1
-    _index_everywhere(f, shape, constant, in_bytes, strides[0], is_landing, walks)
-    for stride in strides[1:]:
-        following = np.zeros((n_rows, n_rows), np.uint8)
-        following[n_rows - 1] = 1
-        _index_everywhere(f, shape, 0, in_bytes, stride, following, walks)
+    n_rows, reached = len(s.landing), s.between[0]
+    _index_everywhere(f, shape, constant, in_bytes, strides[0], s.landing, s)
+    for k in range(1, len(strides)):
+        _index_everywhere(f, shape, 0, in_bytes, strides[k], s.following, s)
         if f.shapes[shape, N_BYTES] < UNBOUNDED:
-            following[n_rows - 2] = 0
-            following[n_rows - 2, n_rows - 2] = 1  # the end has no elements
+            s.following[n_rows - 2] = 0
+            s.following[n_rows - 2, n_rows - 2] = 1  # the end has no elements
         for place in range(n_rows - 1):
-            reached = is_landing[place].copy()
+            reached[:] = 0
+            _join(reached, s.landing[place])
             for at in range(n_rows):
                 if reached[at]:
-                    is_landing[place] |= following[at]
+                    _join(s.landing[place], s.following[at])
 
 
-@piece
-def sweep_all(
-    f: Frame, shape: int, constant: int, stride: int, is_landing: U8, walks: Grid
-) -> None:
+@borrower
+def sweep_all(f: Frame, shape: int, constant: int, stride: int, s: Scratch) -> None:
     """Set which places every place is taken to by a constant and an index that nothing holds."""
-    n_rows = count_rows(f, shape)
-    is_landing[:] = 0
-    is_landing[n_rows - 1] = 1
-    swept_modulus = np.zeros(2 * _N_RESIDUES, np.int64)
-    swept = np.empty((2 * _N_RESIDUES, n_rows), np.uint8)
-    for place in range(n_rows - 1):
-        _sweep_from(
-            f, shape, place, constant, stride, is_landing[place], swept, swept_modulus, walks
-        )
+    s.landing[:] = 0
+    s.landing[-1] = 1
+    for place in range(len(s.landing) - 1):
+        _sweep_from(f, shape, place, constant, stride, s.landing[place], s)

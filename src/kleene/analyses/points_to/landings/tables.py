@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.compiled import entry, piece
-from kleene.analyses.points_to.landings.addresses import DEEPEST, N_WALK
+from kleene.analyses.points_to.compiled import borrower, entry, piece
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -23,12 +22,12 @@ from kleene.analyses.points_to.landings.frame import (
     STRIDE,
     UNBOUNDED,
     Frame,
-    Grid,
     count_places,
     count_rows,
     place_of,
 )
 from kleene.analyses.points_to.landings.indices import land, sweep_all
+from kleene.analyses.points_to.landings.scratch import Scratch, scratch_for
 from kleene.ir.tables import I32, I64, U8
 
 _N_KNOWN = 1 << 13  # constants remembered at a time
@@ -44,7 +43,7 @@ def _grown(values: I32, n_used: int, n_more: int) -> I32:
     return larger
 
 
-@piece
+@borrower
 def _same_for(f: Frame, shape: int, constant: int) -> int:
     """Return the least constant, in size, that moves the places of a shape as this one does."""
     size, first = f.shapes[shape, N_BYTES], f.shapes[shape, FIRST_ARRAY]
@@ -67,90 +66,94 @@ def _same_for(f: Frame, shape: int, constant: int) -> int:
     return constant
 
 
-@piece
-def _pack(found: U8, block: I32, n_used: int) -> int:
-    """Append the places found to a block; return how long it is now."""
+@borrower
+def _pack(found: U8, landings: I32, n_used: int) -> int:
+    """Append the places found; return how many landings there are now."""
     for place in range(len(found)):
         if found[place]:
-            block[n_used] = place
+            landings[n_used] = place
             n_used += 1
     return n_used
 
 
-@piece
+@borrower
 def _write(
     f: Frame,
     shape: int,
     constant: int,
     way: int,
     strides: I64,
-    is_landing: U8,
-    block: I32,
-    lengths: I32,
-    walks: Grid,
-) -> tuple[I32, int]:
-    """Write the landings of each place, one after the other; return them, and how many."""
-    n_used, n_rows = 0, len(lengths)
+    s: Scratch,
+    offsets: I32,
+    row: int,
+    landings: I32,
+) -> None:
+    """Write the landings of each place, one after the other, and where they end, from a row on."""
+    n_used, n_rows = offsets[row], len(s.landing)
     if len(strides) and way == LOOSE:
-        sweep_all(f, shape, constant, strides[0], is_landing, walks)
+        sweep_all(f, shape, constant, strides[0], s)
     elif len(strides):
-        land(f, shape, constant, way == BYTES, strides, is_landing, walks)
+        land(f, shape, constant, way == BYTES, strides, s)
     for place in range(n_rows):
-        block = _grown(block, n_used, n_rows)
-        before, row = n_used, f.shapes[shape, FIRST_PLACE] + place
-        is_exact = place < count_places(f, shape) and f.starts[f.places[row, START], ARRAY] < 0
+        at = f.shapes[shape, FIRST_PLACE] + place
+        is_exact = place < count_places(f, shape) and f.starts[f.places[at, START], ARRAY] < 0
         if len(strides) or place == n_rows - 1:
-            n_used = _pack(is_landing[place], block, n_used)
+            n_used = _pack(s.landing[place], landings, n_used)
         elif is_exact:
-            address = f.starts[f.places[row, START], BYTE] + constant
+            address = f.starts[f.places[at, START], BYTE] + constant
             landing, is_within = place_of(f, shape, address)
-            block[n_used] = landing
+            landings[n_used] = landing
             n_used += landing != OUTSIDE
-            block[n_used] = n_rows - 1
+            landings[n_used] = n_rows - 1
             n_used += is_within
         else:
-            is_landing[place] = 0
-            add(f, shape, place, constant, way == BYTES, is_landing[place], walks)
-            n_used = _pack(is_landing[place], block, n_used)
-        lengths[place] = n_used - before
-    return block, n_used
+            s.landing[place] = 0
+            add(f, shape, place, constant, way == BYTES, s.landing[place], s.walks)
+            n_used = _pack(s.landing[place], landings, n_used)
+        offsets[row + 1 + place] = n_used
 
 
-@piece
-def _hash(block: I32, n_used: int, lengths: I32) -> int:
-    code = np.uint64(len(lengths))
-    for i in range(n_used):
-        code = (code ^ np.uint64(block[i])) * np.uint64(0x100000001B3)
-    for i in range(len(lengths)):
-        code = (code ^ np.uint64(lengths[i])) * np.uint64(0x100000001B3)
+@borrower
+def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
+    code = np.uint64(n_rows)
+    for i in range(offsets[row], offsets[row + n_rows]):
+        code = (code ^ np.uint64(landings[i])) * np.uint64(0x100000001B3)
+    for i in range(row, row + n_rows):
+        code = (code ^ np.uint64(offsets[i + 1] - offsets[i])) * np.uint64(0x100000001B3)
     return int((code ^ (code >> np.uint64(29))) & np.uint64((1 << 31) - 1))
 
 
-@piece
-def _is_at(row: int, lengths: I32, block: I32, n_used: int, offsets: I32, landings: I32) -> bool:
-    """Return whether the block that starts at a row is the given one."""
-    if row + len(lengths) >= len(offsets):
+@borrower
+def _is_equal(offsets: I32, landings: I32, left: int, right: int, n_rows: int) -> bool:
+    """Return whether the rows from the left one on are those from the right one on."""
+    if left + n_rows > right:
         return False
-    first = offsets[row]
-    if offsets[row + len(lengths)] - first != n_used:
-        return False
-    for i in range(len(lengths)):
-        if offsets[row + i + 1] - offsets[row + i] != lengths[i]:
+    shift = offsets[right] - offsets[left]
+    for i in range(1, n_rows + 1):
+        if offsets[right + i] - offsets[left + i] != shift:
             return False
-    for i in range(n_used):  # noqa: SIM110 -- Numba compiles loops, not generators
-        if landings[first + i] != block[i]:
+    for i in range(offsets[left], offsets[left + n_rows]):
+        if landings[i] != landings[i + shift]:
             return False
     return True
 
 
-@piece
-def _slot_of(slots: I32, lengths: I32, block: I32, n_used: int, offsets: I32, landings: I32) -> int:
-    """Return where a block is in the hash table, or would be."""
+@borrower
+def _slot_of(slots: I32, offsets: I32, landings: I32, row: int, n_rows: int) -> int:
+    """Return where the block that starts at a row is in the hash table, or would be."""
     last = len(slots) - 1  # a power of two less one
-    slot = _hash(block, n_used, lengths) & last
-    while slots[slot] >= 0 and not _is_at(slots[slot], lengths, block, n_used, offsets, landings):
+    slot = _hash(offsets, landings, row, n_rows) & last
+    while slots[slot] >= 0 and not _is_equal(offsets, landings, slots[slot], row, n_rows):
         slot = (slot + 1) & last
     return slot
+
+
+@borrower
+def _note(landings: I32, first: int, end: int, n_places: int, n_rows: int, occurs: U8) -> None:
+    """Note whether some landing is the end, or the blur."""
+    for i in range(first, end):
+        occurs[0] |= landings[i] == n_places
+        occurs[1] |= landings[i] == n_rows - 1
 
 
 @entry
@@ -163,17 +166,16 @@ def land_all(
     """
     n_shapes, n_moves = len(f.shapes) - 1, len(constants)
     rows = np.empty(n_moves * n_shapes, np.int32)
-    offsets, landings, block = np.zeros(1, np.int32), np.empty(1, np.int32), np.empty(1, np.int32)
-    n_rows, n_landings, n_slots = 0, 0, 1
+    offsets, landings = np.zeros(1, np.int32), np.empty(1, np.int32)
+    n_used, n_slots = 0, 1  # rows of blocks that are kept
     while n_slots <= len(rows):
         n_slots *= 2
     slots = np.full(n_slots, -1, np.int32)  # blocks by hash
     occurs = np.zeros((n_shapes, 2), np.uint8)
-    walks = np.zeros((2, N_WALK, DEEPEST), np.int64)
     known = np.full((N_WAYS, _N_KNOWN), -1, np.int32)
     for shape in range(n_shapes):
-        lengths = np.empty(count_rows(f, shape), np.int32)
-        is_landing = np.ones((len(lengths), len(lengths)), np.uint8)
+        n_rows = count_rows(f, shape)
+        s = scratch_for(n_rows)
         known[:] = -1
         for move in range(n_moves):
             own = strides[stride_offsets[move] : stride_offsets[move + 1]]
@@ -183,21 +185,16 @@ def land_all(
             if is_simple and known[way, at] >= 0:
                 rows[move * n_shapes + shape] = known[way, at]
                 continue
-            block, n_used = _write(f, shape, constant, way, own, is_landing, block, lengths, walks)
-            for i in range(n_used - len(lengths)):  # the last row is the blur's: all
-                occurs[shape, 0] |= block[i] == count_places(f, shape)
-                occurs[shape, 1] |= block[i] == len(lengths) - 1
-            slot = _slot_of(slots, lengths, block, n_used, offsets[: n_rows + 1], landings)
+            offsets = _grown(offsets, n_used + 1, n_rows)
+            landings = _grown(landings, offsets[n_used], n_rows * n_rows)
+            _write(f, shape, constant, way, own, s, offsets, n_used, landings)
+            end = offsets[n_used + n_rows] - n_rows  # the last row is the blur's: all
+            _note(landings, offsets[n_used], end, count_places(f, shape), n_rows, occurs[shape])
+            slot = _slot_of(slots, offsets, landings, n_used, n_rows)
             if slots[slot] < 0:
-                slots[slot] = n_rows
-                offsets = _grown(offsets, n_rows + 1, len(lengths))
-                landings = _grown(landings, n_landings, n_used)
-                landings[n_landings : n_landings + n_used] = block[:n_used]
-                for i in range(len(lengths)):
-                    n_landings += lengths[i]
-                    offsets[n_rows + 1 + i] = n_landings
-                n_rows += len(lengths)
+                slots[slot] = n_used
+                n_used += n_rows
             rows[move * n_shapes + shape] = slots[slot]
             if is_simple:
                 known[way, at] = slots[slot]
-    return rows, offsets[: n_rows + 1], landings[:n_landings], occurs
+    return rows, offsets[: n_used + 1], landings[: offsets[n_used]], occurs
