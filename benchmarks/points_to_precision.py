@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -66,8 +67,13 @@ def _none_found(*_: object) -> dict[int, Any]:
     return {}
 
 
+PLAIN_WRAPPERS = "allocation wrappers are functions like others"
+TABLES = {  # of these SVF loses the contents, or some of them: see `svf`
+    "arrays of pointers begin with nothing in them": TypeKind.POINTER,
+    "arrays of structs begin with nothing in them": TypeKind.STRUCT,
+}
 OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "allocation wrappers are functions like others": lambda: patch(WRAPPERS, _none_found),
+    PLAIN_WRAPPERS: lambda: patch(WRAPPERS, _none_found),
     "a call reaches functions of any number of arguments": lambda: patch.object(
         Sheet, "called", _any_callee
     ),
@@ -100,9 +106,24 @@ def ask(table: Table, name: str, program: Program, svf: Svf) -> None:
         for what, switch in OFF.items():
             with switch():
                 add(table, name, f"and {what}", program, closed, svf)
+        for what, element in TABLES.items():
+            bare = without_tables(program, element)
+            add(table, name, f"and {what}", bare, closed, svf)
+            with OFF[PLAIN_WRAPPERS]():
+                add(table, name, f"and {what}, and {PLAIN_WRAPPERS}", bare, closed, svf)
         if wrappers := POOLS.get(name):
             pools = PointsTo(library=library, models=(models,), wrappers=wrappers)
             add(table, name, "and calls of pools have storage of their own", program, pools, svf)
+
+
+def without_tables(program: Program, element: TypeKind) -> Program:
+    """Return the program with no initialiser for global arrays of such elements."""
+    types, table = program.types, program.globals
+    arrays = np.flatnonzero(types.kind == TypeKind.ARRAY)
+    chosen = [row for row in arrays if types.kind[types.elements_of(int(row))[0]] == element]
+    initializer = table.initializer.copy()
+    initializer[np.isin(table.type, chosen)] = -1
+    return replace(program, globals=replace(table, initializer=initializer))
 
 
 def nothing(program: Program, library: bool) -> str:
