@@ -69,8 +69,8 @@ def problem_with(problem: Problem) -> str | None:
     """Return why the GPU cannot take this problem, or None if it can."""
     try:
         place = launch.current()
-    except SourceError as error:
-        return error.message
+    except SourceError:
+        return launch.gpu_problem()
     if launch.gpu_problem() is not None:
         return None  # the host runner was chosen by hand
     free = launch.gpu_free_bytes()
