@@ -13,9 +13,10 @@ import numpy as np
 from kleene.algebra import cells as kernel
 from kleene.algebra.cells import FLOAT
 from kleene.algebra.linear import Bound
-from kleene.algebra.residence import Cells, beside, here, settled, where
+from kleene.algebra.residence import Cells, beside, here, is_here, settled
 from kleene.base.device import Device
 from kleene.kernels.minplus import cell, limit, n_variables
+from kleene.kernels.minplus.cpu import single
 from kleene.kernels.minplus.cpu.types import outer_of
 
 
@@ -61,9 +62,10 @@ class Block:
         self.cells, self.scale, self.greatest = cells, scale, greatest
         self.twice: list[Any] | None = None
         self._address = 0
-        self.is_plain = type(cells) is np.ndarray and cells.dtype != kernel.OBJECT
-        if self.is_plain:
-            self.outer, self.limit = _about(cells.dtype, len(self.names))
+        if type(cells) is np.ndarray:
+            self.is_plain, self.outer, self.limit = _about(cells.dtype, len(self.names))
+        else:
+            self.is_plain = False
 
     def kinds(self) -> Kinds:
         """Return what the variables are."""
@@ -71,7 +73,7 @@ class Block:
 
     def address(self) -> int:
         """Return where the cells are in memory."""
-        self._address = self._address or self.cells.ctypes.data
+        self._address = self._address or single.address(self.cells)
         return self._address
 
     def has_room(self, more: int) -> bool:
@@ -97,7 +99,7 @@ class Block:
 
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
-        if i == j ^ 1 and (self.twice is not None or where(self.cells) is Device.CUDA):
+        if i == j ^ 1 and (self.twice is not None or not is_here(self.cells)):
             value = self.ends()[j]
             return inf if value is None else Fraction(value) / self.scale
         value = self.cells[cell(i, j)]
@@ -123,8 +125,10 @@ def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int]]:
 
 
 @lru_cache(1024)
-def _about(dtype: np.dtype[Any], n: int) -> tuple[Any, float]:
-    return outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
+def _about(dtype: np.dtype[Any], n: int) -> tuple[bool, Any, float]:
+    if dtype == kernel.OBJECT:
+        return False, None, inf
+    return True, outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
 
 
 def distinct(blocks: Iterable[Block | None]) -> list[Block]:

@@ -16,10 +16,9 @@ import numpy as np
 
 from kleene.algebra import residence
 from kleene.algebra.infinite import INFINITY
-from kleene.algebra.residence import Cells, beside, here, where
-from kleene.base.device import Device
+from kleene.algebra.residence import Cells, beside, here, is_here, where
 from kleene.kernels import minplus
-from kleene.kernels.minplus.cpu import blocks, groups, single
+from kleene.kernels.minplus.cpu import blocks, groups, single, table
 from kleene.kernels.minplus.cpu.types import outer_of
 from kleene.kernels.minplus.reference import halve, whole
 
@@ -46,7 +45,7 @@ def magnitude(m: Cells) -> int:
     """Return the greatest absolute value of a bound."""
     if m.dtype == OBJECT:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
-    if where(m) is Device.CUDA:
+    if not is_here(m):
         return residence.greatest(m)
     return int(single.magnitude(m, outer_of(m.dtype)))
 
@@ -95,7 +94,7 @@ def with_room(
 
 def common(a: Cells, b: Cells) -> tuple[Cells, Cells]:
     """Return both in the wider of their types, in one place; closed bounds fit."""
-    if where(a) is not where(b) and OBJECT in (a.dtype, b.dtype):
+    if is_here(a) is not is_here(b) and OBJECT in (a.dtype, b.dtype):
         a, b = here(a), here(b)
     a, b = beside(b, a), beside(a, b)
     if a.dtype == b.dtype:
@@ -112,7 +111,7 @@ def divisor(m: Cells, scale: int) -> int:
     """Return the greatest divisor of all bounds and of `scale`."""
     if scale == 1:
         return 1
-    if where(m) is Device.CUDA:
+    if not is_here(m):
         return residence.divisor(m, scale)
     finite = m[m != infinity(m.dtype)]
     return gcd(scale, *finite) if m.dtype == OBJECT else gcd(scale, int(np.gcd.reduce(finite)))
@@ -128,7 +127,7 @@ def divided(m: Cells, by: int) -> Cells:
 
 def components(m: Cells, n: int) -> list[list[int]]:
     """Return the variables in groups between which bounds follow from those on single variables."""
-    n_cells, labels = survey(m, n, exactly=True)
+    n_cells, labels = survey(m, n, True)
     return [list(range(n))] if n_cells == minplus.size(n) else grouped(labels)
 
 
@@ -140,16 +139,16 @@ def grouped(labels: Any) -> list[list[int]]:
     return list(groups.values())
 
 
-def survey(m: Cells, n: int, *, exactly: bool) -> tuple[int, Any]:
+def survey(m: Cells, n: int, exactly: bool) -> tuple[int, Any]:
     """Return how many cells the groups have that `components` finds, and the label of each's.
 
     The labels have no meaning if there is one group; nor, unless it must be known exactly, if most
     variables are in one.
     """
-    if where(m) is Device.CPU and m.dtype != OBJECT:
+    if is_here(m) and m.dtype != OBJECT:
         found = np.empty(n, np.int64)
         return int(groups.split(found, m, exactly, outer_of(m.dtype))), found
-    labels = residence.labels(m) if where(m) is Device.CUDA else _labels(whole(m))
+    labels = _labels(whole(m)) if is_here(m) else residence.labels(m)
     return sum(map(minplus.size, Counter(labels).values())), labels
 
 
@@ -200,7 +199,7 @@ def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
 
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
     """Add constraints to closed cells and close them; return whether a point is left."""
-    if where(m) is Device.CUDA:
+    if not is_here(m):
         return residence.constrain(m, rows, columns, bounds, tighten)
     values = np.array(bounds, m.dtype)
     i, j = np.array(rows, np.int64), np.array(columns, np.int64)
@@ -245,7 +244,7 @@ def _move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) 
 def select(m: Cells, variables: list[int]) -> Cells:
     """Return the cells of these variables; -1 gives one without bounds."""
     chosen = np.array(variables, np.int64)
-    if where(m) is Device.CPU and m.dtype != OBJECT and _ascends(chosen):
+    if is_here(m) and m.dtype != OBJECT and _ascends(chosen):
         return _subset(m, chosen)
     if m.dtype != OBJECT:
         out = np.empty_like(m, shape=(minplus.size(len(variables)),))
@@ -267,9 +266,8 @@ def _subset(m: Cells, chosen: Any) -> Cells:
     """Return what `select` does of variables in their order: row by row, in stretches."""
     n = len(chosen)
     out = np.empty(minplus.size(n), m.dtype)
-    head = np.array([n, 1, m.ctypes.data])
-    table = np.concatenate([head, np.zeros(n, np.int64), chosen])
-    blocks.assemble(out, table, outer_of(m.dtype))
+    state = table.table_of([single.address(m)], [0] * n, chosen.tolist())
+    blocks.assemble(out, state, outer_of(m.dtype))
     return out
 
 
@@ -294,7 +292,7 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
 
 
 def _put(out: Cells, m: Cells, at: Any) -> None:
-    m = beside(out, m) if where(out) is Device.CUDA else here(m)
+    m = here(m) if is_here(out) else beside(out, m)
     if out.dtype != OBJECT:
         return minplus.place(out, m, beside(out, at), device=where(out))
     square, ends = whole(out), _ends(at)

@@ -7,7 +7,7 @@ operation is the dense one on each group, and the result is split again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -22,10 +22,11 @@ from kleene.algebra.groups import Groups
 from kleene.algebra.linear import Bound
 from kleene.algebra.pair import Pair, pair_of
 from kleene.algebra.residence import Cells, beside
-from kleene.algebra.state import Precision, Relations, State
+from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, State
 from kleene.algebra.table import are_same, table_of
 from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.cpu import single
+from kleene.kernels.minplus.cpu.groups import ALONE, BLOCKS, MOVING
 
 Blocks = dict[str, Block]
 
@@ -65,15 +66,17 @@ def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
     if a.is_empty:
         draft.blocks, draft.is_empty = b.blocks.copy(), False
         return
-    draft.note(Precision.BEST, "the least value around both")
-    if not relate and a.relations is not Relations.NONE:
-        draft.note(Precision.OVER, "bounds between blocks were not looked for")
+    draft.note(BEST, "the least value around both")
+    if not relate and a.relations is not NONE:
+        draft.note(OVER, "bounds between blocks were not looked for")
     if _raised(draft, b):
         return
     pair = pair_of(a.blocks, a.table(b.table().dtype), b)
-    found = [_joined(a, b, pair, at) for at in pair.groups(a.relations, relate)]
+    found = _joined(a, b, pair, relate)
     draft.blocks = pair.shared
     for names, m, scale, kinds in found:
+        if a.relations is DIFFERENCES:
+            _drop_sums(m, kinds.tighten)
         draft.store(names, m, scale, kinds)
 
 
@@ -85,7 +88,7 @@ def _raised(draft: Draft, b: State) -> bool:
         return False
     if len(block.names) != len(draft.blocks) or not are_same(other.names, block.names):
         return False
-    if not _is_alike(block, other) or draft.relations is not Relations.ALL:
+    if not _is_alike(block, other) or draft.relations is not ALL:
         return False
     np.maximum(block.cells, other.cells, out=block.cells)
     block.greatest = None
@@ -94,21 +97,22 @@ def _raised(draft: Draft, b: State) -> bool:
 
 
 def _joined(
-    a: State, b: State, pair: Pair, at: Sequence[int]
-) -> tuple[tuple[str, ...], Cells, int, Kinds]:
-    """Return the joined cells of a group of variables."""
-    is_zone = a.relations is Relations.DIFFERENCES
-    names = pair.names_of(at)
+    a: State, b: State, pair: Pair, relate: bool
+) -> list[tuple[tuple[str, ...], Cells, int, Kinds]]:
+    """Return groups of variables with their joined cells, scale and kinds."""
     if pair.dtype is not None:
-        out, scale, kinds = pair.joined(at), 1, pair.a.kinds
-    else:
-        kinds = a.kinds_of(names)
-        m, other = a.assembled(names), b.assembled(names)
-        m, other, scale = same_scale(m, other, _evenly(a, names, is_zone))
-        out = kernel.join(m, other)
-    if is_zone:
-        _drop_sums(out, kinds.tighten)
-    return names, out, scale, kinds
+        related = ALONE if a.relations is NONE else MOVING if relate else BLOCKS
+        found, kinds = pair.a.joined(pair.b, related), pair.a.kinds
+        return [(names, m, 1, kinds) for names, m in found]
+    by_group = map(pair.names_of, pair.groups(a.relations, relate))
+    return [(names, *_joined_apart(a, b, names)) for names in by_group]
+
+
+def _joined_apart(a: State, b: State, names: tuple[str, ...]) -> tuple[Cells, int, Kinds]:
+    """Return the joined cells of some variables where compiled code cannot read the blocks."""
+    by = _evenly(a, names, a.relations is DIFFERENCES)
+    m, other, scale = same_scale(a.assembled(names), b.assembled(names), by)
+    return kernel.join(m, other), scale, a.kinds_of(names)
 
 
 def meet(draft: Draft, b: State) -> None:
@@ -124,7 +128,7 @@ def meet(draft: Draft, b: State) -> None:
 
 def narrow(draft: Draft, b: State) -> None:
     """Take the bounds of `b` where `draft` has none."""
-    draft.note(Precision.OVER, "narrowing")
+    draft.note(OVER, "narrowing")
     if draft.is_empty or b.is_empty:
         return draft.clear()
     for names in _touching(draft.blocks, b.blocks):
@@ -140,7 +144,7 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
     What is kept for the next one is not closed, only strengthened: that never lowers the bound on
     one variable, so each of those is given up once, and then the sums of two at most once more.
     """
-    draft.note(Precision.OVER, "widening")
+    draft.note(OVER, "widening")
     if b.is_empty:
         draft.raw = a.raw
         return
@@ -176,7 +180,7 @@ def _widened(draft: Draft, m: Cells, other: Cells, steps: list[Fraction], tighte
             kernel.with_room(m, n, greatest), kernel.with_room(other, n, greatest)
         )
     raw = kernel.widen(m, other, values)
-    if draft.relations is Relations.DIFFERENCES:
+    if draft.relations is DIFFERENCES:
         raw[beside(raw, _sums(n_variables(len(raw))))] = kernel.infinity(raw.dtype)
     kernel.strengthen(raw, tighten)
     return raw

@@ -19,7 +19,7 @@ from kleene.algebra.block import Block
 from kleene.algebra.groups import Groups
 from kleene.algebra.holder import Holder
 from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
-from kleene.algebra.state import Precision, Relations
+from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import cell
 from kleene.kernels.minplus.cpu import single
@@ -57,7 +57,7 @@ class Draft(Holder):
         block = self.blocks.get(edge.x)
         if block is None or not block.is_plain or edge.y not in block.index:
             return False
-        if edge.is_sum and self.relations is Relations.DIFFERENCES:
+        if edge.is_sum and self.relations is DIFFERENCES:
             return False
         bound = edge.tightened if block.tighten else edge.bound if self.is_float else None
         if bound is None or abs(bound) > block.limit:
@@ -96,7 +96,7 @@ class Draft(Holder):
         if self.are_integers(name for name, _ in row.terms) and row.terms:
             return row.tightened()
         if row.is_strict and row.terms:
-            self.note(Precision.OVER, "a strict bound on real variables is taken as <=")
+            self.note(OVER, "a strict bound on real variables is taken as <=")
         return row
 
     def _approach(self, row: Row) -> None:
@@ -112,11 +112,11 @@ class Draft(Holder):
         """Return whether the domain has bounds on such a sum."""
         if len(terms) == 1:
             return True
-        if len(terms) != 2 or self.relations is Relations.NONE:
+        if len(terms) != 2 or self.relations is NONE:
             return False
         (_, a), (_, b) = terms
         is_sum = a == b
-        return abs(a) == abs(b) == 1 and (self.relations is Relations.ALL or not is_sum)
+        return abs(a) == abs(b) == 1 and (self.relations is ALL or not is_sum)
 
     def _refuse(self, terms: Iterable[tuple[str, Any]], what: str) -> None:
         sum_ = " + ".join(f"{factor}*{name}" for name, factor in terms)
@@ -124,7 +124,7 @@ class Draft(Holder):
         if self.strict:
             note = "without strict=True it is over-approximated"
             raise SourceError(None, "algebra/not-representable", f"{what}: {why}", note)
-        self.note(Precision.OVER, why)
+        self.note(OVER, why)
 
     def _consequences(self, row: Row) -> Iterable[Fact]:
         """Yield bounds on one and two variables that follow from the row and the state."""
@@ -227,7 +227,7 @@ class Draft(Holder):
             return False
         if step.source is None and not (block.tighten or self.is_float):
             return False
-        if step.negate and self.relations is Relations.DIFFERENCES:
+        if step.negate and self.relations is DIFFERENCES:
             return False
         return self._change(block, target, source, step)
 
@@ -251,10 +251,10 @@ class Draft(Holder):
 
     def _follows(self, target: str, source: str, negate: bool) -> bool:
         """Return whether the domain keeps all relations of ±source + d."""
-        if self.relations is Relations.ALL:
+        if self.relations is ALL:
             return True
         if target != source:
-            return self.relations is Relations.DIFFERENCES and not negate
+            return self.relations is DIFFERENCES and not negate
         block = self.blocks.get(target)
         return not negate or block is None or len(block.names) == 1
 

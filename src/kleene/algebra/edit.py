@@ -18,17 +18,13 @@ Value = TypeVar("Value", bound=State)
 class Editor(Draft, Questions, Generic[Value]):
     """A value under change: methods change it in place, `done` gives the value and ends it."""
 
-    __slots__ = ("origin",)
-
-    def __init__(self, origin: Value, *, strict: bool = False) -> None:
-        super().__init__(origin, strict=strict)
-        self.origin = origin
+    __slots__ = ()
 
     def done(self) -> Value:
         """Return the value as it is now."""
         if self.loose:
             self.tidy()
-        made = type(self.origin)(
+        made: Value = self.domain(
             self.variables,
             self.blocks,
             self.relations,
@@ -120,7 +116,7 @@ class Editor(Draft, Questions, Generic[Value]):
 
     def expand(self, origin: State, name: str, copy: str) -> None:
         """Give a new variable all that `origin` says about another."""
-        draft = Editor(origin)
+        draft: Editor[State] = Editor(origin)
         draft.rename_variables({name: copy})
         self.meet(draft.done())
 

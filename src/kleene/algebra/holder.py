@@ -12,22 +12,20 @@ from typing import Any
 
 from kleene.algebra import cells as kernel
 from kleene.algebra.block import Block, Kinds, distinct
-from kleene.algebra.residence import Cells, settled
-from kleene.algebra.state import EXACT, Exactness, Precision, Relations, State
+from kleene.algebra.residence import CPU, Cells, settled
+from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
 from kleene.algebra.table import Table, table_of
-from kleene.base.device import Device
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import single
 
-_ORDER = {precision: rank for rank, precision in enumerate(Precision)}
 _FEW = 16  # variables of a block that is not split to save cells: calls cost more than they do
-_ROUNDED = Exactness(Precision.OVER, "float64 bounds are rounded upwards")
+_ROUNDED = Exactness(OVER, "float64 bounds are rounded upwards")
 
 
 class Holder(State):
     """A state whose blocks can be changed, merged and split."""
 
-    __slots__ = ("loose", "owner", "strict")
+    __slots__ = ("domain", "loose", "owner", "strict")
 
     def __init__(self, state: State, *, strict: bool = False) -> None:
         self.variables, self.blocks = state.variables, state.blocks.copy()
@@ -35,6 +33,7 @@ class Holder(State):
         self.is_float, self.device = state.is_float, state.device
         self.raw, self.kept = None, None
         self.exactness = _ROUNDED if state.is_float else EXACT
+        self.domain: Any = type(state)
         self.owner = object()
         self.loose: list[Block] = []  # own blocks in which variables have become unrelated
         self.strict = strict
@@ -67,9 +66,9 @@ class Holder(State):
             self.store(block.names, block.cells, block.scale, block.kinds(), exactly=True)
 
     def note(self, precision: Precision, why: str) -> None:
-        """Lower the exactness of what is being done."""
-        now = self.exactness.precision
-        if now is not Precision.OVER and _ORDER[precision] > _ORDER[now]:
+        """Lower the exactness of what is being done: it is the best that there is, or not."""
+        now = self.exactness
+        if now is EXACT or (precision is OVER and now.precision is not OVER):
             self.exactness = Exactness(precision, why)
 
     def clear(self) -> None:
@@ -101,7 +100,7 @@ class Holder(State):
         every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
         kinds = self.kinds_of(every)
         if kinds.is_mixed:
-            self.note(Precision.OVER, "related to reals, integers are treated as reals")
+            self.note(OVER, "related to reals, integers are treated as reals")
         cells, scale = self.assembled(every)
         block = Block(every, cells, scale, kinds, self.owner)
         self.blocks.update(dict.fromkeys(every, block))
@@ -132,14 +131,15 @@ class Holder(State):
         n = len(names)
         if self.is_empty or not n:
             return None
-        exactly = exactly or kinds.is_mixed or self.relations is Relations.NONE or n == 1
+        exactly = exactly or kinds.is_mixed or self.relations is NONE or n == 1
         if n <= _FEW and not exactly:
             return self._store(names, m, scale, kinds, 1)
-        n_cells, labels = kernel.survey(m, n, exactly=exactly)
-        if n_cells == size(n) and kinds.is_mixed:
-            return self._store_part(names, m, scale, kinds)
-        if n_cells == size(n) or (not exactly and 4 * n_cells >= 3 * size(n)):
+        n_cells, labels = kernel.survey(m, n, exactly)
+        least = size(n) if exactly else 3 * size(n) // 4
+        if n_cells >= least and not kinds.is_mixed:
             return self._store(names, m, scale, kinds, 1 if n_cells < size(n) else 0)
+        if n_cells == size(n):
+            return self._store_part(names, m, scale, kinds)
         for group in kernel.grouped(labels):
             part, inner = tuple(names[k] for k in group), kernel.select(m, group)
             self._store_part(part, inner, scale, kinds)
@@ -165,10 +165,10 @@ class Holder(State):
             self.blocks.pop(names[0], None)
             return
         if self.blocks:
-            self.blocks.update(dict.fromkeys(names, block))
+            self.blocks.update(dict.fromkeys(block.index, block))
         else:
-            self.blocks = dict.fromkeys(names, block)
-        if scale > 1 or self.device is not Device.CPU:
+            self.blocks = dict.fromkeys(block.index, block)
+        if scale > 1 or self.device is not CPU:
             self.replace(block, m, scale)
 
     def forget(self, name: str) -> None:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.algebra.block import Block
-from kleene.algebra.residence import Cells
-from kleene.algebra.state import Relations, State
+from kleene.algebra.state import NONE, Relations, State
 from kleene.algebra.table import Table, are_same, table_of
 
 Blocks = dict[str, Block]
@@ -29,33 +28,24 @@ class Pair(NamedTuple):
     a: Table
     b: Table
     shared: Blocks
-
-    @property
-    def dtype(self) -> np.dtype[Any] | None:
-        """The type of all elements, or None where compiled code cannot read them."""
-        return self.a.dtype if self.b.dtype is not None else None
+    dtype: np.dtype[Any] | None  # of all elements, or None where compiled code cannot read them
 
     def names_of(self, at: Sequence[int]) -> tuple[str, ...]:
         """Return the names of a group."""
         names = self.a.names
         return names if len(at) == len(names) else tuple(names[k] for k in at)
 
-    def joined(self, at: Sequence[int]) -> Cells:
-        """Return the joined cells of a group."""
-        if len(at) == len(self.a.names):
-            return self.a.joined(self.b)
-        return self.a.only(at).joined(self.b.only(at))
-
     def groups(self, relations: Relations, relate: bool) -> list[Sequence[int]]:
         """Return the groups, each the numbers of its variables; without `relate` only by blocks."""
-        n = len(self.a.names)
-        if relations is Relations.NONE or not n:
+        a, b = self.a, self.b
+        n = len(a.names)
+        if relations is NONE or not n:
             return [[k] for k in range(n)]
-        if len(self.a.parts) == len(self.b.parts) == 1:
+        if len(a.parts) == len(b.parts) == 1:
             return [range(n)]
         if not relate:
-            return self.a.groups(self.b, np.zeros(0, np.int64))
-        return self.a.groups(self.b, self._moves() if self.dtype is None else None)
+            return a.groups(b, np.zeros(0, np.int64))
+        return a.groups(b, self._moves() if self.dtype is None else None)
 
     def _moves(self) -> Any:
         """Return whether the bound of each end grows (1), shrinks (-1) or neither (0)."""
@@ -75,8 +65,10 @@ def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
         shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
         names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
         a, other = table_of(blocks, names), table_of(b.blocks, names)
-    a = a.widened(other.dtype)
-    return Pair(a, other.widened(a.dtype), shared)
+    if a.dtype is not other.dtype:
+        a = a.widened(other.dtype)
+        other = other.widened(a.dtype)
+    return Pair(a, other, shared, a.dtype if other.dtype is not None else None)
 
 
 def _ends(table: Table) -> list[Any]:

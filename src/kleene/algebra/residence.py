@@ -19,6 +19,7 @@ from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.backends import choose
 
 Cells = Any  # a vector of NumPy or CuPy
+CPU = Device.CPU  # to read it off its class takes as long as a step of a small operation
 
 
 def checked(device: Device | str) -> Device:
@@ -42,12 +43,17 @@ def plan(n: int, device: Device) -> tuple[Device, str]:
 
 def where(m: Cells) -> Device:
     """Return where cells lie."""
-    return Device.CPU if type(m) is np.ndarray else Device.CUDA
+    return Device.CPU if is_here(m) else Device.CUDA
+
+
+def is_here(m: Cells) -> bool:
+    """Return whether cells lie in host memory."""
+    return type(m) is np.ndarray
 
 
 def settled(m: Cells, device: Device) -> Cells:
     """Return the cells of a block where they belong, which is mostly where they are."""
-    if device is Device.CPU and type(m) is np.ndarray:
+    if device is CPU and type(m) is np.ndarray:
         return m
     wanted, _ = plan(n_variables(len(m)), device)
     return here(m) if wanted is Device.CPU or m.dtype == object else there(m)

@@ -32,12 +32,19 @@ class Relations(StrEnum):
     ALL = "all"
 
 
+# To read a member off its class takes as long as a whole step of the operations on small blocks.
+NONE, DIFFERENCES, ALL = Relations
+
+
 class Precision(StrEnum):
     """How near an answer is to the set of states that was asked for."""
 
     EXACT = "exact"  # just these states
     BEST = "best"  # the least value of the domain that holds them
     OVER = "over-approximated"  # a value that holds them
+
+
+_, BEST, OVER = Precision
 
 
 class Exactness(NamedTuple):
@@ -81,8 +88,12 @@ class State:
 
     def table(self, at_least: Any = None) -> Table:
         """Return the blocks as compiled code reads them, no element narrower than `at_least`."""
-        self.kept = (self.kept or table_of(self.blocks)).widened(at_least)
-        return self.kept
+        kept = self.kept
+        if kept is None:
+            kept = self.kept = table_of(self.blocks)
+        if at_least is not None and at_least is not kept.dtype:
+            kept = self.kept = kept.widened(at_least)
+        return kept
 
     def is_integer(self, name: str) -> bool:
         """Return whether a variable is an integer.

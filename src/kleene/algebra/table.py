@@ -1,4 +1,4 @@
-"""The blocks of a state as compiled code reads them: see `kleene.kernels.minplus.cpu.blocks`.
+"""The blocks of a state as compiled code reads them: see `kleene.kernels.minplus.cpu.table`.
 
 Not every state can be read so: its cells must be machine's numbers in host memory, and halves of
 sums of them must be exact, as they are between integers, or rounded upwards.
@@ -7,7 +7,8 @@ sums of them must be exact, as they are between integers, or rounded upwards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,76 +17,81 @@ from kleene.algebra.cells import FLOAT, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import blocks as compiled
-from kleene.kernels.minplus.cpu import groups
+from kleene.kernels.minplus.cpu import groups, single
+from kleene.kernels.minplus.cpu.table import table_of as rows_of
 from kleene.kernels.minplus.cpu.types import outer_of
 
 
-class Table(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Table:
     """Some variables of a state, in ascending order; `dtype` is None where it cannot be read."""
 
     names: tuple[str, ...]
     dtype: np.dtype[Any] | None
+    outer: Any  # what compiled code must know of that type
     kinds: Kinds  # of the variables of all parts
     rows: Any
     parts: tuple[Block, ...]
     blocks: frozenset[Block]  # the parts
     cells: tuple[Cells, ...]  # those of the parts in `dtype`: the rows have their addresses
 
-    def only(self, at: Sequence[int]) -> Table:
-        """Return the table of some of its variables, by their numbers."""
-        chosen = np.array(at, np.int64)
-        n, end = len(self.names), 2 + len(self.parts)
-        slots, places = self.rows[end : end + n], self.rows[end + n :]
-        rows = np.concatenate([self.rows[:end], slots[chosen], places[chosen]])
-        rows[0] = len(at)
-        names = tuple(self.names[k] for k in at)
-        return self._replace(names=names, rows=rows)
-
     def widened(self, dtype: Any) -> Table:
         """Return the table with elements no narrower than `dtype`, if there is one."""
-        if self.dtype is None or dtype is None or self.dtype.itemsize >= dtype.itemsize:
+        if dtype is self.dtype or dtype is None or self.dtype is None:
+            return self
+        if self.dtype.itemsize >= dtype.itemsize:
             return self
         sizes = np.array([len(part.cells) for part in self.parts])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
-        compiled.widen(cells, rows, sizes, outer_of(self.dtype), outer_of(dtype))
-        return self._replace(dtype=dtype, rows=rows, cells=(cells,))
+        outer = outer_of(dtype)
+        compiled.widen(cells, rows, sizes, self.outer, outer)
+        return replace(self, dtype=dtype, outer=outer, rows=rows, cells=(cells,))
 
     def whole(self) -> Cells:
         """Return the cells of all variables."""
         out = np.empty(size(len(self.names)), self.dtype)
-        compiled.assemble(out, self.rows, outer_of(out.dtype))
+        compiled.assemble(out, self.rows, self.outer)
         return out
 
-    def joined(self, other: Table) -> Cells:
-        """Return the cells of the least octagon around both."""
-        if self.is_block() and other.is_block():
-            return np.maximum(self.cells[0], other.cells[0])
-        out = np.empty(size(len(self.names)), self.dtype)
-        compiled.join(out, self.rows, other.rows, outer_of(out.dtype))
-        return out
+    def joined(self, other: Table, related: int) -> list[tuple[tuple[str, ...], Cells]]:
+        """Return the names and cells of the groups in the least octagon around both.
+
+        Which variables are in a group `related` says: see `kleene.kernels.minplus.cpu.groups`.
+        """
+        names, n = self.names, len(self.names)
+        if self.is_block() and other.is_block() and (related or n == 1):
+            return [(names, np.maximum(self.cells[0], other.cells[0]))]
+        out, labels = np.empty(size(n), self.dtype), np.empty(n, np.int64)
+        if compiled.join(out, labels, self.rows, other.rows, related, self.outer) == 1:
+            return [(names, out)]
+        found, start = [], 0
+        for at in grouped(labels):
+            end = start + size(len(at))
+            found.append((tuple(names[k] for k in at), out[start:end].copy()))
+            start = end
+        return found
 
     def is_block(self) -> bool:
         """Return whether the variables are all those of one block."""
-        return len(self.parts) == 1 and len(self.parts[0].names) == len(self.names)
+        return len(self.parts) == 1 and are_same(self.parts[0].names, self.names)
 
     def groups(self, other: Table, signs: Any = None) -> list[Sequence[int]]:
         """Return the variables by their numbers, grouped as a join with `other` relates them.
 
         `signs` say of each end whether its bound grows, shrinks or neither: 1, -1 or 0.
         """
-        labels = np.empty(len(self.names), np.int64)
-        if signs is None and self.dtype is not None:
-            n_groups = groups.group_moving(labels, self.rows, other.rows, outer_of(self.dtype))
+        n = len(self.names)
+        labels = np.empty(n, np.int64)
+        if signs is None:
+            n_groups = groups.group_moving(labels, self.rows, other.rows, self.outer)
         else:
             n_groups = groups.group(labels, self.rows, other.rows, signs)
-        if n_groups == 1:
-            return [range(len(labels))]
-        return list(grouped(labels))
+        return [range(n)] if n_groups == 1 else list(grouped(labels))
 
     def is_within(self, m: Cells) -> bool:
         """Return whether no bound of `m`, of a type no wider, is less than that of here."""
         assert self.dtype is not None
-        return bool(compiled.covers(widened(m, self.dtype), self.rows, outer_of(self.dtype)))
+        return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
 
 
 def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) -> Table:
@@ -96,10 +102,10 @@ def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) 
         names = parts[0].names if len(parts) == 1 else tuple(sorted(blocks))
     dtype = _dtype_of(parts)
     cells = () if dtype is None else tuple(widened(part.cells, dtype) for part in parts)
-    addresses = [0] * len(parts) if dtype is None else map(_address, parts, cells)
-    slots, places = _where(parts, names)
-    rows = np.array([len(names), len(parts), *addresses, *slots, *places])
-    return Table(names, dtype, _kinds_of(parts), rows, parts, frozenset(parts), cells)
+    addresses = [0] * len(parts) if dtype is None else list(map(_address, parts, cells))
+    rows = rows_of(addresses, *_where(parts, names))
+    outer = None if dtype is None else outer_of(dtype)
+    return Table(names, dtype, outer, _kinds_of(parts), rows, parts, frozenset(parts), cells)
 
 
 def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -124,7 +130,7 @@ def _dtype_of(parts: tuple[Block, ...]) -> Any:
 
 
 def _address(part: Block, m: Cells) -> int:
-    return part.address() if m is part.cells else m.ctypes.data
+    return part.address() if m is part.cells else single.address(m)
 
 
 def _where(

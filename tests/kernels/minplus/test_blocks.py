@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import blocks, groups
+from kleene.kernels.minplus.cpu import blocks, groups, single
+from kleene.kernels.minplus.cpu.groups import ALONE, BLOCKS, MOVING
+from kleene.kernels.minplus.cpu.table import table_of
 from kleene.kernels.minplus.cpu.types import outer_of
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
@@ -41,10 +43,7 @@ def states(draw, dtype, n):
         places[one] = np.arange(len(one))
         reference.place(whole, block, one)
     reference.strengthen(whole, tighten=True)
-    addresses = [block.ctypes.data for block in cells]
-    beyond = [*(places[-1:] + 1), *[1 << 40] * (2 * n)]  # nothing may be read behind the table
-    table = np.array([n, 4, *addresses, *slots, *places, *beyond])[: 6 + 2 * n]
-    return State(table, cells, whole)
+    return State(table_of(list(map(single.address, cells)), slots, places), cells, whole)
 
 
 def closed(n, dtype, random):
@@ -67,22 +66,40 @@ def test_blocks_are_one_octagon(two):
     out = np.empty_like(a.whole)
     blocks.assemble(out, a.table, outer)
     assert np.array_equal(out, a.whole)
-    blocks.join(out, a.table, b.table, outer)
-    assert np.array_equal(out, np.maximum(a.whole, b.whole))
-    assert blocks.covers(out, a.table, outer)
+    assert blocks.covers(np.maximum(a.whole, b.whole), a.table, outer)
     assert blocks.covers(a.whole, b.table, outer) == (a.whole >= b.whole).all()
+
+
+@given(pairs(), st.sampled_from([ALONE, BLOCKS, MOVING]))
+def test_a_join_is_that_of_each_group(two, related):
+    a, b, outer = two
+    n, whole = a.table[0], np.maximum(a.whole, b.whole)
+    out, labels, expected = np.empty_like(whole), np.empty(n, np.int64), np.empty(n, np.int64)
+    n_groups = blocks.join(out, labels, a.table, b.table, related, outer)
+    if related == ALONE:
+        expected = np.arange(n)
+    elif related == BLOCKS:
+        groups.group(expected, a.table, b.table, np.zeros(0, np.int64))
+    else:
+        groups.group_moving(expected, a.table, b.table, outer)
+    assert np.array_equal(labels, expected)
+    members = [np.flatnonzero(labels == label) for label in dict.fromkeys(labels.tolist())]
+    assert n_groups == len(members)
+    start = 0
+    for one in members:
+        part = np.empty(minplus.size(len(one)), whole.dtype)
+        reference.select(part, whole, one)
+        assert np.array_equal(out[start : start + len(part)], part)
+        start += len(part)
 
 
 @given(pairs(), st.data())
 def test_one_bound_less_is_not_covered(two, data):
     a, _, outer = two
-    finite = np.flatnonzero(a.whole != minplus.infinity(a.whole.dtype))
     less = a.whole.copy()
-    less[data.draw(st.sampled_from(finite.tolist()))] -= 1
-    i = np.arange(2 * a.table[0])
-    diagonal = i + (i + 1) ** 2 // 2
-    is_inside = np.array_equal(np.delete(less, diagonal), np.delete(a.whole, diagonal))
-    assert blocks.covers(less, a.table, outer) == is_inside
+    less[data.draw(st.sampled_from(np.flatnonzero(less != outer[0]).tolist()))] -= 1
+    assert blocks.covers(a.whole, a.table, outer)
+    assert not blocks.covers(less, a.table, outer)
 
 
 @given(pairs(), st.booleans())
@@ -171,11 +188,10 @@ def test_large_blocks(dtype):
             slots[one], places[one] = slot, np.arange(len(one))
             reference.place(whole, block, one)
         reference.strengthen(whole, tighten=True)
-        addresses = [block.ctypes.data for block in cells]
-        tables.append(np.array([70, 2, *addresses, *slots, *places]))
+        tables.append(table_of(list(map(single.address, cells)), slots, places))
         wholes.append(whole)
         kept.append(cells)
-    out = np.empty_like(wholes[0])
-    blocks.join(out, *tables, outer_of(dtype))
+    out, labels = np.empty_like(wholes[0]), np.empty(70, np.int64)
+    assert blocks.join(out, labels, *tables, BLOCKS, outer_of(dtype)) == 1
     assert np.array_equal(out, np.maximum(*wholes))
     assert not blocks.covers(wholes[0], tables[1], outer_of(dtype))

@@ -1,6 +1,6 @@
 """Which variables belong together: those a join of two states relates, and those of one matrix.
 
-States are tables of blocks, as `blocks` reads them.
+States come as tables (see `table`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.blocks import read_unary, slot
 from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
 from kleene.kernels.minplus.cpu.scalar import beyond, keep, pointer
+from kleene.kernels.minplus.cpu.table import first, following, length, read_unary
+
+# Which variables a join relates: none, those of a block, and those whose bounds move apart as well.
+ALONE, BLOCKS, MOVING = 0, 1, 2
 
 
 @piece
@@ -27,13 +30,15 @@ def find(parent: Any, k: int) -> int:
 @piece
 def unite_blocks(table: Any, parent: Any) -> None:
     """Put the variables of each block into one set."""
-    first = np.full(table[1], -1)
-    for k in range(table[0]):
-        s = slot(table, k)
-        if s >= 0 and first[s] < 0:
-            first[s] = k
-        elif s >= 0:
-            parent[find(parent, k)] = find(parent, first[s])
+    n = table[0]
+    for s in range(table[1]):
+        x = first(table, s)
+        root = find(parent, x) if x < n else n
+        while x < n:
+            for k in range(x, x + length(table, x)):
+                if parent[k] != root:
+                    parent[find(parent, k)] = root
+            x = following(table, x)
 
 
 @entry
@@ -43,47 +48,93 @@ def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
     Variables of one block of either state are in one group; so are those with an end whose bound
     grows (a sign of 1) and those with one whose bound shrinks (-1), if there are both.
     """
-    return unite(labels, a, b, pointer(signs, 0), len(signs))
+    parent = pointer(labels, 0)
+    unite_moving(parent, a[0], pointer(signs, 0), len(signs))
+    unite_blocks(pointer(a, 0), parent)
+    unite_blocks(pointer(b, 0), parent)
+    return settle(parent, a[0])
 
 
 @entry
 def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
     """Return what `group` does, with the signs of bounds from a to b."""
-    n = a[0]
-    space, signs = np.empty(8 * n, outer.dtype), np.zeros(2 * n, np.int64)
-    x, y = pointer(space, 0), pointer(space, 4 * n)
-    read_unary(x, a, x, outer[0])
-    read_unary(y, b, y, outer[0])
-    for i in range(2 * n):
-        if x[i] != outer[0] and y[i] != outer[0]:
-            signs[i] = int(x[i] < y[i]) - int(y[i] < x[i])
-    n_groups = unite(labels, a, b, pointer(signs, 0), 2 * n)
+    one, other = pointer(a, 0), pointer(b, 0)
+    space = np.empty(8 * a[0], outer.dtype)
+    x, y = pointer(space, 0), pointer(space, 4 * a[0])
+    read_unary(x, one, outer[0])
+    read_unary(y, other, outer[0])
+    n_groups = unite(pointer(labels, 0), one, other, x, y, MOVING, outer[0])
     keep(space)
-    keep(signs)
     return n_groups
 
 
 @piece
-def unite(parent: Any, a: Any, b: Any, signs: Any, n_signs: int) -> int:
-    """Return how many groups there are."""
+def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: Any) -> int:
+    """Return how many groups there are, given the bounds of single variables in both states."""
+    apart()
     n = a[0]
+    signs = np.empty(2 * n, np.int8)
+    n_signs = 2 * n if related >= MOVING else 0
+    read_signs(pointer(signs, 0), x, y, n_signs, infinity)
+    unite_moving(parent, n, pointer(signs, 0), n_signs)
+    keep(signs)
+    if related >= BLOCKS:
+        unite_blocks(a, parent)
+        unite_blocks(b, parent)
+    return settle(parent, n)
+
+
+@piece
+def read_signs(signs: Any, x: Any, y: Any, n_signs: int, infinity: Any) -> None:
+    """Write whether bounds grow from x to y (1), shrink (-1), or neither."""
+    for i in range(n_signs):
+        sign = int(x[i] < y[i]) - int(y[i] < x[i])
+        signs[i] = sign if x[i] != infinity and y[i] != infinity else 0
+
+
+@piece
+def unite_moving(parent: Any, n: int, signs: Any, n_signs: int) -> None:
+    """Make sets of one variable each, and one of those that move, if some grow and some shrink."""
     grows = shrinks = False
     for i in range(n_signs):
         grows |= signs[i] > 0
         shrinks |= signs[i] < 0
-    first = -1
     for k in range(n):
         parent[k] = k
+    root = -1
     for i in range(n_signs if grows and shrinks else 0):
         if signs[i] != 0:
-            first = i >> 1 if first < 0 else first
-            parent[i >> 1] = first
-    unite_blocks(a, parent)
-    unite_blocks(b, parent)
+            root = i >> 1 if root < 0 else root
+            parent[i >> 1] = root
+
+
+@piece
+def settle(parent: Any, n: int) -> int:
+    """Put every variable under what stands for its set; return how many sets there are."""
     n_groups = 0
     for k in range(n):
         parent[k] = find(parent, k)
         n_groups += parent[k] == k
+    return n_groups
+
+
+@piece
+def chain(heads: Any, nexts: Any, lasts: Any, parent: Any, n: int) -> int:
+    """Write the first variable of each group, and the next one after each or -1.
+
+    Returns how many groups there are; they come in the order of their first variables.
+    """
+    n_groups = 0
+    for k in range(n):
+        lasts[k] = nexts[k] = -1
+    for k in range(n):
+        last = lasts[parent[k]]
+        if last < 0:
+            heads[n_groups] = k
+            n_groups += 1
+        else:
+            nexts[last] = k
+        lasts[parent[k]] = k
     return n_groups
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from kleene.kernels.minplus.cpu import cells
 from kleene.kernels.minplus.cpu.compiled import entry, piece
 from kleene.kernels.minplus.cpu.scalar import even, keep, pointer, whole
+from kleene.kernels.minplus.cpu.table import address_of
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 
 SAME, TIGHTER, EMPTY = 0, 1, 2
@@ -24,6 +25,12 @@ _CHUNK = 512  # elements compared without looking up
 def n_of_length(n_elements: int) -> int:
     """Return the variables of an octagon: 1 + 2 * 2n(n+1) is the square of 2n + 1."""
     return (int(sqrt(1 + 2 * n_elements)) - 1) >> 1
+
+
+@entry
+def address(m: Any) -> int:
+    """Return where the elements are in memory: as NumPy says it, but in a fifth of the time."""
+    return address_of(pointer(m, 0))
 
 
 @entry

@@ -1,0 +1,183 @@
+"""A state of octagons as one array of int64, its `table`: where its blocks of variables lie.
+
+    n, n_blocks, the address of each block's elements,
+    for each variable the number of its block, or -1 if it has no bounds,
+    for each variable its place in that block,
+    for each block its first variable,
+    for each variable how many from it on lie side by side in its block,
+    for each variable the next one of its block after those, n if there is none
+
+Variables that are in one block have ascending places in it. Compiled code passes tables on as
+pointers: Numba counts the uses of an array at every call, which costs more than a short row does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from kleene.kernels.minplus.cpu import cells
+from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.scalar import beyond, pointer
+
+_intrinsic: Any = intrinsic  # Numba publishes no types
+
+
+def table_of(addresses: Any, slots: Any, places: Any) -> Any:
+    """Return the table of a state: its blocks' addresses, each variable's block and place in it."""
+    n, n_blocks = len(slots), len(addresses)
+    table = np.empty(2 + 2 * n_blocks + 4 * n, np.int64)
+    table[: 2 + n_blocks + 2 * n] = (n, n_blocks, *addresses, *slots, *places)
+    complete(table)
+    return table
+
+
+@entry
+def complete(table: Any) -> None:
+    """Write the last three parts of a table, which follow from the others."""
+    link(pointer(table, 0))
+
+
+@piece
+def link(table: Any) -> None:
+    """Write the last three parts of a table."""
+    apart()
+    n, n_blocks = table[0], table[1]
+    firsts = beyond(table, 2 + n_blocks + 2 * n)
+    lengths, nexts = beyond(firsts, n_blocks), beyond(firsts, n_blocks + n)
+    for s in range(n_blocks):
+        firsts[s] = n
+    for k in range(n - 1, -1, -1):
+        s, count, after = slot(table, k), 1, n
+        if s >= 0:
+            after = firsts[s]
+            if after == k + 1 and after < n and place(table, after) == place(table, k) + 1:
+                count, after = lengths[k + 1] + 1, nexts[k + 1]
+            firsts[s] = k
+        lengths[k], nexts[k] = count, after
+
+
+@piece
+def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
+    """Write the table of n chosen variables, of at most 2 + 6n elements.
+
+    `numbers` is room for a number of each block: -1 before, and after.
+    """
+    apart()
+    n_blocks = 0
+    for c in range(n):
+        s = slot(table, chosen[c])
+        if s >= 0 and numbers[s] < 0:
+            numbers[s], into[2 + n_blocks] = n_blocks, table[2 + s]
+            n_blocks += 1
+    into[0], into[1] = n, n_blocks
+    slots, places = beyond(into, 2 + n_blocks), beyond(into, 2 + n_blocks + n)
+    for c in range(n):
+        s = slot(table, chosen[c])
+        slots[c], places[c] = numbers[s] if s >= 0 else -1, place(table, chosen[c])
+    for c in range(n):
+        if slot(table, chosen[c]) >= 0:
+            numbers[slot(table, chosen[c])] = -1
+    link(into)
+
+
+@piece
+def slot(table: Any, k: int) -> int:
+    """Return the block of variable k."""
+    return table[2 + table[1] + k]
+
+
+@piece
+def place(table: Any, k: int) -> int:
+    """Return where variable k is in its block."""
+    return table[2 + table[1] + table[0] + k]
+
+
+@piece
+def first(table: Any, s: int) -> int:
+    """Return the first variable of block s."""
+    return table[2 + table[1] + 2 * table[0] + s]
+
+
+@piece
+def length(table: Any, k: int) -> int:
+    """Return how many variables from k on lie side by side in its block."""
+    return table[2 + 2 * table[1] + 2 * table[0] + k]
+
+
+@piece
+def following(table: Any, k: int) -> int:
+    """Return the next variable of the block of k after those side by side, n if there is none."""
+    return table[2 + 2 * table[1] + 3 * table[0] + k]
+
+
+@piece
+def is_whole(table: Any, k: int) -> bool:
+    """Return whether all variables up to k lie side by side in one block."""
+    s = slot(table, k)
+    return s >= 0 and first(table, s) == 0 and length(table, 0) > k
+
+
+@piece
+def are_aligned(a: Any, b: Any, k: int) -> bool:
+    """Return whether variable k has the same others in its block in both, all side by side."""
+    s, t = slot(a, k), slot(b, k)
+    if s < 0 or t < 0:
+        return s < 0 and t < 0
+    x, n = first(a, s), a[0]
+    if first(b, t) != x or length(a, x) != length(b, x):
+        return False
+    return following(a, x) == n and following(b, x) == n
+
+
+@piece
+def block_at(like: Any, table: Any, s: int) -> Any:
+    """Return where the elements of block s are, of the type of `like`."""
+    return at_address(like, table[2 + s])
+
+
+@piece
+def block_row(like: Any, table: Any, i: int) -> Any:
+    """Return where row i of the whole matrix is in the block of its variable."""
+    row = 2 * place(table, i >> 1) + (i & 1)
+    return beyond(block_at(like, table, slot(table, i >> 1)), cells.row_start(row))
+
+
+@piece
+def read_unary(unary: Any, table: Any, infinity: Any) -> None:
+    """Read cells (i, i^1) of the whole matrix to unary[i], and cells (i^1, i) to unary[2n + i]."""
+    apart()
+    n = table[0]
+    for k in range(n):
+        low = high = infinity
+        if slot(table, k) >= 0:
+            block, x = block_at(unary, table, slot(table, k)), 2 * place(table, k)
+            low, high = block[cells.row_start(x) + x + 1], block[cells.row_start(x + 1) + x]
+        unary[2 * k], unary[2 * k + 1] = low, high
+        unary[2 * n + 2 * k], unary[2 * n + 2 * k + 1] = high, low
+
+
+def _at_address(_context: Any, like: Any, address: Any) -> Any:
+    """Return an address as a pointer to elements of the same type as those of `like`."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[1], arguments[0].type)
+
+    return like(like, types.int64), build
+
+
+def _address_of(_context: Any, at: Any) -> Any:
+    """Return a pointer as a number."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ptrtoint(arguments[0], ir.IntType(64))
+
+    return types.int64(at), build
+
+
+at_address: Any = _intrinsic(_at_address)
+address_of: Any = _intrinsic(_address_of)
