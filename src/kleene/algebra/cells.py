@@ -24,6 +24,7 @@ from kleene.kernels.minplus.reference import halve, whole
 
 OBJECT = np.dtype(object)
 FLOAT = np.dtype(np.float64)
+INDEX = np.dtype(np.int64)
 
 
 def infinity(dtype: np.dtype[Any]) -> Any:
@@ -146,7 +147,7 @@ def survey(m: Cells, n: int, exactly: bool) -> tuple[int, Any]:
     variables are in one.
     """
     if is_here(m) and m.dtype != OBJECT:
-        found = np.empty(n, np.int64)
+        found = np.empty(n, INDEX)
         return int(groups.split(found, m, exactly, outer_of(m.dtype))), found
     labels = _labels(whole(m)) if is_here(m) else residence.labels(m)
     return sum(map(minplus.size, Counter(labels).values())), labels

@@ -197,7 +197,8 @@ class Draft(Holder):
 
     def assign(self, target: str, value: Linear) -> None:
         """Set a variable to the value of an expression."""
-        if value.step is not None and self._step(target, value.step):
+        step = value.step
+        if step is not None and self._step(target, step):
             return None
         terms, low, high = value.terms, value.low, value.high
         tighten = self.are_integers((target, *value.names()))
@@ -229,23 +230,24 @@ class Draft(Holder):
             return False
         if step.negate and self.relations is DIFFERENCES:
             return False
-        return self._change(block, target, source, step)
+        return self._change(block, block.index[target], block.index[source], step)
 
-    def _change(self, block: Block, target: str, source: str, step: Step) -> bool:
-        up, down = step.up * block.scale, step.down * block.scale
-        reach = 2 * max(abs(up), abs(down))
+    def _change(self, block: Block, target: int, source: int, step: Step) -> bool:
+        name, negate, up, down, reach = step
+        if block.scale != 1:
+            up, down, reach = up * block.scale, down * block.scale, reach * block.scale
         if not block.has_room(reach):
             return False
         block = self.own(block)
         if block.greatest is not None:
             block.greatest += reach
-        ends = (float(up), float(down)) if self.is_float else (up, down)
-        at = block.index
-        if step.source is None:
-            single.set_interval(block.cells, at[target], *ends)
+        if self.is_float:
+            up, down = float(up), float(down)  # type: ignore[assignment]
+        if name is None:
+            single.set_interval(block.cells, target, up, down)
             self.loosen(block)
         else:
-            single.move(block.cells, at[target], at[source], step.negate, *ends)
+            single.move(block.cells, target, source, negate, up, down)
             block.twice = None
         return True
 

@@ -61,7 +61,7 @@ class Editor(Draft, Questions, Generic[Value]):
     def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
         """Assign to one variable, or to several at once."""
         if isinstance(target, str):
-            self.assign(target, linear(value))
+            self.assign(target, value if isinstance(value, Linear) else linear(value))
         else:
             self._set_all({name: linear(one) for name, one in target.items()})
 

@@ -49,6 +49,7 @@ class Step(NamedTuple):
     negate: bool
     up: int
     down: int
+    reach: int  # no cell becomes greater by more
 
 
 class Edge(NamedTuple):
@@ -98,7 +99,8 @@ class Linear:
             return None
         assert isinstance(self.low, Fraction)
         assert isinstance(self.high, Fraction)
-        return Step(source, factor < 0, self.high.numerator, -self.low.numerator)
+        up, down = self.high.numerator, -self.low.numerator
+        return Step(source, factor < 0, up, down, 2 * max(abs(up), abs(down)))
 
     def __add__(self, other: Linear | Number) -> Linear:
         other = Linear.of(other)

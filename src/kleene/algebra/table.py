@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from kleene.algebra.block import Block, Kinds, distinct
-from kleene.algebra.cells import FLOAT, grouped, widened
+from kleene.algebra.cells import FLOAT, INDEX, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import blocks as compiled
@@ -61,7 +63,7 @@ class Table:
         names, n = self.names, len(self.names)
         if self.is_block() and other.is_block() and (related or n == 1):
             return [(names, np.maximum(self.cells[0], other.cells[0]))]
-        out, labels = np.empty(size(n), self.dtype), np.empty(n, np.int64)
+        out, labels = np.empty(size(n), self.dtype), np.empty(n, INDEX)
         if compiled.join(out, labels, self.rows, other.rows, related, self.outer) == 1:
             return [(names, out)]
         found, start = [], 0
@@ -81,7 +83,7 @@ class Table:
         `signs` say of each end whether its bound grows, shrinks or neither: 1, -1 or 0.
         """
         n = len(self.names)
-        labels = np.empty(n, np.int64)
+        labels = np.empty(n, INDEX)
         if signs is None:
             n_groups = groups.group_moving(labels, self.rows, other.rows, self.outer)
         else:
@@ -96,16 +98,31 @@ class Table:
 
 def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) -> Table:
     """Return a table of these variables or of all."""
-    found = blocks.values() if names is None else map(blocks.get, names)
-    parts = tuple(distinct(found))
-    if names is None:
-        names = parts[0].names if len(parts) == 1 else tuple(sorted(blocks))
-    dtype = _dtype_of(parts)
-    cells = () if dtype is None else tuple(widened(part.cells, dtype) for part in parts)
-    addresses = [0] * len(parts) if dtype is None else list(map(_address, parts, cells))
-    rows = rows_of(addresses, *_where(parts, names))
-    outer = None if dtype is None else outer_of(dtype)
+    parts = tuple(distinct(blocks.values() if names is None else map(blocks.get, names)))
+    names, layout = _layout(tuple([part.names for part in parts]), names)
+    dtype, rows = _dtype_of(parts), layout.copy()
+    outer, cells = None, ()
+    if dtype is not None:
+        outer, cells = outer_of(dtype), tuple([widened(part.cells, dtype) for part in parts])
+        rows[2 : 2 + len(parts)] = list(map(_address, parts, cells))
     return Table(names, dtype, outer, _kinds_of(parts), rows, parts, frozenset(parts), cells)
+
+
+@lru_cache(1024)
+def _layout(
+    groups: tuple[tuple[str, ...], ...], names: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], Any]:
+    """Return the variables of a table, and its rows without addresses: mostly known already."""
+    if names is None:
+        names = groups[0] if len(groups) == 1 else tuple(sorted(chain.from_iterable(groups)))
+    at = {name: k for k, name in enumerate(names)}
+    slots, places = [-1] * len(names), [0] * len(names)
+    for slot, group in enumerate(groups):
+        for place, name in enumerate(group):
+            k = at.get(name)
+            if k is not None:
+                slots[k], places[k] = slot, place
+    return names, rows_of([0] * len(groups), slots, places)
 
 
 def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -131,19 +148,3 @@ def _dtype_of(parts: tuple[Block, ...]) -> Any:
 
 def _address(part: Block, m: Cells) -> int:
     return part.address() if m is part.cells else single.address(m)
-
-
-def _where(
-    parts: tuple[Block, ...], names: tuple[str, ...]
-) -> tuple[list[int] | range, list[int] | range]:
-    """Return for each variable the number of its block and its place in it."""
-    if len(parts) == 1 and are_same(parts[0].names, names):
-        return [0] * len(names), range(len(names))
-    at = {name: k for k, name in enumerate(names)}
-    slots, places = [-1] * len(names), [0] * len(names)
-    for slot, part in enumerate(parts):
-        for place, name in enumerate(part.names):
-            k = at.get(name)
-            if k is not None:
-                slots[k], places[k] = slot, place
-    return slots, places
