@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.frontends.c.reader import debug, state
-from kleene.frontends.c.reader.decode import narrow, real_bits, unescape
+from kleene.frontends.c.reader.decode import narrow, real_bits
 from kleene.frontends.c.reader.faults import unread
-from kleene.frontends.c.reader.tokens import Tokens
 from kleene.frontends.c.reader.words import SIMPLE_TYPES, WORDS
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeKind, ValueKind
 from kleene.ir.derived import address_taken
@@ -39,20 +38,19 @@ from kleene.ir.tables import (
 I64 = NDArray[np.int64]
 
 
-def assemble(raw: bytes, tokens: Tokens, heap: I64) -> Program:
-    """Return the program that was read into `heap`."""
-    return _Assembly(raw, tokens, heap).program()
+def assemble(texts: list[bytes], nodes: I64, heap: I64, excerpt: Callable[[int], bytes]) -> Program:
+    """Return the program that was read into `heap`, given texts by symbol and by excerpt."""
+    return _Assembly(texts, nodes, heap, excerpt).program()
 
 
 class _Assembly:
     """The tables of one heap, and what is looked up in several of them."""
 
-    def __init__(self, raw: bytes, tokens: Tokens, heap: I64) -> None:
-        self._raw, self._tokens, self._heap = raw, tokens, heap
-        self._texts = [
-            unescape(raw[first:end]) if escaped else raw[first:end]
-            for first, end, escaped in tokens.symbols.tolist()
-        ]
+    def __init__(
+        self, texts: list[bytes], nodes: I64, heap: I64, excerpt: Callable[[int], bytes]
+    ) -> None:
+        self._texts, self._node_table, self._heap = texts, nodes, heap
+        self._text_of_excerpt = excerpt
         self._symbols: dict[bytes, int] = {}
         self._words = list(WORDS)
         self._globals = self._rows(state.GLOBALS, state.N_GLOBALS)
@@ -65,7 +63,7 @@ class _Assembly:
 
     def program(self) -> Program:
         """Return all of it."""
-        nodes = self._tokens.nodes
+        nodes = self._node_table
         places = debug.Places(nodes, lambda s: self._texts[s].decode(errors="replace"), self._add)
         rows = self._rows(state.INSTRUCTIONS, state.N_INSTRUCTIONS)
         spans = places.locations(self._nodes(rows[:, state.I_DEBUG]))
@@ -115,9 +113,7 @@ class _Assembly:
 
     def _excerpt(self, number: int) -> int:
         """Return the symbol of an excerpt's text."""
-        row = self._rows(state.EXCERPTS, state.N_EXCERPTS)[number]
-        first, end = (self._tokens.cells[2 * token + 1] for token in row)
-        return self._add(self._raw[first:end].rstrip())
+        return self._add(self._text_of_excerpt(number))
 
     def _word(self, number: int) -> int:
         """Return the symbol of a word."""
@@ -171,7 +167,7 @@ class _Assembly:
         return max(name - 1, 0)
 
     def _global_table(self, places: debug.Places) -> Globals:
-        rows, nodes = self._globals, self._tokens.nodes
+        rows, nodes = self._globals, self._node_table
         declared = debug.variable_nodes(nodes, self._nodes(rows[:, state.G_DEBUG]))
         flags = rows[:, state.G_FLAGS] | self._group_flags(rows[:, state.G_GROUP])
         return Globals(
@@ -190,7 +186,7 @@ class _Assembly:
 
     def _nodes(self, numbers: I64) -> I64:
         """Return the metadata nodes of these numbers; -1 for what is none."""
-        return np.where(numbers < len(self._tokens.nodes) - 1, numbers, -1)
+        return np.where(numbers < len(self._node_table) - 1, numbers, -1)
 
     def _group_flags(self, group: I64) -> I64:
         """Return the flags of each attribute group; none for -1."""
@@ -254,7 +250,7 @@ class _Assembly:
         rows = self._rows(state.CONSTANTS, state.N_CONSTANTS)
         kind, flags = rows[:, state.C_KIND], rows[:, state.C_FLAGS].copy()
         payload = rows[:, state.C_PAYLOAD].copy()
-        for row in np.flatnonzero((kind == ConstantKind.FLOAT) | (flags & Flag.WIDE != 0)):
+        for row in np.flatnonzero(flags & Flag.WIDE):  # numbers that are still texts
             convert = real_bits if kind[row] == ConstantKind.FLOAT else narrow
             number = self._number(convert, payload[row])
             flags[row] = Flag.WIDE if number is None else 0
@@ -279,7 +275,9 @@ class _Assembly:
         )
 
     def _find_block(self, operands: I64) -> None:
-        """Resolve the block of a blockaddress in place."""
+        """Resolve the block of a blockaddress in place, if it is still a name."""
+        if operands[1] < state.TAG_FOREIGN:
+            return
         holder = self._globals[self._global_of[operands[0] & state.TAG_MASK]]
         if holder[state.G_FUNCTION] < 0:
             raise unread("a blockaddress names something else than a function")
@@ -296,12 +294,12 @@ class _Assembly:
         operands[1] = state.TAG_BLOCK + first + np.flatnonzero(found)[0]
 
     def _variables(self, places: debug.Places) -> tuple[Variables, Bindings]:
-        nodes = self._tokens.nodes
+        nodes = self._node_table
         rows = self._rows(state.BINDINGS, state.N_BINDINGS)
         if (self._nodes(rows[:, state.V_VARIABLE]) < 0).any():
             raise unread("a debug record names a variable that is not there")
         keys = rows[:, state.V_FUNCTION] * len(nodes) + rows[:, state.V_VARIABLE]
-        unique, variable = np.unique(keys, return_inverse=True)
+        unique, variable = _in_order(keys)
         node = unique % max(len(nodes), 1)
         variables = Variables(
             name=debug.names(nodes, node),
@@ -347,6 +345,15 @@ class _Assembly:
 
 def _column(rows: I64, column: int, dtype: Any = np.int32) -> Any:
     return rows[:, column].astype(dtype)
+
+
+def _in_order(keys: I64) -> tuple[I64, I64]:
+    """Return each key once, by first appearance, and the place of every key among those."""
+    unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return unique[order], place[inverse]
 
 
 def _ranges(first: I64, count: I64) -> tuple[I32, I64]:

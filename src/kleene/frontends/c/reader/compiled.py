@@ -40,6 +40,6 @@ def _by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
 
 
 _ROOM = Room(Path(__file__).parent, codes.__file__, rule=_by_name)
-entry, step = _ROOM.entry, _ROOM.piece
+entry, step = _ROOM.entry, _ROOM.borrower
 
 __all__ = ["Cells", "Nodes", "Text", "apart", "entry", "step"]

@@ -193,7 +193,9 @@ def leaf_value(t: Cells, m: Cells, type_id: int) -> int:
     if kind == REAL or kind == BYTES:
         payload = m[VALUE]
         advance(t, m)
-        return plain_constant(m, FLOAT if kind == REAL else STRING, type_id, payload)
+        if kind == REAL:  # `assemble` makes bits of the text
+            return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, payload, m[TOP])
+        return plain_constant(m, STRING, type_id, payload)
     if kind == WORD:
         return literal(t, m, type_id)
     return -1

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, entry, step
+from kleene.frontends.c.reader.decode import unescape
 from kleene.frontends.c.reader.metadata import node
 from kleene.frontends.c.reader.state import Sizes
 from kleene.frontends.c.reader.symbols import (
@@ -71,6 +72,13 @@ class Tokens(NamedTuple):
     n_tokens: int
     symbols: NDArray[np.int64]  # first byte, end, whether escapes are to be undone
     nodes: NDArray[np.int64]
+
+    def texts(self, raw: bytes) -> list[bytes]:
+        """Return the text of each symbol."""
+        return [
+            unescape(raw[first:end]) if escaped else raw[first:end]
+            for first, end, escaped in self.symbols.tolist()
+        ]
 
     def sizes(self) -> Sizes:
         """Return what bounds the tables that these tokens can fill."""

@@ -1,0 +1,203 @@
+"""Calls: attributes, function type, callee, arguments; and the bundles that come before them."""
+
+from __future__ import annotations
+
+from kleene.frontends.c.reader.bits import blocks
+from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.constants import kind_of
+from kleene.frontends.c.reader.bits.cursor import a_type, block, item, left, relative, typed
+from kleene.frontends.c.reader.bits.head import FUNCTION, VARARG, group_of
+from kleene.frontends.c.reader.bits.rows import add, fast_math
+from kleene.frontends.c.reader.bits.state import (
+    AT,
+    BUNDLED,
+    FAULT,
+    GLOBAL_ROW,
+    GR_PASSING,
+    GR_TYPE,
+    LIST_PASSES,
+    N_GLOBALS,
+    N_LISTS,
+    N_TAGS,
+    N_VALUES,
+    TAGS,
+    UPGRADED,
+    USED,
+)
+from kleene.frontends.c.reader.state import (
+    BUNDLE_OPERANDS,
+    BUNDLES,
+    C_KIND,
+    C_WIDTH,
+    CONSTANTS,
+    ELEMENTS,
+    I_ABOUT,
+    I_FLAGS,
+    I_GROUP,
+    I_OPCODE,
+    I_TYPE,
+    I_WIDTH,
+    INSTRUCTIONS,
+    N_BUNDLE_OPERANDS,
+    N_BUNDLES,
+    N_INSTRUCTIONS,
+    N_OPERANDS,
+    N_PASSED,
+    P_OPERAND,
+    P_PASSING,
+    P_TYPE,
+    P_WIDTH,
+    PASSED,
+    T_COUNT,
+    T_FIRST,
+    T_FLAGS,
+    T_WIDTH,
+    TAG_CONSTANT,
+    TAG_INSTRUCTION,
+    TAG_MASK,
+    TYPES,
+    U_FIRST,
+    U_INSTRUCTION,
+    U_TAG,
+    U_WIDTH,
+)
+from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
+
+CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
+ALLOCA = int(Opcode.ALLOCA)
+TAIL, MUSTTAIL, NOTAIL = int(Flag.TAIL), int(Flag.MUSTTAIL), int(Flag.NOTAIL)
+POISON = int(ConstantKind.POISON)
+T_LABEL, T_METADATA = int(TypeKind.LABEL), int(TypeKind.METADATA)
+_METADATA_MARK = 0x80000000
+
+
+@step
+def bundle(c: Cells, h: Cells, m: Cells) -> None:
+    """Read an operand bundle of the call to come."""
+    apart()
+    tag = item(c, h)
+    if tag < 0 or tag >= h[N_TAGS]:
+        h[FAULT] = 1
+        return
+    row = m[BUNDLES] + m[N_BUNDLES] * U_WIDTH
+    m[row + U_INSTRUCTION], m[row + U_TAG] = m[N_INSTRUCTIONS], h[h[TAGS] + tag]
+    m[row + U_FIRST] = m[N_BUNDLE_OPERANDS]
+    m[N_BUNDLES] += 1
+    while left(h) > 0 and not h[FAULT]:
+        if c[h[AT]] == _METADATA_MARK:
+            h[FAULT] = 1
+        m[m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]] = typed(c, h)
+        m[N_BUNDLE_OPERANDS] += 1
+    h[BUNDLED] = 1
+
+
+@step
+def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) -> None:
+    """Read a call of `llvm.lifetime.start(i64, ptr)` as LLVM 22 has it: without the size."""
+    apart()
+    relative(c, h)
+    pointer = relative(c, h)
+    is_known = False
+    if TAG_INSTRUCTION <= pointer <= TAG_INSTRUCTION + TAG_MASK:
+        defined = m[INSTRUCTIONS] + (pointer & TAG_MASK) * I_WIDTH
+        is_known = m[defined + I_OPCODE] == ALLOCA
+    elif TAG_CONSTANT <= pointer <= TAG_CONSTANT + TAG_MASK:
+        is_known = m[m[CONSTANTS] + (pointer & TAG_MASK) * C_WIDTH + C_KIND] == POISON
+    if not is_known:  # LLVM looks behind casts, and drops the call of anything else
+        h[FAULT] = 1
+        return
+    add(m, pointer)
+    m[row + I_ABOUT], m[row + I_FLAGS], m[row + I_GROUP] = type_id, 0, -1
+    h[USED] |= 1 << (h[h[GLOBAL_ROW] + callee] & 31)
+
+
+@step
+def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
+    """Read an argument whose type is known, and how it travels."""
+    kind = kind_of(m, type_id)
+    if kind == T_LABEL or kind == T_METADATA:  # metadata's text has numbers that only LLVM knows
+        h[FAULT] = 1
+    if attributes and h[h[LIST_PASSES] + attributes]:
+        passing(c, h, m, attributes, index)
+    add(m, relative(c, h))
+
+
+@step
+def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
+    """Note how the next operand travels, if not as it is."""
+    apart()
+    group = group_of(c, h, attributes, index)
+    if group >= 0 and h[group + GR_PASSING]:
+        row = m[PASSED] + m[N_PASSED] * P_WIDTH
+        m[row + P_OPERAND], m[row + P_PASSING] = m[N_OPERANDS], h[group + GR_PASSING]
+        m[row + P_TYPE] = h[group + GR_TYPE]
+        m[N_PASSED] += 1
+
+
+@step
+def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None:
+    """Read the arguments, those beyond the function's type with their types."""
+    apart()
+    first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
+    for i in range(count):
+        argument(c, h, m, attributes, i + 1, m[first + i])
+        if h[FAULT]:
+            return
+    if left(h) > 0 and not m[shape + T_FLAGS] & VARARG:
+        h[FAULT] = 1
+    while left(h) > 0 and not h[FAULT]:
+        count += 1
+        if attributes and h[h[LIST_PASSES] + attributes]:
+            passing(c, h, m, attributes, count)
+        add(m, typed(c, h))
+
+
+@step
+def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read call, invoke or callbr; blocks come before the callee, in the text last."""
+    apart()
+    attributes, bits = item(c, h), item(c, h)
+    if attributes < 0 or attributes > h[N_LISTS]:
+        h[FAULT] = 1
+        return
+    m[row + I_OPCODE] = CALL
+    m[row + I_GROUP] = attributes if attributes else -1
+    targets, n_targets, is_typed = h[AT], 0, (bits >> 15) & 1
+    if code == blocks.CALL:
+        m[row + I_FLAGS] = TAIL if bits & 1 else 0
+        m[row + I_FLAGS] |= (MUSTTAIL if bits & (1 << 14) else 0) | (
+            NOTAIL if bits & (1 << 16) else 0
+        )
+        if bits & (1 << 17):
+            m[row + I_FLAGS] |= fast_math(item(c, h))
+    elif code == blocks.INVOKE:
+        m[row + I_OPCODE], n_targets, is_typed = INVOKE, 2, (bits >> 13) & 1
+    else:
+        m[row + I_OPCODE] = CALLBR
+        item(c, h)
+        n_targets = 1 + item(c, h)
+        if n_targets < 1 or n_targets > left(h) + 1:
+            h[FAULT] = 1
+            return
+        h[AT] -= 2
+    h[AT] += n_targets + (1 if code == blocks.CALL_BRANCH else 0)
+    type_id = a_type(c, h)
+    if not is_typed or h[FAULT] or kind_of(m, type_id) != FUNCTION:
+        h[FAULT] = 1
+        return
+    callee = (h[N_VALUES] - c[h[AT]]) & 0xFFFFFFFF if left(h) > 0 else 0
+    add(m, typed(c, h))
+    if callee < h[N_GLOBALS] and h[h[UPGRADED] + callee] >= 0:
+        if code != blocks.CALL or h[BUNDLED]:
+            h[FAULT] = 1
+        lifetime(c, h, m, row, callee, h[h[UPGRADED] + callee])
+        return
+    shape = m[TYPES] + type_id * T_WIDTH
+    m[row + I_ABOUT], m[row + I_TYPE] = type_id, m[m[ELEMENTS] + m[shape + T_FIRST]]
+    arguments(c, h, m, shape, attributes)
+    if n_targets:
+        normal = block(h, c[targets])
+        add(m, normal)
+        first = targets + (2 if code == blocks.CALL_BRANCH else 1)
+        for place in range(first, first + n_targets - 1):
+            add(m, block(h, c[place]))

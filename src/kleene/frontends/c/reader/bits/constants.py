@@ -1,0 +1,442 @@
+"""Constants: declared record by record, then made from the leaves up, each once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.frontends.c.reader.bits import blocks
+from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, step
+from kleene.frontends.c.reader.bits.cursor import (
+    a_type,
+    define,
+    go_to,
+    item,
+    left,
+    optional,
+    signed,
+)
+from kleene.frontends.c.reader.bits.state import (
+    CONSTANT_TYPE,
+    FAULT,
+    FIRST_BLOCKS,
+    FIRST_CONSTANT,
+    GLOBAL_ROW,
+    N_GLOBALS,
+    N_VALUES,
+    N_WAITING,
+    VALUE_RECORDS,
+    VALUE_TYPES,
+    VALUES,
+    WAITING,
+    ZERO_TEXTS,
+)
+from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, R_WIDTH
+from kleene.frontends.c.reader.bits.texts import symbol_of
+from kleene.frontends.c.reader.interned import intern_constant, plain_constant
+from kleene.frontends.c.reader.state import (
+    C_KIND,
+    C_WIDTH,
+    CONSTANTS,
+    ELEMENTS,
+    G_FUNCTION,
+    G_WIDTH,
+    GLOBALS,
+    SIMPLE,
+    STACK,
+    T_BITS,
+    T_FIRST,
+    T_KIND,
+    T_WIDTH,
+    TAG_BLOCK,
+    TAG_CONSTANT,
+    TAG_MASK,
+    TOP,
+    TYPES,
+)
+from kleene.frontends.c.reader.types import PTR, push
+from kleene.frontends.c.reader.words import WORDS
+from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
+
+INT, FLOAT, NULL = int(ConstantKind.INT), int(ConstantKind.FLOAT), int(ConstantKind.NULL)
+UNDEF, POISON, ZERO = int(ConstantKind.UNDEF), int(ConstantKind.POISON), int(ConstantKind.ZERO)
+NONE, STRING = int(ConstantKind.NONE), int(ConstantKind.STRING)
+AGGREGATE, SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
+EXPRESSION, WRAPPED = int(ConstantKind.EXPRESSION), int(ConstantKind.WRAPPED)
+BLOCK_ADDRESS, ASSEMBLY = int(ConstantKind.BLOCK_ADDRESS), int(ConstantKind.ASSEMBLY)
+T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind.POINTER)
+T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
+T_TOKEN = int(TypeKind.TOKEN)
+FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
+X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
+WIDE, SIDE_EFFECT = int(Flag.WIDE), int(Flag.SIDE_EFFECT)
+NUW, NSW = int(Flag.NUW), int(Flag.NSW)
+INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
+GEP = int(Opcode.GETELEMENTPTR)
+W_EQUIVALENT, W_NO_CFI = WORDS["dso_local_equivalent"], WORDS["no_cfi"]
+WIDE_TEXT = 60  # our own code: a number that was made a text before reading
+UNMADE, WAITED = -1, -2
+# Expressions that LLVM 22 still has; it makes instructions of the others.
+_BINARY_OF = np.full(16, -1, np.int64)
+_BINARY_OF[0], _BINARY_OF[1], _BINARY_OF[12] = Opcode.ADD, Opcode.SUB, Opcode.XOR
+_CAST_OF = np.full(16, -1, np.int64)
+for _code, _opcode in (
+    (0, Opcode.TRUNC),
+    (9, Opcode.PTRTOINT),
+    (10, Opcode.INTTOPTR),
+    (11, Opcode.BITCAST),
+    (12, Opcode.ADDRSPACECAST),
+    (13, Opcode.PTRTOADDR),
+):
+    _CAST_OF[_code] = _opcode
+
+
+@step
+def kind_of(m: Cells, type_id: int) -> int:
+    """Return the kind of a type."""
+    return m[m[TYPES] + type_id * T_WIDTH + T_KIND]
+
+
+@step
+def bits_of(m: Cells, type_id: int) -> int:
+    """Return the width or count of a type."""
+    return m[m[TYPES] + type_id * T_WIDTH + T_BITS]
+
+
+@step
+def element_of(m: Cells, type_id: int) -> int:
+    """Return the element of an array or vector."""
+    return m[m[ELEMENTS] + m[m[TYPES] + type_id * T_WIDTH + T_FIRST]]
+
+
+@step
+def narrowed(number: int, bits: int) -> int:
+    """Return the value of an integer of this width, as LLVM prints it: i1 is 0 or 1."""
+    if bits == 1:
+        return number & 1
+    if bits >= 64:
+        return number
+    shift = 64 - bits
+    return (number << shift) >> shift
+
+
+@step
+def double_bits(bits: int) -> int:
+    """Return the bits of the float64 that is this float32; the payload of a NaN stays."""
+    sign, exponent, fraction = (bits >> 31) & 1, (bits >> 23) & 255, bits & 0x7FFFFF
+    if exponent == 255:
+        exponent = 2047
+    elif exponent > 0:
+        exponent += 896
+    elif fraction:
+        exponent = 897
+        while not fraction & 0x800000:
+            fraction <<= 1
+            exponent -= 1
+        fraction &= 0x7FFFFF
+    return (sign << 63) | (exponent << 52) | (fraction << 29)
+
+
+@step
+def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
+    """Return the integer or real of this type whose bits are these."""
+    kind = kind_of(m, type_id)
+    if kind == T_INT and bits_of(m, type_id) <= 64:
+        return plain_constant(m, INT, type_id, narrowed(bits, bits_of(m, type_id)))
+    if type_id == FLOAT_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits))
+    if type_id == DOUBLE_TYPE:
+        return plain_constant(m, FLOAT, type_id, bits)
+    h[FAULT] = 1
+    return TAG_CONSTANT
+
+
+@step
+def null(h: Cells, m: Cells, type_id: int) -> int:
+    """Return the zero of a type."""
+    apart()
+    kind = kind_of(m, type_id)
+    if kind == T_INT:
+        return plain_constant(m, INT, type_id, 0)
+    if kind == T_POINTER:
+        return plain_constant(m, NULL, type_id, 0)
+    if kind == T_TOKEN:
+        return plain_constant(m, NONE, type_id, 0)
+    if kind == T_ARRAY or kind == T_STRUCT or kind == T_VECTOR:
+        return plain_constant(m, ZERO, type_id, 0)
+    if kind == T_FLOAT:
+        for place in range(3):
+            if type_id == (X86_FP80, FP128, PPC_FP128)[place]:
+                zero = h[ZERO_TEXTS + place]
+                return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, zero, m[TOP])
+        return plain_constant(m, FLOAT, type_id, 0)
+    h[FAULT] = 1
+    return TAG_CONSTANT
+
+
+@step
+def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
+    """Give the next number to the constant of a record, which is made when all are declared."""
+    apart()
+    row = record * R_WIDTH
+    code = c[row + R_CODE]
+    if code == blocks.CONSTANT_TYPE:
+        go_to(c, h, record)
+        h[CONSTANT_TYPE] = a_type(c, h)
+        return
+    if code == blocks.CONSTANT_STRING or code == blocks.CONSTANT_CSTRING or code == WIDE_TEXT:
+        c[row + R_FIRST] = symbol_of(text, s, c[row + R_FIRST])
+    elif code == blocks.CONSTANT_ASSEMBLY:
+        first = c[row + R_FIRST]
+        c[first + 2] = symbol_of(text, s, c[first + 2])
+        c[first + 3] = symbol_of(text, s, c[first + 3])
+    define(h, UNMADE, h[CONSTANT_TYPE])
+    if not h[FAULT]:
+        h[h[VALUE_RECORDS] + h[N_VALUES] - 1] = record
+
+
+@step
+def inner(c: Cells, record: int) -> tuple[int, int, int]:
+    """Return where the constants within a constant lie: the first place, the end, the stride."""
+    row = record * R_WIDTH
+    code, first, end = c[row + R_CODE], c[row + R_FIRST], c[row + R_END]
+    if code == blocks.CONSTANT_AGGREGATE:
+        return first, end, 1
+    if code == blocks.CONSTANT_BINARY:
+        return first + 1, min(end, first + 3), 1
+    if code == blocks.CONSTANT_CAST:
+        return first + 2, min(end, first + 3), 1
+    if code == blocks.CONSTANT_ADDRESS:
+        return first + 3, end, 2
+    if code == blocks.CONSTANT_RANGED_ADDRESS:
+        return first + 6, end, 2
+    return first, first, 1
+
+
+@step
+def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
+    """Put the constants within a constant that are not yet made on the list of those to make."""
+    first, end, stride = inner(c, record)
+    for place in range(first, end, stride):
+        number = c[place]
+        if number < 0 or number >= h[N_VALUES] or h[h[VALUES] + number] == WAITED:
+            h[FAULT] = 1  # not there, or within itself
+            return
+        if h[h[VALUES] + number] == UNMADE:
+            h[h[WAITING] + h[N_WAITING]] = number
+            h[N_WAITING] += 1
+
+
+@step
+def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Push the constants within a constant, all made."""
+    first, end, stride = inner(c, record)
+    for place in range(first, end, stride):
+        push(m, h[h[VALUES] + c[place]])
+
+
+@step
+def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
+    """Return an array, struct or vector; a vector of one number over and over is a splat."""
+    apart()
+    base = m[TOP]
+    push_inner(c, h, m, record)
+    return collected(m, type_id, base)
+
+
+@step
+def collected(m: Cells, type_id: int, base: int) -> int:
+    """Return the aggregate of the constants on the stack from `base` on."""
+    first = m[m[STACK] + base]
+    is_splat = m[TOP] > base and kind_of(m, type_id) == T_VECTOR
+    is_splat = is_splat and first >= TAG_CONSTANT and first <= TAG_CONSTANT + TAG_MASK
+    if is_splat:
+        kind = m[m[CONSTANTS] + (first & TAG_MASK) * C_WIDTH + C_KIND]
+        is_splat = kind == INT or kind == FLOAT
+        for i in range(base, m[TOP]):
+            is_splat = is_splat and m[m[STACK] + i] == first
+    if is_splat:
+        m[TOP] = base + 1
+    return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
+
+
+@step
+def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
+    """Return an array or vector whose elements' bits are the operands."""
+    apart()
+    kind, base = kind_of(m, type_id), m[TOP]
+    if kind != T_ARRAY and kind != T_VECTOR:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    element = element_of(m, type_id)
+    while left(h) > 0 and not h[FAULT]:
+        push(m, number_constant(h, m, element, item(c, h)))
+    return collected(m, type_id, base)
+
+
+@step
+def address_flags(number: int) -> int:
+    """Return the flags of a getelementptr as LLVM prints them: `inbounds` implies `nusw`."""
+    flags = INBOUNDS if number & 1 else NUSW if number & 2 else 0
+    return flags | (NUW if number & 4 else 0)
+
+
+@step
+def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
+    """Return an operation on constants."""
+    apart()
+    base, opcode, flags, about = m[TOP], -1, 0, -1
+    if code == blocks.CONSTANT_BINARY:
+        number = item(c, h)
+        opcode = _BINARY_OF[number] if 0 <= number < 16 else -1
+        item(c, h)
+        item(c, h)
+        bits = optional(c, h)
+        flags = (NUW if bits & 1 else 0) | (NSW if bits & 2 else 0)
+    elif code == blocks.CONSTANT_CAST:
+        number = item(c, h)
+        opcode = _CAST_OF[number] if 0 <= number < 16 else -1
+        item(c, h)
+        item(c, h)
+        if left(h) > 0 and item(c, h):  # flags that no constant has
+            h[FAULT] = 1
+    else:
+        opcode, about = GEP, a_type(c, h)
+        flags = address_flags(item(c, h))
+        if code == blocks.CONSTANT_RANGED_ADDRESS:
+            if item(c, h) > 64:  # the width of the range
+                h[FAULT] = 1
+            item(c, h)
+            item(c, h)
+        if left(h) < 2 or left(h) & 1:
+            h[FAULT] = 1
+    if opcode < 0:
+        h[FAULT] = 1
+    if h[FAULT]:
+        return TAG_CONSTANT
+    push_inner(c, h, m, record)
+    return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
+
+
+@step
+def a_global(c: Cells, h: Cells) -> int:
+    """Return the number of the global that the next operand names."""
+    number = item(c, h)
+    if number < 0 or number >= h[N_GLOBALS]:
+        h[FAULT] = 1
+        return 0
+    return number
+
+
+@step
+def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
+    """Return the address of a block."""
+    apart()
+    base = m[TOP]
+    a_type(c, h)
+    number = a_global(c, h)
+    block = item(c, h)
+    function = m[m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH + G_FUNCTION]
+    if h[FAULT] or function < 0:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    first = h[h[FIRST_BLOCKS] + function]
+    if block < 0 or block >= h[h[FIRST_BLOCKS] + function + 1] - first:
+        h[FAULT] = 1
+    push(m, h[h[VALUES] + number])
+    push(m, TAG_BLOCK + first + block)
+    return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
+
+
+@step
+def wrapped(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
+    """Return `dso_local_equivalent @f` or `no_cfi @f`."""
+    apart()
+    base = m[TOP]
+    a_type(c, h)
+    push(m, h[h[VALUES] + a_global(c, h)])
+    word = W_NO_CFI if code == blocks.CONSTANT_NO_CFI else W_EQUIVALENT
+    return intern_constant(m, WRAPPED, 0, 0, type_id, -1, word, base)
+
+
+@step
+def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
+    """Return a constant that holds no other."""
+    apart()
+    symbol = c[record * R_WIDTH + R_FIRST]
+    if code == blocks.CONSTANT_NULL:
+        return null(h, m, type_id)
+    if code == blocks.CONSTANT_UNDEF:
+        return plain_constant(m, UNDEF, type_id, 0)
+    if code == blocks.CONSTANT_POISON:
+        return plain_constant(m, POISON, type_id, 0)
+    if code == blocks.CONSTANT_INTEGER:
+        if kind_of(m, type_id) != T_INT:  # a vector of it, which nobody writes yet
+            h[FAULT] = 1
+        return number_constant(h, m, type_id, signed(item(c, h)))
+    if code == blocks.CONSTANT_FLOAT:
+        if kind_of(m, type_id) != T_FLOAT:
+            h[FAULT] = 1
+        return number_constant(h, m, type_id, item(c, h))
+    if code == WIDE_TEXT:
+        kind = FLOAT if kind_of(m, type_id) == T_FLOAT else INT
+        return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[TOP])
+    if code == blocks.CONSTANT_STRING or code == blocks.CONSTANT_CSTRING:
+        if kind_of(m, type_id) != T_ARRAY or bits_of(m, element_of(m, type_id)) != 8:
+            h[FAULT] = 1
+        return plain_constant(m, STRING, type_id, symbol)
+    if code == blocks.CONSTANT_DATA:
+        return data(c, h, m, type_id)
+    if code == blocks.CONSTANT_BLOCK:
+        return block_address(c, h, m, type_id)
+    if code == blocks.CONSTANT_EQUIVALENT or code == blocks.CONSTANT_NO_CFI:
+        return wrapped(c, h, m, code, type_id)
+    if code == blocks.CONSTANT_ASSEMBLY:
+        flags = SIDE_EFFECT if c[symbol + 1] & 1 else 0
+        words = c[symbol + 2], c[symbol + 3]
+        return intern_constant(m, ASSEMBLY, 0, flags, PTR, words[1], words[0], m[TOP])
+    h[FAULT] = 1
+    return TAG_CONSTANT
+
+
+@step
+def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
+    """Make a constant whose inner ones are made."""
+    apart()
+    record, type_id = h[h[VALUE_RECORDS] + number], h[h[VALUE_TYPES] + number]
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    made = TAG_CONSTANT
+    if code == blocks.CONSTANT_AGGREGATE:
+        made = aggregate(c, h, m, record, type_id)
+    elif (
+        code == blocks.CONSTANT_BINARY
+        or code == blocks.CONSTANT_CAST
+        or code == blocks.CONSTANT_ADDRESS
+        or code == blocks.CONSTANT_RANGED_ADDRESS
+    ):
+        made = expression(c, h, m, record, code, type_id)
+    else:
+        made = leaf(c, h, m, record, code, type_id)
+    h[h[VALUES] + number] = made
+
+
+@step
+def make_all(c: Cells, h: Cells, m: Cells) -> None:
+    """Make the constants of the block that ends here."""
+    apart()
+    for number in range(h[FIRST_CONSTANT], h[N_VALUES]):
+        if h[h[VALUES] + number] != UNMADE:
+            continue
+        h[h[WAITING]], h[N_WAITING] = number, 1
+        while h[N_WAITING] > 0 and not h[FAULT]:
+            top = h[h[WAITING] + h[N_WAITING] - 1]
+            state = h[h[VALUES] + top]
+            if state == UNMADE:
+                h[h[VALUES] + top] = WAITED
+                wait_for_inner(c, h, h[h[VALUE_RECORDS] + top])
+                continue
+            if state == WAITED:
+                make(c, h, m, top)
+            h[N_WAITING] -= 1
+        if h[FAULT]:
+            return

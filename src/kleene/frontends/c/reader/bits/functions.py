@@ -1,0 +1,344 @@
+"""Bodies of functions, and the order of everything."""
+
+from __future__ import annotations
+
+from kleene.frontends.c.reader.bits import blocks
+from kleene.frontends.c.reader.bits.calls import bundle
+from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, entry, step
+from kleene.frontends.c.reader.bits.constants import declare, make_all
+from kleene.frontends.c.reader.bits.cursor import define, go_to, item, left
+from kleene.frontends.c.reader.bits.globals import all_globals, initializers
+from kleene.frontends.c.reader.bits.head import (
+    attribute_group,
+    attribute_list,
+    bundle_tag,
+    type_record,
+)
+from kleene.frontends.c.reader.bits.instructions import known
+from kleene.frontends.c.reader.bits.metadata import attachment, debug_record, metadata_record, place
+from kleene.frontends.c.reader.bits.rows import new_instruction
+from kleene.frontends.c.reader.bits.state import (
+    BODIES,
+    BUNDLED,
+    CONSTANT_TYPE,
+    DECLARED,
+    END_BLOCK,
+    FAULT,
+    FIRST_BINDING,
+    FIRST_BLOCK,
+    FIRST_BLOCKS,
+    FIRST_BUNDLED,
+    FIRST_CONSTANT,
+    FIRST_OPERAND,
+    FUNCTION,
+    IN_BLOCK,
+    LAST_PLACE,
+    LIFETIME,
+    MAX_BODIES,
+    MD_SHIFT,
+    N_BODIES,
+    N_CREATED,
+    N_MD,
+    N_MODULE_MD,
+    N_MODULE_VALUES,
+    N_ORDERED,
+    N_ROWS,
+    N_VALUES,
+    O_SORT,
+    O_WIDTH,
+    ORDER,
+    USED,
+    VALUES,
+    ZERO_TEXTS,
+)
+from kleene.frontends.c.reader.bits.stream import ENTER, LEAVE, R_BLOCK, R_CODE, R_WIDTH
+from kleene.frontends.c.reader.bits.texts import symbol_of
+from kleene.frontends.c.reader.state import (
+    A_NAME,
+    A_TYPE,
+    A_WIDTH,
+    ARGUMENTS,
+    B_FIRST,
+    B_FUNCTION,
+    B_NAME,
+    B_NUMBER,
+    B_WIDTH,
+    BINDINGS,
+    BLOCKS,
+    BUNDLE_OPERANDS,
+    ERROR,
+    F_FIRST_ARGUMENT,
+    F_WIDTH,
+    FULL,
+    FUNCTIONS,
+    I_NAME,
+    I_OPCODE,
+    I_TYPE,
+    I_WIDTH,
+    INSTRUCTIONS,
+    N_ARGUMENTS,
+    N_BINDINGS,
+    N_BLOCKS,
+    N_BUNDLE_OPERANDS,
+    N_FUNCTIONS,
+    N_INSTRUCTIONS,
+    N_OPERANDS,
+    OPERANDS,
+    TAG_ARGUMENT,
+    TAG_BLOCK,
+    TAG_INSTRUCTION,
+    TAG_MASK,
+    TAG_NUMBERED,
+    V_VALUE,
+    V_WIDTH,
+)
+from kleene.frontends.c.reader.types import VOID
+from kleene.ir.codes import Opcode
+
+LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
+
+
+@step
+def enter_function(h: Cells, m: Cells) -> None:
+    """Begin the next body: its arguments are the first values after the module's."""
+    apart()
+    if h[N_BODIES] >= h[MAX_BODIES] or h[FUNCTION] >= 0:
+        h[FAULT] = 1
+        return
+    if h[N_BODIES] == 0:
+        h[N_MODULE_VALUES], h[N_MODULE_MD] = h[N_VALUES], h[N_MD]
+    function = h[h[BODIES] + h[N_BODIES]]
+    h[N_BODIES] += 1
+    h[FUNCTION] = function
+    h[FIRST_BLOCK] = h[h[FIRST_BLOCKS] + function]
+    h[END_BLOCK] = h[h[FIRST_BLOCKS] + function + 1]
+    h[IN_BLOCK] = h[DECLARED] = h[BUNDLED] = h[USED] = 0
+    h[LAST_PLACE] = -1
+    h[N_VALUES], h[N_MD] = h[N_MODULE_VALUES], h[N_MODULE_MD]
+    h[MD_SHIFT] = h[N_ROWS] - h[N_MODULE_MD]
+    h[FIRST_OPERAND], h[FIRST_BUNDLED] = m[N_OPERANDS], m[N_BUNDLE_OPERANDS]
+    h[FIRST_BINDING] = m[N_BINDINGS]
+    row = m[FUNCTIONS] + function * F_WIDTH
+    end = m[N_ARGUMENTS]
+    if function + 1 < m[N_FUNCTIONS]:
+        end = m[row + F_WIDTH + F_FIRST_ARGUMENT]
+    for argument in range(m[row + F_FIRST_ARGUMENT], end):
+        define(h, TAG_ARGUMENT + argument, m[m[ARGUMENTS] + argument * A_WIDTH + A_TYPE])
+    if m[N_BLOCKS] != h[FIRST_BLOCK]:
+        h[FAULT] = 1
+
+
+@step
+def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
+    """Turn numbers of values that were not yet defined into the values."""
+    apart()
+    for cell in range(first, first + count * stride, stride):
+        if m[cell] >= TAG_NUMBERED:
+            number = m[cell] & TAG_MASK
+            if number >= h[N_VALUES]:
+                h[FAULT] = 1
+                return
+            m[cell] = h[h[VALUES] + number]
+
+
+@step
+def created(h: Cells) -> None:
+    """See that what was upgraded is first called in the order in which it stands."""
+    for new in range(h[N_ORDERED]):
+        is_one = h[h[ORDER] + new * O_WIDTH + O_SORT] == LIFETIME
+        if is_one and h[USED] & (1 << (new & 31)) and new >= h[N_CREATED]:
+            if new != h[N_CREATED]:
+                h[FAULT] = 1
+            h[N_CREATED] = new + 1
+
+
+@step
+def leave_function(h: Cells, m: Cells) -> None:
+    """End a body: every block is there, and every value that is used."""
+    apart()
+    if (
+        h[FUNCTION] < 0
+        or h[IN_BLOCK]
+        or not h[DECLARED]
+        or m[N_BLOCKS] != h[END_BLOCK]
+        or h[BUNDLED]
+    ):
+        h[FAULT] = 1
+        return
+    operands, bundled, bindings = h[FIRST_OPERAND], h[FIRST_BUNDLED], h[FIRST_BINDING]
+    resolve(h, m, m[OPERANDS] + operands, m[N_OPERANDS] - operands, 1)
+    resolve(h, m, m[BUNDLE_OPERANDS] + bundled, m[N_BUNDLE_OPERANDS] - bundled, 1)
+    values = m[BINDINGS] + bindings * V_WIDTH + V_VALUE
+    resolve(h, m, values, m[N_BINDINGS] - bindings, V_WIDTH)
+    if h[USED]:
+        created(h)
+    h[N_VALUES], h[N_MD] = h[N_MODULE_VALUES], h[N_MODULE_MD]
+    h[FUNCTION] = -1
+
+
+@step
+def open_block(h: Cells, m: Cells) -> None:
+    """Begin the next block."""
+    new = m[N_BLOCKS]
+    if new >= h[END_BLOCK]:
+        h[FAULT] = 1
+        return
+    row = m[BLOCKS] + new * B_WIDTH
+    m[row + B_NAME], m[row + B_FUNCTION], m[row + B_NUMBER] = 0, h[FUNCTION], -1
+    m[row + B_FIRST] = m[N_INSTRUCTIONS]
+    m[N_BLOCKS] = new + 1
+    h[IN_BLOCK] = 1
+
+
+@step
+def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
+    """Append the instruction of the record at hand."""
+    apart()
+    if not h[IN_BLOCK]:
+        open_block(h, m)
+        if h[FAULT]:
+            return
+    row = new_instruction(m)
+    known(c, h, m, row, code)
+    if h[FAULT] or m[ERROR]:
+        return
+    is_call = code == blocks.CALL or code == blocks.INVOKE or code == blocks.CALL_BRANCH
+    if h[BUNDLED] and not is_call:
+        h[FAULT] = 1
+    h[BUNDLED] = 0
+    if m[row + I_TYPE] != VOID:
+        define(h, TAG_INSTRUCTION + m[N_INSTRUCTIONS], m[row + I_TYPE])
+    m[N_INSTRUCTIONS] += 1
+    if m[row + I_OPCODE] <= LAST_TERMINATOR:
+        h[IN_BLOCK] = 0
+
+
+@step
+def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> None:
+    """Read one record of a body."""
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    if h[FUNCTION] < 0:
+        h[FAULT] = 1
+    elif code == blocks.SAME_PLACE or code == blocks.NEW_PLACE:
+        place(c, h, m, nodes, code == blocks.NEW_PLACE)
+    elif blocks.DEBUG_VALUE <= code <= blocks.DEBUG_DECLARE_VALUE:
+        debug_record(c, h, m, code)
+    elif code == blocks.DECLARE_BLOCKS:
+        if h[DECLARED] or item(c, h) != h[END_BLOCK] - h[FIRST_BLOCK]:
+            h[FAULT] = 1
+        h[DECLARED] = 1
+    elif code == blocks.BUNDLE:
+        bundle(c, h, m)
+    elif code != blocks.BLOCK_USERS:
+        instruction(c, h, m, code)
+
+
+@step
+def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Read the name of a value or block."""
+    apart()
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    number, name = item(c, h), symbol_of(text, s, item(c, h))
+    if code == blocks.SYMBOL_BLOCK:
+        if number < 0 or number >= m[N_BLOCKS] - h[FIRST_BLOCK]:
+            h[FAULT] = 1
+            return
+        m[m[BLOCKS] + (h[FIRST_BLOCK] + number) * B_WIDTH + B_NAME] = name
+        return
+    if code != blocks.SYMBOL_VALUE or number < h[N_MODULE_VALUES] or number >= h[N_VALUES]:
+        h[FAULT] = 1
+        return
+    tagged = h[h[VALUES] + number]
+    if TAG_ARGUMENT <= tagged < TAG_BLOCK:
+        m[m[ARGUMENTS] + (tagged & TAG_MASK) * A_WIDTH + A_NAME] = name
+    elif tagged >= TAG_INSTRUCTION:
+        m[m[INSTRUCTIONS] + (tagged & TAG_MASK) * I_WIDTH + I_NAME] = name
+    else:
+        h[FAULT] = 1
+
+
+@step
+def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> None:
+    """Begin or end what a block of the file holds."""
+    apart()
+    if block == blocks.FUNCTION:
+        if is_entered:
+            enter_function(h, m)
+        else:
+            leave_function(h, m)
+    elif block == blocks.CONSTANTS:
+        if is_entered:
+            h[FIRST_CONSTANT] = h[N_VALUES]
+            h[CONSTANT_TYPE] = VOID
+        else:
+            make_all(c, h, m)
+
+
+@step
+def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> None:
+    """Read types, attributes and tags."""
+    apart()
+    for zero in range(ZERO_TEXTS, ZERO_TEXTS + 3):
+        h[zero] = symbol_of(text, s, h[zero])
+    for record in range(n_records):
+        block, code = c[record * R_WIDTH + R_BLOCK], c[record * R_WIDTH + R_CODE]
+        if code >= 0:
+            if block == blocks.TYPES:
+                type_record(text, s, c, h, m, record)
+            elif block == blocks.ATTRIBUTE_GROUPS:
+                attribute_group(c, h, record)
+            elif block == blocks.ATTRIBUTE_LISTS:
+                attribute_list(c, h, m, record)
+            elif block == blocks.BUNDLE_TAGS:
+                bundle_tag(text, s, c, h, record)
+        if h[FAULT] or m[ERROR]:
+            return
+
+
+@step
+def body_record(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
+) -> None:
+    """Read one record of constants, metadata, names or a body."""
+    block = c[record * R_WIDTH + R_BLOCK]
+    if block == blocks.FUNCTION:
+        function_record(c, h, m, nodes, record)
+    elif block == blocks.METADATA:
+        metadata_record(text, s, c, h, m, nodes, record)
+    elif block == blocks.ATTACHMENTS:
+        go_to(c, h, record)
+        if h[FUNCTION] < 0 or left(h) == 0:
+            h[FAULT] = 1
+            return
+        attachment(c, h, m)
+    elif block == blocks.CONSTANTS:
+        declare(text, s, c, h, record)
+    elif block == blocks.SYMBOLS and h[FUNCTION] >= 0:
+        name_record(text, s, c, h, m, record)
+
+
+@entry
+def read_records(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
+) -> None:
+    """Read all records into the heap."""
+    h[FUNCTION] = -1
+    read_head(text, s, c, h, m, n_records)
+    if h[FAULT] or m[ERROR]:
+        return
+    all_globals(text, s, c, h, m)
+    for record in range(n_records):
+        if h[FAULT] or m[ERROR] or m[FULL]:
+            return
+        code = c[record * R_WIDTH + R_CODE]
+        if code == ENTER or code == LEAVE:
+            block_end(h, m, c, c[record * R_WIDTH + R_BLOCK], code == ENTER)
+        else:
+            body_record(text, s, c, h, m, nodes, record)
+    if h[N_BODIES] == 0:
+        h[N_MODULE_VALUES] = h[N_VALUES]
+    if h[N_BODIES] != h[MAX_BODIES]:
+        h[FAULT] = 1
+    initializers(h, m)

@@ -1,0 +1,162 @@
+"""Instructions on memory."""
+
+from __future__ import annotations
+
+from kleene.frontends.c.reader.bits import blocks
+from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.cursor import (
+    a_type,
+    item,
+    left,
+    optional,
+    relative,
+    typed,
+    value,
+)
+from kleene.frontends.c.reader.bits.rows import add
+from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE, N_VALUES
+from kleene.frontends.c.reader.state import (
+    I_ABOUT,
+    I_ALIGN,
+    I_FLAGS,
+    I_OPCODE,
+    I_SUB,
+    I_TYPE,
+    TOP,
+)
+from kleene.frontends.c.reader.types import I1, POINTER, STRUCT, intern_type, plain_type, push
+from kleene.ir.codes import ORDERING_SHIFT, AtomicOperation, Flag, Opcode, Ordering
+
+ALLOCA, LOAD, STORE = int(Opcode.ALLOCA), int(Opcode.LOAD), int(Opcode.STORE)
+FENCE, CMPXCHG = int(Opcode.FENCE), int(Opcode.CMPXCHG)
+ATOMICRMW = int(Opcode.ATOMICRMW)
+VOLATILE, ATOMIC, WEAK = int(Flag.VOLATILE), int(Flag.ATOMIC), int(Flag.WEAK)
+SCOPED = int(Flag.SCOPED)
+LAST_ORDERING, LAST_OPERATION = int(max(Ordering)), int(max(AtomicOperation))
+_SYSTEM = 1  # the scope that is not printed
+_MOST_ALIGNMENT = 33  # log2 of LLVM's largest, plus one
+
+
+@step
+def alignment(c: Cells, h: Cells) -> int:
+    """Return the next operand as log2 of an alignment, plus one."""
+    number = item(c, h)
+    if number < 0 or number > _MOST_ALIGNMENT:
+        h[FAULT] = 1
+    return number
+
+
+@step
+def an_ordering(c: Cells, h: Cells) -> int:
+    """Return the ordering that the next operand says."""
+    number = item(c, h)
+    if number <= 0 or number > LAST_ORDERING:
+        h[FAULT] = 1
+        return 0
+    return number
+
+
+@step
+def ordering(c: Cells, h: Cells) -> int:
+    """Return the flags of an ordering and the scope of it."""
+    flags = an_ordering(c, h) << ORDERING_SHIFT
+    return flags | (0 if item(c, h) == _SYSTEM else SCOPED)
+
+
+@step
+def allocation(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an alloca; its count is not counted back."""
+    apart()
+    m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
+    a_type(c, h)
+    count, bits = item(c, h), item(c, h)
+    if count >= h[N_VALUES] or not bits & 64:  # a type that is a pointer: long ago
+        h[FAULT] = 1
+    add(m, value(h, count))
+    m[row + I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
+    if m[row + I_ALIGN] > _MOST_ALIGNMENT:
+        h[FAULT] = 1
+    m[row + I_TYPE] = plain_type(m, POINTER, optional(c, h))
+
+
+@step
+def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a load."""
+    apart()
+    m[row + I_OPCODE] = LOAD
+    add(m, typed(c, h))
+    m[row + I_TYPE] = a_type(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
+
+
+@step
+def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a store: the pointer comes first, in the text second."""
+    apart()
+    m[row + I_OPCODE] = STORE
+    pointer = typed(c, h)
+    add(m, typed(c, h))
+    add(m, pointer)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
+
+
+@step
+def exchange(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a cmpxchg, which gives the value held and whether it was the expected one."""
+    apart()
+    m[row + I_OPCODE] = CMPXCHG
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    base = m[TOP]
+    push(m, h[LAST_TYPE])
+    push(m, I1)
+    m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
+    add(m, relative(c, h))
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering(c, h)
+    m[row + I_SUB] = an_ordering(c, h)
+    m[row + I_FLAGS] |= WEAK if item(c, h) else 0
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@step
+def update(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an atomicrmw."""
+    apart()
+    m[row + I_OPCODE] = ATOMICRMW
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    m[row + I_TYPE], m[row + I_SUB] = h[LAST_TYPE], item(c, h)
+    if m[row + I_SUB] < 0 or m[row + I_SUB] > LAST_OPERATION:
+        h[FAULT] = 1
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@step
+def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read an instruction on memory; one not known is a fault."""
+    apart()
+    if code == blocks.LOAD or code == blocks.ATOMIC_LOAD:
+        load(c, h, m, row, code == blocks.ATOMIC_LOAD)
+    elif code == blocks.STORE or code == blocks.ATOMIC_STORE:
+        store(c, h, m, row, code == blocks.ATOMIC_STORE)
+    elif code == blocks.ALLOCA:
+        allocation(c, h, m, row)
+    elif code == blocks.FENCE:
+        m[row + I_OPCODE], m[row + I_FLAGS] = FENCE, ordering(c, h)
+    elif code == blocks.EXCHANGE:
+        exchange(c, h, m, row)
+    elif code == blocks.ATOMIC_UPDATE:
+        update(c, h, m, row)
+    else:
+        h[FAULT] = 1
+    if left(h) < 0:
+        h[FAULT] = 1

@@ -1,0 +1,349 @@
+"""Debug metadata: nodes that carry places and names, attachments, and debug records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.frontends.c.reader.bits import blocks
+from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, step
+from kleene.frontends.c.reader.bits.cursor import go_to, item, left, typed, value
+from kleene.frontends.c.reader.bits.state import (
+    FAULT,
+    FUNCTION,
+    GLOBAL_ROW,
+    LAST_PLACE,
+    MAX_NODES,
+    MAX_ROWS,
+    MD_DATA,
+    MD_EMPTY_EXPRESSION,
+    MD_EXPRESSION,
+    MD_KIND,
+    MD_SHIFT,
+    MD_STRING,
+    MD_VALUE,
+    N_GLOBALS,
+    N_MD,
+    N_MODULE_MD,
+    N_NODES,
+    N_ROWS,
+    STRINGS_END,
+)
+from kleene.frontends.c.reader.bits.stream import R_CODE, R_WIDTH
+from kleene.frontends.c.reader.metadata import (
+    BLOCK,
+    FILE,
+    GLOBAL,
+    GLOBAL_EXPRESSION,
+    LOCAL,
+    LOCATION,
+    M_ARGUMENT,
+    M_COLUMN,
+    M_DIRECTORY,
+    M_FILE,
+    M_FILENAME,
+    M_INLINED,
+    M_KIND,
+    M_LINE,
+    M_NAME,
+    M_SCOPE,
+    M_VARIABLE,
+    SUBPROGRAM,
+)
+from kleene.frontends.c.reader.state import (
+    BINDINGS,
+    F_GLOBAL,
+    F_WIDTH,
+    FUNCTIONS,
+    G_DEBUG,
+    G_WIDTH,
+    GLOBALS,
+    I_DEBUG,
+    I_WIDTH,
+    INSTRUCTIONS,
+    N_BINDINGS,
+    N_INSTRUCTIONS,
+    V_BEFORE,
+    V_EXACT,
+    V_FUNCTION,
+    V_KIND,
+    V_PLACE,
+    V_VALUE,
+    V_VARIABLE,
+    V_WIDTH,
+)
+from kleene.frontends.c.reader.symbols import symbol
+from kleene.ir.codes import Binding
+
+ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
+_LARGEST = (1 << 31) - 1
+_EXPRESSION_VERSION, _VARIABLE_VERSION = 3, 2
+_HAS_FLAGS = 4  # of a subprogram: since LLVM 8
+# Records that take a number; the others name, attach or index.
+TAKES_NUMBER = np.zeros(64, np.bool_)
+TAKES_NUMBER[[2, 3, 5, 7]] = True
+TAKES_NUMBER[12:35] = True
+TAKES_NUMBER[[37, 40, 41, 44, 45, 46, 47, 48, 49]] = True
+_IS_PASSED_OVER = np.zeros(64, np.bool_)
+_IS_PASSED_OVER[[blocks.MD_NAME, blocks.MD_NAMED, blocks.MD_INDEX, blocks.MD_INDEX_PLACE]] = True
+
+
+@step
+def row_of(h: Cells, number: int) -> int:
+    """Return the row of the metadata of this number."""
+    row = number if number < h[N_MODULE_MD] else number + h[MD_SHIFT]
+    if number < 0 or row >= h[MAX_ROWS]:
+        h[FAULT] = 1
+        return 0
+    return row
+
+
+@step
+def reference(c: Cells, h: Cells) -> int:
+    """Return the row that the next operand refers to, plus one; 0 for none."""
+    number = item(c, h)
+    return row_of(h, number - 1) + 1 if number else 0
+
+
+@step
+def name(c: Cells, h: Cells) -> int:
+    """Return the symbol of the text that the next operand refers to; 0 for none."""
+    row = reference(c, h) - 1
+    if row < 0:
+        return 0
+    if h[h[MD_KIND] + row] != MD_STRING:
+        h[FAULT] = 1
+        return 0
+    return h[h[MD_DATA] + row]
+
+
+@step
+def count(c: Cells, h: Cells) -> int:
+    """Return the next operand, a line or the like."""
+    return min(max(item(c, h), 0), _LARGEST)
+
+
+@step
+def new_row(h: Cells) -> int:
+    """Give the next number to a piece of metadata; return its row."""
+    row = h[N_ROWS]
+    if row >= h[MAX_ROWS]:
+        h[FAULT] = 1
+        return 0
+    h[N_ROWS] += 1
+    h[N_MD] += 1
+    return row
+
+
+@step
+def length(text: Text, place: int) -> tuple[int, int]:
+    """Return the number written at a place in bits, six at a time, and the place after it."""
+    number, shift = 0, 0
+    while True:
+        window = text[place >> 3] | (np.int64(text[(place >> 3) + 1]) << 8)
+        chunk = (window >> (place & 7)) & 63
+        number |= (chunk & 31) << shift
+        place += 6
+        shift += 5
+        if chunk < 32 or shift > 30:
+            return number, place
+
+
+@step
+def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
+    """Number texts: in a blob their lengths, then their letters."""
+    apart()
+    n_texts, offset = item(c, h), item(c, h)
+    first, size = item(c, h), item(c, h)
+    if n_texts < 0 or offset < 0 or size < 0 or offset > size or first + size > h[STRINGS_END]:
+        h[FAULT] = 1
+        return
+    place, letters, end = 8 * first, first + offset, first + size
+    for _ in range(n_texts):
+        if place + 6 > 8 * (first + offset):
+            h[FAULT] = 1
+            return
+        n_letters, place = length(text, place)
+        row = new_row(h)
+        if n_letters > end - letters or h[FAULT]:
+            h[FAULT] = 1
+            return
+        h[h[MD_KIND] + row] = MD_STRING
+        h[h[MD_DATA] + row] = symbol(text, s, letters, letters + n_letters, False)
+        letters += n_letters
+
+
+@step
+def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
+    """Read a place or what surrounds one."""
+    apart()
+    head = item(c, h)
+    if code == blocks.MD_LOCATION:
+        nodes[row, M_KIND] = LOCATION
+        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+        nodes[row, M_SCOPE] = row_of(h, item(c, h)) + 1
+        nodes[row, M_INLINED] = reference(c, h)
+    elif code == blocks.MD_SUBPROGRAM:
+        if not head & _HAS_FLAGS:
+            h[FAULT] = 1
+        nodes[row, M_KIND], nodes[row, M_SCOPE] = SUBPROGRAM, reference(c, h)
+        nodes[row, M_NAME] = name(c, h)
+        reference(c, h)  # the linker's name
+        nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+    elif code == blocks.MD_FILE:
+        nodes[row, M_KIND] = FILE
+        nodes[row, M_FILENAME], nodes[row, M_DIRECTORY] = name(c, h), name(c, h)
+    else:
+        nodes[row, M_KIND], nodes[row, M_SCOPE] = BLOCK, reference(c, h)
+        nodes[row, M_FILE] = reference(c, h)
+        if code == blocks.MD_BLOCK:
+            nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+
+
+@step
+def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
+    """Read a variable of the source, or what ties a global to one."""
+    apart()
+    head = item(c, h)
+    if code == blocks.MD_GLOBAL_EXPRESSION:
+        nodes[row, M_KIND], nodes[row, M_VARIABLE] = GLOBAL_EXPRESSION, reference(c, h)
+        return
+    nodes[row, M_KIND] = LOCAL if code == blocks.MD_LOCAL else GLOBAL
+    nodes[row, M_SCOPE], nodes[row, M_NAME] = reference(c, h), name(c, h)
+    if code == blocks.MD_GLOBAL:
+        reference(c, h)  # the linker's name
+        if head >> 1 != _VARIABLE_VERSION:
+            h[FAULT] = 1
+    elif head >> 1 != 1:  # no alignment: long ago
+        h[FAULT] = 1
+    nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+    if code == blocks.MD_LOCAL:
+        reference(c, h)  # type
+        nodes[row, M_ARGUMENT] = count(c, h)
+
+
+@step
+def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read pairs of kind and node; the first place among them is the global's in `row`."""
+    while left(h) >= 2 and not h[FAULT]:
+        kind, node = item(c, h), row_of(h, item(c, h))
+        if kind == 0 and m[row + G_DEBUG] < 0:
+            m[row + G_DEBUG] = node
+
+
+@step
+def metadata_record(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
+) -> None:
+    """Read one record of metadata."""
+    apart()
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    if code == blocks.MD_STRINGS:
+        strings(text, s, c, h)
+    elif code == blocks.MD_GLOBAL_ATTACHMENT:
+        number = item(c, h)
+        if number < 0 or number >= h[N_GLOBALS]:
+            h[FAULT] = 1
+            return
+        attach(c, h, m, m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH)
+    elif 0 <= code < len(TAKES_NUMBER) and TAKES_NUMBER[code]:
+        node(c, h, nodes, code)
+    elif code < 0 or code >= len(TAKES_NUMBER) or not _IS_PASSED_OVER[code]:
+        h[FAULT] = 1
+
+
+@step
+def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
+    """Read metadata that takes a number."""
+    apart()
+    row = new_row(h)
+    if h[FAULT]:
+        return
+    if code == blocks.MD_VALUE:
+        item(c, h)  # type
+        h[h[MD_KIND] + row], h[h[MD_DATA] + row] = MD_VALUE, item(c, h)
+    elif code == blocks.MD_EXPRESSION:
+        if item(c, h) >> 1 != _EXPRESSION_VERSION:
+            h[FAULT] = 1
+        h[h[MD_KIND] + row] = MD_EXPRESSION if left(h) > 0 else MD_EMPTY_EXPRESSION
+    elif (
+        code == blocks.MD_LOCATION
+        or code == blocks.MD_SUBPROGRAM
+        or code == blocks.MD_FILE
+        or code == blocks.MD_BLOCK
+        or code == blocks.MD_BLOCK_FILE
+    ):
+        scope(c, h, nodes, row, code)
+    elif code == blocks.MD_GLOBAL or code == blocks.MD_LOCAL or code == blocks.MD_GLOBAL_EXPRESSION:
+        variable(c, h, nodes, row, code)
+
+
+@step
+def attachment(c: Cells, h: Cells, m: Cells) -> None:
+    """Read an attachment; those of instructions are not about places."""
+    if left(h) & 1 == 0:
+        function = m[m[FUNCTIONS] + h[FUNCTION] * F_WIDTH + F_GLOBAL]
+        attach(c, h, m, m[GLOBALS] + function * G_WIDTH)
+
+
+@step
+def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
+    """Read where the last instruction comes from; it may be where the one before does."""
+    apart()
+    if is_new:
+        row = h[N_NODES]
+        if row >= h[MAX_NODES]:
+            h[FAULT] = 1
+            return
+        nodes[row, M_KIND] = LOCATION
+        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+        nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
+        if nodes[row, M_SCOPE] == 0:
+            h[FAULT] = 1
+        h[LAST_PLACE] = row
+        h[N_NODES] = row + 1
+    if h[LAST_PLACE] < 0 or m[N_INSTRUCTIONS] == 0:
+        h[FAULT] = 1
+        return
+    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_PLACE]
+
+
+@step
+def bound_value(c: Cells, h: Cells) -> int:
+    """Return the value behind the metadata that the next operand names, -1 if it is no value."""
+    row = row_of(h, item(c, h))
+    if h[h[MD_KIND] + row] != MD_VALUE:
+        return -1
+    return value(h, h[h[MD_DATA] + row])
+
+
+@step
+def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
+    """Read which value a variable is from the last instruction on; it stands before that."""
+    apart()
+    if code == blocks.DEBUG_LABEL or code == blocks.DEBUG_DECLARE_VALUE:
+        return
+    if m[N_INSTRUCTIONS] == 0:
+        h[FAULT] = 1
+        return
+    where, variable_row, shape = row_of(h, item(c, h)), row_of(h, item(c, h)), item(c, h)
+    is_exact = h[h[MD_KIND] + row_of(h, shape)] == MD_EMPTY_EXPRESSION
+    kind = VALUE
+    bound = typed(c, h) if code == blocks.DEBUG_SIMPLE else bound_value(c, h)
+    if code == blocks.DEBUG_DECLARE:
+        kind = DECLARE
+    elif code == blocks.DEBUG_ASSIGN:
+        kind = ASSIGN
+        item(c, h)  # which assignment
+        item(c, h)  # the address's expression
+        if bound_value(c, h) < 0:
+            bound = -1
+    if left(h) != 0:
+        h[FAULT] = 1
+    if bound < 0 or h[FAULT]:
+        return
+    row = m[BINDINGS] + m[N_BINDINGS] * V_WIDTH
+    m[row + V_KIND], m[row + V_EXACT], m[row + V_VALUE] = kind, is_exact, bound
+    m[row + V_BEFORE], m[row + V_FUNCTION] = m[N_INSTRUCTIONS] - 1, h[FUNCTION]
+    m[row + V_VARIABLE], m[row + V_PLACE] = variable_row, where
+    m[N_BINDINGS] += 1

@@ -1,0 +1,226 @@
+"""What is known of a file before it is read: whether it is for us, its globals, and its sizes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.frontends.c.reader.bits import blocks, state
+from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
+from kleene.frontends.c.reader.bits.stream import ENTER, R_BLOCK, R_CODE, R_END, R_FIRST, Stream
+from kleene.frontends.c.reader.bits.upgrades import LAYOUTS, is_known, is_lifetime
+
+I64 = NDArray[np.int64]
+_BLOCKS = {0, *range(8, 18), 21, 22, 23, 26}
+_MODULE_CODES = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 14, 16, 17, 18}
+_GLOBALS = (
+    blocks.MODULE_VARIABLE,
+    blocks.MODULE_ALIAS,
+    blocks.MODULE_IFUNC,
+    blocks.MODULE_FUNCTION,
+)
+_MOST_GLOBALS = 1 << 24
+
+
+class Refused(Exception):  # noqa: N818 - no error: LLVM is asked then
+    """Not for this reader: LLVM is to read it, and to say what is wrong if anything is."""
+
+
+class Plan(NamedTuple):
+    """A file's globals in the order of the text, and what else is known before reading."""
+
+    order: I64  # rows of state.O_WIDTH
+    bodies: I64  # function rows that have a body
+    first_blocks: I64  # by function row
+    n_globals: int  # values that are globals
+    n_arguments: int
+    n_metadata: int
+    names: list[bytes]  # to be put behind the file's bytes: the order refers to them there
+
+
+def check(value: object) -> None:
+    """Refuse the file unless `value` holds."""
+    if not value:
+        raise Refused
+
+
+class Records:
+    """The records of a file, asked for by block and code."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.cells, self.rows = stream.cells, stream.records
+        self.key = self.rows[:, R_BLOCK] * 64 + self.rows[:, R_CODE]
+        self.key[(self.rows[:, R_CODE] < 0) | (self.rows[:, R_CODE] >= 64)] = -1
+
+    def of(self, block: int, *codes: int) -> I64:
+        """Return the numbers of the records of these codes."""
+        found = self.key == block * 64 + codes[0]
+        for code in codes[1:]:
+            found |= self.key == block * 64 + code
+        return np.flatnonzero(found)
+
+    def of_block(self, block: int) -> I64:
+        """Return the numbers of the records of a block."""
+        return np.flatnonzero((self.rows[:, R_BLOCK] == block) & (self.rows[:, R_CODE] >= 0))
+
+    def n_operands(self, records: I64) -> I64:
+        """Return how many operands each record has."""
+        return self.rows[records, R_END] - self.rows[records, R_FIRST]
+
+    def operand(self, records: I64, place: int) -> I64:
+        """Return the operand at a place of each record; all must have one."""
+        check((self.n_operands(records) > place).all())
+        return self.cells[self.rows[records, R_FIRST] + place]
+
+    def text(self, block: int, code: int) -> bytes | None:
+        """Return the text that the only record of a code spells, None if there is none."""
+        found = self.of(block, code)
+        check(len(found) <= 1)
+        return self.spelled(int(found[0])) if len(found) else None
+
+    def spelled(self, record: int, skipped: int = 0) -> bytes:
+        """Return a record's operands as bytes."""
+        first, end = self.rows[record, R_FIRST] + skipped, self.rows[record, R_END]
+        return (self.cells[first:end] & 255).astype(np.uint8).tobytes()
+
+
+def examine(records: Records, major: int) -> None:
+    """Refuse a file with anything at the top that we do not know, or that LLVM would upgrade."""
+    rows = records.rows
+    entered = rows[rows[:, R_CODE] == ENTER, R_BLOCK]
+    check(set(np.unique(entered).tolist()) <= _BLOCKS)
+    check((entered == blocks.MODULE).sum() == 1)
+    check((entered == blocks.STRINGS).sum() == 1)
+    codes = rows[records.of_block(blocks.MODULE), R_CODE]
+    check(set(np.unique(codes).tolist()) <= _MODULE_CODES)
+    check(_only(records, blocks.MODULE, blocks.MODULE_VERSION) == 2)
+    check(_only(records, blocks.IDENTIFICATION, 2) == 0)  # the epoch
+    kinds = records.of(blocks.METADATA_KINDS, 6)
+    check(not len(kinds) or records.spelled(int(kinds[0])) == b"\0dbg")
+    scopes = records.of_block(blocks.SCOPE_NAMES)
+    check(not len(scopes) or not records.n_operands(scopes[1:2]).any())  # 1: the whole system
+    layout = records.text(blocks.MODULE, blocks.MODULE_LAYOUT)
+    triple = records.text(blocks.MODULE, blocks.MODULE_TRIPLE)
+    check(major >= LAYOUTS.major or (layout, (triple or b"").partition(b"-")[0]) in LAYOUTS.known)
+
+
+def _only(records: Records, block: int, code: int) -> int:
+    found = records.of(block, code)
+    check(len(found) == 1)
+    return int(records.operand(found, 0)[0])
+
+
+def plan(records: Records, raw: bytes, major: int) -> Plan:
+    """Return the plan of a file."""
+    cells = records.cells
+    found = records.of(blocks.MODULE, *_GLOBALS)
+    check(0 < len(found) < _MOST_GLOBALS)
+    table = records.of(blocks.STRINGS, 1)
+    check(len(table) == 1 and records.n_operands(table)[0] == 2)
+    first, size = (int(cell) for cell in cells[records.rows[table[0], R_FIRST] :][:2])
+    check(first + size <= len(raw))
+    offset, length = records.operand(found, 0), records.operand(found, 1)
+    check(((offset >= 0) & (length >= 0) & (offset + length <= size)).all())
+    order = np.zeros((len(found), state.O_WIDTH), np.int64)
+    order[:, state.O_RECORD], order[:, state.O_VALUE] = found, np.arange(len(found))
+    order[:, state.O_FIRST] = first + offset
+    order[:, state.O_END] = first + offset + length
+    codes = records.rows[found, R_CODE]
+    order[:, state.O_SORT] = np.array([_GLOBALS.index(code) for code in codes.tolist()])
+    return _Planner(records, order, raw, major).plan()
+
+
+class _Planner:
+    """The globals of a file, on their way into the order of the text."""
+
+    def __init__(self, records: Records, order: I64, raw: bytes, major: int) -> None:
+        self.records, self.raw, self.major = records, raw, major
+        self.order = order[np.argsort(order[:, state.O_SORT], kind="stable")]
+        self.n_globals = len(order)
+        self.extra: list[bytes] = []
+
+    def plan(self) -> Plan:
+        """Return all of it."""
+        self._number_nameless()
+        self._upgrade()
+        functions = self.order[self.order[:, state.O_SORT] > state.IFUNC]
+        is_body = functions[:, state.O_SORT] == state.DECLARED_FUNCTION
+        is_body[is_body] = self.records.operand(functions[is_body, state.O_RECORD], 4) == 0
+        bodies = np.flatnonzero(is_body)
+        declared = self.records.of(blocks.FUNCTION, blocks.DECLARE_BLOCKS)
+        check(len(declared) == len(bodies))
+        n_blocks = np.zeros(len(functions) + 1, np.int64)
+        n_blocks[bodies + 1] = self.records.operand(declared, 0)
+        check(((n_blocks >= 0) & (n_blocks <= len(self.records.rows))).all())
+        first_blocks = np.cumsum(n_blocks)
+        check(first_blocks[-1] <= len(self.records.rows))
+        return Plan(
+            self.order,
+            bodies,
+            first_blocks,
+            self.n_globals,
+            self._n_arguments(functions),
+            self._n_metadata(),
+            self.extra,
+        )
+
+    def _name(self, row: int, name: bytes) -> None:
+        first = len(self.raw) + sum(map(len, self.extra))
+        self.order[row, [state.O_FIRST, state.O_END]] = first, first + len(name)
+        self.extra.append(name)
+
+    def _number_nameless(self) -> None:
+        """Give the names that LLVM prints to globals without one."""
+        nameless = np.flatnonzero(self.order[:, state.O_FIRST] == self.order[:, state.O_END])
+        for number, row in enumerate(nameless.tolist()):
+            self._name(row, b"%d" % number)
+
+    def _upgrade(self) -> None:
+        """Put intrinsics that LLVM 22 has in another form where it would; refuse unknown ones."""
+        is_function = self.order[:, state.O_SORT] == state.DECLARED_FUNCTION
+        lifetimes = []
+        for row in np.flatnonzero(is_function).tolist():
+            name = self._text(row)
+            if not name.startswith(b"llvm."):
+                continue
+            if is_lifetime(name) and self._n_parameters(row) == 2:
+                lifetimes.append(row)
+            else:
+                check(is_known(name, self.major))
+        kept = np.delete(np.arange(len(self.order)), lifetimes)
+        strays, news = self.order[lifetimes], self.order[lifetimes]
+        strays[:, state.O_SORT], news[:, state.O_SORT] = state.STRAY, state.LIFETIME
+        self.order = np.concatenate([self.order[kept], strays, news])
+        for row in range(len(kept), len(kept) + len(lifetimes)):
+            self._name(row, self._text(row).rpartition(b".")[0] + b".i64")
+
+    def _text(self, row: int) -> bytes:
+        first, end = self.order[row, [state.O_FIRST, state.O_END]].tolist()
+        return self.raw[first:end]
+
+    def _n_parameters(self, row: int) -> int:
+        return int(self._parameters(self.order[row : row + 1])[0])
+
+    def _parameters(self, functions: I64) -> I64:
+        """Return how many parameters the type of each function has."""
+        described = self.records.of_block(blocks.TYPES)
+        codes = self.records.rows[described, R_CODE]
+        numbered = (codes != blocks.TYPE_COUNT) & (codes != blocks.TYPE_STRUCT_NAME)
+        described, codes = described[numbered], codes[numbered]
+        counts = np.where(codes == blocks.TYPE_FUNCTION, self.records.n_operands(described) - 2, 0)
+        types = self.records.operand(functions[:, state.O_RECORD], 2)
+        check(((types >= 0) & (types < len(counts))).all())
+        return np.maximum(counts[types], 0)
+
+    def _n_arguments(self, functions: I64) -> int:
+        return int(self._parameters(functions).sum()) if len(functions) else 0
+
+    def _n_metadata(self) -> int:
+        records = self.records
+        codes = records.rows[records.of_block(blocks.METADATA), R_CODE]
+        check((codes < len(TAKES_NUMBER)).all())
+        strings = records.operand(records.of(blocks.METADATA, blocks.MD_STRINGS), 0)
+        check(((strings >= 0) & (strings <= 8 * len(self.raw))).all())
+        return int(TAKES_NUMBER[codes].sum()) + int(strings.sum())

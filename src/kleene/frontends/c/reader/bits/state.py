@@ -1,0 +1,77 @@
+"""What the bit reader knows while it reads: one array `h`, beside the heap of the text reader.
+
+`h` begins with single cells: the record at hand, counters, and the base of each table. Tables are
+sized before reading from the number of records; what could pass a table's end is a fault. Rows go
+into the heap `m` of `reader.state`, so that one `assemble` makes the columns of both readers.
+
+A value's number is the file's: globals, the module's constants, then each function's arguments,
+constants and results. Metadata is numbered alike; `MD_SHIFT` takes a number of the function at hand
+to its row among all nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+FAULT = 0
+# The record at hand: its next operand, and the end.
+AT, END, LAST_TYPE = 1, 2, 3
+# Values and metadata.
+N_VALUES, N_MODULE_VALUES, N_GLOBALS, MAX_VALUES = 4, 5, 6, 7
+N_MD, N_MODULE_MD, MD_SHIFT, N_ROWS, MAX_ROWS, N_NODES, MAX_NODES = range(8, 15)
+# The function at hand.
+FUNCTION, N_BODIES, FIRST_BLOCK, END_BLOCK, IN_BLOCK, LAST_PLACE, DECLARED = range(15, 22)
+FIRST_OPERAND, FIRST_BUNDLED, FIRST_BINDING = 22, 23, 24
+# The constants at hand.
+CONSTANT_TYPE, FIRST_CONSTANT, N_WAITING = 25, 26, 27
+N_TYPES, MAX_TYPES, N_GROUPS, MAX_GROUPS, N_LISTS, MAX_LISTS = range(28, 34)
+TYPE_NAME, N_ORDERED, N_FUNCTIONS, MAX_BODIES, N_TAGS, MAX_TAGS = range(34, 40)
+BUNDLED, N_CREATED, USED = 40, 41, 42
+ZERO_TEXTS = 43  # symbols of the zeros of the three wide reals
+STRINGS_END = 46  # of the bytes that text may lie in
+# Where tables begin.
+(
+    TYPE_OF,  # type of the file -> type of the heap
+    VALUES,  # tagged; -1 while a constant is not made
+    VALUE_TYPES,
+    VALUE_RECORDS,  # of constants
+    WAITING,  # constants whose operands are to be made first
+    MD_KIND,
+    MD_DATA,
+    GROUPS,  # attribute groups: rows of GROUP_WIDTH, by number
+    LISTS,  # record of each attribute list
+    LIST_PASSES,  # whether it tells how an argument travels
+    ORDER,  # globals in the order of the text: rows of O_WIDTH
+    GLOBAL_ROW,  # of each value that is a global
+    UPGRADED,  # function type after an upgrade, by global value; -1 for none
+    BODIES,  # function row of each body
+    FIRST_BLOCKS,  # by function row, one more than there are
+    TAGS,  # symbols of the bundles' tags
+) = range(48, 64)
+N_CELLS = 64
+
+O_RECORD, O_SORT, O_VALUE, O_FIRST, O_END, O_WIDTH = range(6)
+GR_INDEX, GR_FLAGS, GR_GLOBAL_FLAGS, GR_PASSING, GR_TYPE, GROUP_WIDTH = range(6)
+# What a row of ORDER makes.
+VARIABLE, ALIAS, IFUNC, DECLARED_FUNCTION, STRAY, LIFETIME = range(6)
+# What metadata is, as far as it is asked for.
+MD_OTHER, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION = range(5)
+
+RETURN_INDEX, FUNCTION_INDEX = 0, 0xFFFFFFFF
+TEXT_SHIFT = 24  # a text in one number: first byte * 2^24 + length
+TEXT_MASK = (1 << TEXT_SHIFT) - 1
+
+
+def allocate(sizes: Mapping[int, int]) -> NDArray[np.int64]:
+    """Return an array with tables of these sizes, by the cell that holds their base."""
+    place = N_CELLS
+    bases = {}
+    for table, size in sizes.items():
+        bases[table], place = place, place + size
+    cells = np.zeros(place, np.int64)
+    for table, base in bases.items():
+        cells[table] = base
+    return cells

@@ -1,0 +1,414 @@
+"""The bitstream taken apart: every record of every block, in order, as plain integers.
+
+The format is LLVM's: blocks within blocks, records of a code and operands, and abbreviations that
+say how a record is written ("LLVM Bitcode File Format", section Bitstream). `cells` holds a row of
+four a record: block, code, first operand and end; the operands lie behind the rows, in the same
+array. Entering and leaving a block are rows of their own. A blob is two operands, its first byte
+and its length.
+
+Whatever the bytes say, nothing is read past their end, nothing written past a table's, and every
+turn of a loop consumes bits or fills a table: damage is a fault, and no records come out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.frontends.c.reader.bits.compiled import Cells, Words, apart, entry, step
+
+# Columns of a record, and the codes of the rows that are none.
+R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
+ENTER, LEAVE = -1, -2
+
+# Single cells of the reading's state `b`, …
+(
+    PLACE,
+    LIMIT,
+    FAULT,
+    N_RECORDS,
+    MAX_RECORDS,
+    N_CELLS,
+    MAX_CELLS,
+    N_ABBREVIATIONS,
+    N_PARTS,
+    N_SHARED,
+    N_SCOPE,
+    DEPTH,
+    ABOUT,  # the block that BLOCKINFO speaks of
+) = range(13)
+# … and its tables: abbreviations by first part and count; parts by encoding and value; what
+# BLOCKINFO defines for a block; the abbreviations known here; open blocks.
+_MAX_ABBREVIATIONS, _MAX_PARTS, _MAX_SHARED, _MAX_DEPTH = 4096, 65536, 1024, 16
+ABBREVIATIONS = 16
+PARTS = ABBREVIATIONS + 2 * _MAX_ABBREVIATIONS
+SHARED = PARTS + 2 * _MAX_PARTS
+SCOPE = SHARED + 2 * _MAX_SHARED
+FRAMES = SCOPE + _MAX_ABBREVIATIONS
+F_BLOCK, F_WIDTH, F_END, F_SCOPE, F_ABBREVIATIONS, F_PARTS, F_SIZE = range(7)
+_SIZE = FRAMES + (_MAX_DEPTH + 1) * F_SIZE
+
+_LITERAL, _FIXED, _VBR, _ARRAY, _CHAR6, _BLOB = range(6)
+_BLOCKINFO = 0
+# Blocks that say nothing about the program: orders of uses, summaries, the linker's symbols.
+_SKIPPED = np.zeros(32, np.bool_)
+_SKIPPED[[18, 19, 20, 24, 25]] = True
+_LETTERS = np.frombuffer(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", np.uint8
+).astype(np.int64)
+_MOST_BITS = 64
+_BITS_PER_RECORD, _BITS_PER_OPERAND = 8, 3  # no less in any file; with fewer it is not for us
+
+
+class Stream(NamedTuple):
+    """A file taken apart."""
+
+    cells: NDArray[np.int64]
+    n_records: int
+
+    @property
+    def records(self) -> NDArray[np.int64]:
+        """The rows, as a matrix."""
+        return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
+
+
+@step
+def take(words: Words, b: Cells, width: int) -> int:
+    """Return the next `width` bits, at most 64; past the end it is a fault."""
+    place = b[PLACE]
+    if width > b[LIMIT] - place:
+        b[FAULT] = 1
+        return 0
+    if width == 0:
+        return 0
+    b[PLACE] = place + width
+    word, shift = place >> 6, place & 63
+    value = words[word] >> np.uint64(shift)
+    if shift + width > 64:
+        value |= words[word + 1] << np.uint64(64 - shift)
+    if width < 64:
+        value &= (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    bits: Any = np.int64(value)
+    return bits
+
+
+@step
+def variable(words: Words, b: Cells, width: int) -> int:
+    """Return the next variable-width number: chunks whose top bit says that more follow."""
+    if width < 2 or width > 32:
+        b[FAULT] = 1
+        return 0
+    top = 1 << (width - 1)
+    chunk = take(words, b, width)
+    value, shift = chunk & (top - 1), width - 1
+    while chunk & top:
+        if shift >= _MOST_BITS:
+            b[FAULT] = 1
+            return 0
+        chunk = take(words, b, width)
+        value |= (chunk & (top - 1)) << shift
+        shift += width - 1
+    return value
+
+
+@step
+def align(b: Cells) -> None:
+    """Move to the next multiple of 32 bits."""
+    b[PLACE] = (b[PLACE] + 31) & ~31
+    if b[PLACE] > b[LIMIT]:
+        b[FAULT] = 1
+        b[PLACE] = b[LIMIT]
+
+
+@step
+def put(c: Cells, b: Cells, value: int) -> None:
+    """Append an operand."""
+    if b[N_CELLS] >= b[MAX_CELLS]:
+        b[FAULT] = 1
+        return
+    c[b[N_CELLS]] = value
+    b[N_CELLS] += 1
+
+
+@step
+def open_record(c: Cells, b: Cells, code: int) -> None:
+    """Append a row without operands."""
+    apart()
+    if b[N_RECORDS] >= b[MAX_RECORDS]:
+        b[FAULT] = 1
+        return
+    row = b[N_RECORDS] * R_WIDTH
+    c[row + R_BLOCK] = b[FRAMES + b[DEPTH] * F_SIZE + F_BLOCK]
+    c[row + R_CODE] = code
+    c[row + R_FIRST] = c[row + R_END] = b[N_CELLS]
+    b[N_RECORDS] += 1
+
+
+@step
+def close_record(c: Cells, b: Cells) -> None:
+    """End the last row's operands here."""
+    if not b[FAULT]:
+        c[(b[N_RECORDS] - 1) * R_WIDTH + R_END] = b[N_CELLS]
+
+
+@step
+def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
+    """Return the next operand in this encoding."""
+    if encoding == _FIXED:
+        return take(words, b, value)
+    if encoding == _VBR:
+        return variable(words, b, value)
+    if encoding == _CHAR6:
+        return _LETTERS[take(words, b, 6)]
+    if encoding == _LITERAL:
+        return value
+    b[FAULT] = 1
+    return 0
+
+
+@step
+def peek(words: Words, place: int) -> int:
+    """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
+    word, shift = place >> 6, place & 63
+    value = words[word] >> np.uint64(shift)
+    if shift:
+        value |= words[word + 1] << np.uint64(64 - shift)
+    bits: Any = np.int64(value)
+    return bits
+
+
+@step
+def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
+    """Append `count` variable-width numbers: `variable` with its state in registers."""
+    apart()
+    place, limit, at = b[PLACE], b[LIMIT], b[N_CELLS]
+    top, mask = 1 << (width - 1), (1 << (width - 1)) - 1
+    for i in range(at, at + count):
+        value, shift = 0, 0
+        window = peek(words, place)
+        while window & top and shift < _MOST_BITS:
+            value |= (window & mask) << shift
+            shift += width - 1
+            place += width
+            window = peek(words, min(place, limit))
+        c[i] = value | (window & mask) << (shift & 63)
+        place += width
+        if place > limit or shift >= _MOST_BITS:
+            b[FAULT] = 1
+            return
+    b[PLACE], b[N_CELLS] = place, at + count
+
+
+@step
+def array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
+    """Append the elements of an array."""
+    apart()
+    count = variable(words, b, 6)
+    if count < 0 or count > b[MAX_CELLS] - b[N_CELLS]:
+        b[FAULT] = 1
+        return
+    if encoding == _VBR:
+        numbers(words, c, b, value, count)
+        return
+    for _ in range(count):
+        if b[FAULT]:
+            return
+        put(c, b, scalar(words, b, encoding, value))
+
+
+@step
+def blob(words: Words, c: Cells, b: Cells) -> None:
+    """Append a blob's first byte and length."""
+    apart()
+    count = variable(words, b, 6)
+    align(b)
+    if count < 0 or count > (b[LIMIT] - b[PLACE]) >> 3:
+        b[FAULT] = 1
+        return
+    put(c, b, b[PLACE] >> 3)
+    put(c, b, count)
+    b[PLACE] += count << 3
+    align(b)
+
+
+@step
+def plain_record(words: Words, c: Cells, b: Cells) -> None:
+    """Append a record written without an abbreviation."""
+    apart()
+    code = variable(words, b, 6)
+    open_record(c, b, code)
+    array(words, c, b, _VBR, 6)
+    close_record(c, b)
+
+
+@step
+def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
+    """Append a record written as an abbreviation says; its first scalar is the code."""
+    apart()
+    row = ABBREVIATIONS + 2 * abbreviation
+    part, end = PARTS + 2 * b[row], PARTS + 2 * (b[row] + b[row + 1])
+    first = True
+    while part < end and not b[FAULT]:
+        encoding, value = b[part], b[part + 1]
+        if first:
+            open_record(c, b, scalar(words, b, encoding, value))
+            first = False
+        elif encoding == _ARRAY:
+            array(words, c, b, b[part + 2], b[part + 3])
+            break
+        elif encoding == _BLOB:
+            blob(words, c, b)
+            break
+        else:
+            put(c, b, scalar(words, b, encoding, value))
+        part += 2
+    close_record(c, b)
+
+
+@step
+def define(words: Words, b: Cells) -> None:
+    """Read an abbreviation: for this block, or in BLOCKINFO for the blocks it speaks of."""
+    apart()
+    count, new = variable(words, b, 5), b[N_ABBREVIATIONS]
+    if new >= _MAX_ABBREVIATIONS or count < 1 or count > _MAX_PARTS - b[N_PARTS]:
+        b[FAULT] = 1
+        return
+    row = ABBREVIATIONS + 2 * new
+    b[row], b[row + 1] = b[N_PARTS], count
+    for i in range(count):
+        encoding, value = _LITERAL, 0
+        if take(words, b, 1):
+            value = variable(words, b, 8)
+        else:
+            encoding = take(words, b, 3)
+            if encoding == _FIXED or encoding == _VBR:
+                value = variable(words, b, 5)
+            # An array is the last part but one, a blob the last; either is not the code.
+            is_last = i == count - 1
+            bad_array = encoding == _ARRAY and i != count - 2
+            bad_blob = encoding == _BLOB and not is_last
+            bad_width = value < 0 or value > _MOST_BITS or (encoding == _VBR and value < 2)
+            if encoding < _FIXED or encoding > _BLOB or bad_array or bad_blob or bad_width:
+                b[FAULT] = 1
+                return
+        if i == 0 and (encoding == _ARRAY or encoding == _BLOB):
+            b[FAULT] = 1
+            return
+        part = PARTS + 2 * (b[N_PARTS] + i)
+        b[part], b[part + 1] = encoding, value
+    b[N_PARTS] += count
+    b[N_ABBREVIATIONS] = new + 1
+    if b[FRAMES + b[DEPTH] * F_SIZE + F_BLOCK] != _BLOCKINFO:
+        know(b, new)
+    elif b[N_SHARED] < _MAX_SHARED and b[ABOUT] >= 0:
+        b[SHARED + 2 * b[N_SHARED]], b[SHARED + 2 * b[N_SHARED] + 1] = b[ABOUT], new
+        b[N_SHARED] += 1
+    else:
+        b[FAULT] = 1
+
+
+@step
+def know(b: Cells, abbreviation: int) -> None:
+    """Give the next number of this block to an abbreviation."""
+    if b[N_SCOPE] >= _MAX_ABBREVIATIONS:
+        b[FAULT] = 1
+        return
+    b[SCOPE + b[N_SCOPE]] = abbreviation
+    b[N_SCOPE] += 1
+
+
+@step
+def enter(words: Words, c: Cells, b: Cells) -> None:
+    """Read a block's head; a block that is not needed is skipped."""
+    apart()
+    block, width = variable(words, b, 8), variable(words, b, 4)
+    align(b)
+    end = (take(words, b, 32) << 5) + b[PLACE]
+    is_bad = end > b[LIMIT] or width < 2 or width > 32 or block < 0 or b[DEPTH] >= _MAX_DEPTH
+    if b[FAULT] or is_bad:
+        b[FAULT] = 1
+        return
+    if block < len(_SKIPPED) and _SKIPPED[block]:
+        b[PLACE] = end
+        return
+    b[DEPTH] += 1
+    frame = FRAMES + b[DEPTH] * F_SIZE
+    b[frame + F_BLOCK], b[frame + F_WIDTH], b[frame + F_END] = block, width, end
+    b[frame + F_SCOPE], b[frame + F_ABBREVIATIONS] = b[N_SCOPE], b[N_ABBREVIATIONS]
+    b[frame + F_PARTS] = b[N_PARTS]
+    b[ABOUT] = -1
+    for i in range(b[N_SHARED]):
+        if b[SHARED + 2 * i] == block:
+            know(b, b[SHARED + 2 * i + 1])
+    open_record(c, b, ENTER)
+
+
+@step
+def leave(c: Cells, b: Cells) -> None:
+    """End a block; its abbreviations are forgotten, BLOCKINFO's are not."""
+    apart()
+    frame = FRAMES + b[DEPTH] * F_SIZE
+    align(b)
+    if b[PLACE] != b[frame + F_END]:
+        b[FAULT] = 1
+        return
+    open_record(c, b, LEAVE)
+    b[N_SCOPE] = b[frame + F_SCOPE]
+    if b[frame + F_BLOCK] != _BLOCKINFO:
+        b[N_ABBREVIATIONS], b[N_PARTS] = b[frame + F_ABBREVIATIONS], b[frame + F_PARTS]
+    b[DEPTH] -= 1
+
+
+@step
+def subject(c: Cells, b: Cells) -> None:
+    """Note the block that BLOCKINFO's last record says its abbreviations are for."""
+    row = (b[N_RECORDS] - 1) * R_WIDTH
+    if not b[FAULT] and c[row + R_CODE] == 1 and c[row + R_END] > c[row + R_FIRST]:
+        b[ABOUT] = c[c[row + R_FIRST]]
+
+
+@entry
+def flatten(words: Words, c: Cells, b: Cells) -> None:
+    """Fill `c` with the records of the stream from the present place on."""
+    while not b[FAULT]:
+        frame = FRAMES + b[DEPTH] * F_SIZE
+        if b[DEPTH] == 0 and b[LIMIT] - b[PLACE] < 32:
+            return  # what pads the file
+        code = take(words, b, b[frame + F_WIDTH])
+        known = b[N_SCOPE] - b[frame + F_SCOPE]
+        if b[FAULT]:
+            return
+        if code == 1:
+            enter(words, c, b)
+        elif b[DEPTH] == 0 or code >= known + 4:
+            b[FAULT] = 1
+        elif code == 0:
+            leave(c, b)
+        elif code == 2:
+            define(words, b)
+        else:
+            if code == 3:
+                plain_record(words, c, b)
+            else:
+                short_record(words, c, b, b[SCOPE + b[frame + F_SCOPE] + code - 4])
+            if b[frame + F_BLOCK] == _BLOCKINFO:
+                subject(c, b)
+
+
+def take_apart(raw: bytes) -> Stream | None:
+    """Return the records of a bitcode file without a wrapper, or None if it is damaged."""
+    n_bits = 8 * len(raw)
+    words = np.frombuffer(raw + bytes(16 - len(raw) % 8), np.uint64)
+    max_records = n_bits // _BITS_PER_RECORD + 16
+    cells = np.empty(max_records * R_WIDTH + n_bits // _BITS_PER_OPERAND + 16, np.int64)
+    state = np.zeros(_SIZE, np.int64)
+    state[PLACE], state[LIMIT] = 32, n_bits
+    state[MAX_RECORDS], state[N_CELLS] = max_records, max_records * R_WIDTH
+    state[MAX_CELLS] = len(cells)
+    state[FRAMES + F_BLOCK], state[FRAMES + F_WIDTH] = -1, 2
+    flatten(words, cells, state)
+    if state[FAULT] or state[DEPTH]:
+        return None
+    return Stream(cells, int(state[N_RECORDS]))
