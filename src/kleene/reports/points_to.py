@@ -52,16 +52,24 @@ def _sizes(found: Statistics) -> str:
     rows = [
         (
             "program",
-            f"{_count(found.n_functions, 'function')}, {found.n_instructions} instructions",
+            f"{_count(found.n_functions, 'function')},"
+            f" {_count(found.n_instructions, 'instruction')}",
         ),
-        ("storage", f"{found.n_allocations} pieces with {found.n_objects} places"),
+        (
+            "storage",
+            f"{_count(found.n_allocations, 'piece')} with {_count(found.n_objects, 'place')}",
+        ),
         ("constraints", f"{found.n_constraints} over {found.n_nodes} nodes"),
         (
             "pointers",
             f"{found.n_pointers}, of which {found.n_pointing} hold known objects:"
             f" {found.average_set:.1f} on average, at most {found.largest_set}",
         ),
-        ("unknown", f"{_count(found.n_unknown, 'pointer')}; {found.n_escaped} places escape"),
+        (
+            "unknown",
+            f"{_count(found.n_unknown, 'pointer')};"
+            f" {_count(found.n_escaped, 'place')} known outside",
+        ),
     ]
     return "".join(f"{name:12} {text}\n" for name, text in rows)
 

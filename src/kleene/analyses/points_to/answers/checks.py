@@ -66,12 +66,12 @@ class Check:
 def checks_of(
     program: Program, judge: Judge, name: Callable[[int], str], place: Callable[[int], str | None]
 ) -> list[Check]:
-    """Return every alias assertion of a program, judged.
+    """Return every alias assertion of a program, judged, in the program's order.
 
     Raises:
         SourceError: an assertion has other arguments than two pointers (`points-to/bad-check`).
     """
-    found = list(_assertions(program))
+    found = sorted(_assertions(program), key=lambda assertion: assertion[1].id)
     raise_all(error for kind, call in found if (error := _fault(kind, call)) is not None)
     return [
         Check(
