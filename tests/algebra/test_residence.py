@@ -63,7 +63,7 @@ def place():
 
 
 def is_all_there(value):
-    blocks = [*value.blocks.values(), *(value.raw or {}).values()]
+    blocks = [*value.blocks, *(value.raw or ())]
     exact = (block.cells for block in blocks if block.cells.dtype != OBJECT)
     return all(residence.where(cells) is Device.CUDA for cells in exact)
 

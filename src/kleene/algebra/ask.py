@@ -86,5 +86,5 @@ class Questions(State):
 
     def to_box(self) -> dict[str, Bounds]:
         """Return the bounds of every variable that has some."""
-        found = {name: self.bound(Linear(((name, Fraction(1)),))) for name in self.blocks}
+        found = {name: self.bound(Linear(((name, Fraction(1)),))) for name in self.blocks.names()}
         return {name: both for name, both in found.items() if both != (-inf, inf)}

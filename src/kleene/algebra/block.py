@@ -1,8 +1,8 @@
-"""One block of related variables, and blocks put together."""
+"""One block of related variables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, lcm
@@ -13,8 +13,7 @@ import numpy as np
 from kleene.algebra import cells as kernel
 from kleene.algebra.cells import FLOAT
 from kleene.algebra.linear import Bound
-from kleene.algebra.residence import Cells, beside, here, is_here, settled
-from kleene.base.device import Device
+from kleene.algebra.residence import Cells, beside, here, is_here
 from kleene.kernels.minplus import cell, limit, n_variables
 from kleene.kernels.minplus.cpu import single
 from kleene.kernels.minplus.cpu.types import outer_of
@@ -37,8 +36,8 @@ class Block:
     """
 
     __slots__ = (
-        "_address", "cells", "greatest", "index", "is_mixed", "is_plain", "limit", "loose", "names",
-        "outer", "owner", "scale", "tighten", "twice",
+        "_address", "alone", "cells", "greatest", "index", "is_mixed", "is_plain", "limit", "loose",
+        "names", "outer", "owner", "scale", "tighten", "twice",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +48,7 @@ class Block:
         kinds: Kinds,
         owner: object = None,
     ) -> None:
-        self.names, self.index = _named(names)
+        self.names, self.index, self.alone = known(names)
         self.tighten, self.is_mixed = kinds
         self.owner, self.loose = owner, 0
         self.put(cells, scale)
@@ -119,9 +118,9 @@ class Block:
 
 
 @lru_cache(1024)
-def _named(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int]]:
-    """Return the names, mostly the same object for the same names, and the place of each."""
-    return names, {name: k for k, name in enumerate(names)}
+def known(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int], dict[str, int]]:
+    """Return the names, mostly the same object for the same names, the place of each, and 0s."""
+    return names, {name: k for k, name in enumerate(names)}, dict.fromkeys(names, 0)
 
 
 @lru_cache(1024)
@@ -129,49 +128,6 @@ def _about(dtype: np.dtype[Any], n: int) -> tuple[bool, Any, float]:
     if dtype == kernel.OBJECT:
         return False, None, inf
     return True, outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
-
-
-def distinct(blocks: Iterable[Block | None]) -> list[Block]:
-    """Return each block once."""
-    return [block for block in dict.fromkeys(blocks) if block is not None]
-
-
-def assemble(
-    blocks: Mapping[str, Block],
-    names: tuple[str, ...],
-    tighten: bool,
-    is_float: bool = False,
-    device: Device = Device.CPU,
-) -> tuple[Cells, int]:
-    """Return the cells of just these variables, closed if the blocks are, and their scale.
-
-    Variables of no block have no bounds. The cells may be those of a block: change a copy.
-    """
-    parts = distinct(blocks.get(name) for name in names)
-    if len(parts) == 1 and parts[0].names == names:
-        return parts[0].cells, parts[0].scale
-    if len(parts) == 1:
-        index = parts[0].index
-        return kernel.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
-    scale = 1 if tighten or is_float else 2 * lcm(*(part.scale for part in parts))
-    dtype = FLOAT if is_float else _room(parts, len(names), scale)
-    out = settled(kernel.top(len(names), dtype), device)
-    at = {name: k for k, name in enumerate(names)}
-    places = [[at.get(name, -1) for name in part.names] for part in parts]
-    kernel.place(out, [_scaled(part, dtype, scale) for part in parts], places)
-    kernel.strengthen(out, tighten)
-    return out, scale
-
-
-def _scaled(part: Block, dtype: Any, scale: int) -> Cells:
-    if part.cells.dtype == dtype and part.scale == scale:
-        return part.cells
-    return kernel.converted(part.cells, dtype, scale // part.scale)
-
-
-def _room(parts: list[Block], n: int, scale: int) -> Any:
-    greatest = (kernel.magnitude(part.cells) * (scale // part.scale) for part in parts)
-    return kernel.room_for(n, max(greatest, default=0))
 
 
 def same_scale(a: tuple[Cells, int], b: tuple[Cells, int], by: int = 1) -> tuple[Cells, Cells, int]:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, Kinds, distinct, same_scale
+from kleene.algebra.block import Block, Kinds, same_scale
+from kleene.algebra.blocks import Blocks, distinct
 from kleene.algebra.draft import Draft
 from kleene.algebra.groups import Groups
 from kleene.algebra.linear import Bound
@@ -28,24 +29,25 @@ from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.cpu import single
 from kleene.kernels.minplus.cpu.groups import ALONE, BLOCKS, MOVING
 
-Blocks = dict[str, Block]
-
 
 def includes(a: State, b: State) -> bool:
     """Return whether every point of `b` is in `a`."""
     if a.is_empty or b.is_empty:
         return b.is_empty
-    for block in (a.kept or a.table()).parts:
-        other = b.blocks.get(block.names[0])
-        if other is not block and not _covers(block, other, b):
-            return False
+    for block in a.blocks.parts:
+        if block is None or _covers(block, b):
+            continue
+        return False
     return True
 
 
-def _covers(block: Block, other: Block | None, b: State) -> bool:
-    """Return whether all bounds of a block hold in `b`, where its first variable is in `other`."""
-    if other is not None and are_same(other.names, block.names) and _is_alike(block, other):
-        return bool(single.includes(block.cells, other.cells))
+def _covers(block: Block, b: State) -> bool:
+    """Return whether all bounds of a block hold in `b`."""
+    other = b.blocks.get(block.names[0])
+    if other is block:
+        return True
+    if other is not None and _is_alike(block, other):
+        return single.includes(block.cells, other.cells)
     table = b.table(block.cells.dtype if block.is_plain else None)
     table = table if are_same(table.names, block.names) else table_of(b.blocks, block.names)
     if table.dtype is not None and block.is_plain and block.scale == 1:
@@ -55,8 +57,10 @@ def _covers(block: Block, other: Block | None, b: State) -> bool:
 
 
 def _is_alike(a: Block, b: Block) -> bool:
-    """Return whether the cells of two blocks can be compared as they are."""
-    return a.is_plain and b.is_plain and a.scale == b.scale and a.cells.dtype == b.cells.dtype
+    """Return whether two blocks have the same variables and compiled code takes them together."""
+    if not are_same(a.names, b.names) or not a.is_plain or not b.is_plain:
+        return False
+    return a.outer is b.outer and a.scale == b.scale  # `outer` is one object for each type
 
 
 def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
@@ -82,13 +86,11 @@ def join(draft: Draft, a: State, b: State, *, relate: bool = True) -> None:
 
 def _raised(draft: Draft, b: State) -> bool:
     """Return whether the join could be made in place: a draft's own only block, and one of `b`."""
-    name = next(iter(draft.blocks), "")
-    block, other = draft.blocks.get(name), b.blocks.get(name)
-    if block is None or other is None or block.owner is not draft.owner:
+    block = draft.blocks.parts[0] if len(draft.blocks.parts) == 1 else None
+    if block is None or block.owner is not draft.owner:
         return False
-    if len(block.names) != len(draft.blocks) or not are_same(other.names, block.names):
-        return False
-    if not _is_alike(block, other) or draft.relations is not ALL:
+    other = b.blocks.get(block.names[0])
+    if other is None or not _is_alike(block, other) or draft.relations is not ALL:
         return False
     np.maximum(block.cells, other.cells, out=block.cells)
     block.greatest = None
@@ -163,7 +165,7 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
         raw = _widened(draft, m, other, [step * scale for step in steps], tighten)
         for group in kernel.components(raw, len(names)):
             part, inner = tuple(names[k] for k in group), kernel.select(raw, group)
-            draft.raw.update(dict.fromkeys(part, Block(part, inner, scale, draft.kinds_of(part))))
+            draft.raw.put(Block(part, inner, scale, draft.kinds_of(part)))
             _close_into(draft, part, inner, scale)
 
 
@@ -192,8 +194,6 @@ def _close_into(draft: Draft, names: tuple[str, ...], m: Cells, scale: int) -> N
         return
     kinds = draft.kinds_of(names)
     m = kernel.with_room(m, len(names))
-    for name in names:
-        draft.blocks.pop(name, None)
     if kernel.close(m, kinds.tighten):
         draft.store(names, m, scale, kinds)
     else:
@@ -208,7 +208,7 @@ def _evenly(state: State, names: Iterable[str], is_halved: bool = True) -> int:
 def _touching(a: Blocks, b: Blocks) -> list[tuple[str, ...]]:
     """Return the variables of blocks that are not shared, grouped by the blocks of both."""
     groups = Groups()
-    for block in distinct([*a.values(), *b.values()]):
+    for block in distinct((*a, *b)):
         if not a.get(block.names[0]) is b.get(block.names[0]) is block:
             groups.unite(block.names)
     parts: dict[Any, list[str]] = {}

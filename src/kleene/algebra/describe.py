@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, distinct
+from kleene.algebra.block import Block
 from kleene.algebra.linear import Bound, Constraint, Linear, in_order
 from kleene.algebra.state import State
 
@@ -23,7 +23,7 @@ def constraints(state: State, minimal: bool) -> tuple[Constraint, ...]:
         return (FALSE,)
     found = (
         constraint
-        for block in distinct(state.blocks.values())
+        for block in state.blocks
         for constraint in _of_block(block, minimal, state.are_integers(block.names))
     )
     return tuple(sorted(found, key=lambda one: (len(one.row.terms), one.row.terms)))

@@ -36,10 +36,8 @@ class Draft(Holder):
 
     def guard(self, *constraints: Constraint) -> None:
         """Keep the points that the constraints allow."""
-        if any(constraint.linear.spread for constraint in constraints):
-            constraints = tuple(map(self._flat_constraint, constraints))
         if len(constraints) != 1 or not self._guard_block(constraints[0].edge):
-            self.guard_rows([constraint.row for constraint in constraints])
+            self.guard_rows([self._flat_constraint(one).row for one in constraints])
 
     def _flat_constraint(self, one: Constraint) -> Constraint:
         if not one.linear.spread:

@@ -26,7 +26,7 @@ class Editor(Draft, Questions, Generic[Value]):
             self.tidy()
         made: Value = self.domain(
             self.variables,
-            self.blocks,
+            self.blocks.tidied(),
             self.relations,
             is_empty=self.is_empty,
             is_float=self.is_float,

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, Kinds, distinct
+from kleene.algebra.block import Block, Kinds
+from kleene.algebra.blocks import Blocks, distinct
 from kleene.algebra.residence import CPU, Cells, settled
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
 from kleene.algebra.table import Table, table_of
@@ -61,8 +62,6 @@ class Holder(State):
 
     def _split(self, block: Block) -> None:
         if self.blocks.get(block.names[0]) is block:
-            for name in block.names:
-                del self.blocks[name]
             self.store(block.names, block.cells, block.scale, block.kinds(), exactly=True)
 
     def note(self, precision: Precision, why: str) -> None:
@@ -73,15 +72,14 @@ class Holder(State):
 
     def clear(self) -> None:
         """Become empty."""
-        self.blocks, self.is_empty = {}, True
+        self.blocks, self.is_empty = Blocks(), True
 
     def own(self, block: Block) -> Block:
         """Return the block if it is the draft's own, else a copy of it that is."""
-        if block.owner is self.owner:
-            return block
-        copy = block.copy(self.owner)
-        self.blocks.update(dict.fromkeys(block.names, copy))
-        return copy
+        if block.owner is not self.owner:
+            block = block.copy(self.owner)
+            self.blocks.put(block)
+        return block
 
     def together(self, names: tuple[str, ...]) -> Block:
         """Return one block that has all these variables, having merged theirs if need be."""
@@ -103,7 +101,7 @@ class Holder(State):
             self.note(OVER, "related to reals, integers are treated as reals")
         cells, scale = self.assembled(every)
         block = Block(every, cells, scale, kinds, self.owner)
-        self.blocks.update(dict.fromkeys(every, block))
+        self.blocks.put(block)
         return block
 
     def writable(self, block: Block, bound: int = 0, factor: int = 1) -> Cells:
@@ -122,7 +120,7 @@ class Holder(State):
             block.put(m, scale)
         else:
             new = Block(block.names, m, scale, block.kinds(), self.owner)
-            self.blocks.update(dict.fromkeys(block.names, new))
+            self.blocks.put(new)
 
     def store(
         self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, *, exactly: bool = False
@@ -162,12 +160,8 @@ class Holder(State):
         block = Block(names, m, scale, kinds, self.owner)
         block.loose = loose
         if len(names) == 1 and block.ends() == [None, None]:
-            self.blocks.pop(names[0], None)
-            return
-        if self.blocks:
-            self.blocks.update(dict.fromkeys(block.index, block))
-        else:
-            self.blocks = dict.fromkeys(block.index, block)
+            return self.blocks.drop(names[0])
+        self.blocks.put(block)
         if scale > 1 or self.device is not CPU:
             self.replace(block, m, scale)
 
@@ -186,8 +180,7 @@ class Holder(State):
 
     def _take_out(self, name: str, block: Block) -> None:
         """Make a block without one of its variables."""
-        for other in block.names:
-            del self.blocks[other]
+        self.blocks.drop(name)
         rest = tuple(other for other in block.names if other != name)
         cells = kernel.select(block.cells, [block.index[other] for other in rest])
         self.store(rest, cells, block.scale, block.kinds(), exactly=True)
@@ -196,12 +189,11 @@ class Holder(State):
         """Give variables other names, all at once."""
         moved = []
         for block in distinct(map(self.blocks.get, names)):
-            for name in block.names:
-                del self.blocks[name]
+            self.blocks.drop(block.names[0])
             new = [names.get(name, name) for name in block.names]
             order = sorted(range(len(new)), key=new.__getitem__)
             cells = kernel.select(block.cells, order)
             ascending = tuple(new[k] for k in order)
             moved.append(Block(ascending, cells, block.scale, block.kinds(), self.owner))
         for block in moved:
-            self.blocks.update(dict.fromkeys(block.names, block))
+            self.blocks.put(block)

@@ -232,6 +232,8 @@ class Constraint:
         terms, bound = self.row.terms, self.row.bound
         if not 0 < len(terms) < 3 or any(abs(factor) != 1 for _, factor in terms):
             return None
+        if self.linear.spread:
+            return None
         if isinstance(bound, float) or abs(bound) >= _SMALL:
             return None
         (x, x_sign), (y, y_sign) = terms[0], terms[-1]

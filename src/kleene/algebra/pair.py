@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.algebra.block import Block
+from kleene.algebra.blocks import Blocks
 from kleene.algebra.state import NONE, Relations, State
 from kleene.algebra.table import Table, are_same, table_of
-
-Blocks = dict[str, Block]
 
 
 class Pair(NamedTuple):
@@ -60,10 +58,10 @@ class Pair(NamedTuple):
 def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
     """Return the pair of the blocks of table `a` and those of `b`."""
     other = b.table(a.dtype)
-    shared: Blocks = {}
+    shared = Blocks()
     if not are_same(a.names, other.names) or not a.blocks.isdisjoint(other.parts):
-        shared = {x: block for x, block in blocks.items() if b.blocks.get(x) is block}
-        names = tuple(sorted(x for x in blocks if x in b.blocks and x not in shared))
+        shared = Blocks(block for block in blocks if b.blocks.get(block.names[0]) is block)
+        names = tuple(sorted(x for x in blocks.names() if x in b.blocks and x not in shared))
         a, other = table_of(blocks, names), table_of(b.blocks, names)
     if a.dtype is not other.dtype:
         a = a.widened(other.dtype)

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from kleene.algebra import combine, describe, picture, residence, store
 from kleene.algebra.ask import Condition, Expression, Names, Questions, conditions, named
-from kleene.algebra.block import Block, distinct
+from kleene.algebra.block import Block
+from kleene.algebra.blocks import Blocks
 from kleene.algebra.cells import OBJECT
 from kleene.algebra.edit import Editor, same_domain, union
 from kleene.algebra.linear import Bound, Constraint, Number, exactly, row_of
@@ -64,7 +65,7 @@ class Shape(Questions):
         if len(kinds) < len(named(integers)) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
         where = residence.checked(device)
-        return cls(kinds, {}, cls._RELATIONS, is_float=floats, device=where)
+        return cls(kinds, Blocks(), cls._RELATIONS, is_float=floats, device=where)
 
     @classmethod
     def bottom(cls, integers: Names = (), **options: Any) -> Self:
@@ -287,7 +288,7 @@ class Shape(Questions):
 
     def is_top(self) -> bool:
         """Return whether every point is in."""
-        return combine.includes(self, State(self.variables, {}, self.relations))
+        return combine.includes(self, State(self.variables, Blocks(), self.relations))
 
     def contains(self, point: Mapping[str, Number]) -> bool:
         """Return whether a point, with a value for every variable, is in.
@@ -312,8 +313,7 @@ class Shape(Questions):
 
     def placement(self) -> tuple[Placement, ...]:
         """Return where each block of related variables lies and is computed with, and why."""
-        blocks = distinct(self.blocks.values())
-        return tuple(Placement(one.names, *self._place_of(one)) for one in blocks)
+        return tuple(Placement(one.names, *self._place_of(one)) for one in self.blocks)
 
     def _place_of(self, block: Block) -> tuple[Device, str]:
         found = residence.where(block.cells)

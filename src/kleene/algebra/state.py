@@ -1,7 +1,7 @@
 """What is known about named variables: blocks of related ones, and nothing between blocks.
 
     variables  name -> whether it is an integer
-    blocks     name -> the block that the variable is in; those without bounds may be in none
+    blocks     the blocks, and which one a variable is in; those without bounds may be in none
     raw        the same before closing, after a widening: the next widening needs it, to end
 
 A bound on two variables of different blocks is the sum of the bounds on each. So the blocks and
@@ -16,7 +16,8 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
-from kleene.algebra.block import Block, Kinds, assemble, distinct
+from kleene.algebra.block import Kinds
+from kleene.algebra.blocks import Blocks, assemble
 from kleene.algebra.linear import Bound, Linear, in_order
 from kleene.algebra.residence import Cells
 from kleene.algebra.table import Table, table_of
@@ -69,7 +70,7 @@ class State:
     def __init__(
         self,
         variables: Mapping[str, bool],
-        blocks: dict[str, Block],
+        blocks: Blocks,
         relations: Relations,
         *,
         is_empty: bool = False,
@@ -78,7 +79,7 @@ class State:
     ) -> None:
         self.variables, self.blocks, self.relations = variables, blocks, relations
         self.is_empty, self.is_float, self.device = is_empty, is_float, device
-        self.raw: dict[str, Block] | None = None
+        self.raw: Blocks | None = None
         self.exactness = EXACT
         self.kept: Table | None = None
 
@@ -131,8 +132,7 @@ class State:
 
     def here(self) -> State:
         """Return the same facts with every block in host memory: to read many of their bounds."""
-        moved = {id(block): block.here() for block in distinct(self.blocks.values())}
-        blocks = {name: moved[id(block)] for name, block in self.blocks.items()}
+        blocks = Blocks(block.here() for block in self.blocks)
         return State(self.variables, blocks, self.relations)
 
     def single(self, name: str, sign: int) -> Bound:

@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, distinct
+from kleene.algebra.block import Block
 from kleene.algebra.draft import Draft, Fact
 from kleene.algebra.linear import exactly
 from kleene.algebra.state import State
@@ -32,7 +32,7 @@ def as_data(state: State, domain: str) -> dict[str, Any]:
         "reals": [name for name, is_integer in state.variables.items() if not is_integer],
         "floats": state.is_float,
         "empty": state.is_empty,
-        "blocks": [_as_data(block) for block in distinct(state.blocks.values())],
+        "blocks": [_as_data(block) for block in state.blocks],
     }
 
 

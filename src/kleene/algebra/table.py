@@ -6,7 +6,7 @@ sums of them must be exact, as they are between integers, or rounded upwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.algebra.block import Block, Kinds, distinct
+from kleene.algebra.block import Block, Kinds, known
+from kleene.algebra.blocks import Blocks, distinct
 from kleene.algebra.cells import FLOAT, INDEX, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
@@ -96,9 +97,9 @@ class Table:
         return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
 
 
-def table_of(blocks: Mapping[str, Block], names: tuple[str, ...] | None = None) -> Table:
+def table_of(blocks: Blocks, names: tuple[str, ...] | None = None) -> Table:
     """Return a table of these variables or of all."""
-    parts = tuple(distinct(blocks.values() if names is None else map(blocks.get, names)))
+    parts = tuple(blocks if names is None else distinct(map(blocks.get, names)))
     names, layout = _layout(tuple([part.names for part in parts]), names)
     dtype, rows = _dtype_of(parts), layout.copy()
     outer, cells = None, ()
@@ -114,7 +115,7 @@ def _layout(
 ) -> tuple[tuple[str, ...], Any]:
     """Return the variables of a table, and its rows without addresses: mostly known already."""
     if names is None:
-        names = groups[0] if len(groups) == 1 else tuple(sorted(chain.from_iterable(groups)))
+        names = known(tuple(sorted(chain.from_iterable(groups))))[0]
     at = {name: k for k, name in enumerate(names)}
     slots, places = [-1] * len(names), [0] * len(names)
     for slot, group in enumerate(groups):
