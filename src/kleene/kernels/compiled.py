@@ -27,7 +27,13 @@ from numba.extending import intrinsic
 from kleene.base import progress
 from kleene.base.cache import key_of
 from kleene.kernels import machine_code
-from kleene.kernels.machine_code import BorrowerCompiler, Kept, PieceCompiler, with_environments
+from kleene.kernels.machine_code import (
+    BorrowerCompiler,
+    EntryCompiler,
+    Kept,
+    PieceCompiler,
+    with_environments,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
@@ -95,7 +101,7 @@ class Room:
         return cast(Function, Piece(function, self, pipeline_class=BorrowerCompiler, _nrt=False))
 
     def _kept(self, function: Callable[..., Any], **options: Any) -> Any:
-        made = self.compiled(function, nogil=True, **options)
+        made = self.compiled(function, nogil=True, pipeline_class=EntryCompiler, **options)
         with suppress(RuntimeError):  # nowhere to write: every process compiles
             made._cache = Kept(function, self.stamp)
         compile_ = made._compiler.compile
@@ -110,6 +116,7 @@ class Room:
     def compiled(self, function: Callable[..., Any], **options: Any) -> Any:
         """Return the function as Numba compiles it when it is first called."""
         made = _njit(no_cfunc_wrapper=True, **options)(function)
+        made._compilation_chain_init_hook = lambda: None  # looks for plug-ins of Numba: none here
         compile_ = made.compile
         made.compile = lambda called_with: compile_(self.rule(function, called_with))
         made.room = self

@@ -64,21 +64,51 @@ class BorrowerCompiler(PieceCompiler):
         return made
 
 
+class _EntryCode(JITCodeLibrary):
+    """The code of an entry, to which its pieces belong: nobody else calls them."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = "internal"
+        super()._optimize_final_module()  # type: ignore[no-untyped-call]
+
+
+class EntryCompiler(Compiler):
+    """What makes the code of an entry."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        if library is None:
+            library = _EntryCode(target.codegen(), "entry")  # type: ignore[no-untyped-call]
+            library.enable_object_caching()
+        super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
+
+
 class _MachineCode(CompileResultCacheImpl):
     """Numba's record of an entry, of which all but the machine code is left alone.
 
     The record also has the code as LLVM knows it, for others to inline. Looking at it takes longer
-    than the rest; here that waits until something that calls the entry is compiled.
+    than the rest; here that waits until something that calls the entry is compiled. And it has what
+    each inlined function may ask of Python, its *environment*, for which modules are imported. One
+    without constants is as good as any other, so it is kept by name, and the entry's own is taken.
     """
+
+    def reduce(self, compiled: Any) -> Any:
+        """Return the record."""
+        *rest, environments = super().reduce(compiled)  # type: ignore[no-untyped-call]
+        full = tuple(environment for environment in environments if environment.consts)
+        return (*rest, full), [e.env_name for e in environments if not e.consts]
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """Return the entry, ready to be called."""
-        (name, kind, (code, bitcode)), descriptor, *rest = payload
-        engine = target_context.codegen()._engine
-        engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
+        ((name, kind, (code, bitcode)), descriptor, *rest), environments = payload
+        codegen = target_context.codegen()
+        codegen._engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
         light = ((name, kind, (code, llvm.parse_assembly("").as_bitcode())), descriptor, *rest)
         made = super().rebuild(target_context, light)  # type: ignore[no-untyped-call]
         made.library._get_module_for_linking = lambda: llvm.parse_bitcode(bitcode)
+        for environment in environments:
+            codegen.set_env(environment, made.environment)
         return made
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from kleene.ir import codes
 from kleene.kernels.compiled import Room
+from kleene.solvers.inclusion.cpu import bits
 
 _HERE = Path(__file__).parent
-_ROOM = Room(_HERE / "landings", _HERE / "heap_types.py", _HERE / "scan", codes.__file__)
+_ROOM = Room(
+    *(_HERE / "landings", _HERE / "heap_types.py", _HERE / "scan"), codes.__file__, bits.__file__
+)
 entry, piece, borrower = _ROOM.entry, _ROOM.piece, _ROOM.borrower

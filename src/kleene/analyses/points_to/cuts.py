@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from kleene.analyses.points_to.landings import UNBOUNDED
 
@@ -35,8 +36,7 @@ class Array:
     hold: Hold
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """A byte where something begins."""
 
     byte: int

@@ -40,25 +40,24 @@ def heap_shapes(program: Program, shapes: Shapes, values: I64, n_bytes: I64) -> 
     """Return the shape of the storage behind each value, of so many bytes each (-1: unknown)."""
     site, row = _uses_of(program, values)
     types = program.types
-    about = _elements(program)[program.instructions.about[row]]
+    about = shapes.innermost[program.instructions.about[row]]
     amount = _constant_indices(program, row)
     in_bytes = (types.kind[about] == TypeKind.INT) & (types.bits[about] == _BYTE)
     is_offset = in_bytes & (amount != _UNKNOWN)
     told = np.stack([site, is_offset, np.where(is_offset, amount, about)], axis=1)
-    told = np.unique(told[~is_offset | (amount > 0)], axis=0)
+    told = _sorted_once(told[~is_offset | (amount > 0)])
     bounds = np.searchsorted(told[:, 0], np.arange(len(values) + 1)).tolist()
     by_site = [told[low:high, 1:] for low, high in pairwise(bounds)]
     sizes = n_bytes.tolist()
-    found = [_shape(program, shapes, *pair) for pair in zip(by_site, sizes, strict=True)]
+    found = [_shape(shapes, *pair) for pair in zip(by_site, sizes, strict=True)]
     return np.array(found, np.int32)
 
 
-def _shape(program: Program, shapes: Shapes, told: I64, n_bytes: int) -> int:
+def _shape(shapes: Shapes, told: I64, n_bytes: int) -> int:
     """Return the shape for what uses told: rows of (whether in bytes, the bytes or a type)."""
-    kinds = program.types.kind
-    offsets = [int(amount) for in_bytes, amount in told.tolist() if in_bytes]
-    wanted = [int(type_id) for in_bytes, type_id in told.tolist() if not in_bytes]
-    structs = [type_id for type_id in wanted if kinds[type_id] == TypeKind.STRUCT]
+    offsets = [amount for in_bytes, amount in told.tolist() if in_bytes]
+    wanted = [type_id for in_bytes, type_id in told.tolist() if not in_bytes]
+    structs = [type_id for type_id in wanted if shapes.types.kind[type_id] == TypeKind.STRUCT]
     if structs:
         return shapes.merged(structs, offsets, n_bytes)
     if len(wanted) == 1 and not offsets:
@@ -66,16 +65,12 @@ def _shape(program: Program, shapes: Shapes, told: I64, n_bytes: int) -> int:
     return shapes.raw(n_bytes, offsets)
 
 
-def _elements(program: Program) -> I32:
-    """Return for each type what it is an array of, or itself."""
-    types = program.types
-    element = np.arange(len(types), dtype=np.int32)
-    for row in np.flatnonzero(types.kind == TypeKind.ARRAY).tolist():
-        inner = row
-        while types.kind[inner] == TypeKind.ARRAY:
-            inner = int(types.elements_of(inner)[0])
-        element[row] = inner
-    return element
+def _sorted_once(rows: I64) -> I64:
+    """Return the rows in order, equal ones once."""
+    rows = rows[np.lexsort(rows.T[::-1])]
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return rows[is_new]
 
 
 def _constant_indices(program: Program, rows: I64) -> I64:

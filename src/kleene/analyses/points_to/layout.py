@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ from kleene.analyses.points_to.model import BLUR
 from kleene.analyses.points_to.moves import Moves
 from kleene.ir.tables import I32, I64
 
+Ints = NDArray[np.integer[Any]]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
@@ -57,7 +60,7 @@ class Layout:
         """Return the place of a byte within its shape, the blur if it has none, -1 outside."""
         return int(self.places(np.array([shape], np.int32), np.array([byte], np.int64))[0])
 
-    def places(self, shapes: I32, bytes_: I64) -> I32:
+    def places(self, shapes: Ints, bytes_: I64) -> I32:
         """Return the place of each byte of each shape: see `place`."""
         found = find_places(self.frame, shapes.astype(np.int64), bytes_.astype(np.int64))
         return np.where(found < self.n_places[shapes], found, -1).astype(np.int32)

@@ -18,6 +18,9 @@ around a start that has more than one element doubles the start's places: one in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
 
 from kleene.analyses.points_to.cuts import (
     CELL,
@@ -31,18 +34,25 @@ from kleene.analyses.points_to.cuts import (
 from kleene.analyses.points_to.landings import UNBOUNDED
 from kleene.analyses.points_to.layout import Layout, lay_out
 from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.type_cuts import Cutter, Spot
+from kleene.analyses.points_to.type_cuts import Cutter, Listed, Spot
 from kleene.ir.codes import TypeKind
-from kleene.ir.tables import Strings, Types
+from kleene.ir.tables import I32, Strings, Types
 
 
 class Shapes:
     """Collects the shapes of a program, each distinct one once; ids are dense."""
 
     def __init__(self, types: Types, strings: Strings) -> None:
-        self._types, self._cutter = types, Cutter(types, strings)
+        self.types = Listed(types)
+        self._cutter = Cutter(self.types, strings)
         self._ids: dict[tuple[object, ...], int] = {}
         self._shapes: list[Shape] = []
+
+    @cached_property
+    def innermost(self) -> I32:
+        """For each type, what it is an array of, at any depth; or itself."""
+        types = range(len(self.types.kind))
+        return np.array([self._cutter.flattened(type_id)[0] for type_id in types], np.int32)
 
     def plain(self, type_id: int) -> int:
         """Return the shape of storage of exactly this type; without a size it is raw."""
@@ -54,7 +64,7 @@ class Shapes:
 
     def repeated(self, type_id: int) -> int:
         """Return the shape of an unknown number of elements of this type."""
-        if self._types.size[type_id] <= 0 and self._types.kind[type_id] != TypeKind.ARRAY:
+        if self.types.size[type_id] <= 0 and self.types.kind[type_id] != TypeKind.ARRAY:
             return self.raw(-1)
         key = ("repeated", type_id)
         return self._ids[key] if key in self._ids else self._put(key, self._cutter.many(type_id))
@@ -77,8 +87,8 @@ class Shapes:
         The first type that has a place wherever the others have one speaks for all; where none
         does, storage is raw, with places at all their starts.
         """
-        wanted = sorted(set(type_ids), key=lambda t: (-int(self._types.size[t]), t))
-        sized = [t for t in wanted if self._types.size[t] > 0]
+        wanted = sorted(set(type_ids), key=lambda t: (-self.types.size[t], t))
+        sized = [t for t in wanted if self.types.size[t] > 0]
         key = ("merged", tuple(sized), tuple(sorted(set(offsets))), n_bytes)
         if key not in self._ids:
             self._ids[key] = self._merge(sized, offsets, n_bytes)
@@ -109,13 +119,16 @@ class Shapes:
         shape = Shape(1, [], [Start(0, 1, -1)], has_contents=False, n_arguments=n_arguments)
         return self._put(key, shape)
 
-    def finish(self, moves: Moves, *, has_unknown: bool = True) -> Layout:
-        """Return all shapes as arrays, with what each move does in each.
+    def finish(
+        self, moves: Moves, *, only: Iterable[int] | None = None, has_unknown: bool = True
+    ) -> Layout:
+        """Return all shapes, or only these, as arrays, with what each move does in each.
 
         `has_unknown` says that the program also moves pointers by `ANY`: then a shape has a blur
         even if no move of `moves` needs it.
         """
-        return lay_out(self._shapes, moves, has_unknown)
+        shapes = self._shapes if only is None else [self._shapes[shape] for shape in only]
+        return lay_out(shapes, moves, has_unknown)
 
     def _put(self, key: tuple[object, ...], shape: Shape) -> int:
         self._ids[key] = len(self._shapes)
@@ -126,11 +139,11 @@ class Shapes:
         key = (word, type_id)
         if key in self._ids:
             return self._ids[key]
-        n_bytes = int(self._types.size[type_id])
+        n_bytes = self.types.size[type_id]
         if n_bytes < 0:
             return self.raw(-1)
         if n_bytes == 0:  # `extern T a[]`, whose end is elsewhere
-            is_array = self._types.kind[type_id] == TypeKind.ARRAY
+            is_array = self.types.kind[type_id] == TypeKind.ARRAY
             return self.repeated(type_id) if is_array else self.raw(1)
         return self._put(key, self._cutter.one(type_id, unroll=unroll))
 
@@ -152,7 +165,7 @@ class Shapes:
 
     def _as_heap(self, type_id: int, n_bytes: int) -> int:
         """Return the shape of `n_bytes` (-1: unknown) of storage that holds this type."""
-        size = int(self._types.size[type_id])
+        size = self.types.size[type_id]
         if n_bytes == size:
             return self.plain(type_id)
         if n_bytes < 0 or n_bytes % size == 0:

@@ -84,11 +84,11 @@ class _Stating:
         self.sheet = Sheet(program.n_values, self.moves)
         self.memory = Memory(self.columns, self.sheet)
         self.models = Models(self.columns, self.sheet, self.memory, self.shapes)
-        self.functions: FunctionTable = declare(self.columns, self.sheet, self.shapes, self.memory)
-        self.calls: CallTable = table_of(self.columns)
-        self.heap = Heap(
-            *(self.columns, self.shapes, self.functions, self.calls, library, wrappers)
+        self.functions: FunctionTable = declare(
+            self.columns, self.sheet, self.shapes, self.memory, library
         )
+        self.calls: CallTable = table_of(self.columns)
+        self.heap = Heap(self.columns, self.shapes, self.functions, self.calls, wrappers)
 
     def run(self, library_mode: bool) -> Statement:
         """Write everything and return it."""
@@ -103,8 +103,7 @@ class _Stating:
         externals = self._calls()
         self._exceptions(externals)
         state_opaque(columns, sheet, functions)
-        layout = self.shapes.finish(self.moves, has_unknown=sheet.has_unknown)
-        problem, allocations, places, origins = sheet.finish(layout)
+        problem, allocations, places, origins = sheet.finish(self.shapes)
         known = self.calls.function >= 0
         known &= ~np.append(functions.is_intrinsic, False)[self.calls.function]
         direct_calls = self.calls.only(known)
@@ -139,14 +138,14 @@ class _Stating:
         """Write all calls; return the functions that the program calls and does not contain."""
         columns, sheet, functions, calls = self.columns, self.sheet, self.functions, self.calls
         outside = Externals(columns, sheet, functions, self.heap, self.models)
-        leaves = outside.leaves(calls, self.library)
+        leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
         state_direct(columns, sheet, functions, direct, ~self.heap.is_wrapped(direct))
         self.heap.state_clones(sheet)
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
         state_indirect(columns, sheet, indirect)
         state_outside(columns, sheet, calls.only(calls.is_assembly))
-        return outside.state(calls.only(leaves), self.library)
+        return outside.state(calls.only(leaves))
 
     def _exceptions(self, externals: tuple[External, ...]) -> None:
         """Write exceptions; what is thrown may come from outside if the program calls there."""

@@ -26,7 +26,7 @@ from kleene.analyses.points_to.landings.frame import (
     locate,
 )
 from kleene.analyses.points_to.landings.scratch import AROUND, CHOICES, CHOSEN, LOW, PAST
-from kleene.ir.tables import U8
+from kleene.analyses.points_to.landings.sets import Set, put
 
 
 @borrower
@@ -125,7 +125,7 @@ def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
 
 
 @borrower
-def sweep(f: Frame, shape: int, residue: int, stride: int, found: U8, walk: Grid) -> None:
+def sweep(f: Frame, shape: int, residue: int, stride: int, found: Set, walk: Grid) -> None:
     """Note every place that has an address of a residue."""
     size = f.shapes[shape, N_BYTES]
     low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
@@ -134,7 +134,7 @@ def sweep(f: Frame, shape: int, residue: int, stride: int, found: U8, walk: Grid
             locate(f, shape, address, found)
         return
     if size < UNBOUNDED and f.shapes[shape, HAS_END] and (size - residue) % stride == 0:
-        found[count_places(f, shape)] = 1
+        put(found, count_places(f, shape))
     for start in range(low, high):
         depth = surround(f, start, walk)
         for mask in range(1 << f.starts[start, WIDTH]):
@@ -150,7 +150,7 @@ def _sweep_place(
     mask: int,
     residue: int,
     stride: int,
-    found: U8,
+    found: Set,
     walk: Grid,
 ) -> None:
     """Note a place, and the blur, if an address of the residue is that of the place, or within."""
@@ -160,7 +160,7 @@ def _sweep_place(
         address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walk)
         distance = (residue - address) % stride  # to the next address of the residue
         if distance < f.starts[start, EXTENT]:
-            found[f.starts[start, PLACE] + mask] = 1
+            put(found, f.starts[start, PLACE] + mask)
             if distance or stride < f.starts[start, EXTENT]:
-                found[count_rows(f, shape) - 1] = 1
+                put(found, count_rows(f, shape) - 1)
         going = advance(depth, walk)

@@ -31,14 +31,14 @@ from kleene.analyses.points_to.landings.frame import (
     locate,
 )
 from kleene.analyses.points_to.landings.scratch import AROUND, PAST
-from kleene.ir.tables import U8
+from kleene.analyses.points_to.landings.sets import Set, put
 
 _MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
 
 
 @borrower
 def add(
-    f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: U8, walks: Grid
+    f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: Set, walks: Grid
 ) -> bool:
     """Note where a constant takes a place; return whether all of it stays in the allocation."""
     size = f.shapes[shape, N_BYTES]
@@ -50,7 +50,7 @@ def add(
         return locate(f, shape, f.starts[start, BYTE] + constant, found)
     depth = surround(f, start, walks[0])
     if constant == 0 or (not in_bytes and _stays(f, depth, mask, constant, walks[0])):
-        found[place] = 1
+        put(found, place)
         return True
     if near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
         _sweep_more(f, shape, start, depth, mask, constant, found, walks)
@@ -74,7 +74,7 @@ def _sweep_more(
     depth: int,
     mask: int,
     constant: int,
-    found: U8,
+    found: Set,
     walks: Grid,
 ) -> None:
     """Note all that lies any number of elements from where a constant takes a place, and more."""
@@ -99,7 +99,7 @@ def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
 
 @borrower
 def _come_back(
-    f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: U8, walk: Grid
+    f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: Set, walk: Grid
 ) -> None:
     """Note where a constant takes a pointer past the i-th array around, if it is back into it."""
     start, mask, array = f.places[row, START], f.places[row, MASK], walk[AROUND, i]

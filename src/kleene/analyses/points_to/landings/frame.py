@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import borrower, entry
-from kleene.ir.tables import I32, I64, U8
+from kleene.analyses.points_to.landings.sets import Set, put
+from kleene.ir.tables import I32, I64
 
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known
 MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table
@@ -65,13 +66,14 @@ def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
 
 
 @borrower
-def locate(f: Frame, shape: int, byte: int, found: U8) -> bool:
+def locate(f: Frame, shape: int, byte: int, found: Set) -> bool:
     """Note the place of an address, with the blur if it is within; False if it is outside."""
     place, is_within = place_of(f, shape, byte)
     if place == OUTSIDE:
         return False
-    found[place] = 1
-    found[len(found) - 1] |= is_within
+    put(found, place)
+    if is_within:
+        put(found, count_rows(f, shape) - 1)
     return True
 
 

@@ -28,7 +28,8 @@ from kleene.analyses.points_to.landings.frame import (
     place_of,
 )
 from kleene.analyses.points_to.landings.scratch import N_RESIDUES, Scratch
-from kleene.ir.tables import I64, U8
+from kleene.analyses.points_to.landings.sets import Set, following, has, join, put, put_all
+from kleene.ir.tables import I64
 
 
 @borrower
@@ -47,25 +48,25 @@ def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
 
 
 @borrower
-def _index(f: Frame, shape: int, place: int, array: int, found: U8) -> None:
+def _index(f: Frame, shape: int, place: int, array: int, found: Set) -> None:
     """Note the same place in every element of an array around it, and the end behind it."""
     bit = f.arrays[array, BIT]
-    found[place] = 1
+    put(found, place)
     if bit >= 0:
         mask = f.places[f.shapes[shape, FIRST_PLACE] + place, MASK]
         first = place - (mask & (1 << bit))
-        found[first] = 1
-        found[first + (1 << bit)] = 1
+        put(found, first)
+        put(found, first + (1 << bit))
     begin, span = f.arrays[array, BEGIN], f.arrays[array, SPAN]
     start = f.places[f.shapes[shape, FIRST_PLACE] + place, START]
     is_last = begin + span == f.shapes[shape, N_BYTES] and f.arrays[array, PARENT] < 0
     if is_last and span < UNBOUNDED and f.starts[start, BYTE] == begin:
-        found[count_places(f, shape)] = 1
+        put(found, count_places(f, shape))
 
 
 @borrower
 def _sweep_from(
-    f: Frame, shape: int, place: int, constant: int, stride: int, found: U8, s: Scratch
+    f: Frame, shape: int, place: int, constant: int, stride: int, found: Set, s: Scratch
 ) -> None:
     """Note all that a constant and any multiple of a stride can reach from a place."""
     start, mask, depth, byte = 0, 0, 0, f.shapes[shape, N_BYTES]
@@ -85,15 +86,8 @@ def _sweep_from(
                 s.swept_modulus[slot] = modulus
                 s.swept[slot] = 0
                 sweep(f, shape, residue, modulus, s.swept[slot], s.walks[1])
-            _join(found, s.swept[slot])
+            join(found, s.swept[slot])
         going = advance(depth, s.walks[0])
-
-
-@borrower
-def _join(found: U8, more: U8) -> None:
-    """Note more places."""
-    for place in range(len(found)):
-        found[place] |= more[place]
 
 
 @borrower
@@ -104,15 +98,15 @@ def _add_and_index(
     constant: int,
     in_bytes: bool,
     stride: int,
-    found: U8,
+    found: Set,
     s: Scratch,
 ) -> None:
     """Note where a constant and multiples of a stride take a place."""
     landed, indexed = s.between[0], s.between[1]
     landed[:] = 0
     is_elsewhere = not add(f, shape, place, constant, in_bytes, landed, s.walks)
-    if landed[-1]:
-        found[:] = 1
+    if has(landed, len(s.landing) - 1):
+        put_all(found, len(s.landing))
         return
     is_elsewhere |= not _index_all(f, shape, stride, landed, found)
     if place == count_places(f, shape) and stride > 1 and not f.shapes[shape, IS_RAW]:
@@ -128,10 +122,11 @@ def _add_and_index(
         indexed[:] = 0
         landed[:] = 0
         _index(f, shape, place, own, indexed)
-        for at in range(len(indexed)):
-            if indexed[at]:
-                add(f, shape, at, constant, in_bytes, found, s.walks)
-                add(f, shape, at, within, in_bytes, landed, s.walks)
+        at = following(indexed, 0)
+        while at >= 0:
+            add(f, shape, at, constant, in_bytes, found, s.walks)
+            add(f, shape, at, within, in_bytes, landed, s.walks)
+            at = following(indexed, at + 1)
         _index_all(f, shape, stride, landed, found)
 
 
@@ -142,8 +137,8 @@ def _index_from_end(
     constant: int,
     in_bytes: bool,
     stride: int,
-    found: U8,
-    indexed: U8,
+    found: Set,
+    indexed: Set,
     walks: Grid,
 ) -> None:
     """Note where an index leads from the end: into arrays that end there."""
@@ -156,59 +151,60 @@ def _index_from_end(
             indexed[:] = 0
             first, _ = place_of(f, shape, size - f.arrays[array, SPAN])
             _index(f, shape, first, array, indexed)
-            for at in range(len(indexed)):
-                if indexed[at]:
-                    add(f, shape, at, constant, in_bytes, found, walks)
+            at = following(indexed, 0)
+            while at >= 0:
+                add(f, shape, at, constant, in_bytes, found, walks)
+                at = following(indexed, at + 1)
 
 
 @borrower
-def _index_all(f: Frame, shape: int, stride: int, places: U8, found: U8) -> bool:
+def _index_all(f: Frame, shape: int, stride: int, places: Set, found: Set) -> bool:
     """Note all elements, for each of some places; return whether all are in arrays."""
     all_indexed = True
-    for place in range(len(places)):
-        if places[place]:
-            array = _array_of(f, shape, place, stride)
-            if array >= 0:
-                _index(f, shape, place, array, found)
-            else:
-                all_indexed = False
-                found[place] = 1
+    place = following(places, 0)
+    while place >= 0:
+        array = _array_of(f, shape, place, stride)
+        if array >= 0:
+            _index(f, shape, place, array, found)
+        else:
+            all_indexed = False
+            put(found, place)
+        place = following(places, place + 1)
     return all_indexed
 
 
 @borrower
 def _index_everywhere(
-    f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, landing: U8, s: Scratch
+    f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, landing: Set, s: Scratch
 ) -> None:
-    """Note where a constant and multiples of a stride take every place; the blur, everywhere."""
-    landing[:] = 0
-    landing[-1] = 1
+    """Set where a constant and multiples of a stride take every place but the blur."""
     for place in range(len(landing) - 1):
+        landing[place] = 0
         _add_and_index(f, shape, place, constant, in_bytes, stride, landing[place], s)
 
 
 @borrower
 def land(f: Frame, shape: int, constant: int, in_bytes: bool, strides: I64, s: Scratch) -> None:
     """Set which places every place of a shape is taken to by a move that has strides."""
-    n_rows, reached = len(s.landing), s.between[0]
+    end, reached = len(s.landing) - 2, s.between[0]
     _index_everywhere(f, shape, constant, in_bytes, strides[0], s.landing, s)
     for k in range(1, len(strides)):
         _index_everywhere(f, shape, 0, in_bytes, strides[k], s.following, s)
         if f.shapes[shape, N_BYTES] < UNBOUNDED:
-            s.following[n_rows - 2] = 0
-            s.following[n_rows - 2, n_rows - 2] = 1  # the end has no elements
-        for place in range(n_rows - 1):
+            s.following[end] = 0
+            put(s.following[end], end)  # the end has no elements
+        for place in range(len(s.landing) - 1):
             reached[:] = 0
-            _join(reached, s.landing[place])
-            for at in range(n_rows):
-                if reached[at]:
-                    _join(s.landing[place], s.following[at])
+            join(reached, s.landing[place])
+            at = following(reached, 0)
+            while at >= 0:
+                join(s.landing[place], s.following[at])
+                at = following(reached, at + 1)
 
 
 @borrower
 def sweep_all(f: Frame, shape: int, constant: int, stride: int, s: Scratch) -> None:
     """Set which places every place is taken to by a constant and an index that nothing holds."""
-    s.landing[:] = 0
-    s.landing[-1] = 1
     for place in range(len(s.landing) - 1):
+        s.landing[place] = 0
         _sweep_from(f, shape, place, constant, stride, s.landing[place], s)

@@ -28,9 +28,11 @@ from kleene.analyses.points_to.landings.frame import (
 )
 from kleene.analyses.points_to.landings.indices import land, sweep_all
 from kleene.analyses.points_to.landings.scratch import Scratch, scratch_for
+from kleene.analyses.points_to.landings.sets import pack
 from kleene.ir.tables import I32, I64, U8
 
 _N_KNOWN = 1 << 13  # constants remembered at a time
+_MIXED = 0x5851F42D4C957F2D  # bits without a pattern
 
 
 @piece
@@ -67,16 +69,6 @@ def _same_for(f: Frame, shape: int, constant: int) -> int:
 
 
 @borrower
-def _pack(found: U8, landings: I32, n_used: int) -> int:
-    """Append the places found; return how many landings there are now."""
-    for place in range(len(found)):
-        if found[place]:
-            landings[n_used] = place
-            n_used += 1
-    return n_used
-
-
-@borrower
 def _write(
     f: Frame,
     shape: int,
@@ -98,7 +90,7 @@ def _write(
         at = f.shapes[shape, FIRST_PLACE] + place
         is_exact = place < count_places(f, shape) and f.starts[f.places[at, START], ARRAY] < 0
         if len(strides) or place == n_rows - 1:
-            n_used = _pack(s.landing[place], landings, n_used)
+            n_used = pack(s.landing[place], landings, n_used)
         elif is_exact:
             address = f.starts[f.places[at, START], BYTE] + constant
             landing, is_within = place_of(f, shape, address)
@@ -109,18 +101,20 @@ def _write(
         else:
             s.landing[place] = 0
             add(f, shape, place, constant, way == BYTES, s.landing[place], s.walks)
-            n_used = _pack(s.landing[place], landings, n_used)
+            n_used = pack(s.landing[place], landings, n_used)
         offsets[row + 1 + place] = n_used
 
 
 @borrower
 def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
+    first, end = offsets[row], offsets[row + n_rows]
     code = np.uint64(n_rows)
-    for i in range(offsets[row], offsets[row + n_rows]):
-        code = (code ^ np.uint64(landings[i])) * np.uint64(0x100000001B3)
-    for i in range(row, row + n_rows):
-        code = (code ^ np.uint64(offsets[i + 1] - offsets[i])) * np.uint64(0x100000001B3)
-    return int((code ^ (code >> np.uint64(29))) & np.uint64((1 << 31) - 1))
+    for i in range(end - first):  # a sum, in any order: several at a time
+        code += np.uint64(landings[first + i] + _MIXED) * np.uint64(i + _MIXED)
+    for i in range(n_rows):
+        code += np.uint64(offsets[row + i] - first + _MIXED) * np.uint64(i + 1)
+    code *= np.uint64(_MIXED)
+    return int(code >> np.uint64(33))
 
 
 @borrower

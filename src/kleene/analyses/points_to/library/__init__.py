@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import translate
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,7 @@ class Library:
     """Models by name; those of the user come first, and win over a program's own definition."""
 
     by_name: dict[str, Model] = field(default_factory=dict)
-    patterns: tuple[tuple[re.Pattern[str], Model], ...] = ()
+    patterns: tuple[tuple[str, str, Model], ...] = ()  # how a name begins, and the pattern
     user: Library | None = None
 
     def find(self, name: str) -> Model | None:
@@ -32,7 +32,8 @@ class Library:
             return found
         if (found := self.by_name.get(name)) is not None:
             return found
-        return next((model for pattern, model in self.patterns if pattern.match(name)), None)
+        likely = (entry for entry in self.patterns if name.startswith(entry[0]))
+        return next((model for _, pattern, model in likely if fnmatchcase(name, pattern)), None)
 
     def override(self, name: str) -> Model | None:
         """Return the user's model of a name, which holds even where the program defines it."""
@@ -46,11 +47,11 @@ class Library:
 def of_lines(lines: Iterable[tuple[list[str], Model]]) -> Library:
     """Return the library of parsed lines; a later line wins over an earlier one."""
     by_name: dict[str, Model] = {}
-    patterns: list[tuple[re.Pattern[str], Model]] = []
+    patterns: list[tuple[str, str, Model]] = []
     for names, model in lines:
         for name in names:
             if "*" in name:
-                patterns.insert(0, (re.compile(translate(name)), model))
+                patterns.insert(0, (re.split(r"[*?\[]", name)[0], name, model))
             else:
                 by_name[name] = model
     return Library(by_name, tuple(patterns))

@@ -21,6 +21,7 @@ class CallTable:
     is_assembly: Bits
     offsets: I64  # n + 1, into actuals
     actuals: I64  # values
+    function_at: I64  # per instruction of the program: as `function`, of all calls there are
 
     def __len__(self) -> int:
         return len(self.row)
@@ -37,6 +38,7 @@ class CallTable:
             self.is_assembly[place],
             offsets,
             self.actuals[actual],
+            self.function_at,
         )
 
     def flat(self) -> tuple[I64, I64]:
@@ -58,10 +60,13 @@ def table_of(columns: Columns) -> CallTable:
     target = function_of_value(columns)
     known = callee < len(program.globals)
     function = np.where(known, target[np.where(known, callee, 0)], -1) if len(target) else known - 1
+    function_at = np.full(len(table), -1)
+    function_at[rows] = function
     return CallTable(
         *(rows, callee, function, _is_assembly(columns, callee)),
         np.concatenate([[0], np.cumsum(counts)]),
         operand[is_value].astype(np.int64),
+        function_at,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.library import Library, Model
+from kleene.analyses.points_to.library import Model
 from kleene.analyses.points_to.model import External
 from kleene.analyses.points_to.scan.calls import CallTable
 from kleene.analyses.points_to.scan.columns import Bits, Columns
@@ -13,6 +13,7 @@ from kleene.analyses.points_to.scan.heap import Heap
 from kleene.analyses.points_to.scan.models import Models, Sites
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir.codes import GlobalFlag
+from kleene.ir.tables import I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 
@@ -25,50 +26,39 @@ class Externals:
         self.columns, self.sheet, self.functions = columns, sheet, functions
         self.heap, self.models = heap, models
 
-    def model_of(self, function: int, library: Library) -> Model | None:
-        """Return the model that calls of a function follow, if any."""
-        name = self.functions.name[function]
-        inside = self.functions.is_defined[function]
-        return library.override(name) if inside else library.find(name)
-
-    def leaves(self, calls: CallTable, library: Library) -> Bits:
+    def leaves(self, calls: CallTable) -> Bits:
         """Return which calls are for certain of a function outside, or modelled by the user."""
-        found = np.zeros(len(self.functions.name) + 1, bool)  # the last is for -1
-        found[:-1] = ~self.functions.is_defined
-        for function in np.unique(calls.function[calls.function >= 0]).tolist():
-            found[function] |= self.model_of(function, library) is not None
+        is_modelled = [model is not None for model in self.functions.model]
+        found = np.append(~self.functions.is_defined | is_modelled, False)  # the last is for -1
         return found[calls.function]
 
-    def state(self, calls: CallTable, library: Library) -> tuple[External, ...]:
+    def state(self, calls: CallTable) -> tuple[External, ...]:
         """Write the calls, and declared functions called by address; return who is called."""
-        order = np.argsort(calls.function, kind="stable")
-        n_functions = len(self.functions.name)
-        starts = np.searchsorted(calls.function[order], np.arange(n_functions + 1))
-        found = []
-        for function in range(n_functions):
-            is_called = starts[function] < starts[function + 1]
-            if not is_called and self.functions.is_defined[function]:
-                continue
-            group = calls.only(order[starts[function] : starts[function + 1]])
-            model = self.model_of(function, library)
-            self._state(function, group, model)
-            if is_called and not (self.functions.is_intrinsic[function] and model is not None):
-                name = self.functions.name[function]
-                found.append(External(name, model is not None, len(group)))
+        functions = self.functions
+        is_modelled = np.array([model is not None for model in functions.model], bool)
+        state_outside(self.columns, self.sheet, calls.only(~is_modelled[calls.function]))
+        counts = np.bincount(calls.function, minlength=len(functions.name))
+        order, ends = np.argsort(calls.function, kind="stable"), np.cumsum(counts)
+        for function in np.flatnonzero((counts > 0) | ~functions.is_defined).tolist():
+            own = order[ends[function] - counts[function] : ends[function]]
+            self._state(function, calls, own)
+        shown = np.flatnonzero((counts > 0) & ~(functions.is_intrinsic & is_modelled)).tolist()
+        found = [External(functions.name[f], bool(is_modelled[f]), int(counts[f])) for f in shown]
         return tuple(sorted(found, key=lambda e: (e.is_modelled, -e.n_calls, e.name)))
 
-    def _state(self, function: int, group: CallTable, model: Model | None) -> None:
-        program = self.columns.program
+    def _state(self, function: int, calls: CallTable, own: I64) -> None:
+        """Write a function that is outside or modelled, and its own calls if it is modelled."""
+        program, model = self.columns.program, self.functions.model[function]
         value = int(program.function_table.value[function])
         is_taken = program.globals.flags[value] & GlobalFlag.ADDRESS_TAKEN
         if is_taken and not self.functions.is_defined[function]:
             self._stub(function, value, model)
-        if not len(group):
-            return
-        if model is None:
-            state_outside(self.columns, self.sheet, group)
-            return
-        site = self.columns.results(group.row)
+        if model and len(own):
+            self._apply(model, value, calls.only(own))
+
+    def _apply(self, model: Model, value: int, group: CallTable) -> None:
+        """Write what calls of a function do, as a model has it."""
+        program, site = self.columns.program, self.columns.results(group.row)
         sites = Sites(
             *(value, group.row, site, np.where(self.columns.tracked[site], site, NONE)),
             *(group.offsets, group.actuals),

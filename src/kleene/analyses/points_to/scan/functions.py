@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.points_to.cuts import ANY_NUMBER
+from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.model import AllocationKind
 from kleene.analyses.points_to.scan.calls import CallTable, named_arguments, variadic_actuals
 from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
@@ -23,6 +24,7 @@ class FunctionTable:
     """The nodes and storage of functions; rows are those of the program's function table."""
 
     name: list[str]
+    model: list[Model | None]  # that its calls follow
     is_defined: Bits
     is_intrinsic: Bits
     allocation: I64  # -1 for intrinsics
@@ -32,13 +34,19 @@ class FunctionTable:
     variadic: I64  # allocation of these, -1
 
 
-def declare(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> FunctionTable:
+def declare(
+    columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory, library: Library
+) -> FunctionTable:
     """Write every function as an object, and return the nodes of all."""
     program = columns.program
     table, types = program.function_table, program.types
     names = [program.strings[s] for s in program.globals.name[table.value].tolist()]
     is_defined = np.diff(table.block_offsets) > 0
     is_intrinsic = np.array([name.startswith("llvm.") for name in names], bool)
+    models = [
+        library.override(name) if inside else library.find(name)
+        for name, inside in zip(names, is_defined.tolist(), strict=True)
+    ]
     signature = program.globals.type[table.value]
     is_variadic = types.flags[signature] & TypeFlag.VARARG != 0
     allocation = np.full(len(names), -1)
@@ -59,7 +67,8 @@ def declare(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> F
     sheet.functions(allocation[real], result[real], rest[real], n_formals, formal[place])
     variadic = _variadic(sheet, shapes, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
-        names, is_defined, is_intrinsic, allocation, formal, result, rest, variadic
+        *(names, models, is_defined, is_intrinsic),
+        *(allocation, formal, result, rest, variadic),
     )
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from kleene.analyses.points_to.heap_types import heap_shapes
-from kleene.analyses.points_to.library import Library, heap_of
+from kleene.analyses.points_to.library import heap_of
 from kleene.analyses.points_to.library.effects import Argument, Returns
 from kleene.analyses.points_to.model import AllocationKind
 from kleene.analyses.points_to.scan.calls import CallTable
@@ -33,12 +33,10 @@ class Heap:
         shapes: Shapes,
         functions: FunctionTable,
         calls: CallTable,
-        library: Library,
         named: Sequence[str],
     ) -> None:
         self.columns, self.shapes, self.functions, self.calls = columns, shapes, functions, calls
-        self._function_of = dict(zip(calls.row.tolist(), calls.function.tolist(), strict=True))
-        allocators = self._allocators(library)
+        allocators = self._allocators()
         by_word = self._named(named, functions)
         self.wrappers = find_wrappers(columns, calls, allocators, functions.is_defined)
         self.taken_at_word = [f for f in by_word if f not in self.wrappers]
@@ -51,16 +49,16 @@ class Heap:
         sized = [function for function, a in allocators.items() if a.factors]
         self._shape = self._shapes([*sized, *self.wrappers])
 
-    def _allocators(self, library: Library) -> dict[int, Allocator]:
-        """Return the modelled functions that return new storage."""
+    def _allocators(self) -> dict[int, Allocator]:
+        """Return the modelled functions that return new storage, and are called."""
         found = {}
-        for function in np.unique(self.calls.function[self.calls.function >= 0]).tolist():
-            name = self.functions.name[function]
-            inside = self.functions.is_defined[function]
-            model = library.override(name) if inside else library.find(name)
-            heap = heap_of(model or ())
+        is_called = np.zeros(len(self.functions.name) + 1, bool)  # the last is for -1
+        is_called[self.calls.function] = True
+        for function in np.flatnonzero(is_called[:-1]).tolist():
+            model = self.functions.model[function] or ()
+            heap = heap_of(model)
             if heap is not None:
-                returned = (e.term for e in model or () if isinstance(e, Returns))
+                returned = (e.term for e in model if isinstance(e, Returns))
                 places = tuple(t.place for t in returned if isinstance(t, Argument))
                 found[function] = Allocator(heap.factors or None, returned=places)
         return found
@@ -128,7 +126,7 @@ class Heap:
 
     def _maker(self, row: int) -> int:
         """Return the call in a wrapper that makes what a call of the wrapper gives, or -1."""
-        wrapper = self.wrappers.get(self._function_of.get(row, -1))
+        wrapper = self.wrappers.get(int(self.calls.function_at[row]))
         return wrapper.makers[0] if wrapper and len(wrapper.makers) == 1 else -1
 
     def _by_size(self, n_bytes: int, otherwise: int) -> int:
@@ -174,10 +172,10 @@ class Heap:
                 sheet.copy(value[there], actual, group.row[there])
             for other in wrapper.others:
                 sheet.copy(value, other, group.row)
-            for maker in group.row:  # a wrapper's call of a wrapper makes what its own calls hold
-                caller = int(self.columns.program.instruction_function[maker])
+            callers = self.columns.program.instruction_function[group.row].tolist()
+            for maker, caller in zip(group.row.tolist(), callers, strict=True):
                 if caller in self.wrappers and maker in self.wrappers[caller].makers:
-                    sheet.copy(node[function], node[caller])
+                    sheet.copy(node[function], node[caller])  # it makes what its own calls hold
 
     def _inside(self, sheet: Sheet, function: int, wrapper: Allocator, clones: int) -> None:
         """Let the body of a wrapper work on the storage of all its calls."""

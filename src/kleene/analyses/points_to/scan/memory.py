@@ -86,7 +86,7 @@ class Memory:
         if askew.any():
             part = np.flatnonzero(askew)
             found.append((part, self.sheet.somewhere(pointer[part], rows[part])))
-        for type_id in np.unique(types[~askew]).tolist():
+        for type_id in sorted(set(types[~askew].tolist())):
             part = np.flatnonzero(~askew & (types == type_id))
             pieces = self.pieces_of(type_id)
             if pieces is None:

@@ -21,6 +21,7 @@ from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
 if TYPE_CHECKING:
     from kleene.analyses.points_to.layout import Layout
     from kleene.analyses.points_to.moves import Moves
+    from kleene.analyses.points_to.shapes import Shapes
 
 _ALLOCATION = ("kind", "site", "callee", "type", "n_bytes", "part", "shape")
 
@@ -127,7 +128,7 @@ class Sheet:
         origin: Ints,
     ) -> None:
         """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
-        distinct, index = _distinct(np.column_stack([ways, constant, strides]))
+        distinct, index = distinct_rows(np.column_stack([ways, constant, strides]))
         amounts = np.array([self._amount(*row) for row in distinct.tolist()], np.int64)
         amount = amounts[index]
         stays = amount == 0
@@ -216,12 +217,13 @@ class Sheet:
             return [np.empty(0, np.int64) for _ in range(width)]
         return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
-    def finish(self, layout: Layout) -> Finished:
-        """Return everything written, with places and contents numbered by the layout."""
+    def finish(self, shapes: Shapes) -> Finished:
+        """Return everything written, with places and contents of the shapes that are there."""
         allocation = dict(
             zip(_ALLOCATION, self._table("allocation", len(_ALLOCATION)), strict=True)
         )
-        shape = allocation.pop("shape").astype(np.int32)
+        used, shape = np.unique(_i32(allocation.pop("shape")), return_inverse=True)
+        layout = shapes.finish(self._moves, only=used.tolist(), has_unknown=self.has_unknown)
         memory = _Memory(shape, layout, self.n_nodes)
         address = self._table("address", 4)
         contained = memory.contained(*self._table("contain", 4))
@@ -238,8 +240,6 @@ class Sheet:
             self._table("function", 4),
             self._table("flag", 2),
         )
-        used, index = np.unique(shape, return_inverse=True)
-        move_rows = layout.move_rows.reshape(-1, max(len(layout.n_places), 1))
         problem = Problem(
             memory.n_nodes,
             contents=memory.contents,
@@ -255,8 +255,8 @@ class Sheet:
             offset_destination=_i32(offset[0]),
             offset_source=_i32(offset[1]),
             offset_amount=_i32(offset[2]),
-            allocation_shape=_i32(index),
-            move_rows=move_rows[:, used].ravel(),
+            allocation_shape=_i32(shape),
+            move_rows=layout.move_rows,
             move_offsets=layout.move_offsets,
             move_landings=layout.move_landings,
             function_object=memory.first_place[function[0]],
@@ -287,7 +287,7 @@ class Sheet:
 class _Memory:
     """The places of all allocations: objects, and their contents nodes behind all other nodes."""
 
-    def __init__(self, shape: I32, layout: Layout, n_nodes: int) -> None:
+    def __init__(self, shape: I64, layout: Layout, n_nodes: int) -> None:
         self.shape, self.layout = shape, layout
         self.first_place = _offsets(layout.n_places[shape])
         self.first_contents = n_nodes + _offsets(layout.n_classes[shape])
@@ -326,8 +326,11 @@ class _Memory:
 
 
 def _columns(*columns: ArrayLike) -> list[NDArray[Any]]:
-    """Return columns of one length."""
-    return list(np.broadcast_arrays(*(np.atleast_1d(column) for column in columns)))
+    """Return columns of one length; single numbers are repeated."""
+    arrays = [np.atleast_1d(column) for column in columns]
+    length = next((len(array) for array in arrays if len(array) != 1), 1)
+    assert all(len(array) in (1, length) for array in arrays), "columns of several lengths"
+    return [array if len(array) == length else array.repeat(length) for array in arrays]
 
 
 def _i32(column: NDArray[Any]) -> I32:
@@ -338,7 +341,7 @@ def _offsets(lengths: NDArray[Any]) -> I32:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
-def _distinct(rows: Ints) -> tuple[Ints, I64]:
+def distinct_rows(rows: Ints) -> tuple[Ints, I64]:
     """Return the distinct rows, and which of them each row is."""
     mixed = rows.astype(np.int64) @ (0x9E3779B97F4A7C1 ** np.arange(1, rows.shape[1] + 1))
     _, first, index = np.unique(mixed, return_index=True, return_inverse=True)

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from kleene.analyses.points_to.moves import Way
 from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged, spread
 from kleene.analyses.points_to.scan.geps import MOST_STRIDES, either_stride, reach_of
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.scan.sheet import Sheet, distinct_rows
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
@@ -51,8 +50,8 @@ class Code(NamedTuple):
         """Return the part with one of the opcodes."""
         return self.where(np.isin(self.opcode, opcodes))
 
-    def where(self, found: Bits) -> Code:
-        """Return a part."""
+    def where(self, found: Bits | I64) -> Code:
+        """Return a part, by mask or position."""
         return self._replace(
             value=self.value[found],
             opcode=self.opcode[found],
@@ -217,24 +216,21 @@ def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
 
 
 def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
-    """Write bit operations, grouped by what they do to an address."""
-    right = code.operand(1)
-    is_constant, mask = columns.constant(right)
-    for opcode, bits in _groups(code.opcode[is_constant], mask[is_constant]):
-        chosen = is_constant & (code.opcode == opcode) & (mask == bits)
-        chosen &= columns.flows[code.operand(0)]
-        value, source, origin = (c[chosen] for c in (code.value, code.operand(0), code.origin))
-        distances = _distances(opcode, bits)
-        if distances is None:
-            sheet.anywhere(value, source, origin)
-        for distance in distances or ():
-            sheet.move(value, source, distance, 0, origin)
+    """Write bit operations, by what each distinct one does to an address."""
+    is_constant, mask = columns.constant(code.operand(1))
     _anywhere(columns, sheet, code.where(~is_constant), 0, 1)
-
-
-def _groups(opcode: Ints, mask: Ints) -> Iterator[tuple[int, int]]:
-    pairs = np.unique(np.stack([opcode.astype(np.int64), mask], axis=1), axis=0)
-    yield from ((int(o), int(m)) for o, m in pairs.tolist())
+    chosen = is_constant & columns.flows[code.operand(0)]
+    code, mask = code.where(chosen), mask[chosen]
+    pairs, index = distinct_rows(np.stack([code.opcode, mask], axis=1))
+    distances = [_distances(*pair) for pair in pairs.tolist()]
+    by_any = np.array([found is None for found in distances], bool)
+    _anywhere(columns, sheet, code.where(by_any[index]), 0)
+    counts = np.array([len(found or ()) for found in distances], np.int64)
+    ends = np.cumsum(counts)
+    owner, place = ragged((ends - counts)[index], ends[index])
+    amount = np.array([n_bytes for found in distances for n_bytes in found or ()], np.int64)
+    moved = code.where(owner)
+    sheet.move(moved.value, moved.operand(0), amount[place], 0, moved.origin)
 
 
 def _distances(opcode: int, mask: int) -> list[int] | None:

@@ -73,24 +73,33 @@ class _Search:
         order = np.argsort(calls.function, kind="stable")
         self._callee = calls.function[order]
         self._caller = self.program.instruction_function[calls.row[order]]
-        self.function_of_call = dict(zip(calls.row.tolist(), calls.function.tolist(), strict=True))
-        self._returns: dict[int, list[int]] = {}
-        rets = columns.rows(Opcode.RET)
-        for row, f in zip(
-            rets.tolist(), self.program.instruction_function[rets].tolist(), strict=True
-        ):
-            self._returns.setdefault(f, []).append(row)
+        self._function_at = calls.function_at
+        self._rets = columns.rows(Opcode.RET)
+        self._returning = self.program.instruction_function[self._rets]
+
+    def function_of(self, call: int) -> int:
+        """Return the function that an instruction calls for certain, -1 if it calls none."""
+        return int(self._function_at[call])
+
+    def opcode_of(self, row: int) -> int:
+        """Return the opcode of an instruction."""
+        return int(self.program.instructions.opcode[row])
+
+    def returns_of(self, function: int) -> list[int]:
+        """Return the instructions with which a function returns."""
+        rows: list[int] = self._rets[self._returning == function].tolist()
+        return rows
 
     def callers_of(self, functions: Iterable[int]) -> Iterator[int]:
         """Yield every function that calls one of these."""
         for function in functions:
             low, high = np.searchsorted(self._callee, [function, function + 1])
-            yield from np.unique(self._caller[low:high]).tolist()
+            yield from sorted(set(self._caller[low:high].tolist()))
 
     def wrapper(self, function: int) -> Allocator | None:
         """Return what calls of a function make, or None if it is no wrapper."""
         found = _Sources()
-        for row in self._returns.get(function, ()):
+        for row in self.returns_of(function):
             operands = self.program.instructions.operands_of(row).tolist()
             if not operands or not self.trace(operands[0], found, set()):
                 return None
@@ -110,20 +119,21 @@ class _Search:
         if value in seen:
             return True
         seen.add(value)
-        kind, row = self.program.locate(value)
-        if kind == ValueKind.ARGUMENT:
-            found.arguments.add(row)
+        _, constants, arguments, blocks, instructions, _ = self.program.bases
+        if value >= blocks:
+            is_instruction = value >= instructions
+            return is_instruction and self._trace_instruction(value - instructions, found, seen)
+        if value >= arguments:
+            found.arguments.add(value - arguments)
             return True
-        if kind == ValueKind.CONSTANT and self.program.constants.kind[row] in _EMPTY:
-            found.has_number |= bool(self.program.constants.kind[row] == ConstantKind.INT)
-            return True
-        if kind in (ValueKind.GLOBAL, ValueKind.CONSTANT):
+        kind = int(self.program.constants.kind[value - constants]) if value >= constants else -1
+        found.has_number |= kind == ConstantKind.INT
+        if kind not in _EMPTY:
             found.others.add(value)
-            return True
-        return kind == ValueKind.INSTRUCTION and self._trace_instruction(row, found, seen)
+        return True
 
     def _trace_instruction(self, row: int, found: _Sources, seen: set[int]) -> bool:
-        opcode = self.program.instructions.opcode[row]
+        opcode = self.opcode_of(row)
         operands = self.program.instructions.operands_of(row).tolist()
         if opcode in _COPIES:
             values = operands[::2] if opcode == Opcode.PHI else operands
@@ -132,7 +142,7 @@ class _Search:
         if opcode == Opcode.LOAD:
             stored = self.stored_in(operands[0])
             return stored is not None and all(self.trace(v, found, seen) for v in stored)
-        allocator = self.allocators.get(self.function_of_call.get(row, -1))
+        allocator = self.allocators.get(self.function_of(row))
         if opcode not in CALLS or allocator is None:
             return False
         found.makers.add(row)
@@ -145,7 +155,7 @@ class _Search:
     def stored_in(self, pointer: int) -> list[int] | None:
         """Return all that is ever stored in a local variable; None if it is none, or is shared."""
         row = pointer - self.base
-        if row < 0 or self.program.instructions.opcode[row] != Opcode.ALLOCA:
+        if row < 0 or self.opcode_of(row) != Opcode.ALLOCA:
             return None
         stored = []
         for user, opcode, operands in self.users_of(pointer):
@@ -185,7 +195,7 @@ class _Search:
             return True
         if opcode not in CALLS:
             return False
-        function = self.function_of_call.get(user, -1)
+        function = self.function_of(user)
         is_inside = function >= 0 and self._is_defined(function)
         return function >= 0 and not is_inside
 
@@ -195,7 +205,7 @@ class _Search:
 
     def _is_mark(self, user: int) -> bool:
         """Return whether an instruction only says from where to where a variable lives."""
-        function = self.function_of_call.get(user, -1)
+        function = self.function_of(user)
         if function < 0:
             return False
         symbol = self.program.globals.name[self.program.function_table.value[function]]
@@ -206,13 +216,13 @@ class _Search:
         offsets, users = self.program.users
         table = self.program.instructions
         rows = dict.fromkeys(users[offsets[value] : offsets[value + 1]].tolist())
-        return [(row, int(table.opcode[row]), table.operands_of(row).tolist()) for row in rows]
+        return [(row, self.opcode_of(row), table.operands_of(row).tolist()) for row in rows]
 
     def size(self, makers: tuple[int, ...], first: int) -> tuple[tuple[int, ...] | None, int]:
         """Return the arguments and the number whose product is the size; None if not plain."""
         if len(makers) != 1:
             return None, 1
-        allocator = self.allocators[self.function_of_call[makers[0]]]
+        allocator = self.allocators[self.function_of(makers[0])]
         operands = self.program.instructions.operands_of(makers[0]).tolist()
         factors, scale = [], allocator.scale
         for place in allocator.factors if allocator.factors is not None else (len(operands),):
