@@ -267,8 +267,7 @@ def _subset(m: Cells, chosen: Any) -> Cells:
     """Return what `select` does of variables in their order: row by row, in stretches."""
     n = len(chosen)
     out = np.empty(minplus.size(n), m.dtype)
-    state = table.table_of([single.address(m)], [0] * n, chosen.tolist())
-    blocks.assemble(out, state, outer_of(m.dtype))
+    blocks.assemble(out, table.table_of([single.address(m)], 0, chosen), outer_of(m.dtype))
     return out
 
 

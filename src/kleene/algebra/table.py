@@ -109,7 +109,7 @@ def table_of(blocks: Blocks, names: tuple[str, ...] | None = None) -> Table:
     return Table(names, dtype, outer, _kinds_of(parts), rows, parts, frozenset(parts), cells)
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def _layout(
     groups: tuple[tuple[str, ...], ...], names: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...], Any]:

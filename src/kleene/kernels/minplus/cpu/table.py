@@ -28,10 +28,15 @@ _intrinsic: Any = intrinsic  # Numba publishes no types
 
 
 def table_of(addresses: Any, slots: Any, places: Any) -> Any:
-    """Return the table of a state: its blocks' addresses, each variable's block and place in it."""
-    n, n_blocks = len(slots), len(addresses)
+    """Return the table of a state: its blocks' addresses, each variable's block and place in it.
+
+    One block for all variables may be given as its number.
+    """
+    n, n_blocks = len(places), len(addresses)
     table = np.empty(2 + 2 * n_blocks + 4 * n, np.int64)
-    table[: 2 + n_blocks + 2 * n] = (n, n_blocks, *addresses, *slots, *places)
+    end = 2 + n_blocks
+    table[0], table[1], table[2:end] = n, n_blocks, addresses
+    table[end : end + n], table[end + n : end + 2 * n] = slots, places
     complete(table)
     return table
 
