@@ -68,7 +68,8 @@ class Draft(Holder):
     def _tighten_cell(self, block: Block, i: int, j: int, bound: int) -> bool:
         if not block.has_room(0):
             return False
-        block = self.own(block)
+        if block.owner is not self.owner:
+            block = self.copied(block)
         value = float(bound) if self.is_float else bound
         found = single.guard(block.cells, i, j, value, block.tighten, block.outer)
         if found == single.EMPTY:
@@ -236,7 +237,8 @@ class Draft(Holder):
             up, down, reach = up * block.scale, down * block.scale, reach * block.scale
         if not block.has_room(reach):
             return False
-        block = self.own(block)
+        if block.owner is not self.owner:
+            block = self.copied(block)
         if block.greatest is not None:
             block.greatest += reach
         if self.is_float:

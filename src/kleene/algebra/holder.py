@@ -1,7 +1,7 @@
 """The blocks of a draft: which are its own, how they are merged, split, stored and forgotten.
 
 Blocks that the draft did not make are shared with the value it came from, and are copied before
-they are changed: an operation costs what its blocks cost, plus copying one dictionary when the
+they are changed: an operation costs what its blocks cost, plus copying a list of them when the
 draft is made.
 """
 
@@ -74,11 +74,10 @@ class Holder(State):
         """Become empty."""
         self.blocks, self.is_empty = Blocks(), True
 
-    def own(self, block: Block) -> Block:
-        """Return the block if it is the draft's own, else a copy of it that is."""
-        if block.owner is not self.owner:
-            block = block.copy(self.owner)
-            self.blocks.put(block)
+    def copied(self, block: Block) -> Block:
+        """Return a copy in the place of a block that is not the draft's own."""
+        block = block.copy(self.owner)
+        self.blocks.put(block)
         return block
 
     def together(self, names: tuple[str, ...]) -> Block:
@@ -173,7 +172,8 @@ class Holder(State):
             return None
         if not block.is_plain or len(block.names) == 1:
             return self._take_out(name, block)
-        block = self.own(block)
+        if block.owner is not self.owner:
+            block = self.copied(block)
         single.forget(block.cells, block.index[name], block.outer)
         self.loosen(block)
         return None
