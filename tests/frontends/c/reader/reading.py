@@ -1,9 +1,10 @@
-"""A process that reads texts one after the other, watched from outside.
+"""A process that reads texts, or bitcode, one after the other, watched from outside.
 
-`Child` sends a text and waits for one line: `ok`, the id of a `SourceError`, or what else went
-wrong. The process guards the end of every table in the reader's heap with a mark: Numba checks no
-bounds, and a row written past its table's end would land in the next table unseen. With `checked`
-the reader is compiled with bounds checks on top (most of a minute).
+`Child` sends a text and waits for one line: `ok`, the id of a `SourceError`, `none` for bitcode
+that LLVM is to read, or what else went wrong. The process guards the end of every table of the
+readers with a mark: Numba checks no bounds, and a row written past its table's end would land in
+the next table unseen. With `checked` the reader is compiled with bounds checks on top (most of a
+minute).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import select
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +22,25 @@ import numpy as np
 
 from kleene.base.errors import SourceError
 from kleene.frontends.c import reader
-from kleene.frontends.c.reader import state
+from kleene.frontends.c.reader import bits, state
+from kleene.frontends.c.reader.bits import state as bits_state
+from kleene.ir.verifier import problems
 
 TIME_S = 60
 MARK = 0x5EA1ED
 N_MARKED = 16
 
 
-class Guard:
-    """Marks at the end of each table of a heap."""
+HEAP = range(state.EXCERPTS, state.EXCERPT_TABLE + 1)
+KNOWN = range(bits_state.TYPE_OF, bits_state.TAGS + 1)
 
-    def __init__(self, heap: Any) -> None:
-        bases = sorted(int(heap[cell]) for cell in range(state.EXCERPTS, state.EXCERPT_TABLE + 1))
-        tables = [base for base in bases if base >= int(heap[state.EXCERPTS])]
+
+class Guard:
+    """Marks at the end of each table of a heap; `cells` hold where the tables begin."""
+
+    def __init__(self, heap: Any, cells: range = HEAP) -> None:
+        bases = sorted(int(heap[cell]) for cell in cells)
+        tables = [base for base in bases if base >= int(heap[cells[0]])]
         ends = [*tables[1:], len(heap)]
         self.heap = heap
         self.places = np.concatenate([np.arange(end - N_MARKED, end) for end in ends])
@@ -43,21 +51,27 @@ class Guard:
         return bool((self.heap[self.places] == MARK).all())
 
 
-def serve() -> None:
-    """Answer every text on stdin."""
-    guards: list[Guard] = []
-    allocate = state.allocate
+def _guard(module: Any, cells: range, guards: list[Guard]) -> None:
+    """Have all that this module allocates guarded."""
+    allocate = module.allocate
 
     def guarded(*arguments: Any) -> Any:
         heap = allocate(*arguments)
-        guards.append(Guard(heap))
+        guards.append(Guard(heap, cells))
         return heap
 
-    state.allocate = guarded
+    module.allocate = guarded
+
+
+def serve(answer_to: Callable[[bytes], str]) -> None:
+    """Answer every text on stdin."""
+    guards: list[Guard] = []
+    _guard(state, HEAP, guards)
+    _guard(bits_state, KNOWN, guards)
     while size := sys.stdin.buffer.read(8):
         text = sys.stdin.buffer.read(struct.unpack("<q", size)[0])
         guards.clear()
-        answer = _answer(text)
+        answer = answer_to(text)
         if not all(guard.is_whole() for guard in guards):
             answer = "a table overflowed"
         print(answer, flush=True)
@@ -73,13 +87,23 @@ def _answer(text: bytes) -> str:
     return f"ok {len(program.instructions)}"
 
 
+def _bits_answer(raw: bytes) -> str:
+    try:
+        program = bits.read(raw)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+    if program is None:
+        return "none"
+    return f"ok {len(program.instructions)}" if not problems(program) else "an invalid program"
+
+
 class Child:
     """The process, from outside."""
 
-    def __init__(self, folder: Path, *, checked: bool) -> None:
+    def __init__(self, folder: Path, *, checked: bool, form: str = "text") -> None:
         extra = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)} if checked else {}
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading"],
+            [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading", form],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | extra,
@@ -109,4 +133,4 @@ class Child:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(_bits_answer if sys.argv[1] == "bits" else _answer)

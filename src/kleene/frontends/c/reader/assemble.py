@@ -113,6 +113,8 @@ class _Assembly:
 
     def _excerpt(self, number: int) -> int:
         """Return the symbol of an excerpt's text."""
+        if number == state.A_NODE:
+            return self._add("!")
         return self._add(self._text_of_excerpt(number))
 
     def _word(self, number: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,13 @@ class Places:
 
     def _functions(self, scope: I64) -> I64:
         """Return the name of the function around each scope, as a symbol."""
+        outermost = self._outermost[scope]
+        is_function = self._nodes[outermost, M_KIND] == SUBPROGRAM
+        return np.where(is_function, self._nodes[outermost, M_NAME], 0)
+
+    @cached_property
+    def _outermost(self) -> I64:
+        """The scope that is in no other within its function, for each node."""
         nodes = self._nodes
         around = np.arange(len(nodes))
         inner = np.isin(nodes[:, M_KIND], (BLOCK, LOCAL)) & (nodes[:, M_SCOPE] > 0)
@@ -91,8 +99,7 @@ class Places:
             if np.array_equal(further, around):
                 break
             around = further
-        outermost = around[scope]
-        return np.where(nodes[outermost, M_KIND] == SUBPROGRAM, nodes[outermost, M_NAME], 0)
+        return around
 
     def _with_callers(self, nodes: I64) -> I64:
         """Return the location nodes given and those they are inlined at, each once."""

@@ -15,6 +15,7 @@ from kleene.frontends.c.reader.cursor import (
 )
 from kleene.frontends.c.reader.interned import intern_constant, plain_constant
 from kleene.frontends.c.reader.state import (
+    A_NODE,
     AT,
     ERROR,
     FOREIGN_NUMBER,
@@ -34,6 +35,7 @@ from kleene.frontends.c.reader.tokens import (
     INTEGER,
     NAMED,
     NEWLINE,
+    NODE,
     NUMBERED,
     QUOTED,
     REAL,
@@ -127,9 +129,9 @@ def wrapped(t: Cells, m: Cells, type_id: int) -> int:
 
 @step
 def metadata_value(t: Cells, m: Cells) -> int:
-    """Read metadata in an operand's place: kept as its text."""
+    """Read metadata in an operand's place: kept as its text, but for the number of a node."""
     apart()
-    first = m[AT]
+    first, is_node = m[AT], m[KIND] == NODE
     while m[KIND] != 44 and m[KIND] != 41 and not m[ERROR]:
         if m[KIND] == NEWLINE or m[KIND] == FINISH:
             m[ERROR] = 1
@@ -137,6 +139,8 @@ def metadata_value(t: Cells, m: Cells) -> int:
             skip_group(t, m)
         else:
             advance(t, m)
+    if is_node and m[AT] == first + 1:
+        return plain_constant(m, NODE_KIND, METADATA, A_NODE)
     return plain_constant(m, NODE_KIND, METADATA, excerpt(t, m, first))
 
 

@@ -7,6 +7,7 @@ from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
 from kleene.frontends.c.reader.bits.constants import kind_of
 from kleene.frontends.c.reader.bits.cursor import a_type, block, item, left, relative, typed
 from kleene.frontends.c.reader.bits.head import FUNCTION, VARARG, group_of
+from kleene.frontends.c.reader.bits.metadata import metadata_constant
 from kleene.frontends.c.reader.bits.rows import add, fast_math
 from kleene.frontends.c.reader.bits.state import (
     AT,
@@ -84,9 +85,12 @@ def bundle(c: Cells, h: Cells, m: Cells) -> None:
     m[row + U_FIRST] = m[N_BUNDLE_OPERANDS]
     m[N_BUNDLES] += 1
     while left(h) > 0 and not h[FAULT]:
+        cell = m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]
         if c[h[AT]] == _METADATA_MARK:
-            h[FAULT] = 1
-        m[m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]] = typed(c, h)
+            item(c, h)
+            m[cell] = metadata_constant(c, h, m)
+        else:
+            m[cell] = typed(c, h)
         m[N_BUNDLE_OPERANDS] += 1
     h[BUNDLED] = 1
 
@@ -115,8 +119,11 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
 def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
     """Read an argument whose type is known, and how it travels."""
     kind = kind_of(m, type_id)
-    if kind == T_LABEL or kind == T_METADATA:  # metadata's text has numbers that only LLVM knows
+    if kind == T_LABEL:
         h[FAULT] = 1
+    if kind == T_METADATA:
+        add(m, metadata_constant(c, h, m))
+        return
     if attributes and h[h[LIST_PASSES] + attributes]:
         passing(c, h, m, attributes, index)
     add(m, relative(c, h))
@@ -153,6 +160,16 @@ def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None
 
 
 @step
+def tail_flag(bits: int) -> int:
+    """Return which of the words before `call` stands there: the stronger one of two."""
+    if bits & (1 << 16):
+        return NOTAIL
+    if bits & (1 << 14):
+        return MUSTTAIL
+    return TAIL if bits & 1 else 0
+
+
+@step
 def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read call, invoke or callbr; blocks come before the callee, in the text last."""
     apart()
@@ -164,10 +181,7 @@ def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     m[row + I_GROUP] = attributes if attributes else -1
     targets, n_targets, is_typed = h[AT], 0, (bits >> 15) & 1
     if code == blocks.CALL:
-        m[row + I_FLAGS] = TAIL if bits & 1 else 0
-        m[row + I_FLAGS] |= (MUSTTAIL if bits & (1 << 14) else 0) | (
-            NOTAIL if bits & (1 << 16) else 0
-        )
+        m[row + I_FLAGS] = tail_flag(bits)
         if bits & (1 << 17):
             m[row + I_FLAGS] |= fast_math(item(c, h))
     elif code == blocks.INVOKE:

@@ -44,6 +44,7 @@ from kleene.frontends.c.reader.state import (
     SIMPLE,
     STACK,
     T_BITS,
+    T_COUNT,
     T_FIRST,
     T_KIND,
     T_WIDTH,
@@ -67,6 +68,7 @@ T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind
 T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
 T_TOKEN = int(TypeKind.TOKEN)
 FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
+HALF_TYPE, BFLOAT_TYPE = SIMPLE["half"], SIMPLE["bfloat"]
 X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
 WIDE, SIDE_EFFECT = int(Flag.WIDE), int(Flag.SIDE_EFFECT)
 NUW, NSW = int(Flag.NUW), int(Flag.NSW)
@@ -120,32 +122,37 @@ def narrowed(number: int, bits: int) -> int:
 
 
 @step
-def double_bits(bits: int) -> int:
-    """Return the bits of the float64 that is this float32; the payload of a NaN stays."""
-    sign, exponent, fraction = (bits >> 31) & 1, (bits >> 23) & 255, bits & 0x7FFFFF
-    if exponent == 255:
+def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
+    """Return the bits of the float64 that is this narrower real; the payload of a NaN stays."""
+    most, hidden = (1 << n_exponent) - 1, 1 << n_fraction
+    sign, fraction = (bits >> (n_exponent + n_fraction)) & 1, bits & (hidden - 1)
+    exponent = (bits >> n_fraction) & most
+    if exponent == most:
         exponent = 2047
-    elif exponent > 0:
-        exponent += 896
-    elif fraction:
-        exponent = 897
-        while not fraction & 0x800000:
-            fraction <<= 1
-            exponent -= 1
-        fraction &= 0x7FFFFF
-    return (sign << 63) | (exponent << 52) | (fraction << 29)
+    elif exponent > 0 or fraction:
+        if exponent == 0:
+            exponent = 1
+            while not fraction & hidden:
+                fraction <<= 1
+                exponent -= 1
+            fraction &= hidden - 1
+        exponent += 1023 - (most >> 1)
+    return (sign << 63) | (exponent << 52) | (fraction << (52 - n_fraction))
 
 
 @step
 def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     """Return the integer or real of this type whose bits are these."""
-    kind = kind_of(m, type_id)
-    if kind == T_INT and bits_of(m, type_id) <= 64:
+    if kind_of(m, type_id) == T_INT and bits_of(m, type_id) <= 64:
         return plain_constant(m, INT, type_id, narrowed(bits, bits_of(m, type_id)))
-    if type_id == FLOAT_TYPE:
-        return plain_constant(m, FLOAT, type_id, double_bits(bits))
     if type_id == DOUBLE_TYPE:
         return plain_constant(m, FLOAT, type_id, bits)
+    if type_id == FLOAT_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 23))
+    if type_id == HALF_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 5, 10))
+    if type_id == BFLOAT_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 7))
     h[FAULT] = 1
     return TAG_CONSTANT
 
@@ -240,12 +247,16 @@ def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     apart()
     base = m[TOP]
     push_inner(c, h, m, record)
-    return collected(m, type_id, base)
+    return collected(h, m, type_id, base)
 
 
 @step
-def collected(m: Cells, type_id: int, base: int) -> int:
+def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     """Return the aggregate of the constants on the stack from `base` on."""
+    row = m[TYPES] + type_id * T_WIDTH
+    count = m[row + T_COUNT] if m[row + T_KIND] == T_STRUCT else m[row + T_BITS]
+    if m[TOP] - base != count:
+        h[FAULT] = 1
     first = m[m[STACK] + base]
     is_splat = m[TOP] > base and kind_of(m, type_id) == T_VECTOR
     is_splat = is_splat and first >= TAG_CONSTANT and first <= TAG_CONSTANT + TAG_MASK
@@ -270,7 +281,7 @@ def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     element = element_of(m, type_id)
     while left(h) > 0 and not h[FAULT]:
         push(m, number_constant(h, m, element, item(c, h)))
-    return collected(m, type_id, base)
+    return collected(h, m, type_id, base)
 
 
 @step

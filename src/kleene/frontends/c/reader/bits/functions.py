@@ -144,9 +144,9 @@ def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
 @step
 def created(h: Cells) -> None:
     """See that what was upgraded is first called in the order in which it stands."""
-    for new in range(h[N_ORDERED]):
+    for new in range(h[N_CREATED], h[N_ORDERED]):
         is_one = h[h[ORDER] + new * O_WIDTH + O_SORT] == LIFETIME
-        if is_one and h[USED] & (1 << (new & 31)) and new >= h[N_CREATED]:
+        if is_one and h[USED] & (1 << (new & 31)):
             if new != h[N_CREATED]:
                 h[FAULT] = 1
             h[N_CREATED] = new + 1

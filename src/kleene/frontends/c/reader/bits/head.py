@@ -220,11 +220,14 @@ def skip_text(c: Cells, h: Cells) -> None:
 
 @step
 def skip_range(c: Cells, h: Cells, width: int) -> None:
-    """Move over the two bounds of a range."""
-    if width > 64:  # several words a bound
+    """Move over the two bounds of a range; those of many bits say how many words they have."""
+    count = 2
+    if width > 64:
+        both = item(c, h)
+        count = (both & 0xFFFFFFFF) + (both >> 32)
+    if count < 0 or count > left(h):
         h[FAULT] = 1
-    item(c, h)
-    item(c, h)
+    h[AT] += count
 
 
 @step

@@ -345,9 +345,6 @@ def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     if kind != SPLAT:
         return tagged
     base, element = m[TOP], m[first]
-    if bits_of(m, type_id) > 4096:
-        h[FAULT] = 1
-        return tagged
     for _ in range(bits_of(m, type_id)):
         push(m, element)
     return intern_constant(m, AGGREGATE, 0, 0, type_id, -1, 0, base)

@@ -18,6 +18,8 @@ from kleene.frontends.c.reader.bits.state import (
     MD_EMPTY_EXPRESSION,
     MD_EXPRESSION,
     MD_KIND,
+    MD_LIST,
+    MD_NODE,
     MD_SHIFT,
     MD_STRING,
     MD_VALUE,
@@ -26,9 +28,11 @@ from kleene.frontends.c.reader.bits.state import (
     N_MODULE_MD,
     N_NODES,
     N_ROWS,
+    N_VALUES,
     STRINGS_END,
 )
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_WIDTH
+from kleene.frontends.c.reader.interned import plain_constant
 from kleene.frontends.c.reader.metadata import (
     BLOCK,
     FILE,
@@ -50,6 +54,7 @@ from kleene.frontends.c.reader.metadata import (
     SUBPROGRAM,
 )
 from kleene.frontends.c.reader.state import (
+    A_NODE,
     BINDINGS,
     F_GLOBAL,
     F_WIDTH,
@@ -72,9 +77,11 @@ from kleene.frontends.c.reader.state import (
     V_WIDTH,
 )
 from kleene.frontends.c.reader.symbols import symbol
-from kleene.ir.codes import Binding
+from kleene.frontends.c.reader.types import METADATA
+from kleene.ir.codes import Binding, ConstantKind
 
 ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
+METADATA_CONSTANT = int(ConstantKind.METADATA)
 _LARGEST = (1 << 31) - 1
 _EXPRESSION_VERSION, _VARIABLE_VERSION = 3, 2
 _HAS_FLAGS = 4  # of a subprogram: since LLVM 8
@@ -266,6 +273,8 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
         if item(c, h) >> 1 != _EXPRESSION_VERSION:
             h[FAULT] = 1
         h[h[MD_KIND] + row] = MD_EXPRESSION if left(h) > 0 else MD_EMPTY_EXPRESSION
+    elif code == blocks.MD_LIST:
+        h[h[MD_KIND] + row] = MD_LIST
     elif (
         code == blocks.MD_LOCATION
         or code == blocks.MD_SUBPROGRAM
@@ -315,6 +324,19 @@ def bound_value(c: Cells, h: Cells) -> int:
     if h[h[MD_KIND] + row] != MD_VALUE:
         return -1
     return value(h, h[h[MD_DATA] + row])
+
+
+@step
+def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
+    """Return the metadata that the next operand names as values are named: a text, or a node."""
+    apart()
+    row = row_of(h, (h[N_VALUES] - item(c, h)) & 0xFFFFFFFF)
+    kind = h[h[MD_KIND] + row]
+    if kind == MD_STRING:
+        return plain_constant(m, METADATA_CONSTANT, METADATA, h[h[MD_DATA] + row])
+    if kind != MD_NODE:
+        h[FAULT] = 1
+    return plain_constant(m, METADATA_CONSTANT, METADATA, A_NODE)
 
 
 @step

@@ -12,7 +12,8 @@ from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST
 
 ZEROS = (b"0xK" + 20 * b"0", b"0xL" + 32 * b"0", b"0xM" + 32 * b"0")
 _WORD = (1 << 64) - 1
-_USUAL = (blocks.TYPE_FLOAT, blocks.TYPE_DOUBLE)
+_MOST_BITS = 8192  # Python writes no number of more than 4300 digits
+_USUAL = (blocks.TYPE_HALF, blocks.TYPE_BFLOAT, blocks.TYPE_FLOAT, blocks.TYPE_DOUBLE)
 
 
 def spell_wide(records: Records, place: int) -> list[bytes]:
@@ -45,12 +46,8 @@ def _text(records: Records, record: int, code: int, type_record: np.ndarray) -> 
     words = [word & _WORD for word in records.cells[first:end].tolist()]
     if code == blocks.TYPE_INTEGER:
         return _integer(words, int(records.operand(type_record, 0)[0]))
-    check(len(words) == (1 if code in (blocks.TYPE_HALF, blocks.TYPE_BFLOAT) else 2))
+    check(len(words) == 2)
     match code:
-        case blocks.TYPE_HALF:
-            return b"0xH%04X" % (words[0] & 0xFFFF)
-        case blocks.TYPE_BFLOAT:
-            return b"0xR%04X" % (words[0] & 0xFFFF)
         case blocks.TYPE_X86_FP80:
             mantissa = (words[0] << 16 | words[1] & 0xFFFF) & _WORD
             return b"0xK%04X%016X" % (words[0] >> 48, mantissa)
@@ -64,7 +61,7 @@ def _text(records: Records, record: int, code: int, type_record: np.ndarray) -> 
 
 def _integer(words: list[int], bits: int) -> bytes:
     """Return the decimal text of an integer of so many bits; each word keeps its sign apart."""
-    check(0 < bits <= 64 * max(len(words), 1) + 4096)
+    check(0 < bits <= _MOST_BITS)
     value = 0
     for place, word in enumerate(words):
         half = word >> 1

@@ -21,7 +21,8 @@ _GLOBALS = (
     blocks.MODULE_IFUNC,
     blocks.MODULE_FUNCTION,
 )
-_MOST_GLOBALS = 1 << 24
+_MOST_GLOBALS = _MOST_ARGUMENTS = 1 << 24
+_MOST_BLOCKS, _MOST_CODES = 32, 128
 
 
 class Refused(Exception):  # noqa: N818 - no error: LLVM is asked then
@@ -51,19 +52,30 @@ class Records:
 
     def __init__(self, stream: Stream) -> None:
         self.cells, self.rows = stream.cells, stream.records
-        self.key = self.rows[:, R_BLOCK] * 64 + self.rows[:, R_CODE]
-        self.key[(self.rows[:, R_CODE] < 0) | (self.rows[:, R_CODE] >= 64)] = -1
+        block, code = self.rows[:, R_BLOCK], self.rows[:, R_CODE]
+        known = (code >= 0) & (code < _MOST_CODES) & (block < _MOST_BLOCKS)
+        key = np.where(known, block * _MOST_CODES + code, -1).astype(np.int16)
+        self._order = np.argsort(key, kind="stable")
+        self._key = key[self._order]
 
     def of(self, block: int, *codes: int) -> I64:
-        """Return the numbers of the records of these codes."""
-        found = self.key == block * 64 + codes[0]
-        for code in codes[1:]:
-            found |= self.key == block * 64 + code
-        return np.flatnonzero(found)
+        """Return the numbers of the records of these codes, in their order."""
+        found = [self._between(block * _MOST_CODES + code, 1) for code in codes]
+        return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
     def of_block(self, block: int) -> I64:
-        """Return the numbers of the records of a block."""
-        return np.flatnonzero((self.rows[:, R_BLOCK] == block) & (self.rows[:, R_CODE] >= 0))
+        """Return the numbers of the records of a block, in their order."""
+        return np.sort(self._between(block * _MOST_CODES, _MOST_CODES))
+
+    def count(self, block: int, *codes: int) -> int:
+        """Return how many records these codes have; without codes, how many the block has."""
+        if codes:
+            return sum(len(self._between(block * _MOST_CODES + code, 1)) for code in codes)
+        return len(self._between(block * _MOST_CODES, _MOST_CODES))
+
+    def _between(self, first: int, count: int) -> I64:
+        low, high = np.searchsorted(self._key, np.array([first, first + count], np.int16))
+        return self._order[low:high]
 
     def n_operands(self, records: I64) -> I64:
         """Return how many operands each record has."""
@@ -93,6 +105,7 @@ def examine(records: Records, major: int) -> None:
     check(set(np.unique(entered).tolist()) <= _BLOCKS)
     check((entered == blocks.MODULE).sum() == 1)
     check((entered == blocks.STRINGS).sum() == 1)
+    check((rows[:, R_CODE] < _MOST_CODES).all())
     codes = rows[records.of_block(blocks.MODULE), R_CODE]
     check(set(np.unique(codes).tolist()) <= _MODULE_CODES)
     check(_only(records, blocks.MODULE, blocks.MODULE_VERSION) == 2)
@@ -128,7 +141,8 @@ def plan(records: Records, raw: bytes, major: int) -> Plan:
     order[:, state.O_FIRST] = first + offset
     order[:, state.O_END] = first + offset + length
     codes = records.rows[found, R_CODE]
-    order[:, state.O_SORT] = np.array([_GLOBALS.index(code) for code in codes.tolist()])
+    for sort, code in enumerate(_GLOBALS):
+        order[codes == code, state.O_SORT] = sort
     return _Planner(records, order, raw, major).plan()
 
 
@@ -140,6 +154,7 @@ class _Planner:
         self.order = order[np.argsort(order[:, state.O_SORT], kind="stable")]
         self.n_globals = len(order)
         self.extra: list[bytes] = []
+        self.end = len(raw)  # of the file's bytes and the names put behind them
 
     def plan(self) -> Plan:
         """Return all of it."""
@@ -167,8 +182,8 @@ class _Planner:
         )
 
     def _name(self, row: int, name: bytes) -> None:
-        first = len(self.raw) + sum(map(len, self.extra))
-        self.order[row, [state.O_FIRST, state.O_END]] = first, first + len(name)
+        first, self.end = self.end, self.end + len(name)
+        self.order[row, [state.O_FIRST, state.O_END]] = first, self.end
         self.extra.append(name)
 
     def _number_nameless(self) -> None:
@@ -179,12 +194,11 @@ class _Planner:
 
     def _upgrade(self) -> None:
         """Put intrinsics that LLVM 22 has in another form where it would; refuse unknown ones."""
-        is_function = self.order[:, state.O_SORT] == state.DECLARED_FUNCTION
         lifetimes = []
-        for row in np.flatnonzero(is_function).tolist():
-            name = self._text(row)
-            if not name.startswith(b"llvm."):
+        for row, (_, sort, _, first, end) in enumerate(self.order.tolist()):
+            if sort != state.DECLARED_FUNCTION or not self.raw.startswith(b"llvm.", first):
                 continue
+            name = self.raw[first:end]
             if is_lifetime(name) and self._n_parameters(row) == 2:
                 lifetimes.append(row)
             else:
@@ -194,11 +208,8 @@ class _Planner:
         strays[:, state.O_SORT], news[:, state.O_SORT] = state.STRAY, state.LIFETIME
         self.order = np.concatenate([self.order[kept], strays, news])
         for row in range(len(kept), len(kept) + len(lifetimes)):
-            self._name(row, self._text(row).rpartition(b".")[0] + b".i64")
-
-    def _text(self, row: int) -> bytes:
-        first, end = self.order[row, [state.O_FIRST, state.O_END]].tolist()
-        return self.raw[first:end]
+            first, end = self.order[row, [state.O_FIRST, state.O_END]].tolist()
+            self._name(row, self.raw[first:end].rpartition(b".")[0] + b".i64")
 
     def _n_parameters(self, row: int) -> int:
         return int(self._parameters(self.order[row : row + 1])[0])
@@ -215,12 +226,15 @@ class _Planner:
         return np.maximum(counts[types], 0)
 
     def _n_arguments(self, functions: I64) -> int:
-        return int(self._parameters(functions).sum()) if len(functions) else 0
+        count = int(self._parameters(functions).sum())
+        check(count <= _MOST_ARGUMENTS)
+        return count
 
     def _n_metadata(self) -> int:
         records = self.records
         codes = records.rows[records.of_block(blocks.METADATA), R_CODE]
         check((codes < len(TAKES_NUMBER)).all())
         strings = records.operand(records.of(blocks.METADATA, blocks.MD_STRINGS), 0)
-        check(((strings >= 0) & (strings <= 8 * len(self.raw))).all())
+        check(((strings >= 0) & (strings <= 2 * len(self.raw))).all())
+        check(strings.sum() <= 2 * len(self.raw))  # the length of each takes six bits
         return int(TAKES_NUMBER[codes].sum()) + int(strings.sum())

@@ -58,9 +58,10 @@ GR_INDEX, GR_FLAGS, GR_GLOBAL_FLAGS, GR_PASSING, GR_TYPE, GROUP_WIDTH = range(6)
 # What a row of ORDER makes.
 VARIABLE, ALIAS, IFUNC, DECLARED_FUNCTION, STRAY, LIFETIME = range(6)
 # What metadata is, as far as it is asked for.
-MD_OTHER, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION = range(5)
+MD_NODE, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION, MD_LIST = range(6)
 
 RETURN_INDEX, FUNCTION_INDEX = 0, 0xFFFFFFFF
+SLACK = 16  # cells behind each table
 TEXT_SHIFT = 24  # a text in one number: first byte * 2^24 + length
 TEXT_MASK = (1 << TEXT_SHIFT) - 1
 
@@ -70,7 +71,7 @@ def allocate(sizes: Mapping[int, int]) -> NDArray[np.int64]:
     place = N_CELLS
     bases = {}
     for table, size in sizes.items():
-        bases[table], place = place, place + size
+        bases[table], place = place, place + size + SLACK
     cells = np.zeros(place, np.int64)
     for table, base in bases.items():
         cells[table] = base

@@ -7,15 +7,14 @@ records that are nothing but a text, in the place of their first operand's addre
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.frontends.c.reader.bits import blocks
 from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, entry, step
+from kleene.frontends.c.reader.bits.plan import Records
 from kleene.frontends.c.reader.bits.state import TEXT_MASK, TEXT_SHIFT
 from kleene.frontends.c.reader.bits.stream import R_BLOCK, R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.symbols import symbol
 
-I64 = NDArray[np.int64]
 _NONE, _WHOLE, _WHOLE_WITH_NUL, _NAMED, _ASSEMBLY = range(5)
 _SPELLED = np.zeros((32, 64), np.int64)  # by block and code
 _SPELLED[blocks.TYPES, blocks.TYPE_STRUCT_NAME] = _WHOLE
@@ -27,12 +26,10 @@ _SPELLED[blocks.SYMBOLS, blocks.SYMBOL_VALUE] = _NAMED
 _SPELLED[blocks.SYMBOLS, blocks.SYMBOL_BLOCK] = _NAMED
 
 
-def room_for(records: I64) -> int:
+def room_for(records: Records) -> int:
     """Return how many bytes `spell` may need for these records."""
-    known = (records[:, R_CODE] >= 0) & (records[:, R_CODE] < 64) & (records[:, R_BLOCK] < 32)
-    rows = records[known]
-    rows = rows[_SPELLED[rows[:, R_BLOCK], rows[:, R_CODE]] != _NONE]
-    return int((rows[:, R_END] - rows[:, R_FIRST]).sum()) + len(rows)
+    found = [records.of(int(block), int(code)) for block, code in np.argwhere(_SPELLED)]
+    return sum(int(records.n_operands(some).sum()) + len(some) for some in found)
 
 
 @step

@@ -14,17 +14,19 @@ from kleene.frontends.c.reader.assemble import assemble
 from kleene.frontends.c.reader.bits import blocks, functions, numbers, state, texts
 from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
 from kleene.frontends.c.reader.bits.plan import Records, Refused, check, examine, plan
-from kleene.frontends.c.reader.bits.stream import R_CODE, R_FIRST, take_apart
+from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, take_apart
 from kleene.frontends.c.reader.bits.upgrades import MAJORS
 from kleene.frontends.c.reader.symbols import N_SYMBOLS, S_WIDTH, START, TABLE_FULL
 from kleene.frontends.c.reader.symbols import TABLE_SIZE as SYMBOL_TABLE_SIZE
 from kleene.frontends.c.reader.words import WORDS
 from kleene.ir.program import Program
+from kleene.ir.verifier import problems
 
 I64 = NDArray[np.int64]
 _WRAPPER = b"\xde\xc0\x17\x0b"
 _WRAPPER_BYTES = 20
 _DEBUG_VERSION = 3
+_SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
 _ABOUT_PLACES = (blocks.MD_LOCATION, 20, blocks.MD_SUBPROGRAM)
 
 
@@ -41,9 +43,10 @@ def read_whole(raw: bytes) -> Program | None:
     if stream is None:
         return None
     try:
-        return _Reading(raw, Records(stream), int(version[1])).program()
+        program = _Reading(raw, Records(stream), int(version[1])).program()
     except (Refused, SourceError):  # the latter: from `assemble`, of what does not fit together
         return None
+    return None if problems(program) else program
 
 
 class _Reading:
@@ -57,10 +60,10 @@ class _Reading:
         self.plan = plan(records, raw, major)
         self.heap = self._heap()  # first: texts take the place of operands
         self._bring_texts(raw)
+        n_places = records.count(blocks.FUNCTION, blocks.NEW_PLACE)
+        self.nodes = np.zeros((self.plan.n_metadata + n_places + 1, 12), np.int64)
         self.known = self._known()
         self.symbols = self._symbol_table()
-        n_places = len(records.of(blocks.FUNCTION, blocks.NEW_PLACE))
-        self.nodes = np.zeros((self.plan.n_metadata + n_places + 1, 12), np.int64)
 
     def program(self) -> Program:
         """Return what it says."""
@@ -84,7 +87,7 @@ class _Reading:
         self._describe(strings)
         names = heap_state.table_of(heap, heap_state.GLOBALS, len(sorts))[:, heap_state.G_NAME]
         check(len(np.unique(names)) == len(names) and names.all())
-        return assemble(strings, self.nodes, heap, _no_excerpt)
+        return assemble(strings, self.nodes, heap, lambda symbol: _quoted(strings[symbol]))
 
     def _bring_texts(self, raw: bytes) -> None:
         """Lay the file's bytes, the texts that we add, and those that records spell in a row."""
@@ -94,7 +97,7 @@ class _Reading:
         added += b"".join(numbers.ZEROS)
         added += b"".join(numbers.spell_wide(records, len(raw) + len(added)))
         place = len(raw) + len(added)
-        letters = np.zeros(place + texts.room_for(records.rows) + 16, np.uint8)
+        letters = np.zeros(place + texts.room_for(records) + 16, np.uint8)
         letters[:place] = np.frombuffer(raw + added, np.uint8)
         check(texts.spell(letters, records.cells, len(records.rows), place) >= 0)
         letters.flags.writeable = False
@@ -103,25 +106,24 @@ class _Reading:
     def _n_constants(self) -> int:
         """Return how many constants there may be: one a record, and the elements of data."""
         records = self.records
-        found = records.of_block(blocks.CONSTANTS)
         data = records.of(blocks.CONSTANTS, blocks.CONSTANT_DATA)
-        return len(found) + int(records.n_operands(data).sum()) + 1024
+        return records.count(blocks.CONSTANTS) + int(records.n_operands(data).sum()) + 1024
 
     def _heap(self) -> I64:
         records = self.records
         n_records = len(records.rows)
-        n_operands = int(records.n_operands(_plain(records)).sum())
+        n_operands = int((records.rows[:, R_END] - records.rows[:, R_FIRST]).sum())
         calls = records.of(blocks.FUNCTION, blocks.CALL, blocks.INVOKE, blocks.CALL_BRANCH)
-        n_types = len(records.of_block(blocks.TYPES))
+        n_types = records.count(blocks.TYPES)
         table_bits = int(2 * max(self._n_constants(), n_types)).bit_length()
         sizes = heap_state.Sizes(
             tokens=n_operands + n_records,
-            lines=n_records,
+            lines=n_records + len(self.plan.order),
             heads=len(self.plan.order),
             commas=self.plan.n_arguments,
             brackets=int(records.n_operands(calls).sum()),
-            quotes=len(records.of(blocks.FUNCTION, blocks.BUNDLE)),
-            groups=len(records.of_block(blocks.ATTRIBUTE_LISTS)) + 1,
+            quotes=records.count(blocks.FUNCTION, blocks.BUNDLE),
+            groups=records.count(blocks.ATTRIBUTE_LISTS) + 1,
             locals=0,
             symbols=0,
         )
@@ -129,15 +131,15 @@ class _Reading:
 
     def _known(self) -> I64:
         records, planned = self.records, self.plan
-        n_constants = len(records.of_block(blocks.CONSTANTS))
+        n_constants = records.count(blocks.CONSTANTS)
         n_values = planned.n_globals + planned.n_arguments + n_constants
-        n_values += len(records.of_block(blocks.FUNCTION)) + 16
-        n_types = len(records.of_block(blocks.TYPES))
+        n_values += records.count(blocks.FUNCTION) + 16
+        n_types = records.count(blocks.TYPES)
         groups = records.of_block(blocks.ATTRIBUTE_GROUPS)
         n_groups = int(records.operand(groups, 0).max(initial=0)) + 1
         check(n_groups <= 1 << 20)
-        n_lists = len(records.of_block(blocks.ATTRIBUTE_LISTS)) + 1
-        n_tags = len(records.of_block(blocks.BUNDLE_TAGS))
+        n_lists = records.count(blocks.ATTRIBUTE_LISTS) + 1
+        n_tags = records.count(blocks.BUNDLE_TAGS)
         inner = records.n_operands(records.of(blocks.CONSTANTS, 7, 10, 11, 31, 32)).sum()
         known = state.allocate(
             {
@@ -173,8 +175,8 @@ class _Reading:
             (state.STRINGS_END, self.n_bytes),
         ):
             known[cell] = number
-        known[state.MAX_NODES] = planned.n_metadata + len(
-            records.of(blocks.FUNCTION, blocks.NEW_PLACE)
+        known[state.MAX_NODES] = planned.n_metadata + records.count(
+            blocks.FUNCTION, blocks.NEW_PLACE
         )
         known[state.N_CREATED] = int((planned.order[:, state.O_SORT] != state.LIFETIME).sum())
         for place, (first, zero) in enumerate(zip(self.zeros, numbers.ZEROS, strict=True)):
@@ -190,7 +192,7 @@ class _Reading:
     def _symbol_table(self) -> I64:
         records = self.records
         n_spelled = sum(
-            len(records.of_block(block))
+            records.count(block)
             for block in (blocks.TYPES, blocks.CONSTANTS, blocks.SYMBOLS, blocks.BUNDLE_TAGS)
         )
         most = 2 * n_spelled + self.plan.n_metadata + len(self.plan.order) + 64
@@ -226,43 +228,50 @@ class _Reading:
 
     def _check_debug_version(self, strings: list[bytes]) -> None:
         """Refuse debug information of another version: LLVM would strip it."""
-        records, known = self.records, self.known
-        if not len(records.of(blocks.METADATA, *_ABOUT_PLACES)):
+        records = self.records
+        if not records.count(blocks.METADATA, *_ABOUT_PLACES):
             return
         names = records.of(blocks.METADATA, blocks.MD_NAME)
         flags = [n for n in names.tolist() if records.spelled(n) == b"llvm.module.flags"]
         check(len(flags) == 1 and records.rows[flags[0] + 1, R_CODE] == blocks.MD_NAMED)
-        nodes = self._module_nodes()
-        kinds, data = (known[known[table] :] for table in (state.MD_KIND, state.MD_DATA))
-        first, end = records.rows[flags[0] + 1, R_FIRST : R_FIRST + 2].tolist()
-        for number in records.cells[first:end].tolist():
-            check(number in nodes)
-            node = nodes[number]
-            start, stop = records.rows[node, R_FIRST : R_FIRST + 2].tolist()
-            parts = (records.cells[start:stop] - 1).tolist()
-            if len(parts) == 3 and min(parts) >= 0 and max(parts) < self.plan.n_metadata:
-                is_text = kinds[parts[1]] == state.MD_STRING
-                if is_text and strings[data[parts[1]]] == b"Debug Info Version":
-                    check(self._number(int(data[parts[2]])) == _DEBUG_VERSION)
-                    return
-        check(False)
+        versions = [
+            self._number(parts[2])
+            for parts in self._module_nodes(self._operands(flags[0] + 1))
+            if len(parts) == 3 and self._md_text(parts[1], strings) == b"Debug Info Version"
+        ]
+        check(versions == [_DEBUG_VERSION])
 
-    def _module_nodes(self) -> dict[int, int]:
-        """Return the record of each plain node of the module by its number."""
+    def _operands(self, record: int) -> list[int]:
+        first, end = self.records.rows[record, [R_FIRST, R_END]].tolist()
+        found: list[int] = self.records.cells[first:end].tolist()
+        return found
+
+    def _module_nodes(self, numbers: list[int]) -> list[list[int]]:
+        """Return the parts of some nodes of the module; they are numbered after its texts."""
         records = self.records
         found = records.of_block(blocks.METADATA)
-        bodies = records.of_block(blocks.FUNCTION)
-        found = found[: np.searchsorted(found, bodies[0])] if len(bodies) else found
-        codes = records.rows[found, R_CODE]
         strings = records.of(blocks.METADATA, blocks.MD_STRINGS)
-        is_ours = len(strings) and strings[0] == found[0]
-        first = int(records.operand(strings[:1], 0)[0]) if is_ours else 0
-        taking = found[TAKES_NUMBER[codes]]
-        return {first + place: record for place, record in enumerate(taking.tolist())}
+        is_ours = len(strings) > 0 and strings[0] == found[0]
+        n_texts = int(records.operand(strings[:1], 0)[0]) if is_ours else 0
+        nodes = found[TAKES_NUMBER[records.rows[found, R_CODE]]]
+        check(all(0 <= number - n_texts < len(nodes) for number in numbers))
+        chosen = [int(nodes[number - n_texts]) for number in numbers]
+        return [[part - 1 for part in self._operands(record)] for record in chosen]
 
-    def _number(self, value: int) -> int:
-        """Return the number that a value of the module is, -1 if it is none."""
+    def _md_text(self, number: int, strings: list[bytes]) -> bytes:
+        """Return the text of the module's metadata of this number, empty if it is none."""
+        known = self.known
+        check(-1 <= number < self.plan.n_metadata)
+        if number < 0 or known[known[state.MD_KIND] + number] != state.MD_STRING:
+            return b""
+        return strings[int(known[known[state.MD_DATA] + number])]
+
+    def _number(self, node: int) -> int:
+        """Return the number that metadata of the module is, -1 if it is none."""
         known, heap = self.known, self.heap
+        check(0 <= node < self.plan.n_metadata)
+        value = int(known[known[state.MD_DATA] + node])
+        check(known[known[state.MD_KIND] + node] == state.MD_VALUE)
         check(0 <= value < known[state.N_MODULE_VALUES])
         tagged = int(known[known[state.VALUES] + value])
         if tagged & ~heap_state.TAG_MASK != heap_state.TAG_CONSTANT:
@@ -273,9 +282,10 @@ class _Reading:
         return int(row[heap_state.C_PAYLOAD])
 
 
-def _plain(records: Records) -> I64:
-    return np.flatnonzero(records.rows[:, R_CODE] >= 0)
+def _quoted(text: bytes) -> bytes:
+    """Return a text of metadata as LLVM prints it."""
+    return b'!"' + _SPECIAL.sub(_escape, text) + b'"'
 
 
-def _no_excerpt(_number: int) -> bytes:
-    raise Refused
+def _escape(found: re.Match[bytes]) -> bytes:
+    return rb"\\" if found[0] == b"\\" else b"\\%02X" % found[0][0]

@@ -1,0 +1,141 @@
+"""What is read from bits is what is read from LLVM's print of the same bits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kleene.frontends.c import reader
+from kleene.frontends.c.bitcode import producer
+from kleene.frontends.c.reader import bits
+from kleene.ir.canonical import same
+from kleene.ir.codes import Opcode
+from kleene.ir.program import Program
+from tests.frontends.c.conftest import X86
+from tests.frontends.c.reader.bits.exhibits import bitcode, printed, readable
+from tests.frontends.c.reader.test_against_llvm import MUSEUM, SOURCES
+from tests.frontends.c.road import zig
+from tests.frontends.c.test_bitcode import renamed, wrapped
+
+PROGRAMS = ("bc", "curl", "dc", "htop", "libcurl.so", "lua", "nginx", "sqlite3")
+LEVELS = (("-O0", "-g0"), ("-O1", "-g"), ("-O2", "-g"))
+
+
+def compared(raw: bytes) -> Program:
+    """Return the program of bitcode after comparing it."""
+    program = bits.read(raw)
+    assert program is not None, "left to LLVM"
+    assert same(program, reader.read(printed(raw))) is None
+    return program
+
+
+def test_museum() -> None:
+    program = compared(bitcode(readable()))
+    assert set(program.instructions.opcode.tolist()) == set(Opcode) - {Opcode.OPAQUE}
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=" ".join)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_golden_sources(source: Path, level: tuple[str, ...], tmp_path: Path) -> None:
+    raw = zig(source, tmp_path / "x.bc", *X86, "-w", *level, "-emit-llvm").read_bytes()
+    assert len(compared(raw).instructions)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(shared_data: Path, name: str) -> None:
+    compared((shared_data / "bitcode" / f"{name}.bc").read_bytes())
+
+
+def test_wrapped(made: Path) -> None:
+    raw = (made / "square.bc").read_bytes()
+    plain, inside = bits.read(raw), bits.read(wrapped(raw))
+    assert plain is not None
+    assert inside is not None
+    assert same(plain, inside) is None
+
+
+VALUES = """
+@wide = global [3 x i128] [i128 -1, i128 170141183460469231731687303715884105727, i128 5]
+@long = global i65 -18446744073709551616
+@odd = global [2 x i24] [i24 -8388608, i24 7]
+@lone = global i64 -9223372036854775808
+@tiny = global [4 x float] [float 0x36A0000000000000, float -0.0, float 0x7FF0000000000000,
+                            float 0x7FF8000020000000]
+@half = global [3 x half] [half 0xH0001, half 0xHFC00, half 0xH7E01]
+@brain = global [2 x bfloat] [bfloat 0xR0001, bfloat 0xR3F80]
+@wider = global { x86_fp80, fp128, ppc_fp128, x86_fp80 } { x86_fp80 0xK3FFF8000000000000000,
+  fp128 0xL00000000000000013FFF000000000000, ppc_fp128 0xM400C0000000000300000000010000000,
+  x86_fp80 0xK00000000000000000000 }
+@zeros = global { i128, half, fp128, ptr, [2 x i8], <2 x i8>, {} } zeroinitializer
+@0 = private constant [2 x i8] c"a\\00"
+@1 = private constant ptr @0
+@text = constant [3 x i8] c"\\FFb\\22"
+@later = global ptr @last
+@nested = global { ptr, [1 x ptr] } { ptr @later, [1 x ptr] [ptr getelementptr inbounds (i8, ptr @last, i64 1)] }
+@last = external thread_local global i32
+@range = global ptr getelementptr inbounds inrange(-16, 8) ({ [3 x ptr] }, ptr @table, i32 0, i32 0, i32 2)
+@table = global { [3 x ptr] } zeroinitializer
+@difference = global i32 trunc (i64 sub (i64 ptrtoint (ptr @last to i64), i64 ptrtoint (ptr @text to i64)) to i32)
+"""  # noqa: E501 - as LLVM prints it
+
+
+def test_values() -> None:
+    compared(bitcode(VALUES))
+
+
+def test_functions_without_a_name() -> None:
+    compared(bitcode("@0 = global ptr @1\ndefine void @1() {\n  call void @1()\n  ret void\n}\n"))
+
+
+PLACES = """
+define void @f() !dbg !3 {
+  ret void, !dbg !6
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)
+!1 = !DIFile(filename: "a.c", directory: "/d")
+!2 = !{i32 2, !"Debug Info Version", i32 3}
+!3 = distinct !DISubprogram(name: "f", file: !1, line: 1, type: !4, unit: !0, spFlags: DISPFlagDefinition)
+!4 = !DISubroutineType(types: !5)
+!5 = !{null}
+!6 = !DILocation(line: 2, column: 3, scope: !3)
+"""  # noqa: E501 - as LLVM prints it
+LEFT = {
+    "nameless struct": "%0 = type { i32 }\n@x = global %0 zeroinitializer",
+    "target's type": 'declare void @f(target("spirv.Sampler"))',
+    "signed pointer": "declare void @f()\n@x = global ptr ptrauth (ptr @f, i32 1, i64 2)",
+    "scalable splat": "define <vscale x 4 x i32> @f() { ret <vscale x 4 x i32> splat (i32 1) }",
+    "value as metadata": "declare void @llvm.donothing()\ndeclare i64 @llvm.read_register.i64("
+    "metadata)\ndefine i64 @f() { %x = call i64 @llvm.read_register.i64(metadata i32 1)\n"
+    "ret i64 %x }",
+    "nothing": 'source_filename = "x"',
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_left_to_llvm(name: str) -> None:
+    assert bits.read(bitcode(LEFT[name])) is None
+
+
+def test_the_whole_museum_is_left_to_llvm() -> None:
+    assert bits.read(bitcode(MUSEUM.read_text())) is None
+
+
+def test_debug_information_of_no_known_version_is_left_to_llvm() -> None:
+    with_places = bitcode(PLACES)
+    assert len(compared(with_places).spans)
+    flag = b"Debug Info Version"
+    assert with_places.count(flag) == 1
+    assert bits.read(with_places.replace(flag, flag[::-1])) is None
+
+
+@pytest.mark.parametrize("major", [14, 19, 23])
+def test_other_writers_are_left_to_llvm(made: Path, major: int) -> None:
+    raw = (made / "square.bc").read_bytes()
+    name = producer(raw)
+    assert name
+    assert bits.read(renamed(raw, name, name)) is not None
+    assert bits.read(renamed(raw, name, re.sub(r"\d+", str(major), name, count=1))) is None
