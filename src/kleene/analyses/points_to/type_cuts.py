@@ -77,14 +77,15 @@ class Cutter:
     def cut(self, shape: Shape, type_id: int, spot: Spot) -> None:
         """Add the starts and arrays of a type that lies at a spot."""
         kind, end = self._types.kind[type_id], spot.byte + self._types.size[type_id]
-        is_deep = shape.depth(spot.array) >= _DEEPEST
         if kind == TypeKind.ARRAY:
             self._cut_array(shape, type_id, spot)
         elif kind != TypeKind.STRUCT:
             shape.add_cells(spot.byte, end, self._cell_bytes(type_id), spot.array)
-        elif not is_deep and not self._names_union(type_id):
+        elif shape.depth(spot.array) >= _DEEPEST:
+            shape.fold_cells(spot.byte, end, spot.array)
+        elif not self._names_union(type_id):
             self._cut_struct(shape, type_id, spot)
-        elif not is_deep and end - spot.byte <= _UNION_BYTES:
+        elif end - spot.byte <= _UNION_BYTES:
             shape.add_cells(spot.byte, end, _UNION_CELL, spot.array)
         else:
             shape.fold_cells(spot.byte, end, spot.array)
@@ -95,7 +96,7 @@ class Cutter:
         reach = max(spot.reach, spot.byte + self._types.size[type_id])
         for row, (part, offset) in enumerate(zip(fields, offsets, strict=True)):
             is_open = spot.open_end and row == len(fields) - 1
-            there = spot._replace(byte=spot.byte + offset, reach=reach, open_end=is_open)
+            there = Spot(spot.byte + offset, spot.array, reach, spot.unroll, is_open)
             self.cut(shape, part, there)
             if not self._has_bytes_only(part):  # from here on, a walk by bytes comes from a blur
                 reach = 0
@@ -107,7 +108,7 @@ class Cutter:
             return
         if spot.unroll and count <= _MOST_UNROLLED:
             for row in range(count):
-                there = spot._replace(byte=spot.byte + row * n_bytes, reach=0, open_end=False)
+                there = Spot(spot.byte + row * n_bytes, spot.array, unroll=True)
                 self.cut(shape, element, there)
             return
         count = UNBOUNDED if spot.open_end and count <= 1 else count

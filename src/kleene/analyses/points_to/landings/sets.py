@@ -71,8 +71,9 @@ def pack(found: Set, places: I32, n_used: int) -> int:
     for word in range(len(found)):
         bits, first = found[word], word * _WORD
         if bits == _ALL:
+            part = places[n_used : n_used + _WORD]
             for bit in range(_WORD):
-                places[n_used + bit] = first + bit
+                part[bit] = first + bit
             n_used += _WORD
             continue
         while bits:

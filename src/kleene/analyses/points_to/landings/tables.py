@@ -107,12 +107,13 @@ def _write(
 
 @borrower
 def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
-    first, end = offsets[row], offsets[row + n_rows]
+    starts = offsets[row : row + n_rows]
+    block = landings[starts[0] : offsets[row + n_rows]]
     code = np.uint64(n_rows)
-    for i in range(end - first):  # a sum, in any order: several at a time
-        code += np.uint64(landings[first + i] + _MIXED) * np.uint64(i + _MIXED)
+    for i in range(len(block)):  # a sum, in any order: several at a time
+        code += np.uint64(block[i] + _MIXED) * np.uint64(i + _MIXED)
     for i in range(n_rows):
-        code += np.uint64(offsets[row + i] - first + _MIXED) * np.uint64(i + 1)
+        code += np.uint64(starts[i] - starts[0] + _MIXED) * np.uint64(i + 1)
     code *= np.uint64(_MIXED)
     return int(code >> np.uint64(33))
 
@@ -122,12 +123,14 @@ def _is_equal(offsets: I32, landings: I32, left: int, right: int, n_rows: int) -
     """Return whether the rows from the left one on are those from the right one on."""
     if left + n_rows > right:
         return False
-    shift = offsets[right] - offsets[left]
-    for i in range(1, n_rows + 1):
-        if offsets[right + i] - offsets[left + i] != shift:
+    mine, theirs = offsets[left : left + n_rows + 1], offsets[right : right + n_rows + 1]
+    shift = theirs[0] - mine[0]
+    for i in range(n_rows + 1):
+        if theirs[i] - mine[i] != shift:
             return False
-    for i in range(offsets[left], offsets[left + n_rows]):
-        if landings[i] != landings[i + shift]:
+    here, there = landings[mine[0] : mine[n_rows]], landings[theirs[0] : theirs[n_rows]]
+    for i in range(len(here)):  # noqa: SIM110 -- Numba compiles loops, not generators
+        if here[i] != there[i]:
             return False
     return True
 
@@ -143,11 +146,14 @@ def _slot_of(slots: I32, offsets: I32, landings: I32, row: int, n_rows: int) -> 
 
 
 @borrower
-def _note(landings: I32, first: int, end: int, n_places: int, n_rows: int, occurs: U8) -> None:
+def _note(block: I32, n_places: int, n_rows: int, occurs: U8) -> None:
     """Note whether some landing is the end, or the blur."""
-    for i in range(first, end):
-        occurs[0] |= landings[i] == n_places
-        occurs[1] |= landings[i] == n_rows - 1
+    n_ends, n_blurs = 0, 0
+    for i in range(len(block)):
+        n_ends += block[i] == n_places
+        n_blurs += block[i] == n_rows - 1
+    occurs[0] |= n_ends > 0
+    occurs[1] |= n_blurs > 0
 
 
 @entry
@@ -170,12 +176,13 @@ def land_all(
     for shape in range(n_shapes):
         n_rows = count_rows(f, shape)
         s = scratch_for(n_rows)
-        known[:] = -1
+        far = min(f.shapes[shape, N_BYTES] + 1, _N_KNOWN // 2 - 1)
+        known[:, _N_KNOWN // 2 - far : _N_KNOWN // 2 + far + 1] = -1
         for move in range(n_moves):
             own = strides[stride_offsets[move] : stride_offsets[move + 1]]
             constant = _same_for(f, shape, constants[move]) if len(own) == 0 else constants[move]
             at, way = constant + _N_KNOWN // 2, ways[move]
-            is_simple = len(own) == 0 and 0 <= at < _N_KNOWN
+            is_simple = len(own) == 0 and abs(constant) <= far
             if is_simple and known[way, at] >= 0:
                 rows[move * n_shapes + shape] = known[way, at]
                 continue
@@ -183,7 +190,7 @@ def land_all(
             landings = _grown(landings, offsets[n_used], n_rows * n_rows)
             _write(f, shape, constant, way, own, s, offsets, n_used, landings)
             end = offsets[n_used + n_rows] - n_rows  # the last row is the blur's: all
-            _note(landings, offsets[n_used], end, count_places(f, shape), n_rows, occurs[shape])
+            _note(landings[offsets[n_used] : end], count_places(f, shape), n_rows, occurs[shape])
             slot = _slot_of(slots, offsets, landings, n_used, n_rows)
             if slots[slot] < 0:
                 slots[slot] = n_used

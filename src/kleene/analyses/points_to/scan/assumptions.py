@@ -61,13 +61,14 @@ def _cuts_addresses(columns: Columns) -> bool:
         (table.kind == ConstantKind.EXPRESSION) & (table.opcode == Opcode.PTRTOINT)
     )
     cast = np.concatenate([base + casts, columns.results(columns.rows(Opcode.PTRTOINT))])
+    if (program.types.bits[program.value_types[cast]] < wide).any():
+        return True
     is_address = np.zeros(program.n_values, bool)
     is_address[cast] = True
     rows, operand = columns.all_operands(columns.rows(*THROUGH))
     spread(is_address, columns.results(rows), operand)
     cuts = columns.operand(columns.rows(Opcode.TRUNC), 0)
-    bits = program.types.bits[program.value_types[cast]]
-    return bool(is_address[cuts].any() or (bits < wide).any())
+    return bool(is_address[cuts].any())
 
 
 def _has_constant_pointers(columns: Columns) -> bool:

@@ -186,7 +186,9 @@ def _is_narrow(types: Types) -> Bits:
 def spread(marked: Bits, destination: Ints, source: Ints) -> None:
     """Mark every destination of a marked source, over and over."""
     while True:
-        new = destination[marked[source] & ~marked[destination]]
+        is_open = ~marked[destination]
+        destination, source = destination[is_open], source[is_open]
+        new = destination[marked[source]]
         if not len(new):
             return
         marked[new] = True

@@ -327,9 +327,10 @@ class _Memory:
 
 def _columns(*columns: ArrayLike) -> list[NDArray[Any]]:
     """Return columns of one length; single numbers are repeated."""
-    arrays = [np.atleast_1d(column) for column in columns]
-    length = next((len(array) for array in arrays if len(array) != 1), 1)
-    assert all(len(array) in (1, length) for array in arrays), "columns of several lengths"
+    arrays = [c if isinstance(c, np.ndarray) and c.ndim else np.atleast_1d(c) for c in columns]
+    lengths = {len(array) for array in arrays}
+    length = max(lengths, key=lambda n: n != 1)
+    assert lengths <= {1, length}, "columns of several lengths"
     return [array if len(array) == length else array.repeat(length) for array in arrays]
 
 

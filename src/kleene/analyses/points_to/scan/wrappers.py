@@ -85,6 +85,11 @@ class _Search:
         """Return the opcode of an instruction."""
         return int(self.program.instructions.opcode[row])
 
+    def operands_of(self, row: int) -> list[int]:
+        """Return the operands of an instruction."""
+        operands: list[int] = self.program.instructions.operands_of(row).tolist()
+        return operands
+
     def returns_of(self, function: int) -> list[int]:
         """Return the instructions with which a function returns."""
         rows: list[int] = self._rets[self._returning == function].tolist()
@@ -100,7 +105,7 @@ class _Search:
         """Return what calls of a function make, or None if it is no wrapper."""
         found = _Sources()
         for row in self.returns_of(function):
-            operands = self.program.instructions.operands_of(row).tolist()
+            operands = self.operands_of(row)
             if not operands or not self.trace(operands[0], found, set()):
                 return None
         if not found.makers or not all(self.stays(maker) for maker in found.makers):
@@ -134,7 +139,7 @@ class _Search:
 
     def _trace_instruction(self, row: int, found: _Sources, seen: set[int]) -> bool:
         opcode = self.opcode_of(row)
-        operands = self.program.instructions.operands_of(row).tolist()
+        operands = self.operands_of(row)
         if opcode in _COPIES:
             values = operands[::2] if opcode == Opcode.PHI else operands
             values = values[1:] if opcode == Opcode.SELECT else values
@@ -158,9 +163,9 @@ class _Search:
         if row < 0 or self.opcode_of(row) != Opcode.ALLOCA:
             return None
         stored = []
-        for user, opcode, operands in self.users_of(pointer):
-            if opcode == Opcode.STORE and operands[0] != pointer:
-                stored.append(operands[0])
+        for user, opcode in self.users_of(pointer).items():
+            if opcode == Opcode.STORE and self.operands_of(user)[0] != pointer:
+                stored.append(self.operands_of(user)[0])
             elif opcode != Opcode.LOAD and not self._is_mark(user):
                 return None
         return stored
@@ -173,22 +178,23 @@ class _Search:
             if value in seen:
                 continue
             seen.add(value)
-            for user, opcode, operands in self.users_of(value):
+            for user, opcode in self.users_of(value).items():
                 if opcode == Opcode.GETELEMENTPTR:
                     waiting.append((self.base + user, True))
                 elif opcode in _COPIES:
                     waiting.append((self.base + user, is_inside))
-                elif opcode == Opcode.STORE and operands[0] == value:
-                    if is_inside or self.stored_in(operands[1]) is None:
+                elif opcode == Opcode.STORE and self.operands_of(user)[0] == value:
+                    slot = self.operands_of(user)[1]
+                    if is_inside or self.stored_in(slot) is None:
                         return False
-                    waiting += self._loads(operands[1])
+                    waiting += self._loads(slot)
                 elif not self._is_harmless(user, opcode):
                     return False
         return True
 
     def _loads(self, slot: int) -> list[tuple[int, bool]]:
-        users = self.users_of(slot)
-        return [(self.base + user, False) for user, opcode, _ in users if opcode == Opcode.LOAD]
+        users = self.users_of(slot).items()
+        return [(self.base + user, False) for user, opcode in users if opcode == Opcode.LOAD]
 
     def _is_harmless(self, user: int, opcode: int) -> bool:
         if opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ICMP, Opcode.RET):
@@ -211,19 +217,20 @@ class _Search:
         symbol = self.program.globals.name[self.program.function_table.value[function]]
         return self.program.strings.raw(int(symbol)).startswith((b"llvm.lifetime.", b"llvm.dbg."))
 
-    def users_of(self, value: int) -> list[tuple[int, int, list[int]]]:
-        """Return (instruction, opcode, operands) of everything that uses a value."""
+    def users_of(self, value: int) -> dict[int, int]:
+        """Return the opcode of every instruction that uses a value."""
         offsets, users = self.program.users
-        table = self.program.instructions
-        rows = dict.fromkeys(users[offsets[value] : offsets[value + 1]].tolist())
-        return [(row, self.opcode_of(row), table.operands_of(row).tolist()) for row in rows]
+        rows = users[offsets[value] : offsets[value + 1]]
+        return dict(
+            zip(rows.tolist(), self.program.instructions.opcode[rows].tolist(), strict=True)
+        )
 
     def size(self, makers: tuple[int, ...], first: int) -> tuple[tuple[int, ...] | None, int]:
         """Return the arguments and the number whose product is the size; None if not plain."""
         if len(makers) != 1:
             return None, 1
         allocator = self.allocators[self.function_of(makers[0])]
-        operands = self.program.instructions.operands_of(makers[0]).tolist()
+        operands = self.operands_of(makers[0])
         factors, scale = [], allocator.scale
         for place in allocator.factors if allocator.factors is not None else (len(operands),):
             found = _Sources()
