@@ -81,13 +81,30 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     key = key_of(*versions, *parts) if store.folder else ""
     if (stored := store.get("c-program", key)) and (program := loads(stored)):
         return program
+    program = _read_directly(units) or _read_by_llvm(units)
+    store.put("c-program", key, dumps(program))
+    return program
+
+
+def _read_directly(units: Sequence[Unit]) -> Program | None:
+    """Return the program of one bitcode file taken as it is, if we understand all of it."""
+    from kleene.frontends.c.reader import bits
+
+    if len(units) != 1 or units[0].form != "bitcode" or units[0].normalise:
+        return None
+    with progress.task("reading"):
+        return bits.read(units[0].raw)
+
+
+def _read_by_llvm(units: Sequence[Unit]) -> Program:
+    """Return the program of any units, which LLVM makes one module of and prints."""
+    from kleene.frontends.c import reader
+
     with progress.task("linking"), linking(units) as finish:
         reader.read(b"")  # loads the compiled loops while LLVM works in its process
         text = finish()
     with progress.task("reading"):
-        program = reader.read(text)
-    store.put("c-program", key, dumps(program))
-    return program
+        return reader.read(text)
 
 
 def _words(value: PathLike | Iterable[PathLike]) -> tuple[str, ...]:

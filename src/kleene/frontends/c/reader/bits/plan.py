@@ -116,6 +116,7 @@ def examine(records: Records, major: int) -> None:
     check(not len(scopes) or not records.n_operands(scopes[1:2]).any())  # 1: the whole system
     layout = records.text(blocks.MODULE, blocks.MODULE_LAYOUT)
     triple = records.text(blocks.MODULE, blocks.MODULE_TRIPLE)
+    check(((layout or b"") + (triple or b"")).isascii())  # LLVM prints them as they are
     check(major >= LAYOUTS.major or (layout, (triple or b"").partition(b"-")[0]) in LAYOUTS.known)
 
 

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.errors import SourceError
-from kleene.frontends.c import bitcode
 from kleene.frontends.c.reader import state as heap_state
 from kleene.frontends.c.reader.assemble import assemble
 from kleene.frontends.c.reader.bits import blocks, functions, numbers, state, texts
 from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
 from kleene.frontends.c.reader.bits.plan import Records, Refused, check, examine, plan
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, take_apart
-from kleene.frontends.c.reader.bits.upgrades import MAJORS
 from kleene.frontends.c.reader.symbols import N_SYMBOLS, S_WIDTH, START, TABLE_FULL
 from kleene.frontends.c.reader.symbols import TABLE_SIZE as SYMBOL_TABLE_SIZE
 from kleene.frontends.c.reader.words import WORDS
@@ -24,18 +22,13 @@ from kleene.ir.verifier import problems
 
 I64 = NDArray[np.int64]
 _WRAPPER = b"\xde\xc0\x17\x0b"
-_WRAPPER_BYTES = 20
 _DEBUG_VERSION = 3
 _SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
 _ABOUT_PLACES = (blocks.MD_LOCATION, 20, blocks.MD_SUBPROGRAM)
 
 
-def read_whole(raw: bytes) -> Program | None:
-    """Return the program of a bitcode file, or None if it is not for this reader."""
-    name = bitcode.producer(raw) or ""
-    version = re.match(r"LLVM(\d+)", name)
-    if not version or int(version[1]) not in MAJORS:
-        return None
+def read_whole(raw: bytes, major: int) -> Program | None:
+    """Return the program of a file that an LLVM of this major wrote; None if it is not for us."""
     if raw.startswith(_WRAPPER):
         first, size = (int.from_bytes(raw[at : at + 4], "little") for at in (8, 12))
         raw = raw[first : first + size]
@@ -43,7 +36,7 @@ def read_whole(raw: bytes) -> Program | None:
     if stream is None:
         return None
     try:
-        program = _Reading(raw, Records(stream), int(version[1])).program()
+        program = _Reading(raw, Records(stream), major).program()
     except (Refused, SourceError):  # the latter: from `assemble`, of what does not fit together
         return None
     return None if problems(program) else program
