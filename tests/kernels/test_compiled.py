@@ -80,6 +80,32 @@ def test_compiled_code_calls_what_was_kept(tmp_path: Path) -> None:
         assert done.stdout == ("82\n" if "twice" in code else "")
 
 
+MAKER = """\
+import sys
+import numpy as np
+from kleene.kernels.compiled import Room
+@Room(__file__).entry
+def ones(count):
+    made = np.ones(count, np.int64)
+    if count > 3:
+        raise ValueError("too many")
+    return made
+try:
+    ones(4)
+except ValueError as error:
+    print(error, ones(3).sum(), "numba.np.arrayobj" in sys.modules)
+"""
+
+
+def test_loading_imports_nothing(tmp_path: Path) -> None:
+    """Arrays and errors are made by code that comes from Numba's modules, which stay away."""
+    (tmp_path / "maker.py").write_text(MAKER)
+    for is_compiled in (True, False):
+        command = [sys.executable, "-c", "import maker"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout == f"too many 3 {is_compiled}\n"
+
+
 def test_nowhere_to_keep() -> None:
     assert Room().entry(without_a_file())(21) == 42
 
