@@ -17,7 +17,7 @@ from tests.frontends.c.reader.reading import KNOWN, Child, Guard
 FILE = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-N_AT_ONCE = 20  # damaged files an example: each is read in milliseconds
+N_AT_ONCE = 10  # damaged files an example: each is read in milliseconds
 PLACE = st.floats(0, 1, exclude_max=True)
 EDIT = st.one_of(
     st.tuples(st.just("flip"), PLACE, st.integers(0, 7)),

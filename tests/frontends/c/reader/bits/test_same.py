@@ -10,6 +10,7 @@ import pytest
 from kleene.frontends.c import reader
 from kleene.frontends.c.bitcode import producer
 from kleene.frontends.c.reader import bits
+from kleene.frontends.c.reader.bits.upgrades import is_known
 from kleene.ir.canonical import same
 from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
@@ -139,3 +140,59 @@ def test_other_writers_are_left_to_llvm(made: Path, major: int) -> None:
     assert name
     assert bits.read(renamed(raw, name, name)) is not None
     assert bits.read(renamed(raw, name, re.sub(r"\d+", str(major), name, count=1))) is None
+
+
+LIFETIMES = """
+declare void @llvm!lifetime.start.p0(i64, ptr)
+declare void @llvm!lifetime.end.p0(i64, ptr)
+declare void @use(ptr)
+define void @f() {
+  %x = alloca i32, align 4
+  %y = alloca [2 x i64], align 8
+  call void @llvm!lifetime.start.p0(i64 4, ptr %x)
+  call void @llvm!lifetime.start.p0(i64 16, ptr %y)
+  call void @use(ptr %y)
+  call void @llvm!lifetime.end.p0(i64 16, ptr %y)
+  call void @llvm!lifetime.end.p0(i64 4, ptr %x)
+  ret void
+}
+define void @g(ptr %p) {
+  %x = alloca i32, align 4
+  call void @llvm!lifetime.end.p0(i64 4, ptr %x)
+  ret void
+}
+"""
+
+
+def of_llvm_21(text: str) -> bytes:
+    """Return bitcode with intrinsics as LLVM 21 had them: named so when LLVM 22 has written it."""
+    return bitcode(text.replace("llvm!", "llvm_")).replace(b"llvm_", b"llvm.")
+
+
+def test_lifetimes_lose_their_size() -> None:
+    program = compared(of_llvm_21(LIFETIMES))
+    names = [program.strings[int(symbol)] for symbol in program.globals.name]
+    assert names[-2:] == ["llvm.lifetime.start.p0", "llvm.lifetime.end.p0"]
+    calls = [call for call in program.functions["f"].blocks[0].instructions if call.operands]
+    assert len(calls[2].operands) == 2
+
+
+def test_lifetimes_that_llvm_sorts_otherwise_are_left_to_it() -> None:
+    head, of_f, of_g = re.split(r"(?=define)", LIFETIMES)
+    assert bits.read(of_llvm_21(head + of_g + of_f)) is None
+    of_argument = of_g.replace("i64 4, ptr %x", "i64 4, ptr %p")
+    assert bits.read(of_llvm_21(head + of_f + of_argument)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "major", "known"),
+    [
+        (b"llvm.memcpy.p0.p0.i64", 20, True),
+        (b"llvm.vector.reduce.add.v8i32", 21, True),
+        (b"llvm.masked.load.v4i32.p0", 21, False),
+        (b"llvm.masked.load.v4i32.p0", 22, True),
+        (b"llvm.dbg.value", 22, False),
+    ],
+)
+def test_intrinsics(name: bytes, major: int, known: bool) -> None:
+    assert is_known(name, major) == known

@@ -125,3 +125,8 @@ def test_a_cut_stream_is_nothing(block: Block, place: float) -> None:
     raw = written([block])
     cut = raw[: 4 + 4 * int(place * (len(raw) // 4 - 1))]
     assert take_apart(cut) is None or len(cut) == 4
+
+
+def test_no_record_passes_for_the_end_of_a_block() -> None:
+    assert take_apart(written([Block(30, 4, [Record(ENTER & LARGE, [])])])) is None
+    assert take_apart(written([Block(30, 4, [Record(1, [ENTER & LARGE])])])) is not None

@@ -75,7 +75,7 @@ NUW, NSW = int(Flag.NUW), int(Flag.NSW)
 INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
 GEP = int(Opcode.GETELEMENTPTR)
 W_EQUIVALENT, W_NO_CFI = WORDS["dso_local_equivalent"], WORDS["no_cfi"]
-WIDE_TEXT = 60  # our own code: a number that was made a text before reading
+WIDE_TEXT = 200  # our own code, of no file: a number that was made a text before reading
 UNMADE, WAITED = -1, -2
 # Expressions that LLVM 22 still has; it makes instructions of the others.
 _BINARY_OF = np.full(16, -1, np.int64)

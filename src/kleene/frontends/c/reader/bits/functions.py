@@ -239,6 +239,9 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
     """Read the name of a value or block."""
     apart()
     code = c[record * R_WIDTH + R_CODE]
+    if code != blocks.SYMBOL_VALUE and code != blocks.SYMBOL_BLOCK:
+        h[FAULT] = 1
+        return
     go_to(c, h, record)
     number, name = item(c, h), symbol_of(text, s, item(c, h))
     if code == blocks.SYMBOL_BLOCK:
@@ -247,7 +250,7 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
             return
         m[m[BLOCKS] + (h[FIRST_BLOCK] + number) * B_WIDTH + B_NAME] = name
         return
-    if code != blocks.SYMBOL_VALUE or number < h[N_MODULE_VALUES] or number >= h[N_VALUES]:
+    if number < h[N_MODULE_VALUES] or number >= h[N_VALUES]:
         h[FAULT] = 1
         return
     tagged = h[h[VALUES] + number]

@@ -301,7 +301,7 @@ def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
 @step
 def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Note the tag that bundles name by its number."""
-    if h[N_TAGS] >= h[MAX_TAGS]:
+    if h[N_TAGS] >= h[MAX_TAGS] or c[record * R_WIDTH + R_CODE] != 1:
         h[FAULT] = 1
         return
     h[h[TAGS] + h[N_TAGS]] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])

@@ -147,6 +147,15 @@ def open_record(c: Cells, b: Cells, code: int) -> None:
 
 
 @step
+def record_code(b: Cells, code: int) -> int:
+    """Return the code of a record; none is taken for ENTER or LEAVE."""
+    if code < 0:
+        b[FAULT] = 1
+        return 0
+    return code
+
+
+@step
 def close_record(c: Cells, b: Cells) -> None:
     """End the last row's operands here."""
     if not b[FAULT]:
@@ -237,8 +246,7 @@ def blob(words: Words, c: Cells, b: Cells) -> None:
 def plain_record(words: Words, c: Cells, b: Cells) -> None:
     """Append a record written without an abbreviation."""
     apart()
-    code = variable(words, b, 6)
-    open_record(c, b, code)
+    open_record(c, b, record_code(b, variable(words, b, 6)))
     array(words, c, b, _VBR, 6)
     close_record(c, b)
 
@@ -253,7 +261,7 @@ def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
     while part < end and not b[FAULT]:
         encoding, value = b[part], b[part + 1]
         if first:
-            open_record(c, b, scalar(words, b, encoding, value))
+            open_record(c, b, record_code(b, scalar(words, b, encoding, value)))
             first = False
         elif encoding == _ARRAY:
             array(words, c, b, b[part + 2], b[part + 3])

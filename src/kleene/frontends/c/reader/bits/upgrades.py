@@ -17,8 +17,8 @@ _STEMS = frozenset(
     (
         "abs assume bitreverse bswap ceil copysign cos ctlz ctpop cttz donothing "
         "eh.typeid.for exp exp2 expect expect.with.probability fabs floor fma fmuladd "
-        "frameaddress fshl fshr is.constant log log10 log2 maxnum memcpy memcpy.inline memmove "
-        "memset memset.inline minnum nearbyint objectsize pow powi prefetch readcyclecounter "
+        "frameaddress fshl fshr is.constant log log10 log2 maxnum memcpy memmove "
+        "memset minnum nearbyint objectsize pow "
         "returnaddress rint round roundeven sadd.sat sadd.with.overflow scmp sin smax smin "
         "smul.with.overflow sqrt ssub.sat ssub.with.overflow stackrestore stacksave "
         "threadlocal.address trap trunc uadd.sat uadd.with.overflow ubsantrap ucmp umax umin "
