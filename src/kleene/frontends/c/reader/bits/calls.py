@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
 from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
-from kleene.frontends.c.reader.bits.constants import kind_of
 from kleene.frontends.c.reader.bits.cursor import a_type, block, item, left, relative, typed
+from kleene.frontends.c.reader.bits.debug import metadata_constant
 from kleene.frontends.c.reader.bits.head import FUNCTION, VARARG, group_of
-from kleene.frontends.c.reader.bits.metadata import metadata_constant
 from kleene.frontends.c.reader.bits.rows import add, fast_math
+from kleene.frontends.c.reader.bits.scalars import kind_of
 from kleene.frontends.c.reader.bits.state import (
     AT,
     BUNDLED,

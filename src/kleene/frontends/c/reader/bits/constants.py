@@ -15,6 +15,21 @@ from kleene.frontends.c.reader.bits.cursor import (
     optional,
     signed,
 )
+from kleene.frontends.c.reader.bits.scalars import (
+    FLOAT,
+    INT,
+    T_ARRAY,
+    T_FLOAT,
+    T_INT,
+    T_STRUCT,
+    T_VECTOR,
+    WIDE,
+    bits_of,
+    element_of,
+    kind_of,
+    null,
+    number_constant,
+)
 from kleene.frontends.c.reader.bits.state import (
     CONSTANT_TYPE,
     FAULT,
@@ -28,7 +43,6 @@ from kleene.frontends.c.reader.bits.state import (
     VALUE_TYPES,
     VALUES,
     WAITING,
-    ZERO_TEXTS,
 )
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.bits.texts import symbol_of
@@ -37,15 +51,12 @@ from kleene.frontends.c.reader.state import (
     C_KIND,
     C_WIDTH,
     CONSTANTS,
-    ELEMENTS,
     G_FUNCTION,
     G_WIDTH,
     GLOBALS,
-    SIMPLE,
     STACK,
     T_BITS,
     T_COUNT,
-    T_FIRST,
     T_KIND,
     T_WIDTH,
     TAG_BLOCK,
@@ -56,21 +67,14 @@ from kleene.frontends.c.reader.state import (
 )
 from kleene.frontends.c.reader.types import PTR, push
 from kleene.frontends.c.reader.words import WORDS
-from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
+from kleene.ir.codes import ConstantKind, Flag, Opcode
 
-INT, FLOAT, NULL = int(ConstantKind.INT), int(ConstantKind.FLOAT), int(ConstantKind.NULL)
-UNDEF, POISON, ZERO = int(ConstantKind.UNDEF), int(ConstantKind.POISON), int(ConstantKind.ZERO)
-NONE, STRING = int(ConstantKind.NONE), int(ConstantKind.STRING)
+UNDEF, POISON = int(ConstantKind.UNDEF), int(ConstantKind.POISON)
+STRING = int(ConstantKind.STRING)
 AGGREGATE, SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
 EXPRESSION, WRAPPED = int(ConstantKind.EXPRESSION), int(ConstantKind.WRAPPED)
 BLOCK_ADDRESS, ASSEMBLY = int(ConstantKind.BLOCK_ADDRESS), int(ConstantKind.ASSEMBLY)
-T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind.POINTER)
-T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
-T_TOKEN = int(TypeKind.TOKEN)
-FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
-HALF_TYPE, BFLOAT_TYPE = SIMPLE["half"], SIMPLE["bfloat"]
-X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
-WIDE, SIDE_EFFECT = int(Flag.WIDE), int(Flag.SIDE_EFFECT)
+SIDE_EFFECT = int(Flag.SIDE_EFFECT)
 NUW, NSW = int(Flag.NUW), int(Flag.NSW)
 INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
 GEP = int(Opcode.GETELEMENTPTR)
@@ -90,94 +94,6 @@ for _code, _opcode in (
     (13, Opcode.PTRTOADDR),
 ):
     _CAST_OF[_code] = _opcode
-
-
-@step
-def kind_of(m: Cells, type_id: int) -> int:
-    """Return the kind of a type."""
-    return m[m[TYPES] + type_id * T_WIDTH + T_KIND]
-
-
-@step
-def bits_of(m: Cells, type_id: int) -> int:
-    """Return the width or count of a type."""
-    return m[m[TYPES] + type_id * T_WIDTH + T_BITS]
-
-
-@step
-def element_of(m: Cells, type_id: int) -> int:
-    """Return the element of an array or vector."""
-    return m[m[ELEMENTS] + m[m[TYPES] + type_id * T_WIDTH + T_FIRST]]
-
-
-@step
-def narrowed(number: int, bits: int) -> int:
-    """Return the value of an integer of this width, as LLVM prints it: i1 is 0 or 1."""
-    if bits == 1:
-        return number & 1
-    if bits >= 64:
-        return number
-    shift = 64 - bits
-    return (number << shift) >> shift
-
-
-@step
-def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
-    """Return the bits of the float64 that is this narrower real; the payload of a NaN stays."""
-    most, hidden = (1 << n_exponent) - 1, 1 << n_fraction
-    sign, fraction = (bits >> (n_exponent + n_fraction)) & 1, bits & (hidden - 1)
-    exponent = (bits >> n_fraction) & most
-    if exponent == most:
-        exponent = 2047
-    elif exponent > 0 or fraction:
-        if exponent == 0:
-            exponent = 1
-            while not fraction & hidden:
-                fraction <<= 1
-                exponent -= 1
-            fraction &= hidden - 1
-        exponent += 1023 - (most >> 1)
-    return (sign << 63) | (exponent << 52) | (fraction << (52 - n_fraction))
-
-
-@step
-def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
-    """Return the integer or real of this type whose bits are these."""
-    if kind_of(m, type_id) == T_INT and bits_of(m, type_id) <= 64:
-        return plain_constant(m, INT, type_id, narrowed(bits, bits_of(m, type_id)))
-    if type_id == DOUBLE_TYPE:
-        return plain_constant(m, FLOAT, type_id, bits)
-    if type_id == FLOAT_TYPE:
-        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 23))
-    if type_id == HALF_TYPE:
-        return plain_constant(m, FLOAT, type_id, double_bits(bits, 5, 10))
-    if type_id == BFLOAT_TYPE:
-        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 7))
-    h[FAULT] = 1
-    return TAG_CONSTANT
-
-
-@step
-def null(h: Cells, m: Cells, type_id: int) -> int:
-    """Return the zero of a type."""
-    apart()
-    kind = kind_of(m, type_id)
-    if kind == T_INT:
-        return plain_constant(m, INT, type_id, 0)
-    if kind == T_POINTER:
-        return plain_constant(m, NULL, type_id, 0)
-    if kind == T_TOKEN:
-        return plain_constant(m, NONE, type_id, 0)
-    if kind == T_ARRAY or kind == T_STRUCT or kind == T_VECTOR:
-        return plain_constant(m, ZERO, type_id, 0)
-    if kind == T_FLOAT:
-        for place in range(3):
-            if type_id == (X86_FP80, FP128, PPC_FP128)[place]:
-                zero = h[ZERO_TEXTS + place]
-                return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, zero, m[TOP])
-        return plain_constant(m, FLOAT, type_id, 0)
-    h[FAULT] = 1
-    return TAG_CONSTANT
 
 
 @step

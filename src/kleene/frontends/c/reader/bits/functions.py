@@ -7,6 +7,7 @@ from kleene.frontends.c.reader.bits.calls import bundle
 from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, entry, step
 from kleene.frontends.c.reader.bits.constants import declare, make_all
 from kleene.frontends.c.reader.bits.cursor import define, go_to, item, left
+from kleene.frontends.c.reader.bits.debug import debug_record, place
 from kleene.frontends.c.reader.bits.globals import all_globals, initializers
 from kleene.frontends.c.reader.bits.head import (
     attribute_group,
@@ -15,7 +16,7 @@ from kleene.frontends.c.reader.bits.head import (
     type_record,
 )
 from kleene.frontends.c.reader.bits.instructions import known
-from kleene.frontends.c.reader.bits.metadata import attachment, debug_record, metadata_record, place
+from kleene.frontends.c.reader.bits.metadata import attachment, metadata_record
 from kleene.frontends.c.reader.bits.rows import new_instruction
 from kleene.frontends.c.reader.bits.state import (
     BODIES,

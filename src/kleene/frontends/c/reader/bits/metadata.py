@@ -6,33 +6,27 @@ import numpy as np
 
 from kleene.frontends.c.reader.bits import blocks
 from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, step
-from kleene.frontends.c.reader.bits.cursor import go_to, item, left, typed, value
+from kleene.frontends.c.reader.bits.cursor import go_to, item, left
 from kleene.frontends.c.reader.bits.state import (
     FAULT,
     FUNCTION,
     GLOBAL_ROW,
-    LAST_PLACE,
-    MAX_NODES,
     MAX_ROWS,
     MD_DATA,
     MD_EMPTY_EXPRESSION,
     MD_EXPRESSION,
     MD_KIND,
     MD_LIST,
-    MD_NODE,
     MD_SHIFT,
     MD_STRING,
     MD_VALUE,
     N_GLOBALS,
     N_MD,
     N_MODULE_MD,
-    N_NODES,
     N_ROWS,
-    N_VALUES,
     STRINGS_END,
 )
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_WIDTH
-from kleene.frontends.c.reader.interned import plain_constant
 from kleene.frontends.c.reader.metadata import (
     BLOCK,
     FILE,
@@ -54,34 +48,15 @@ from kleene.frontends.c.reader.metadata import (
     SUBPROGRAM,
 )
 from kleene.frontends.c.reader.state import (
-    A_NODE,
-    BINDINGS,
     F_GLOBAL,
     F_WIDTH,
     FUNCTIONS,
     G_DEBUG,
     G_WIDTH,
     GLOBALS,
-    I_DEBUG,
-    I_WIDTH,
-    INSTRUCTIONS,
-    N_BINDINGS,
-    N_INSTRUCTIONS,
-    V_BEFORE,
-    V_EXACT,
-    V_FUNCTION,
-    V_KIND,
-    V_PLACE,
-    V_VALUE,
-    V_VARIABLE,
-    V_WIDTH,
 )
 from kleene.frontends.c.reader.symbols import symbol
-from kleene.frontends.c.reader.types import METADATA
-from kleene.ir.codes import Binding, ConstantKind
 
-ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
-METADATA_CONSTANT = int(ConstantKind.METADATA)
 _LARGEST = (1 << 31) - 1
 _EXPRESSION_VERSION, _VARIABLE_VERSION = 3, 2
 _HAS_FLAGS = 4  # of a subprogram: since LLVM 8
@@ -293,79 +268,3 @@ def attachment(c: Cells, h: Cells, m: Cells) -> None:
     if left(h) & 1 == 0:
         function = m[m[FUNCTIONS] + h[FUNCTION] * F_WIDTH + F_GLOBAL]
         attach(c, h, m, m[GLOBALS] + function * G_WIDTH)
-
-
-@step
-def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
-    """Read where the last instruction comes from; it may be where the one before does."""
-    apart()
-    if is_new:
-        row = h[N_NODES]
-        if row >= h[MAX_NODES]:
-            h[FAULT] = 1
-            return
-        nodes[row, M_KIND] = LOCATION
-        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
-        nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
-        if nodes[row, M_SCOPE] == 0:
-            h[FAULT] = 1
-        h[LAST_PLACE] = row
-        h[N_NODES] = row + 1
-    if h[LAST_PLACE] < 0 or m[N_INSTRUCTIONS] == 0:
-        h[FAULT] = 1
-        return
-    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_PLACE]
-
-
-@step
-def bound_value(c: Cells, h: Cells) -> int:
-    """Return the value behind the metadata that the next operand names, -1 if it is no value."""
-    row = row_of(h, item(c, h))
-    if h[h[MD_KIND] + row] != MD_VALUE:
-        return -1
-    return value(h, h[h[MD_DATA] + row])
-
-
-@step
-def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
-    """Return the metadata that the next operand names as values are named: a text, or a node."""
-    apart()
-    row = row_of(h, (h[N_VALUES] - item(c, h)) & 0xFFFFFFFF)
-    kind = h[h[MD_KIND] + row]
-    if kind == MD_STRING:
-        return plain_constant(m, METADATA_CONSTANT, METADATA, h[h[MD_DATA] + row])
-    if kind != MD_NODE:
-        h[FAULT] = 1
-    return plain_constant(m, METADATA_CONSTANT, METADATA, A_NODE)
-
-
-@step
-def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
-    """Read which value a variable is from the last instruction on; it stands before that."""
-    apart()
-    if code == blocks.DEBUG_LABEL or code == blocks.DEBUG_DECLARE_VALUE:
-        return
-    if m[N_INSTRUCTIONS] == 0:
-        h[FAULT] = 1
-        return
-    where, variable_row, shape = row_of(h, item(c, h)), row_of(h, item(c, h)), item(c, h)
-    is_exact = h[h[MD_KIND] + row_of(h, shape)] == MD_EMPTY_EXPRESSION
-    kind = VALUE
-    bound = typed(c, h) if code == blocks.DEBUG_SIMPLE else bound_value(c, h)
-    if code == blocks.DEBUG_DECLARE:
-        kind = DECLARE
-    elif code == blocks.DEBUG_ASSIGN:
-        kind = ASSIGN
-        item(c, h)  # which assignment
-        item(c, h)  # the address's expression
-        if bound_value(c, h) < 0:
-            bound = -1
-    if left(h) != 0:
-        h[FAULT] = 1
-    if bound < 0 or h[FAULT]:
-        return
-    row = m[BINDINGS] + m[N_BINDINGS] * V_WIDTH
-    m[row + V_KIND], m[row + V_EXACT], m[row + V_VALUE] = kind, is_exact, bound
-    m[row + V_BEFORE], m[row + V_FUNCTION] = m[N_INSTRUCTIONS] - 1, h[FUNCTION]
-    m[row + V_VARIABLE], m[row + V_PLACE] = variable_row, where
-    m[N_BINDINGS] += 1

@@ -12,22 +12,29 @@ turn of a loop consumes bits or fills a table: damage is a fault, and no records
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.frontends.c.reader.bits.bitstream import (
+    FAULT,
+    LIMIT,
+    MOST_BITS,
+    PLACE,
+    align,
+    peek,
+    take,
+    variable,
+)
 from kleene.frontends.c.reader.bits.compiled import Cells, Words, apart, entry, step
 
 # Columns of a record, and the codes of the rows that are none.
 R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
 ENTER, LEAVE = -1, -2
 
-# Single cells of the reading's state `b`, …
+# Single cells of the reading's state `b`, after those of `bitstream`, …
 (
-    PLACE,
-    LIMIT,
-    FAULT,
     N_RECORDS,
     MAX_RECORDS,
     N_CELLS,
@@ -38,7 +45,7 @@ ENTER, LEAVE = -1, -2
     N_SCOPE,
     DEPTH,
     ABOUT,  # the block that BLOCKINFO speaks of
-) = range(13)
+) = range(3, 13)
 # … and its tables: abbreviations by first part and count; parts by encoding and value; what
 # BLOCKINFO defines for a block; the abbreviations known here; open blocks.
 _MAX_ABBREVIATIONS, _MAX_PARTS, _MAX_SHARED, _MAX_DEPTH = 4096, 65536, 1024, 16
@@ -58,7 +65,6 @@ _SKIPPED[[18, 19, 20, 24, 25]] = True
 _LETTERS = np.frombuffer(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", np.uint8
 ).astype(np.int64)
-_MOST_BITS = 64
 _BITS_PER_RECORD, _BITS_PER_OPERAND = 8, 3  # no less in any file; with fewer it is not for us
 
 
@@ -72,54 +78,6 @@ class Stream(NamedTuple):
     def records(self) -> NDArray[np.int64]:
         """The rows, as a matrix."""
         return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
-
-
-@step
-def take(words: Words, b: Cells, width: int) -> int:
-    """Return the next `width` bits, at most 64; past the end it is a fault."""
-    place = b[PLACE]
-    if width > b[LIMIT] - place:
-        b[FAULT] = 1
-        return 0
-    if width == 0:
-        return 0
-    b[PLACE] = place + width
-    word, shift = place >> 6, place & 63
-    value = words[word] >> np.uint64(shift)
-    if shift + width > 64:
-        value |= words[word + 1] << np.uint64(64 - shift)
-    if width < 64:
-        value &= (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    bits: Any = np.int64(value)
-    return bits
-
-
-@step
-def variable(words: Words, b: Cells, width: int) -> int:
-    """Return the next variable-width number: chunks whose top bit says that more follow."""
-    if width < 2 or width > 32:
-        b[FAULT] = 1
-        return 0
-    top = 1 << (width - 1)
-    chunk = take(words, b, width)
-    value, shift = chunk & (top - 1), width - 1
-    while chunk & top:
-        if shift >= _MOST_BITS:
-            b[FAULT] = 1
-            return 0
-        chunk = take(words, b, width)
-        value |= (chunk & (top - 1)) << shift
-        shift += width - 1
-    return value
-
-
-@step
-def align(b: Cells) -> None:
-    """Move to the next multiple of 32 bits."""
-    b[PLACE] = (b[PLACE] + 31) & ~31
-    if b[PLACE] > b[LIMIT]:
-        b[FAULT] = 1
-        b[PLACE] = b[LIMIT]
 
 
 @step
@@ -178,17 +136,6 @@ def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
 
 
 @step
-def peek(words: Words, place: int) -> int:
-    """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
-    word, shift = place >> 6, place & 63
-    value = words[word] >> np.uint64(shift)
-    if shift:
-        value |= words[word + 1] << np.uint64(64 - shift)
-    bits: Any = np.int64(value)
-    return bits
-
-
-@step
 def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     """Append `count` variable-width numbers: `variable` with its state in registers."""
     apart()
@@ -197,14 +144,14 @@ def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     for i in range(at, at + count):
         value, shift = 0, 0
         window = peek(words, place)
-        while window & top and shift < _MOST_BITS:
+        while window & top and shift < MOST_BITS:
             value |= (window & mask) << shift
             shift += width - 1
             place += width
             window = peek(words, min(place, limit))
         c[i] = value | (window & mask) << (shift & 63)
         place += width
-        if place > limit or shift >= _MOST_BITS:
+        if place > limit or shift >= MOST_BITS:
             b[FAULT] = 1
             return
     b[PLACE], b[N_CELLS] = place, at + count
@@ -297,7 +244,7 @@ def define(words: Words, b: Cells) -> None:
             is_last = i == count - 1
             bad_array = encoding == _ARRAY and i != count - 2
             bad_blob = encoding == _BLOB and not is_last
-            bad_width = value < 0 or value > _MOST_BITS or (encoding == _VBR and value < 2)
+            bad_width = value < 0 or value > MOST_BITS or (encoding == _VBR and value < 2)
             if encoding < _FIXED or encoding > _BLOB or bad_array or bad_blob or bad_width:
                 b[FAULT] = 1
                 return

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kleene.base.errors import SourceError
 from kleene.frontends.c.reader import state as heap_state
 from kleene.frontends.c.reader.assemble import assemble
-from kleene.frontends.c.reader.bits import blocks, functions, numbers, state, texts
+from kleene.frontends.c.reader.bits import blocks, functions, numbers, room, state, texts
 from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
 from kleene.frontends.c.reader.bits.plan import Records, Refused, check, examine, plan
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, take_apart
@@ -51,12 +51,13 @@ class _Reading:
         self.source = records.text(blocks.MODULE, blocks.MODULE_SOURCE)
         check(self.source is not None)
         self.plan = plan(records, raw, major)
-        self.heap = self._heap()  # first: texts take the place of operands
+        self.heap = room.heap(records, self.plan)  # first: texts take the place of operands
         self._bring_texts(raw)
-        n_places = records.count(blocks.FUNCTION, blocks.NEW_PLACE)
-        self.nodes = np.zeros((self.plan.n_metadata + n_places + 1, 12), np.int64)
-        self.known = self._known()
-        self.symbols = self._symbol_table()
+        self.nodes = room.nodes(records, self.plan)
+        self.known = room.known(records, self.plan)
+        self.known[state.STRINGS_END] = len(raw)
+        self.known[state.ZERO_TEXTS : state.ZERO_TEXTS + 3] = self.zeros
+        self.symbols = room.symbols(records, self.plan)
 
     def program(self) -> Program:
         """Return what it says."""
@@ -86,113 +87,17 @@ class _Reading:
         """Lay the file's bytes, the texts that we add, and those that records spell in a row."""
         records = self.records
         added = b"".join(self.plan.names)
-        self.zeros = [len(raw) + len(added) + sum(map(len, numbers.ZEROS[:i])) for i in range(3)]
-        added += b"".join(numbers.ZEROS)
+        self.zeros = []
+        for zero in numbers.ZEROS:
+            self.zeros.append(((len(raw) + len(added)) << state.TEXT_SHIFT) + len(zero))
+            added += zero
         added += b"".join(numbers.spell_wide(records, len(raw) + len(added)))
         place = len(raw) + len(added)
         letters = np.zeros(place + texts.room_for(records) + 16, np.uint8)
         letters[:place] = np.frombuffer(raw + added, np.uint8)
         check(texts.spell(letters, records.cells, len(records.rows), place) >= 0)
         letters.flags.writeable = False
-        self.text, self.n_bytes = letters, len(raw)
-
-    def _n_constants(self) -> int:
-        """Return how many constants there may be: one a record, and the elements of data."""
-        records = self.records
-        data = records.of(blocks.CONSTANTS, blocks.CONSTANT_DATA)
-        return records.count(blocks.CONSTANTS) + int(records.n_operands(data).sum()) + 1024
-
-    def _heap(self) -> I64:
-        records = self.records
-        n_records = len(records.rows)
-        n_operands = int((records.rows[:, R_END] - records.rows[:, R_FIRST]).sum())
-        calls = records.of(blocks.FUNCTION, blocks.CALL, blocks.INVOKE, blocks.CALL_BRANCH)
-        n_types = records.count(blocks.TYPES)
-        table_bits = int(2 * max(self._n_constants(), n_types)).bit_length()
-        sizes = heap_state.Sizes(
-            tokens=n_operands + n_records,
-            lines=n_records + len(self.plan.order),
-            heads=len(self.plan.order),
-            commas=self.plan.n_arguments,
-            brackets=int(records.n_operands(calls).sum()),
-            quotes=records.count(blocks.FUNCTION, blocks.BUNDLE),
-            groups=records.count(blocks.ATTRIBUTE_LISTS) + 1,
-            locals=0,
-            symbols=0,
-        )
-        return heap_state.allocate(sizes, table_bits)
-
-    def _known(self) -> I64:
-        records, planned = self.records, self.plan
-        n_constants = records.count(blocks.CONSTANTS)
-        n_values = planned.n_globals + planned.n_arguments + n_constants
-        n_values += records.count(blocks.FUNCTION) + 16
-        n_types = records.count(blocks.TYPES)
-        groups = records.of_block(blocks.ATTRIBUTE_GROUPS)
-        n_groups = int(records.operand(groups, 0).max(initial=0)) + 1
-        check(n_groups <= 1 << 20)
-        n_lists = records.count(blocks.ATTRIBUTE_LISTS) + 1
-        n_tags = records.count(blocks.BUNDLE_TAGS)
-        inner = records.n_operands(records.of(blocks.CONSTANTS, 7, 10, 11, 31, 32)).sum()
-        known = state.allocate(
-            {
-                state.TYPE_OF: n_types,
-                state.VALUES: n_values,
-                state.VALUE_TYPES: n_values,
-                state.VALUE_RECORDS: n_values,
-                state.WAITING: int(inner) + 16,
-                state.MD_KIND: planned.n_metadata + 1,
-                state.MD_DATA: planned.n_metadata + 1,
-                state.GROUPS: n_groups * state.GROUP_WIDTH,
-                state.LISTS: n_lists,
-                state.LIST_PASSES: n_lists,
-                state.ORDER: planned.order.size,
-                state.GLOBAL_ROW: planned.n_globals,
-                state.UPGRADED: planned.n_globals,
-                state.BODIES: len(planned.bodies),
-                state.FIRST_BLOCKS: len(planned.first_blocks),
-                state.TAGS: n_tags,
-            }
-        )
-        for cell, number in (
-            (state.MAX_VALUES, n_values),
-            (state.MAX_TYPES, n_types),
-            (state.MAX_GROUPS, n_groups),
-            (state.MAX_LISTS, n_lists),
-            (state.MAX_TAGS, n_tags),
-            (state.MAX_BODIES, len(planned.bodies)),
-            (state.MAX_ROWS, planned.n_metadata),
-            (state.N_NODES, planned.n_metadata),
-            (state.N_GLOBALS, planned.n_globals),
-            (state.N_ORDERED, len(planned.order)),
-            (state.STRINGS_END, self.n_bytes),
-        ):
-            known[cell] = number
-        known[state.MAX_NODES] = planned.n_metadata + records.count(
-            blocks.FUNCTION, blocks.NEW_PLACE
-        )
-        known[state.N_CREATED] = int((planned.order[:, state.O_SORT] != state.LIFETIME).sum())
-        for place, (first, zero) in enumerate(zip(self.zeros, numbers.ZEROS, strict=True)):
-            known[state.ZERO_TEXTS + place] = (first << state.TEXT_SHIFT) + len(zero)
-        for table, column in (
-            (state.ORDER, planned.order.ravel()),
-            (state.BODIES, planned.bodies),
-            (state.FIRST_BLOCKS, planned.first_blocks),
-        ):
-            known[known[table] : known[table] + len(column)] = column
-        return known
-
-    def _symbol_table(self) -> I64:
-        records = self.records
-        n_spelled = sum(
-            records.count(block)
-            for block in (blocks.TYPES, blocks.CONSTANTS, blocks.SYMBOLS, blocks.BUNDLE_TAGS)
-        )
-        most = 2 * n_spelled + self.plan.n_metadata + len(self.plan.order) + 64
-        bits = int(2 * most).bit_length()
-        table = np.zeros(START + (1 << bits) * (1 + S_WIDTH), np.int64)
-        table[N_SYMBOLS], table[SYMBOL_TABLE_SIZE] = 1, 1 << bits  # symbol 0 is empty
-        return table
+        self.text = letters
 
     def _strings(self) -> list[bytes]:
         """Return the texts by symbol."""
