@@ -67,8 +67,7 @@ def known(records: Records, plan: Plan) -> I64:
             state.VALUES: n_values,
             state.VALUE_TYPES: n_values,
             state.VALUE_RECORDS: n_values,
-            state.WAITING: int(records.n_operands(records.of(blocks.CONSTANTS, *_HOLDING)).sum())
-            + 1,
+            state.WAITING: n_inner + 1,
             state.MD_KIND: plan.n_metadata + 1,
             state.MD_DATA: plan.n_metadata + 1,
             state.GROUPS: n_groups * state.GROUP_WIDTH,
