@@ -63,9 +63,9 @@ def measured(file: Path, mode: str, **environment: str) -> dict[str, Any]:
     """Return what a fresh process measured, and how long it took from outside."""
     start = time.perf_counter()
     command = [sys.executable, "-c", CHILD, str(file), mode]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=os.environ | environment
-    )
+    surroundings = os.environ | environment
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)  # or all sources are compiled each time
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=surroundings)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     # What came after the first analysis is not a part of it.
     found["whole_s"] = time.perf_counter() - start - found["again_s"]

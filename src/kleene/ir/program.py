@@ -283,4 +283,7 @@ def _grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:
     """Return the items of each key, in their order: CSR (offsets, items)."""
     offsets = np.zeros(n_keys + 1, np.int32)
     np.cumsum(np.bincount(keys, minlength=n_keys), out=offsets[1:])
-    return offsets, items[np.argsort(keys, kind="stable")]
+    # Two stable sorts of 16 bits are three times as fast as one of 32: NumPy counts these.
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
+    return offsets, items[order]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kleene.ir import codes
+from kleene.kernels import bits
 from kleene.kernels.compiled import Room
-from kleene.solvers.inclusion.cpu import bits
 
 _HERE = Path(__file__).parent
 _ROOM = Room(

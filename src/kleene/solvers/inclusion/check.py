@@ -149,7 +149,8 @@ def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
         return
     largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int64)
     used = problem.move_rows >= 0
-    blocks = np.unique(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
+    blocks = np.sort(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
+    blocks = blocks[np.append(True, blocks[1:] != blocks[:-1])[: len(blocks)]]  # each once
     row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
     starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
     np.minimum.at(largest, starts + np.arange(len(starts)), np.repeat(n_places, n_places))

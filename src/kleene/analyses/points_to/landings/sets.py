@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import borrower
 from kleene.ir.tables import I32
-from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.kernels.bits import lowest
 
 Set: TypeAlias = NDArray[np.uint64]
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.cpu.bits import lowest, n_set
+from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.cpu.rows import hash_of, same
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cpu.classes import group, reclassify
 from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.ports import ENTRY, LOAD, PLACE, RESULT, STORE, cover

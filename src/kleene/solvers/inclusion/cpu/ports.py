@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import COVER, FOUND, NEW_NODES, NODES, PORTS, Graph, Shard
 from kleene.solvers.inclusion.offline.compiled import piece

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu.bits import lowest, n_set
+from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     RANGE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu.bits import lowest
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cpu.outside import any_escaped, hides, holds_unknown, learn
 from kleene.solvers.inclusion.cpu.rows import extend, gather, keep, minus, room, take, union
 from kleene.solvers.inclusion.cpu.state import (

@@ -12,27 +12,13 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cuda.tables import CONTENTS, RESULT
 from kleene.solvers.inclusion.hybrid.compiled import entry, parallel_entry, piece
 from kleene.solvers.inclusion.problem import MOVE
 
 COPY, PUSH, PULL, OFFSET = range(4)
 _ONE = np.uint64(1)
-_BYTE = np.uint64(0xFF)
-_EIGHT = np.uint64(8)
-
-
-@piece
-def lowest(bits: Any) -> Any:
-    """Return the position of the lowest bit set."""
-    place = 0
-    while not bits & _BYTE:
-        bits >>= _EIGHT
-        place += 8
-    while not bits & _ONE:
-        bits >>= _ONE
-        place += 1
-    return place
 
 
 @piece
