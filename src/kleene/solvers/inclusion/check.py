@@ -147,13 +147,15 @@ def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
         meaning = f"but there are {len(problem.move_offsets) - 1} rows of landings"
         yield _bad(problem.move_rows, "inclusion/bad-move", "move_rows", bad, meaning)
         return
-    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int64)
+    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int32)
     used = problem.move_rows >= 0
     blocks = np.sort(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
     blocks = blocks[np.append(True, blocks[1:] != blocks[:-1])[: len(blocks)]]  # each once
     row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
+    order = np.argsort(-n_places, kind="stable")  # where blocks overlap, the least counts
+    row, n_places = row[order], n_places[order]
     starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
-    np.minimum.at(largest, starts + np.arange(len(starts)), np.repeat(n_places, n_places))
+    largest[starts + np.arange(len(starts))] = np.repeat(n_places, n_places)
     most = np.repeat(largest, np.diff(problem.move_offsets))
     bad = (problem.move_landings < 0) | (problem.move_landings >= most)
     if bad.any():

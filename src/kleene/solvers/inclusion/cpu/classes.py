@@ -30,6 +30,7 @@ from kleene.solvers.inclusion.cpu.state import (
     CHANGED,
     CLASSES,
     EPOCH,
+    LAST_CLASS,
     SLOTS,
     SLOTS_ROOM,
     Graph,
@@ -133,9 +134,12 @@ def group(g: Graph, s: Shard) -> None:
     for i in range(s.n[CHANGED]):
         row = s.node_row[s.changed[i]]
         trigger = g.trigger_head[s.changed[i]]
+        last, has_grown = -1, False  # triggers of one node are mostly of one class
         while trigger >= 0:
             k = s.trigger_class[trigger]
-            if k >= 0 and not same(s, row, s.class_row[k]):
+            if k != last:
+                last, has_grown = k, k >= 0 and not same(s, row, s.class_row[k])
+            if has_grown:
                 if s.class_epoch[k] != epoch:
                     s.class_epoch[k] = epoch
                     s.class_grown[k] = 1
@@ -160,11 +164,13 @@ def reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> None
         s.class_members[k] -= 1
         s.class_grown[k] = -1
         s.class_children[k] += 1  # who leaves stays joined to its ports: they must not cover more
-    slot = _slot(s, row)
-    if s.slots[slot] < 0:
-        s.slots[slot] = _new_class(s, row, k)
-        s.n[SLOTS] += 1
-    joined = s.slots[slot]
+    joined = s.n[LAST_CLASS]
+    if joined >= s.n[CLASSES] or s.class_row[joined] != row:
+        slot = _slot(s, row)
+        if s.slots[slot] < 0:
+            s.slots[slot] = _new_class(s, row, k)
+            s.n[SLOTS] += 1
+        joined = s.n[LAST_CLASS] = s.slots[slot]
     s.class_members[joined] += 1
     s.trigger_class[trigger] = joined
     _join(g, rules, s, joined, trigger)

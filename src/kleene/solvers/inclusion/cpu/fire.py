@@ -21,13 +21,22 @@ from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     CLASSES_ROOM,
     DONE,
+    EPOCH,
     FOUND,
     FOUND_ROOM,
     MORE_CLASSES,
     MORE_EDGES,
     MORE_FACTS,
+    N_SHIFTED,
     PORTS,
     PORTS_ROOM,
+    S_AMOUNT,
+    S_BEFORE,
+    S_END,
+    S_EPOCH,
+    S_FIRST,
+    S_ROW,
+    S_WIDTH,
     SET_WORDS,
     SLOTS,
     SLOTS_ROOM,
@@ -61,40 +70,82 @@ def _fire_directly(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, bef
 
 @piece
 def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int) -> None:
-    """State as facts what a trigger's offsets ask for, given what is new."""
-    source = g.root[rules.trigger_node[trigger]]
+    """State as facts what a trigger's offsets ask for, given what is new.
+
+    Nodes that hold the same row are often offset alike: what the first brought goes to all.
+    """
     for i in range(rules.offset_offsets[trigger], rules.offset_offsets[trigger + 1]):
-        target = g.root[rules.offset_to[i]]
-        amount, moves = rules.offset_amount[i], rules.moves
-        j = s.row_start[before]
-        j_end = j + s.row_length[before]
-        start = s.row_start[row]
-        for at in range(start, start + s.row_length[row]):
-            word = s.words[at]
-            while j < j_end and s.indices[j] < s.indices[at]:
-                j += 1
-            if j < j_end and s.indices[j] == s.indices[at]:
-                word &= ~s.words[j]
-            index = np.int64(s.indices[at] * s.step + s.first)
-            if amount > MOVE:
-                alone = word & rules.alone[index]
-                word &= ~alone
-                if target != source and alone != 0:
-                    _state(s, index, alone)
-            while word != 0:
-                o = (index << 6) + lowest(word)
-                word &= word - np.uint64(1)
-                first, end = np.int64(moves.first[o]), moves.end[o]
-                if amount <= MOVE and moves.shape[o] >= 0:
-                    table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
-                    if table >= 0:
-                        _land(s, moves, first, table + o - first)
-                        continue
-                if amount >= 0 and o + amount < end:
-                    first, end = o + amount, o + amount + 1
-                for moved in range(first, end):
-                    _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
-        _flush(s, target)
+        target, amount = g.root[rules.offset_to[i]], rules.offset_amount[i]
+        known = _known(s, row, before, amount)
+        if s.shifted[known + S_EPOCH] == s.n[EPOCH]:
+            _repeat(s, target, s.shifted[known + S_FIRST], s.shifted[known + S_END])
+        else:
+            first = s.n[ASKED]
+            _move(rules, s, amount, row, before)
+            _flush(s, target)
+            s.shifted[known + S_EPOCH] = s.n[EPOCH]
+            s.shifted[known + S_FIRST], s.shifted[known + S_END] = first, s.n[ASKED]
+
+
+@piece
+def _known(s: Shard, row: int, before: int, amount: int) -> int:
+    """Return where it is kept what this offset brought, if its wave is this one."""
+    hash_ = row * 40503 + before * 30011 + amount * 20011
+    known: int = (hash_ ^ hash_ >> 12) % N_SHIFTED * S_WIDTH
+    if (
+        s.shifted[known + S_ROW] != row
+        or s.shifted[known + S_BEFORE] != before
+        or s.shifted[known + S_AMOUNT] != amount
+    ):
+        s.shifted[known + S_EPOCH] = -1
+        s.shifted[known + S_ROW], s.shifted[known + S_BEFORE] = row, before
+        s.shifted[known + S_AMOUNT] = amount
+    return known
+
+
+@piece
+def _repeat(s: Shard, node: int, first: int, end: int) -> None:
+    """State facts of another node about this one."""
+    fact = s.n[ASKED]
+    for other in range(first, end):
+        s.asked_node[fact] = node
+        s.asked_index[fact], s.asked_word[fact] = s.asked_index[other], s.asked_word[other]
+        fact += 1
+    s.n[ASKED] = fact
+
+
+@piece
+def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
+    """Put into the scratch set where an offset leads from what a row has and another has not."""
+    moves = rules.moves
+    j = s.row_start[before]
+    j_end = j + s.row_length[before]
+    start = s.row_start[row]
+    for at in range(start, start + s.row_length[row]):
+        word = s.words[at]
+        while j < j_end and s.indices[j] < s.indices[at]:
+            j += 1
+        if j < j_end and s.indices[j] == s.indices[at]:
+            word &= ~s.words[j]
+        index = np.int64(s.indices[at] * s.step + s.first)
+        if amount > MOVE:
+            alone = word & rules.alone[index]
+            word &= ~alone
+            if alone != 0:
+                _state(s, index, alone)
+        while word != 0:
+            o = (index << 6) + lowest(word)
+            word &= word - np.uint64(1)
+            first, end = np.int64(moves.first[o]), moves.end[o]
+            if amount <= MOVE and moves.shape[o] >= 0:
+                table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
+                if table >= 0:
+                    _land(s, moves, first, table + o - first)
+                    continue
+            if amount >= 0 and o + amount < end:
+                first, end = o + amount, o + amount + 1
+            for moved in range(first, end):
+                _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
 
 
 @piece
@@ -129,7 +180,7 @@ def _flush(s: Shard, node: int) -> None:
 
 
 @piece
-def _lacks(rules: Rules, s: Shard, trigger: int, row: int) -> int:
+def _lacks(rules: Rules, s: Shard, trigger: int, n_objects: int) -> int:
     """Return which arrays are too short for what a trigger may add, or `DONE`."""
     k = s.trigger_class[trigger]
     n_ports, depth = 0, 1
@@ -144,7 +195,6 @@ def _lacks(rules: Rules, s: Shard, trigger: int, row: int) -> int:
     n_uses += rules.store_offsets[trigger + 1] - rules.store_offsets[trigger]
     n_kinds = np.int64(rules.n_kinds[trigger])
     n_uses += (calls[1] - calls[0]) * n_kinds
-    n_objects = size(s, row)
     n_edges = (
         n_uses
         + n_objects * (n_kinds + n_ports)
@@ -179,6 +229,7 @@ def _fire(g: Graph, rules: Rules, s: Shard) -> int:
     while s.n[AT] < s.n[CHANGED]:
         node = s.changed[s.n[AT]]
         row = s.node_row[node]
+        n_objects = size(s, row)
         s.row_owned[row] = 0  # triggers remember what they have fired for
         trigger = s.n[TRIGGER]
         if trigger < 0:
@@ -186,15 +237,17 @@ def _fire(g: Graph, rules: Rules, s: Shard) -> int:
         while trigger >= 0:
             before = s.trigger_row[trigger]
             if row != before:
-                lack = _lacks(rules, s, trigger, row)
+                lack = _lacks(rules, s, trigger, n_objects)
                 if lack != DONE:
                     s.n[TRIGGER] = trigger
                     return lack
-                _shift(g, rules, s, trigger, row, before)
-                if s.trigger_class[trigger] < 0 and size(s, row) <= rules.n_direct:
+                if s.trigger_class[trigger] < 0 and n_objects <= rules.n_direct:
                     _fire_directly(g, rules, s, trigger, row, before)
                 else:
                     reclassify(g, rules, s, trigger, row)
+                    row = s.class_row[s.trigger_class[trigger]]  # equal, and the same for all
+                    s.node_row[node] = row
+                _shift(g, rules, s, trigger, row, before)
                 s.trigger_row[trigger] = row
             trigger = g.trigger_next[trigger]
         s.n[TRIGGER] = -1

@@ -30,8 +30,12 @@ N_GRAPH_COUNTS = 4
 ROWS, WORDS, FREE_CELL, CELLS, CHANGED, AT, CLASSES, PORTS, TRIGGER, WORK, EPOCH, SLOTS = range(12)
 FOUND, ASKED, NEW_NODES, COVER, STAGE, ITEM = range(12, 18)
 ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, PORTS_ROOM, SLOTS_ROOM, FOUND_ROOM, ASKED_ROOM = range(18, 25)
-RANGE, SET_WORDS, OUT, UNKNOWN_BIT, UNKNOWNS = range(25, 30)
-N_SHARD_COUNTS = 30
+RANGE, SET_WORDS, OUT, UNKNOWN_BIT, UNKNOWNS, LAST_CLASS = range(25, 31)
+N_SHARD_COUNTS = 31
+# An offset done: in which wave, for what row after what, by how much; the facts it brought
+S_EPOCH, S_ROW, S_BEFORE, S_AMOUNT, S_FIRST, S_END = range(6)
+S_WIDTH = 6
+N_SHIFTED = 1 << 14
 # Why a compiled loop came back
 DONE, MORE_WORDS, MORE_EDGES, MORE_FACTS, MORE_CLASSES, MORE_TIME = range(6)
 # How much a shard begins with; all of it grows. Pages that are never touched cost nothing
@@ -101,6 +105,7 @@ class Shard(NamedTuple):
     asked_node: I32  # facts that offsets ask for, about words of any shard
     asked_index: I32
     asked_word: Words
+    shifted: I64  # offsets done in this wave, by hash: S_EPOCH and so on
     wide: Words  # one whole set; zero between uses
     wide_touched: Words
     escaped: Words  # what OUT holds, but for U: unknown nodes do without it
@@ -192,6 +197,7 @@ def new_shard(rules: Rules, first: int, step: int) -> Shard:
         asked_node=ids(FIRST_EDGES),
         asked_index=ids(FIRST_EDGES),
         asked_word=np.zeros(FIRST_EDGES, np.uint64),
+        shifted=np.zeros(N_SHIFTED * S_WIDTH, np.int64),
         wide=np.zeros(n_set_words, np.uint64),
         wide_touched=np.zeros(n_set_words // 64 + 1, np.uint64),
         escaped=np.zeros(n_own_words, np.uint64),
