@@ -48,7 +48,7 @@ print(json.dumps({
     "load_s": time.perf_counter() - start,
     "memory_MiB": peak() - before,
     "children": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss,
-    "heavy": [name for name in ("llvmlite", "numba") if name in sys.modules],
+    "heavy": [name for name in ("llvmlite.binding", "numba") if name in sys.modules],
 }))
 """
 
