@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 import kleene
 from kleene.base import progress
 from kleene.base.cache import Cache
+from kleene.frontends.c import driver
+from kleene.frontends.c.reader import bits
 from kleene.ir.store import dumps
 
 
@@ -59,6 +62,32 @@ def test_a_second_load_needs_neither_compiler_nor_llvm_nor_numba(here: Path, mad
     assert again.returncode == 0
     assert "kleene.ir.store" in modules
     assert not modules & {"llvmlite.binding", "numba", "cupy"}
+
+
+def test_llvm_is_asked_only_where_it_is_needed(
+    here: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bitcode = [str(made / name) for name in ("square.bc", "plain.bc")]
+    through_llvm = kleene.load(bitcode[0], normalise=True, cache=False)
+
+    def asked(_units: object) -> object:
+        raise AssertionError("LLVM is asked")
+
+    monkeypatch.setattr(driver, "linking", asked)
+    program = kleene.load(bitcode[0], cache=False)
+    assert len(program.instructions) == len(through_llvm.instructions)
+    for paths, normalise in ((bitcode[0], True), (bitcode, False), ("src/two.c", False)):
+        with pytest.raises(AssertionError, match="LLVM is asked"):
+            kleene.load(paths, normalise=normalise, cache=False)
+
+
+def test_what_is_not_understood_in_bits_goes_through_llvm(here: Path) -> None:
+    text = "%0 = type { i32 }\n@x = global %0 { i32 7 }\n"
+    module = llvm.parse_assembly(text, llvm.create_context())
+    (here / "nameless.bc").write_bytes(module.as_bitcode())
+    assert bits.read((here / "nameless.bc").read_bytes()) is None
+    program = kleene.load("nameless.bc", cache=False)
+    assert program.constants.payload.tolist().count(7) == 1
 
 
 def test_columns_are_read_only_at_first_and_from_the_cache(here: Path) -> None:
