@@ -100,7 +100,10 @@ def _bits_answer(raw: bytes) -> str:
 class Child:
     """The process, from outside."""
 
-    def __init__(self, folder: Path, *, checked: bool, form: str = "text") -> None:
+    def __init__(
+        self, folder: Path, *, checked: bool, form: str = "text", first: bytes = b""
+    ) -> None:
+        """Start it; `first` is read with time to compile."""
         extra = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)} if checked else {}
         self.process = subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading", form],
@@ -109,7 +112,7 @@ class Child:
             env=os.environ | extra,
             cwd=Path(__file__).parents[4],
         )
-        self.read(b"")  # compiles
+        self.read(first)  # compiles
         self.time_s = TIME_S
 
     time_s = 600

@@ -55,10 +55,11 @@ def museum() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def child(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
+def child(tmp_path_factory: pytest.TempPathFactory, museum: bytes) -> Iterator[Child]:
     """Bounds checks cost a minute of compiling: only where time is given for depth."""
     checked = bool(os.environ.get("CI"))
-    child = Child(tmp_path_factory.mktemp("checked"), checked=checked, form="bits")
+    folder = tmp_path_factory.mktemp("checked")
+    child = Child(folder, checked=checked, form="bits", first=museum)
     yield child
     child.close()
 
