@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.bits.compiled import Cells, step
+from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
 from kleene.frontends.c.reader.bits.state import (
     AT,
     END,
@@ -57,6 +57,7 @@ def optional(c: Cells, h: Cells) -> int:
 @step
 def a_type(c: Cells, h: Cells) -> int:
     """Return the type that the next operand names."""
+    apart()
     number = item(c, h)
     if number < 0 or number >= h[N_TYPES]:
         h[FAULT] = 1
@@ -78,12 +79,14 @@ def value(h: Cells, number: int) -> int:
 @step
 def relative(c: Cells, h: Cells) -> int:
     """Return the value that lies as far back as the next operand says."""
+    apart()
     return value(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
 
 
 @step
 def typed(c: Cells, h: Cells) -> int:
     """Return the value that the next operand says; its type, told if it is later, in LAST_TYPE."""
+    apart()
     number = (h[N_VALUES] - item(c, h)) & _LOW_HALF
     if number < h[N_VALUES]:
         h[LAST_TYPE] = h[h[VALUE_TYPES] + number]
@@ -104,6 +107,7 @@ def signed(number: int) -> int:
 @step
 def block(h: Cells, number: int) -> int:
     """Return the block of this number in the function at hand, tagged."""
+    apart()
     if number < 0 or number >= h[END_BLOCK] - h[FIRST_BLOCK]:
         h[FAULT] = 1
         return 0
