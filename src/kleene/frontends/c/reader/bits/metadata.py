@@ -62,8 +62,8 @@ _EXPRESSION_VERSION, _VARIABLE_VERSION = 3, 2
 _HAS_FLAGS = 4  # of a subprogram: since LLVM 8
 # Records that take a number; the others name, attach or index.
 TAKES_NUMBER = np.zeros(64, np.bool_)
-TAKES_NUMBER[[2, 3, 5, 7]] = True
-TAKES_NUMBER[12:35] = True
+TAKES_NUMBER[[blocks.MD_VALUE, blocks.MD_NODE, blocks.MD_DISTINCT, blocks.MD_LOCATION]] = True
+TAKES_NUMBER[blocks.MD_GENERIC : blocks.MD_MACRO_FILE + 1] = True
 TAKES_NUMBER[[37, 40, 41, 44, 45, 46, 47, 48, 49]] = True
 _IS_PASSED_OVER = np.zeros(64, np.bool_)
 _IS_PASSED_OVER[[blocks.MD_NAME, blocks.MD_NAMED, blocks.MD_INDEX, blocks.MD_INDEX_PLACE]] = True

@@ -13,8 +13,30 @@ from kleene.frontends.c.reader.bits.stream import ENTER, R_BLOCK, R_CODE, R_END,
 from kleene.frontends.c.reader.bits.upgrades import LAYOUTS, is_known, is_lifetime
 
 I64 = NDArray[np.int64]
-_BLOCKS = {0, *range(8, 18), 21, 22, 23, 26}
-_MODULE_CODES = {1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 14, 16, 17, 18}
+_BLOCKS = {
+    0,  # what defines abbreviations for others
+    *range(blocks.MODULE, blocks.TYPES + 1),
+    blocks.BUNDLE_TAGS,
+    blocks.METADATA_KINDS,
+    blocks.STRINGS,
+    blocks.SCOPE_NAMES,
+}
+_MODULE_CODES = {
+    blocks.MODULE_VERSION,
+    blocks.MODULE_TRIPLE,
+    blocks.MODULE_LAYOUT,
+    blocks.MODULE_ASSEMBLY,
+    blocks.MODULE_SECTION,
+    blocks.MODULE_VARIABLE,
+    blocks.MODULE_FUNCTION,
+    blocks.MODULE_COLLECTOR,
+    blocks.MODULE_COMDAT,
+    blocks.MODULE_SYMBOLS_PLACE,
+    blocks.MODULE_ALIAS,
+    blocks.MODULE_SOURCE,
+    blocks.MODULE_HASH,
+    blocks.MODULE_IFUNC,
+}
 _GLOBALS = (
     blocks.MODULE_VARIABLE,
     blocks.MODULE_ALIAS,
@@ -162,7 +184,7 @@ class _Planner:
         self._number_nameless()
         self._upgrade()
         functions = self.order[self.order[:, state.O_SORT] > state.IFUNC]
-        is_body = functions[:, state.O_SORT] == state.DECLARED_FUNCTION
+        is_body = functions[:, state.O_SORT] == state.PLAIN_FUNCTION
         is_body[is_body] = self.records.operand(functions[is_body, state.O_RECORD], 4) == 0
         bodies = np.flatnonzero(is_body)
         declared = self.records.of(blocks.FUNCTION, blocks.DECLARE_BLOCKS)
@@ -197,7 +219,7 @@ class _Planner:
         """Put intrinsics that LLVM 22 has in another form where it would; refuse unknown ones."""
         lifetimes = []
         for row, (_, sort, _, first, end) in enumerate(self.order.tolist()):
-            if sort != state.DECLARED_FUNCTION or not self.raw.startswith(b"llvm.", first):
+            if sort != state.PLAIN_FUNCTION or not self.raw.startswith(b"llvm.", first):
                 continue
             name = self.raw[first:end]
             if is_lifetime(name) and self._n_parameters(row) == 2:

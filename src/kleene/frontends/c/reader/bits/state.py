@@ -27,9 +27,11 @@ FUNCTION, N_BODIES, FIRST_BLOCK, END_BLOCK, IN_BLOCK, LAST_PLACE, DECLARED = ran
 FIRST_OPERAND, FIRST_BUNDLED, FIRST_BINDING = 22, 23, 24
 # The constants at hand.
 CONSTANT_TYPE, FIRST_CONSTANT, N_WAITING = 25, 26, 27
-N_TYPES, MAX_TYPES, N_GROUPS, MAX_GROUPS, N_LISTS, MAX_LISTS = range(28, 34)
-TYPE_NAME, N_ORDERED, N_FUNCTIONS, MAX_BODIES, N_TAGS, MAX_TAGS = range(34, 40)
-BUNDLED, N_CREATED, USED = 40, 41, 42
+# The module's head, and its globals.
+N_TYPES, MAX_TYPES, TYPE_NAME, MAX_GROUPS, N_LISTS, MAX_LISTS = range(28, 34)
+N_TAGS, MAX_TAGS, N_ORDERED, MAX_BODIES = range(34, 38)
+# Whether a bundle waits for its call; which upgraded functions are called, and are so far.
+BUNDLED, USED, N_CREATED = 38, 39, 40
 ZERO_TEXTS = 43  # symbols of the zeros of the three wide reals
 STRINGS_END = 46  # of the bytes that text may lie in
 # Where tables begin.
@@ -56,11 +58,11 @@ N_CELLS = 64
 O_RECORD, O_SORT, O_VALUE, O_FIRST, O_END, O_WIDTH = range(6)
 GR_INDEX, GR_FLAGS, GR_GLOBAL_FLAGS, GR_PASSING, GR_TYPE, GROUP_WIDTH = range(6)
 # What a row of ORDER makes.
-VARIABLE, ALIAS, IFUNC, DECLARED_FUNCTION, STRAY, LIFETIME = range(6)
+VARIABLE, ALIAS, IFUNC, PLAIN_FUNCTION, STRAY, LIFETIME = range(6)
 # What metadata is, as far as it is asked for.
 MD_NODE, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION, MD_LIST = range(6)
 
-RETURN_INDEX, FUNCTION_INDEX = 0, 0xFFFFFFFF
+FUNCTION_INDEX = 0xFFFFFFFF  # of attributes that are the function's
 SLACK = 16  # cells behind each table
 TEXT_SHIFT = 24  # a text in one number: first byte * 2^24 + length
 TEXT_MASK = (1 << TEXT_SHIFT) - 1

@@ -24,7 +24,7 @@ I64 = NDArray[np.int64]
 _WRAPPER = b"\xde\xc0\x17\x0b"
 _DEBUG_VERSION = 3
 _SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
-_ABOUT_PLACES = (blocks.MD_LOCATION, 20, blocks.MD_SUBPROGRAM)
+_ABOUT_PLACES = (blocks.MD_LOCATION, blocks.MD_UNIT, blocks.MD_SUBPROGRAM)
 
 
 def read_whole(raw: bytes, major: int) -> Program | None:
