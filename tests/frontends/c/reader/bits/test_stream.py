@@ -120,6 +120,17 @@ def test_blocks_that_say_nothing_are_passed_over() -> None:
     assert rows(stream) == [(30, ENTER, []), (30, 1, [9]), (30, LEAVE, [])]
 
 
+def test_records_may_be_dense() -> None:
+    short = ((0, 1), (FIXED, 1), (FIXED, 1))  # six bits each
+    block = Block(30, 4, [Record(1, [1, 0], short)] * 500)
+    stream = take_apart(written([block, Block(31, 4, [Record(1, [7] * 40)])]))
+    assert stream is None  # denser than any compiler writes
+    spread = Block(31, 4, [Record(1, [1 << 63] * 40)])
+    stream = take_apart(written([block, spread]))
+    assert stream is not None
+    assert rows(stream) == [*expected(block), *expected(spread)]
+
+
 @given(block=BLOCKS, place=st.floats(0, 1, exclude_max=True))
 def test_a_cut_stream_is_nothing(block: Block, place: float) -> None:
     raw = written([block])

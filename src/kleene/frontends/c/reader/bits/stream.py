@@ -45,7 +45,8 @@ ENTER, LEAVE = -1, -2
     N_SCOPE,
     DEPTH,
     ABOUT,  # the block that BLOCKINFO speaks of
-) = range(3, 13)
+    FULL,  # whether the fault is that a table was too small
+) = range(3, 14)
 # … and its tables: abbreviations by first part and count; parts by encoding and value; what
 # BLOCKINFO defines for a block; the abbreviations known here; open blocks.
 _MAX_ABBREVIATIONS, _MAX_PARTS, _MAX_SHARED, _MAX_DEPTH = 4096, 65536, 1024, 16
@@ -65,7 +66,9 @@ _SKIPPED[[18, 19, 20, 24, 25]] = True
 _LETTERS = np.frombuffer(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", np.uint8
 ).astype(np.int64)
-_BITS_PER_RECORD, _BITS_PER_OPERAND = 8, 3  # no less in any file; with fewer it is not for us
+# Bits a record and bits an operand: compilers write 50 to 80 and 10 to 15; what has fewer than the
+# last is not for us.
+_DENSITIES = ((32, 6), (8, 3))
 
 
 class Stream(NamedTuple):
@@ -84,7 +87,7 @@ class Stream(NamedTuple):
 def put(c: Cells, b: Cells, value: int) -> None:
     """Append an operand."""
     if b[N_CELLS] >= b[MAX_CELLS]:
-        b[FAULT] = 1
+        b[FAULT] = b[FULL] = 1
         return
     c[b[N_CELLS]] = value
     b[N_CELLS] += 1
@@ -95,7 +98,7 @@ def open_record(c: Cells, b: Cells, code: int) -> None:
     """Append a row without operands."""
     apart()
     if b[N_RECORDS] >= b[MAX_RECORDS]:
-        b[FAULT] = 1
+        b[FAULT] = b[FULL] = 1
         return
     row = b[N_RECORDS] * R_WIDTH
     c[row + R_BLOCK] = b[FRAMES + b[DEPTH] * F_SIZE + F_BLOCK]
@@ -163,7 +166,7 @@ def array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
     apart()
     count = variable(words, b, 6)
     if count < 0 or count > b[MAX_CELLS] - b[N_CELLS]:
-        b[FAULT] = 1
+        b[FAULT] = b[FULL] = 1
         return
     if encoding == _VBR:
         numbers(words, c, b, value, count)
@@ -354,16 +357,18 @@ def flatten(words: Words, c: Cells, b: Cells) -> None:
 
 def take_apart(raw: bytes) -> Stream | None:
     """Return the records of a bitcode file without a wrapper, or None if it is damaged."""
-    n_bits = 8 * len(raw)
     words = np.frombuffer(raw + bytes(16 - len(raw) % 8), np.uint64)
-    max_records = n_bits // _BITS_PER_RECORD + 16
-    cells = np.empty(max_records * R_WIDTH + n_bits // _BITS_PER_OPERAND + 16, np.int64)
-    state = np.zeros(_SIZE, np.int64)
-    state[PLACE], state[LIMIT] = 32, n_bits
-    state[MAX_RECORDS], state[N_CELLS] = max_records, max_records * R_WIDTH
-    state[MAX_CELLS] = len(cells)
-    state[FRAMES + F_BLOCK], state[FRAMES + F_WIDTH] = -1, 2
-    flatten(words, cells, state)
+    for record_bits, operand_bits in _DENSITIES:
+        max_records = 8 * len(raw) // record_bits + 16
+        cells = np.empty(max_records * R_WIDTH + 8 * len(raw) // operand_bits + 16, np.int64)
+        state = np.zeros(_SIZE, np.int64)
+        state[PLACE], state[LIMIT] = 32, 8 * len(raw)
+        state[MAX_RECORDS], state[N_CELLS] = max_records, max_records * R_WIDTH
+        state[MAX_CELLS] = len(cells)
+        state[FRAMES + F_BLOCK], state[FRAMES + F_WIDTH] = -1, 2
+        flatten(words, cells, state)
+        if not state[FULL]:
+            break
     if state[FAULT] or state[DEPTH]:
         return None
     return Stream(cells, int(state[N_RECORDS]))
