@@ -23,6 +23,7 @@ from kleene.analyses.points_to.library.effects import (
     Stores,
 )
 from kleene.analyses.points_to.library.parser import parse_models
+from tests.analyses.points_to.compiled import solved
 from tests.analyses.points_to.stated import Stated, load, stated
 
 
@@ -115,6 +116,52 @@ def test_allocators_are_known(name: str) -> None:
 )
 def test_common_functions_are_known(name: str) -> None:
     assert builtin().find(name) is not None
+
+
+CURSES = r"""
+typedef struct window { struct window *parent; } WINDOW;
+typedef struct panel PANEL;
+extern WINDOW *stdscr;
+WINDOW *initscr(void), *newwin(int, int, int, int), *panel_window(const PANEL *);
+PANEL *new_panel(WINDOW *);
+int wprintw(WINDOW *, const char *, ...), ripoffline(int, int (*)(WINDOW *, int));
+int set_panel_userptr(PANEL *, const void *);
+const void *panel_userptr(const PANEL *);
+char *readline(const char *);
+
+WINDOW *screen, *window, *global, *parent, *of_panel, *ripped;
+const void *user;
+char *line;
+int data, other;
+int take(WINDOW *w, int n) { ripped = w; return n; }
+int main(void) {
+  ripoffline(1, take);
+  screen = initscr();
+  window = newwin(1, 1, 0, 0);
+  global = stdscr;
+  parent = window->parent;
+  PANEL *panel = new_panel(window);
+  of_panel = panel_window(panel);
+  set_panel_userptr(panel, &data);
+  user = panel_userptr(panel);
+  wprintw(window, "%p", (void *)&other);
+  line = readline("> ");
+  return 0;
+}
+"""
+
+
+def test_curses_and_readline_hand_out_windows_and_lines(tmp_path: Path) -> None:
+    result = solved(tmp_path, CURSES)
+    windows = set(map(str, result.of("screen")))
+    assert windows
+    for name in ("window", "global", "parent", "of_panel", "ripped"):
+        assert windows <= set(map(str, result.of(name))), name
+    assert list(map(str, result.of("user"))) == ["data"]
+    assert len(list(result.of("line"))) == 1
+    assert not result.may_alias("line", "window")
+    assert not result.escapes("other")
+    assert result.statistics.n_unknown == 0
 
 
 PROGRAM = r"""

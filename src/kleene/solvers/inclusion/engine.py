@@ -21,7 +21,9 @@ from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
 
 Trace = Callable[[Mapping[str, float]], None]
-WAKING_NODES = 30_000  # a CPU solves less before CuPy is imported and the GPU answers, some 1 s
+# A CPU solves less before a GPU answers: 1 s to import CuPy, 3 to 5 to load kernels the first time;
+# of what we measured, only a graph of a million nodes took one thread longer than 1.7 s.
+WAKING_NODES = 500_000
 
 
 @dataclass(frozen=True, slots=True)
