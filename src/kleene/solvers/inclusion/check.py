@@ -147,7 +147,7 @@ def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
         meaning = f"but there are {len(problem.move_offsets) - 1} rows of landings"
         yield _bad(problem.move_rows, "inclusion/bad-move", "move_rows", bad, meaning)
         return
-    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.int32)
+    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.uint32)
     used = problem.move_rows >= 0
     blocks = np.sort(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
     blocks = blocks[np.append(True, blocks[1:] != blocks[:-1])[: len(blocks)]]  # each once
@@ -157,7 +157,7 @@ def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
     starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
     largest[starts + np.arange(len(starts))] = np.repeat(n_places, n_places)
     most = np.repeat(largest, np.diff(problem.move_offsets))
-    bad = (problem.move_landings < 0) | (problem.move_landings >= most)
+    bad = problem.move_landings.view(np.uint32) >= most  # what is negative is large
     if bad.any():
         meaning = "which is outside the allocation"
         yield _bad(problem.move_landings, "inclusion/bad-move", "move_landings", bad, meaning)
