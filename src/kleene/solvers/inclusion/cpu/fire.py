@@ -118,6 +118,8 @@ def _repeat(s: Shard, node: int, first: int, end: int) -> None:
 def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
     """Put into the scratch set where an offset leads from what a row has and another has not."""
     moves = rules.moves
+    low = high = np.int64(0)  # the allocation that the last object was of
+    table = np.int64(-1)  # and where the move leads from its first place
     j = s.row_start[before]
     j_end = j + s.row_length[before]
     start = s.row_start[row]
@@ -136,12 +138,14 @@ def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
         while word != 0:
             o = (index << 6) + lowest(word)
             word &= word - np.uint64(1)
-            first, end = np.int64(moves.first[o]), moves.end[o]
-            if amount <= MOVE and moves.shape[o] >= 0:
-                table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
-                if table >= 0:
-                    _land(s, moves, first, table + o - first)
-                    continue
+            if o >= high:
+                low, high, table = np.int64(moves.first[o]), np.int64(moves.end[o]), np.int64(-1)
+                if amount <= MOVE and moves.shape[o] >= 0:
+                    table = np.int64(moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]])
+            if table >= 0:
+                _land(s, moves, low, table + o - low)
+                continue
+            first, end = low, high
             if amount >= 0 and o + amount < end:
                 first, end = o + amount, o + amount + 1
             for moved in range(first, end):
