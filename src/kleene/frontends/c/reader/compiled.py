@@ -23,23 +23,27 @@ Cells: TypeAlias = Any
 Text: TypeAlias = Any
 Nodes: TypeAlias = Any
 
-_CELLS = types.Array(types.int64, 1, "C")
-_ARRAYS = {
+CELLS = types.Array(types.int64, 1, "C")
+ARRAYS = {  # what both readers have
     "text": types.Array(types.uint8, 1, "C", readonly=True),
-    "cells": _CELLS,
-    "s": _CELLS,
-    "t": _CELLS,
-    "m": _CELLS,
     "nodes": types.Array(types.int64, 2, "C"),
+    "s": CELLS,
+    "m": CELLS,
 }
 
 
-def _by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
-    names = inspect.signature(function).parameters
-    return tuple(_ARRAYS.get(name, types.int64) for name in names)
+def room(**arrays: Any) -> Room:
+    """Return the readers' room, where parameters of these names are arrays and others numbers."""
+    known = ARRAYS | arrays
+
+    def by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
+        names = inspect.signature(function).parameters
+        return tuple(known.get(name, types.int64) for name in names)
+
+    return Room(Path(__file__).parent, codes.__file__, rule=by_name)
 
 
-_ROOM = Room(Path(__file__).parent, codes.__file__, rule=_by_name)
+_ROOM = room(cells=CELLS, t=CELLS)
 entry, step = _ROOM.entry, _ROOM.borrower
 
 __all__ = ["Cells", "Nodes", "Text", "apart", "entry", "step"]

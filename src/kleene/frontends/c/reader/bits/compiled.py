@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from numba import types
 
-from kleene.ir import codes
-from kleene.kernels.compiled import Kinds, Room, apart
+from kleene.frontends.c.reader.compiled import CELLS, Cells, Nodes, Text, room
+from kleene.kernels.compiled import apart
 
-# Arrays, as Numba sees them: integers go in and come out.
-Cells: TypeAlias = Any
 Words: TypeAlias = Any
-Text: TypeAlias = Any
-Nodes: TypeAlias = Any
 
-_CELLS = types.Array(types.int64, 1, "C")
-_ARRAYS = {
-    "words": types.Array(types.uint64, 1, "C", readonly=True),
-    "text": types.Array(types.uint8, 1, "C", readonly=True),
-    "letters": types.Array(types.uint8, 1, "C"),
-    "b": _CELLS,
-    "c": _CELLS,
-    "h": _CELLS,
-    "m": _CELLS,
-    "s": _CELLS,
-    "nodes": types.Array(types.int64, 2, "C"),
-}
-
-
-def _by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
-    names = inspect.signature(function).parameters
-    return tuple(_ARRAYS.get(name, types.int64) for name in names)
-
-
-_ROOM = Room(Path(__file__).parents[1], codes.__file__, rule=_by_name)
+_ROOM = room(
+    words=types.Array(types.uint64, 1, "C", readonly=True),
+    letters=types.Array(types.uint8, 1, "C"),
+    b=CELLS,
+    c=CELLS,
+    h=CELLS,
+)
 entry, step = _ROOM.entry, _ROOM.borrower
 
 __all__ = ["Cells", "Nodes", "Text", "Words", "apart", "entry", "step"]
