@@ -12,9 +12,9 @@ from kleene.base.device import Device
 from kleene.kernels import launch
 from kleene.kernels.minplus import cpu
 
-# From here on the library's operations that close are nine times as fast on an H200 as on the 16
-# threads of its host, a guard 2.7 times, and no other loses more than 0.2 ms
-# (benchmarks/octagon_cuda_library.py); at 256 variables the common ones lose three to six times.
+# From here on the library's operations that close are four times as fast on an H200 as on the 16
+# threads of its host, a guard 2.6 times, and no other loses more than 0.2 ms
+# (benchmarks/octagon_cuda_library.py); at 256 variables the common ones lose five to ten times.
 CUDA_FROM_VARIABLES = 512
 
 
