@@ -22,20 +22,20 @@ from numba.core.errors import TypingError
 
 import kleene
 from kleene.base import progress
-from kleene.kernels.compiled import Piece, Room, plain, wide
+from kleene.kernels.compiled import CompilationUnit, DeviceFunction, plain, wide
 
 HELPER = """\
-from kleene.kernels.compiled import Room
-room = Room(__file__.rpartition("/")[0])
+from kleene.kernels.compiled import CompilationUnit
+unit = CompilationUnit(__file__.rpartition("/")[0])
 {content}
 """
-STEP = "@room.piece\ndef step(count):\n    return count + {}\n"
+STEP = "@unit.device_function\ndef step(count):\n    return count + {}\n"
 MAIN = """\
-from helper import room, step
-@room.entry
+from helper import unit, step
+@unit.entry_point
 def run(count):
     return step(count)
-@room.entry
+@unit.entry_point
 def twice(count):
     return run(count) + run(count)
 """
@@ -49,17 +49,17 @@ print(main.run(40), sum(main.run.stats.cache_hits.values()),
 
 
 def asked(folder: Path) -> list[str]:
-    """Return the result, the hits on disk, whether pieces were needed, and the compiler."""
+    """Return the result, the hits on disk, whether device functions and Numba's compiler were needed."""
     command = [sys.executable, "-c", ASK, str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_a_changed_piece_is_compiled_anew(tmp_path: Path) -> None:
+def test_a_changed_device_function_is_compiled_anew(tmp_path: Path) -> None:
     """The entry's own file stays as it was: Numba alone would answer with the old code."""
     (tmp_path / "main.py").write_text(MAIN)
     (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(1)))
     assert asked(tmp_path) == ["41", "0", "True", "True"]
-    assert asked(tmp_path) == ["41", "1", "False", "False"]  # no piece, and no compiler
+    assert asked(tmp_path) == ["41", "1", "False", "False"]  # no device function, and no compiler
     (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(2)))
     assert asked(tmp_path) == ["42", "0", "True", "True"]
 
@@ -83,8 +83,8 @@ def test_compiled_code_calls_what_was_kept(tmp_path: Path) -> None:
 MAKER = """\
 import sys
 import numpy as np
-from kleene.kernels.compiled import Room
-@Room(__file__).entry
+from kleene.kernels.compiled import CompilationUnit
+@CompilationUnit(__file__).entry_point
 def ones(count):
     made = np.ones(count, np.int64)
     if count > 3:
@@ -107,7 +107,7 @@ def test_loading_imports_nothing(tmp_path: Path) -> None:
 
 
 def test_nowhere_to_keep() -> None:
-    assert Room().entry(without_a_file())(21) == 42
+    assert CompilationUnit().entry_point(without_a_file())(21) == 42
 
 
 def first_of(values: np.ndarray, at: int) -> int:  # type: ignore[type-arg]
@@ -117,23 +117,23 @@ def first_of(values: np.ndarray, at: int) -> int:  # type: ignore[type-arg]
 
 @pytest.mark.parametrize(("rule", "n_codes"), [(wide, 1), (plain, 2)])
 def test_which_types_count(rule, n_codes) -> None:  # type: ignore[no-untyped-def]
-    entry: Any = Room(rule=rule).entry(first_of)
+    entry: Any = CompilationUnit(rule=rule).entry_point(first_of)
     for at in (1, np.int32(1)):
         assert entry(np.arange(3), at) == 1
     assert len(entry.overloads) == n_codes
 
 
-def test_compiling_is_told() -> None:
-    told = []
+def test_compiling_is_reported() -> None:
+    reported = []
 
     def sink(title: str, _total: int | None) -> nullcontext[progress.Advance]:
-        told.append(title)
+        reported.append(title)
         return nullcontext(lambda _steps: None)
 
-    entry = Room().entry(without_a_file())
+    entry = CompilationUnit().entry_point(without_a_file())
     with progress.showing(sink):
         assert [entry(1), entry(2)] == [2, 4]
-    assert told == ["compiling double, this once"]
+    assert reported == ["compiling double, this once"]
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,11 @@ def test_compiling_is_told() -> None:
         (lambda values: values, AssertionError),
     ],
 )
-def test_borrowers_make_and_return_no_array(function: Any, error: type[Exception]) -> None:
+def test_no_refcount_functions_make_and_return_no_array(
+    function: Any, error: type[Exception]
+) -> None:
     with pytest.raises(error):
-        Room().borrower(function).dispatcher.compile((types.int64[::1],))
+        CompilationUnit().no_refcount(function).dispatcher.compile((types.int64[::1],))
 
 
 def modules() -> list[ModuleType]:
@@ -156,12 +158,13 @@ def modules() -> list[ModuleType]:
     return [import_module(name) for name, text in texts.items() if ".compiled import" in text]
 
 
-def pieces(module: ModuleType) -> list[Any]:
+def compiled_functions(module: ModuleType) -> list[Any]:
     """Return the compiled functions that a module defines."""
     return [
         value
         for value in vars(module).values()
-        if isinstance(value, Piece | Dispatcher) and value.py_func.__module__ == module.__name__
+        if isinstance(value, DeviceFunction | Dispatcher)
+        and value.py_func.__module__ == module.__name__
     ]
 
 
@@ -180,8 +183,8 @@ def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
     }
     used = {
         str(step.argval)
-        for piece in pieces(module)
-        for step in dis.get_instructions(piece.py_func)
+        for function in compiled_functions(module)
+        for step in dis.get_instructions(function.py_func)
         if step.opname == "LOAD_GLOBAL"
     }
     for node in tree.body:
@@ -195,15 +198,15 @@ def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
 @pytest.mark.parametrize("module", modules(), ids=lambda module: module.__name__)
 def test_every_source_counts(module: ModuleType) -> None:
     """What ends up in compiled code is among the sources whose change has it compiled anew."""
-    for piece in pieces(module):
-        files = set(piece.room.files)
+    for function in compiled_functions(module):
+        files = set(function.unit.files)
         assert Path(str(module.__file__)) in files
         missing = [(name, file) for name, file in needed(module) if file not in files]
-        assert not missing, piece.py_func.__qualname__
+        assert not missing, function.py_func.__qualname__
 
 
-def test_no_other_road() -> None:
-    """Nothing is compiled past the rooms."""
+def test_nothing_is_compiled_outside_a_unit() -> None:
+    """Nothing is compiled outside a compilation unit."""
     folder = Path(kleene.__path__[0])
     texts = ((file, file.read_text()) for file in folder.rglob("*.py"))
     assert [file.name for file, text in texts if "njit" in text] == ["compiled.py"]

@@ -1,15 +1,16 @@
 """How loops are compiled: by Numba, once each, kept on disk.
 
-A `Room` is some sources whose functions are compiled together. An *entry* is called by Python and
-kept on disk, with the pieces it calls inside; a *piece* is called by compiled code alone, and made
-ready when that is compiled: a process that finds its entries on disk pays for no piece. A
-*borrower* is a piece that leaves it to its callers to hold arrays.
+A `CompilationUnit` is a set of sources whose functions are compiled together. Python calls an
+*entry point*, whose machine code is kept on disk with the device functions it calls inside. Only compiled
+code calls a *device function*, which Numba sees when its caller is compiled: a process that finds
+its entry points on disk pays for no device function. A *no-refcount* function is a device function
+that leaves it to its callers to hold arrays.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
-- Numba looks for changes in the file of an entry; here every source of the room counts.
+- Numba looks for changes in the file of an entry point; here every source of the unit counts.
 - Numba compiles anew for each constant and width of integer that a function is called with; here a
-  room says which types count (`wide`, `plain`, or a rule of its own).
+  unit says which types count (`wide`, `plain`, or a rule of its own).
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from kleene.base import progress
 from kleene.base.cache import key_of
 from kleene.kernels import machine_code
 from kleene.kernels.machine_code import (
-    BorrowerCompiler,
-    EntryCompiler,
-    Kept,
-    PieceCompiler,
+    DeviceFunctionCompiler,
+    EntryPointCompiler,
+    MachineCodeOnDisk,
+    NoRefcountCompiler,
     with_environments,
 )
 
@@ -62,7 +63,7 @@ def _is_signed(kind: Any) -> bool:
     return isinstance(kind, _types.Integer) and kind.signed
 
 
-class Room:
+class CompilationUnit:
     """Sources whose functions are compiled together: files, and all of the folders."""
 
     def __init__(self, *sources: str | Path, rule: Rule = wide) -> None:
@@ -80,37 +81,39 @@ class Room:
         within = (source.rglob("*.py") if source.is_dir() else [source] for source in self._sources)
         return sorted([*_OWN, *(file for files in within for file in files)])
 
-    def entry(self, function: Function) -> Function:
+    def entry_point(self, function: Function) -> Function:
         """Return a function that Python calls, kept on disk and free of Python's lock."""
-        return cast(Function, self._kept(function))
+        return cast(Function, self._entry_point(function))
 
-    def parallel_entry(self, function: Function) -> Function:
-        """Return an entry whose `prange` runs on several threads."""
-        return cast(Function, self._kept(function, parallel=True))
+    def parallel_entry_point(self, function: Function) -> Function:
+        """Return an entry point whose `prange` runs on several threads."""
+        return cast(Function, self._entry_point(function, parallel=True))
 
-    def piece(self, function: Function) -> Function:
+    def device_function(self, function: Function) -> Function:
         """Return a function that only compiled code calls."""
-        return cast(Function, Piece(function, self))
+        return cast(Function, DeviceFunction(function, self))
 
-    def borrower(self, function: Function) -> Function:
-        """Return a piece that makes no array and returns none, and calls none but borrowers.
+    def no_refcount(self, function: Function) -> Function:
+        """Return a device function that makes and returns no array and calls only no-refcount ones.
 
         Numba counts who holds an array, by atomic instructions: in the landings of a points-to
-        analysis more than half of the time. What is borrowed is held by the caller, uncounted.
+        analysis more than half of the time. Here the caller holds the arrays, uncounted.
         """
-        return cast(Function, Piece(function, self, pipeline_class=BorrowerCompiler, _nrt=False))
+        return cast(
+            Function, DeviceFunction(function, self, pipeline_class=NoRefcountCompiler, _nrt=False)
+        )
 
-    def _kept(self, function: Callable[..., Any], **options: Any) -> Any:
-        made = self.compiled(function, nogil=True, pipeline_class=EntryCompiler, **options)
+    def _entry_point(self, function: Callable[..., Any], **options: Any) -> Any:
+        made = self.compiled(function, nogil=True, pipeline_class=EntryPointCompiler, **options)
         with suppress(RuntimeError):  # nowhere to write: every process compiles
-            made._cache = Kept(function, self.stamp)
+            made._cache = MachineCodeOnDisk(function, self.stamp)
         compile_ = made._compiler.compile
 
-        def told(*kinds: Any) -> Any:
+        def reported(*kinds: Any) -> Any:
             with progress.task(f"compiling {function.__name__}, this once"):
                 return with_environments(compile_(*kinds))
 
-        made._compiler.compile = told
+        made._compiler.compile = reported
         return made
 
     def compiled(self, function: Callable[..., Any], **options: Any) -> Any:
@@ -119,22 +122,25 @@ class Room:
         made._compilation_chain_init_hook = lambda: None  # looks for plug-ins of Numba: none here
         compile_ = made.compile
         made.compile = lambda called_with: compile_(self.rule(function, called_with))
-        made.room = self
+        made.unit = self
         return made
 
 
-class Piece:
+class DeviceFunction:
     """A function that is given to Numba when compiled code first names it."""
 
-    def __init__(self, function: Callable[..., Any], room: Room, **options: Any) -> None:
+    def __init__(self, function: Callable[..., Any], unit: CompilationUnit, **options: Any) -> None:
         update_wrapper(cast(Any, self), function)
-        self.py_func, self.room = function, room
-        self._options = {"no_cpython_wrapper": True, "pipeline_class": PieceCompiler} | options
+        self.py_func, self.unit = function, unit
+        self._options = {
+            "no_cpython_wrapper": True,
+            "pipeline_class": DeviceFunctionCompiler,
+        } | options
 
     @cached_property
     def dispatcher(self) -> Any:
         """Numba's own object."""
-        return self.room.compiled(self.py_func, **self._options)
+        return self.unit.compiled(self.py_func, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
@@ -142,7 +148,7 @@ class Piece:
         return self.dispatcher._numba_type_
 
 
-def _apart(_context: Any) -> Any:
+def _noinline(_context: Any) -> Any:
     def build(context: Any, builder: ir.IRBuilder, _signature: Any, _arguments: Any) -> Any:
         builder.function.attributes.add("noinline")
         return context.get_dummy_value()
@@ -150,4 +156,4 @@ def _apart(_context: Any) -> Any:
     return types.none(), build
 
 
-apart: Any = intrinsic(_apart)  # keeps the calling function out of its callers' code
+noinline: Any = intrinsic(_noinline)  # keeps the calling function out of its callers' code

@@ -1,12 +1,12 @@
 """From functions to machine code and back from disk, by Numba with some detours cut.
 
-- A piece is optimised and made into machine code as a part of entries alone. On the reader of C
-  that halves the time, 27 s to 14 s, and the machine code is as fast.
-- There it belongs to the entry: LLVM may change how it is called, since nobody else calls it. The
-  landings of a points-to analysis take a third less, its solver a tenth.
+- A device function is optimised and made into machine code as a part of entry points alone. On the
+  reader of C that halves the time, 27 s to 14 s, and the machine code is as fast.
+- There it belongs to the entry point: LLVM may change how it is called, since nobody else calls it.
+  The landings of a points-to analysis take a third less, its solver a tenth.
 - Machine code on disk is loaded without making Numba ready to compile, without a look at what only
   the compiler needs, and without importing what inlined functions come from: 0.035 s for the 25
-  entries of a points-to analysis, not 0.6 s.
+  entry points of a points-to analysis, not 0.6 s.
 
 All of it reaches into Numba, whose version is fixed in pyproject.toml for that reason.
 """
@@ -24,10 +24,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 
-class _PieceCode(JITCodeLibrary):
-    """The code of a piece: not run by itself, so left alone until it is a part of its callers.
+class _DeviceFunctionCode(JITCodeLibrary):
+    """The code of a device function, left alone until it is a part of its callers.
 
-    Numba would optimise, and make machine code of, a piece with all the pieces that it calls: the
+    Numba would optimise, and make machine code of, a device function with all that it calls: the
     innermost one anew for every one around it.
     """
 
@@ -48,27 +48,28 @@ class _Nowhere:
         """Do nothing: the environment is set where the code is run."""
 
 
-class PieceCompiler(Compiler):
-    """What makes the code of a piece."""
+class DeviceFunctionCompiler(Compiler):
+    """What makes the code of a device function."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
-        library = library or _PieceCode(target.codegen(), "piece")  # type: ignore[no-untyped-call]
+        if library is None:
+            library = _DeviceFunctionCode(target.codegen(), "device")  # type: ignore[no-untyped-call]
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
 
 
-class BorrowerCompiler(PieceCompiler):
-    """What makes the code of a piece that counts no references."""
+class NoRefcountCompiler(DeviceFunctionCompiler):
+    """What makes the code of a device function that counts no references."""
 
     def compile_extra(self, func: Any) -> Any:
         """Return the code of a function, which must not return what is only borrowed."""
         made = super().compile_extra(func)  # type: ignore[no-untyped-call]
         result = made.target_context.data_model_manager[made.signature.return_type]
-        assert not result.contains_nrt_meminfo(), "a borrower returns an array"
+        assert not result.contains_nrt_meminfo(), "a no_refcount function returns an array"
         return made
 
 
-class _EntryCode(JITCodeLibrary):
-    """The code of an entry, to which its pieces belong: nobody else calls them."""
+class _EntryPointCode(JITCodeLibrary):
+    """The code of an entry point, to which its device functions belong: nobody else calls them."""
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
@@ -77,23 +78,24 @@ class _EntryCode(JITCodeLibrary):
         super()._optimize_final_module()  # type: ignore[no-untyped-call]
 
 
-class EntryCompiler(Compiler):
-    """What makes the code of an entry."""
+class EntryPointCompiler(Compiler):
+    """What makes the code of an entry point."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         if library is None:
-            library = _EntryCode(target.codegen(), "entry")  # type: ignore[no-untyped-call]
+            library = _EntryPointCode(target.codegen(), "entry")  # type: ignore[no-untyped-call]
             library.enable_object_caching()
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
 
 
 class _MachineCode(CompileResultCacheImpl):
-    """Numba's record of an entry, of which all but the machine code is left alone.
+    """Numba's record of an entry point, of which all but the machine code is left alone.
 
     The record also has the code as LLVM knows it, for others to inline. Looking at it takes longer
-    than the rest; here that waits until something that calls the entry is compiled. And it has what
-    each inlined function may ask of Python, its *environment*, for which modules are imported. One
-    without constants is as good as any other, so it is kept by name, and the entry's own is taken.
+    than the rest; here that waits until something that calls the entry point is compiled. And it
+    has what each inlined function may ask of Python, its *environment*, for which modules are
+    imported. One without constants is as good as any other, so it is kept by name, and the entry
+    point's own is taken.
     """
 
     def reduce(self, compiled: Any) -> Any:
@@ -103,7 +105,7 @@ class _MachineCode(CompileResultCacheImpl):
         return (*rest, full), [e.env_name for e in environments if not e.consts]
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return the entry, ready to be called."""
+        """Return the entry point, ready to be called."""
         ((name, kind, (code, bitcode)), descriptor, *rest), environments = payload
         codegen = target_context.codegen()
         codegen._engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
@@ -115,8 +117,8 @@ class _MachineCode(CompileResultCacheImpl):
         return made
 
 
-class Kept(FunctionCache):
-    """The machine code of an entry on disk."""
+class MachineCodeOnDisk(FunctionCache):
+    """The machine code of an entry point on disk."""
 
     _impl_class = _MachineCode
 
@@ -140,7 +142,7 @@ def _name_runtime() -> None:
 
 
 def with_environments(compiled: Any) -> Any:
-    """Return what was compiled, with the constants of its pieces where its machine code looks."""
+    """Return what was compiled, with its device functions' constants where machine code looks."""
     for environment in compiled._find_referenced_environments():
         compiled.library.codegen.set_env(environment.env_name, environment)
     return compiled

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.analyses.points_to.landings import sets
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 
-_ROOM = Room(__file__, sets.__file__)
+_UNIT = CompilationUnit(__file__, sets.__file__)
 put, put_all, has = sets.put, sets.put_all, sets.has
 following, join, pack, n_words = sets.following, sets.join, sets.pack, sets.n_words
 
 
-@_ROOM.entry
+@_UNIT.entry_point
 def _asked(n_places: Any, left: Any, right: Any) -> Any:
     """Return the places of two sets, of both together, of all, and which are in the first."""
     rows = np.zeros((4, n_words(n_places)), np.uint64)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from kleene.ir import codes
 from kleene.kernels import bits
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
-_ROOM = Room(
+_UNIT = CompilationUnit(
     *(_HERE / "landings", _HERE / "heap_types.py", _HERE / "scan"), codes.__file__, bits.__file__
 )
-entry, piece, borrower = _ROOM.entry, _ROOM.piece, _ROOM.borrower
+entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
+no_refcount = _UNIT.no_refcount

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.compiled import entry
+from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
@@ -108,7 +108,7 @@ def _slots(program: Program) -> Bits:
     return is_slot
 
 
-@entry
+@entry_point
 def _follow(
     values: I64,
     base: int,

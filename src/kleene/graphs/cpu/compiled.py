@@ -1,10 +1,10 @@
-"""How the loops of this room are compiled: see `kleene.kernels.compiled`."""
+"""How the loops of this package are compiled: see `kleene.kernels.compiled`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 
-_ROOM = Room(Path(__file__).parent)
-entry, piece = _ROOM.entry, _ROOM.piece
+_UNIT = CompilationUnit(Path(__file__).parent)
+entry_point, device_function = _UNIT.entry_point, _UNIT.device_function

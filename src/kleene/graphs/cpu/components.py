@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.graphs.cpu.compiled import entry
+from kleene.graphs.cpu.compiled import entry_point
 from kleene.graphs.graph import Ids, Offsets
 
 
-@entry
+@entry_point
 def components(offsets: Offsets, targets: Ids) -> tuple[Ids, int]:
     """Return each node's component and their number; ids rise along edges.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.graphs.cpu.compiled import entry
+from kleene.graphs.cpu.compiled import entry_point
 from kleene.graphs.graph import Ids, Offsets
 
 
-@entry
+@entry_point
 def depth_first(offsets: Offsets, targets: Ids, roots: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids]:
     """Return preorder, postorder, both inverses (-1: unreached), and the tree parents."""
     n_nodes = len(offsets) - 1

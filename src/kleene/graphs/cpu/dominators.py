@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.graphs.cpu.compiled import entry, piece
+from kleene.graphs.cpu.compiled import device_function, entry_point
 from kleene.graphs.graph import Ids, Offsets
 
 
-@piece
+@device_function
 def _predecessors(
     offsets: Offsets, targets: Ids, roots: Ids, preorder: Ids, pre: Ids
 ) -> tuple[Offsets, Ids]:
@@ -39,7 +39,7 @@ def _predecessors(
     return starts, ranks
 
 
-@piece
+@device_function
 def _best(rank: int, linked: int, ancestor: Ids, label: Ids, semi: Ids, path: Ids) -> int:
     """Return the rank with the least semidominator on the linked path above `rank`.
 
@@ -64,7 +64,7 @@ def _best(rank: int, linked: int, ancestor: Ids, label: Ids, semi: Ids, path: Id
     return best
 
 
-@piece
+@device_function
 def _immediate(starts: Offsets, predecessors: Ids, parent: Ids) -> Ids:
     """Return each rank's immediate dominator; `parent` is the search tree, and is used up."""
     n_ranks = len(parent)
@@ -94,7 +94,7 @@ def _immediate(starts: Offsets, predecessors: Ids, parent: Ids) -> Ids:
     return dominator
 
 
-@piece
+@device_function
 def _tree(dominator: Ids, preorder: Ids, n_nodes: int) -> tuple[Ids, Ids, Ids, Ids, Ids]:
     """Return by node: immediate dominator, tree preorder, number, last number below, depth."""
     n_ranks = len(dominator)
@@ -124,7 +124,7 @@ def _tree(dominator: Ids, preorder: Ids, n_nodes: int) -> tuple[Ids, Ids, Ids, I
     return idom, order, pre, last, depth
 
 
-@entry
+@entry_point
 def dominators(
     offsets: Offsets, targets: Ids, roots: Ids, preorder: Ids, pre: Ids, parent: Ids
 ) -> tuple[Ids, Ids, Ids, Ids, Ids]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.graphs.cpu.compiled import entry, piece
+from kleene.graphs.cpu.compiled import device_function, entry_point
 from kleene.graphs.graph import Ids, Offsets
 
 
-@piece
+@device_function
 def _climb(
     offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids, cursor: Offsets, values: Ids
 ) -> None:
@@ -35,7 +35,7 @@ def _climb(
                     break
 
 
-@entry
+@entry_point
 def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple[Offsets, Ids]:
     """Return every node's dominance frontier by rising id; the graph comes reversed."""
     n_nodes = len(idom)
@@ -49,7 +49,7 @@ def frontiers(offsets: Offsets, predecessors: Ids, idom: Ids, pre: Ids) -> tuple
     return starts, values
 
 
-@entry
+@entry_point
 def closures(
     offsets: Offsets, targets: Ids, set_offsets: Offsets, members: Ids
 ) -> tuple[Offsets, Ids]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.graphs.cpu.compiled import entry, piece
+from kleene.graphs.cpu.compiled import device_function, entry_point
 from kleene.graphs.graph import Ids, Offsets
 
 
-@piece
+@device_function
 def _find(leader: Ids, node: int) -> int:
     """Return the last leader above `node`, halving the path to it."""
     while leader[node] != node:
@@ -25,7 +25,7 @@ def _find(leader: Ids, node: int) -> int:
     return node
 
 
-@piece
+@device_function
 def _meetings(
     offsets: Offsets, targets: Ids, postorder: Ids, pre: Ids, post: Ids, parent: Ids
 ) -> tuple[Offsets, Offsets, Offsets, Ids]:
@@ -55,7 +55,7 @@ def _meetings(
     return back, meeting, following, sources
 
 
-@piece
+@device_function
 def _collapse(
     targets: Ids, preorder: Ids, back: Offsets, meeting: Offsets, following: Offsets, sources: Ids
 ) -> Ids:
@@ -93,7 +93,7 @@ def _collapse(
     return outer
 
 
-@piece
+@device_function
 def _arrange(
     preorder: Ids, postorder: Ids, back: Offsets, outer: Ids
 ) -> tuple[Ids, Ids, Ids, Ids, Ids, Ids, Ids]:
@@ -139,7 +139,7 @@ def _arrange(
     return order, position, innermost, header, parent, depth, end
 
 
-@entry
+@entry_point
 def loops(
     offsets: Offsets, targets: Ids, preorder: Ids, postorder: Ids, pre: Ids, post: Ids, parent: Ids
 ) -> tuple[Ids, Ids, Ids, Ids, Ids, Ids, Ids]:
@@ -149,7 +149,7 @@ def loops(
     return _arrange(preorder, postorder, back, outer)
 
 
-@piece
+@device_function
 def _mark(loop: int, place: int, start: Ids, end: Ids, parent: Ids, unmarked: Ids) -> None:
     """Mark the loops from `loop` outwards that do not hold `place`.
 
@@ -162,7 +162,7 @@ def _mark(loop: int, place: int, start: Ids, end: Ids, parent: Ids, unmarked: Id
         loop = _find(unmarked, loop)
 
 
-@entry
+@entry_point
 def irreducible(
     offsets: Offsets, targets: Ids, roots: Ids, order: Ids, position: Ids, innermost: Ids,
     header: Ids, parent: Ids, end: Ids,
@@ -187,7 +187,7 @@ def irreducible(
     return marked
 
 
-@piece
+@device_function
 def _not_entered(loop: int, place: int, start: Ids, end: Ids, parent: Ids) -> int:
     """Return the smallest loop from `loop` outwards that an edge from `place` does not enter."""
     while loop >= 0 and not start[loop] <= place < end[loop]:
@@ -195,7 +195,7 @@ def _not_entered(loop: int, place: int, start: Ids, end: Ids, parent: Ids) -> in
     return loop
 
 
-@entry
+@entry_point
 def entries(
     offsets: Offsets, targets: Ids, roots: Ids, order: Ids, position: Ids, innermost: Ids,
     header: Ids, parent: Ids, end: Ids,

@@ -9,12 +9,12 @@ import numpy as np
 from numba import prange
 
 from kleene.kernels.bit_rows.types import Bits, Indices
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 
 # Below this many words to OR one thread is faster than waking several.
 PARALLEL_FROM_WORDS = 1 << 19
 _CHUNK_WORDS = 64  # looked at before written: most chunks of a round bring nothing new
-_ROOM = Room(__file__)
+_UNIT = CompilationUnit(__file__)
 _U64 = np.uint64  # Numba tests other index types for a negative value at each access
 
 
@@ -34,7 +34,7 @@ def or_rows(
     return candidates[changed[candidates]]
 
 
-@_ROOM.parallel_entry
+@_UNIT.parallel_entry_point
 def _or_parallel(
     rows: Any, delta: Any, sources: Any, destinations: Any, fresh: Any, changed: Any, n_owners: Any
 ) -> None:
@@ -42,7 +42,7 @@ def _or_parallel(
         _or_owned(rows, delta, sources, destinations, fresh, changed, owner, n_owners)
 
 
-@_ROOM.entry
+@_UNIT.entry_point
 def _or_owned(
     rows: Any,
     delta: Any,
@@ -65,7 +65,7 @@ def _or_owned(
             changed[destination] = True
 
 
-@_ROOM.piece
+@_UNIT.device_function
 def _owner_of(row: Any, n_owners: Any) -> Any:
     """Return the owner of `row`: eight neighbours have one, so owners seldom share a cache line.
 
@@ -76,7 +76,7 @@ def _owner_of(row: Any, n_owners: Any) -> Any:
     return np.int64((spread * _U64(n_owners)) >> _U64(32))
 
 
-@_ROOM.piece
+@_UNIT.device_function
 def _or_words(rows: Any, delta: Any, fresh: Any, to: Any, start: Any, n_words: Any) -> Any:
     """OR one row of words into another; return whether a bit was new."""
     changed = False

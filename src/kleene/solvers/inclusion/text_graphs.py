@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.errors import SourceError, Span
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import I32, Problem
 
@@ -87,7 +87,7 @@ def _rows(path: str, text: NDArray[np.uint8]) -> tuple[int, I64]:
     return n_variables, rows
 
 
-@Room(__file__).entry
+@CompilationUnit(__file__).entry_point
 def _numbers(text: NDArray[np.uint8], values: I64, line_of: I64) -> tuple[int, int, int]:
     """Write all numbers and their lines; return their count, and line and column of a bad byte."""
     n_values = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import borrower
+from kleene.analyses.points_to.compiled import no_refcount
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
     BEGIN,
@@ -29,7 +29,7 @@ from kleene.analyses.points_to.landings.scratch import AROUND, CHOICES, CHOSEN, 
 from kleene.analyses.points_to.landings.sets import Set, put
 
 
-@borrower
+@no_refcount
 def surround(f: Frame, start: int, walk: Grid) -> int:
     """List the arrays around a start, innermost first, and return how many there are."""
     depth, array = 0, f.starts[start, ARRAY]
@@ -39,13 +39,13 @@ def surround(f: Frame, start: int, walk: Grid) -> int:
     return depth
 
 
-@borrower
+@no_refcount
 def repeats(f: Frame, array: int, mask: int) -> bool:
     """Return whether places of a mask are in the others of an array."""
     return bool(f.arrays[array, BIT] >= 0 and (mask >> f.arrays[array, BIT]) & 1)
 
 
-@borrower
+@no_refcount
 def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) -> int:
     """Choose from elements that stand for all, when a constant is added in storage of a size.
 
@@ -78,7 +78,7 @@ def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) 
     return most
 
 
-@borrower
+@no_refcount
 def period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> int:
     """Choose from elements that have every residue, with `n_past` elements past the array.
 
@@ -99,7 +99,7 @@ def period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid
     return stride
 
 
-@borrower
+@no_refcount
 def advance(depth: int, walk: Grid) -> bool:
     """Go on to the next combination of elements; False after the last."""
     for i in range(depth):
@@ -111,7 +111,7 @@ def advance(depth: int, walk: Grid) -> bool:
     return False
 
 
-@borrower
+@no_refcount
 def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
     """Return how far the chosen elements of some arrays are from the first ones, in bytes."""
     n_bytes = 0
@@ -124,7 +124,7 @@ def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
     return n_bytes
 
 
-@borrower
+@no_refcount
 def sweep(f: Frame, shape: int, residue: int, stride: int, found: Set, walk: Grid) -> None:
     """Note every place that has an address of a residue."""
     size = f.shapes[shape, N_BYTES]
@@ -141,7 +141,7 @@ def sweep(f: Frame, shape: int, residue: int, stride: int, found: Set, walk: Gri
             _sweep_place(f, shape, start, depth, mask, residue, stride, found, walk)
 
 
-@borrower
+@no_refcount
 def _sweep_place(
     f: Frame,
     shape: int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import borrower
+from kleene.analyses.points_to.compiled import no_refcount
 from kleene.analyses.points_to.landings.addresses import (
     advance,
     near,
@@ -36,7 +36,7 @@ from kleene.analyses.points_to.landings.sets import Set, put
 _MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
 
 
-@borrower
+@no_refcount
 def add(
     f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: Set, walks: Grid
 ) -> bool:
@@ -66,7 +66,7 @@ def add(
     return all_inside
 
 
-@borrower
+@no_refcount
 def _sweep_more(
     f: Frame,
     shape: int,
@@ -86,7 +86,7 @@ def _sweep_more(
     sweep(f, shape, (f.starts[start, BYTE] + constant) % stride, stride, found, walks[1])
 
 
-@borrower
+@no_refcount
 def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
     """Return whether a constant takes the others of an array to the others."""
     for i in range(depth):
@@ -97,7 +97,7 @@ def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
     return False
 
 
-@borrower
+@no_refcount
 def _come_back(
     f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: Set, walk: Grid
 ) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.compiled import borrower, entry
+from kleene.analyses.points_to.compiled import entry_point, no_refcount
 from kleene.analyses.points_to.landings.sets import Set, put
 from kleene.ir.tables import I32, I64
 
@@ -39,19 +39,19 @@ class Frame(NamedTuple):
     known: I32  # what is at the first bytes of each shape: the place, and whether it is within
 
 
-@borrower
+@no_refcount
 def count_places(f: Frame, shape: int) -> int:
     """Return how many places a shape has, without the end and the blur: also the end's number."""
     return int(f.shapes[shape + 1, FIRST_PLACE] - f.shapes[shape, FIRST_PLACE])
 
 
-@borrower
+@no_refcount
 def count_rows(f: Frame, shape: int) -> int:
     """Return how many places a shape has with the end, which open storage has not, and the blur."""
     return count_places(f, shape) + (2 if f.shapes[shape, N_BYTES] < UNBOUNDED else 1)
 
 
-@borrower
+@no_refcount
 def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     """Return the place that an address belongs to, -1 outside, and 1 if it does not begin there."""
     size = f.shapes[shape, N_BYTES]
@@ -65,7 +65,7 @@ def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     return _search(f, shape, byte)
 
 
-@borrower
+@no_refcount
 def locate(f: Frame, shape: int, byte: int, found: Set) -> bool:
     """Note the place of an address, with the blur if it is within; False if it is outside."""
     place, is_within = place_of(f, shape, byte)
@@ -77,7 +77,7 @@ def locate(f: Frame, shape: int, byte: int, found: Set) -> bool:
     return True
 
 
-@borrower
+@no_refcount
 def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     """Return the place that a byte belongs to, and 1 if it does not begin there."""
     mask = 0
@@ -98,7 +98,7 @@ def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
     return f.starts[low, PLACE] + mask, int(f.starts[low, BYTE] != byte)
 
 
-@entry
+@entry_point
 def search_all(f: Frame, known: I32) -> None:
     """Write the answers of `_search` for the bytes at the beginning of each shape."""
     for shape in range(len(f.shapes) - 1):
@@ -107,7 +107,7 @@ def search_all(f: Frame, known: I32) -> None:
             known[row, 0], known[row, 1] = _search(f, shape, row - first)
 
 
-@entry
+@entry_point
 def find_places(f: Frame, shapes: I64, bytes_: I64) -> I64:
     """Return the place that starts at each byte of each shape, or the blur's; -1 outside."""
     places = np.empty(len(shapes), np.int64)

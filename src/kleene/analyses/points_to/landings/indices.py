@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import borrower
+from kleene.analyses.points_to.compiled import no_refcount
 from kleene.analyses.points_to.landings.addresses import advance, period, shift, surround, sweep
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
@@ -32,7 +32,7 @@ from kleene.analyses.points_to.landings.sets import Set, following, has, join, p
 from kleene.ir.tables import I64
 
 
-@borrower
+@no_refcount
 def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     """Return the outermost array around a place in which an index of that stride works, or -1."""
     if place >= count_places(f, shape):
@@ -47,7 +47,7 @@ def _array_of(f: Frame, shape: int, place: int, stride: int) -> int:
     return found
 
 
-@borrower
+@no_refcount
 def _index(f: Frame, shape: int, place: int, array: int, found: Set) -> None:
     """Note the same place in every element of an array around it, and the end behind it."""
     bit = f.arrays[array, BIT]
@@ -64,7 +64,7 @@ def _index(f: Frame, shape: int, place: int, array: int, found: Set) -> None:
         put(found, count_places(f, shape))
 
 
-@borrower
+@no_refcount
 def _sweep_from(
     f: Frame, shape: int, place: int, constant: int, stride: int, found: Set, s: Scratch
 ) -> None:
@@ -90,7 +90,7 @@ def _sweep_from(
         going = advance(depth, s.walks[0])
 
 
-@borrower
+@no_refcount
 def _add_and_index(
     f: Frame,
     shape: int,
@@ -130,7 +130,7 @@ def _add_and_index(
         _index_all(f, shape, stride, landed, found)
 
 
-@borrower
+@no_refcount
 def _index_from_end(
     f: Frame,
     shape: int,
@@ -157,7 +157,7 @@ def _index_from_end(
                 at = following(indexed, at + 1)
 
 
-@borrower
+@no_refcount
 def _index_all(f: Frame, shape: int, stride: int, places: Set, found: Set) -> bool:
     """Note all elements, for each of some places; return whether all are in arrays."""
     all_indexed = True
@@ -173,7 +173,7 @@ def _index_all(f: Frame, shape: int, stride: int, places: Set, found: Set) -> bo
     return all_indexed
 
 
-@borrower
+@no_refcount
 def _index_everywhere(
     f: Frame, shape: int, constant: int, in_bytes: bool, stride: int, landing: Set, s: Scratch
 ) -> None:
@@ -183,7 +183,7 @@ def _index_everywhere(
         _add_and_index(f, shape, place, constant, in_bytes, stride, landing[place], s)
 
 
-@borrower
+@no_refcount
 def land(f: Frame, shape: int, constant: int, in_bytes: bool, strides: I64, s: Scratch) -> None:
     """Set which places every place of a shape is taken to by a move that has strides."""
     end, reached = len(s.landing) - 2, s.between[0]
@@ -202,7 +202,7 @@ def land(f: Frame, shape: int, constant: int, in_bytes: bool, strides: I64, s: S
                 at = following(reached, at + 1)
 
 
-@borrower
+@no_refcount
 def sweep_all(f: Frame, shape: int, constant: int, stride: int, s: Scratch) -> None:
     """Set which places every place is taken to by a constant and an index that nothing holds."""
     for place in range(len(s.landing) - 1):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.analyses.points_to.compiled import piece
+from kleene.analyses.points_to.compiled import device_function
 from kleene.analyses.points_to.landings.frame import Grid
 from kleene.analyses.points_to.landings.sets import Set, n_words, put_all
 from kleene.ir.tables import I64
@@ -30,7 +30,7 @@ class Scratch(NamedTuple):
     walks: Grid  # two enumerations of addresses
 
 
-@piece
+@device_function
 def scratch_for(n_rows: int) -> Scratch:
     """Return memory for a shape of so many places, of which the last, the blur, leads to all."""
     width = n_words(n_rows)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.compiled import borrower
+from kleene.analyses.points_to.compiled import no_refcount
 from kleene.ir.tables import I32
 from kleene.kernels.bits import lowest
 
@@ -17,19 +17,19 @@ _WORD = 64  # bits
 _ONE, _ALL = np.uint64(1), np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
-@borrower
+@no_refcount
 def n_words(n_places: int) -> int:
     """Return how many words a set of so many places takes."""
     return (n_places + _WORD - 1) // _WORD
 
 
-@borrower
+@no_refcount
 def put(found: Set, place: int) -> None:
     """Add a place."""
     found[place // _WORD] |= _ONE << np.uint64(place % _WORD)
 
 
-@borrower
+@no_refcount
 def put_all(found: Set, n_places: int) -> None:
     """Make it the set of the first so many places."""
     found[:] = 0
@@ -38,20 +38,20 @@ def put_all(found: Set, n_places: int) -> None:
         found[n_places // _WORD] = (_ONE << np.uint64(n_places % _WORD)) - _ONE
 
 
-@borrower
+@no_refcount
 def join(found: Set, more: Set) -> None:
     """Add the places of another set."""
     for word in range(len(found)):
         found[word] |= more[word]
 
 
-@borrower
+@no_refcount
 def has(found: Set, place: int) -> bool:
     """Return whether a place is in a set."""
     return bool(found[place // _WORD] >> np.uint64(place % _WORD) & _ONE)
 
 
-@borrower
+@no_refcount
 def following(found: Set, place: int) -> int:
     """Return the first place of a set from the given one on; -1 where there is none."""
     word = place // _WORD
@@ -65,7 +65,7 @@ def following(found: Set, place: int) -> int:
     return -1
 
 
-@borrower
+@no_refcount
 def pack(found: Set, places: I32, n_used: int) -> int:
     """Append the places of a set to a list of so many; return how many these are now."""
     for word in range(len(found)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.compiled import borrower, entry, piece
+from kleene.analyses.points_to.compiled import device_function, entry_point, no_refcount
 from kleene.analyses.points_to.landings.constants import add
 from kleene.analyses.points_to.landings.frame import (
     ARRAY,
@@ -35,7 +35,7 @@ _N_KNOWN = 1 << 13  # constants remembered at a time
 _MIXED = 0x5851F42D4C957F2D  # bits without a pattern
 
 
-@piece
+@device_function
 def _grown(values: I32, n_used: int, n_more: int) -> I32:
     """Return the values in an array that has room for more."""
     if n_used + n_more <= len(values):
@@ -45,7 +45,7 @@ def _grown(values: I32, n_used: int, n_more: int) -> I32:
     return larger
 
 
-@borrower
+@no_refcount
 def _same_for(f: Frame, shape: int, constant: int) -> int:
     """Return the least constant, in size, that moves the places of a shape as this one does."""
     size, first = f.shapes[shape, N_BYTES], f.shapes[shape, FIRST_ARRAY]
@@ -68,7 +68,7 @@ def _same_for(f: Frame, shape: int, constant: int) -> int:
     return constant
 
 
-@borrower
+@no_refcount
 def _write(
     f: Frame,
     shape: int,
@@ -105,7 +105,7 @@ def _write(
         offsets[row + 1 + place] = n_used
 
 
-@borrower
+@no_refcount
 def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
     starts = offsets[row : row + n_rows]
     block = landings[starts[0] : offsets[row + n_rows]]
@@ -118,7 +118,7 @@ def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
     return int(code >> np.uint64(33))
 
 
-@borrower
+@no_refcount
 def _is_equal(offsets: I32, landings: I32, left: int, right: int, n_rows: int) -> bool:
     """Return whether the rows from the left one on are those from the right one on."""
     if left + n_rows > right:
@@ -135,7 +135,7 @@ def _is_equal(offsets: I32, landings: I32, left: int, right: int, n_rows: int) -
     return True
 
 
-@borrower
+@no_refcount
 def _slot_of(slots: I32, offsets: I32, landings: I32, row: int, n_rows: int) -> int:
     """Return where the block that starts at a row is in the hash table, or would be."""
     last = len(slots) - 1  # a power of two less one
@@ -145,7 +145,7 @@ def _slot_of(slots: I32, offsets: I32, landings: I32, row: int, n_rows: int) -> 
     return slot
 
 
-@borrower
+@no_refcount
 def _note(block: I32, n_places: int, n_rows: int, occurs: U8) -> None:
     """Note whether some landing is the end, or the blur."""
     n_ends, n_blurs = 0, 0
@@ -156,7 +156,7 @@ def _note(block: I32, n_places: int, n_rows: int, occurs: U8) -> None:
     occurs[1] |= n_blurs > 0
 
 
-@entry
+@entry_point
 def land_all(
     f: Frame, constants: I64, ways: U8, stride_offsets: I64, strides: I64
 ) -> tuple[I32, I32, I32, U8]:

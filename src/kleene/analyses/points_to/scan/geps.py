@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.analyses.points_to.compiled import entry, piece
+from kleene.analyses.points_to.compiled import device_function, entry_point
 from kleene.analyses.points_to.scan.columns import Ints
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 from kleene.ir.program import Program
@@ -51,7 +51,7 @@ def either_stride(left: I64, right: I64) -> I64:
     return found
 
 
-@entry
+@entry_point
 def _reach(
     first: Any,
     end: Any,
@@ -102,7 +102,7 @@ def _reach(
     return constant, strides, led_to
 
 
-@piece
+@device_function
 def _is_among(strides: Any, count: Any, wanted: Any) -> Any:
     """Return whether one of the first `count` strides is the wanted one."""
     for k in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.analyses.points_to.compiled import entry
+from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.scan.columns import Columns
 from kleene.ir.codes import ConstantKind, TypeKind
 from kleene.ir.tables import I32, I64
@@ -27,7 +27,7 @@ def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
     return found
 
 
-@entry
+@entry_point
 def _leaves(
     roots: Any,
     base: Any,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import typed_value
 from kleene.frontends.c.reader.cursor import advance, expect, skip_group
 from kleene.frontends.c.reader.state import (
@@ -32,10 +32,10 @@ from kleene.ir.codes import Binding
 ASSIGN = int(Binding.ASSIGN)
 
 
-@step
+@no_refcount
 def expression(t: Cells, m: Cells) -> bool:
     """Read `, !DIExpression(…)`; return whether it is empty: the value is the variable itself."""
-    apart()
+    noinline()
     expect(t, m, 44)
     expect(t, m, TAG)
     before = m[AT]
@@ -43,10 +43,10 @@ def expression(t: Cells, m: Cells) -> bool:
     return m[AT] - before == 2
 
 
-@step
+@no_refcount
 def debug_record(t: Cells, m: Cells, function: int) -> None:
     """Read `#dbg_value(type value, !variable, !DIExpression(…), !place)` and its kin."""
-    apart()
+    noinline()
     kind = BINDING_OF[m[VALUE]]
     advance(t, m)
     expect(t, m, 40)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import parse_value, typed_value
 from kleene.frontends.c.reader.cursor import (
     accept,
@@ -82,10 +82,10 @@ NORETURN, RETURNS_TWICE = int(Flag.NORETURN), int(Flag.RETURNS_TWICE)
 G_NORETURN, G_TWICE = int(GlobalFlag.NORETURN), int(GlobalFlag.RETURNS_TWICE)
 
 
-@step
+@no_refcount
 def skip_to_type(t: Cells, m: Cells) -> None:
     """Move over linkage, convention and result attributes to the type they precede."""
-    apart()
+    noinline()
     while not m[ERROR] and not starts_type(m):
         if at_word(m, W_ADDRSPACE):
             address_space(t, m)
@@ -104,10 +104,10 @@ def skip_to_type(t: Cells, m: Cells) -> None:
             m[ERROR] = 1
 
 
-@step
+@no_refcount
 def parameter_attributes(t: Cells, m: Cells) -> None:
     """Read attributes before a value or name; the ATTRIBUTE cells get what they say."""
-    apart()
+    noinline()
     m[ATTRIBUTE_FLAGS], m[ATTRIBUTE_PASSING], m[ATTRIBUTE_TYPE] = 0, 0, -1
     while not m[ERROR]:
         if m[KIND] == QUOTED:
@@ -141,10 +141,10 @@ def parameter_attributes(t: Cells, m: Cells) -> None:
                 skip_group(t, m)
 
 
-@step
+@no_refcount
 def actual_arguments(t: Cells, m: Cells, base: int) -> None:
     """Read `(type attributes value, …)`; the stack from `base + 1` on gets their types."""
-    apart()
+    noinline()
     expect(t, m, 40)
     while m[KIND] != 41 and not m[ERROR]:
         type_id = parse_type(t, m)
@@ -164,10 +164,10 @@ def actual_arguments(t: Cells, m: Cells, base: int) -> None:
     expect(t, m, 41)
 
 
-@step
+@no_refcount
 def function_attributes(t: Cells, m: Cells, row: int) -> None:
     """Read the attributes after a call's arguments."""
-    apart()
+    noinline()
     while not m[ERROR]:
         if m[KIND] == GROUP:
             m[row + I_GROUP] = m[VALUE]
@@ -189,10 +189,10 @@ def function_attributes(t: Cells, m: Cells, row: int) -> None:
             return
 
 
-@step
+@no_refcount
 def operand_bundles(t: Cells, m: Cells) -> None:
     """Read `[ "tag"(type value, …), … ]` if it stands here."""
-    apart()
+    noinline()
     if not accept(t, m, 91):
         return
     while m[KIND] == QUOTED and not m[ERROR]:
@@ -215,10 +215,10 @@ def operand_bundles(t: Cells, m: Cells) -> None:
     expect(t, m, 93)
 
 
-@step
+@no_refcount
 def call_like(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read call, invoke or callbr after its opcode, up to its last label but callbr's list."""
-    apart()
+    noinline()
     m[row + I_FLAGS] |= words_flags(t, m)
     skip_to_type(t, m)
     stated = parse_type(t, m)

@@ -1,9 +1,9 @@
 """How the reader's functions are compiled: once each, small, and quickly.
 
 Left to itself, Numba compiles a function anew for every constant that it is called with, gives each
-a Python wrapper, and lets LLVM inline small pieces into hundreds of places: two minutes for this
-reader, against 25 s. Here a parameter's name fixes its type, wrappers are made for entries alone,
-and a function that calls `apart()` is never inlined. See `kleene.kernels.compiled` for the rest.
+a Python wrapper, and lets LLVM inline small functions into hundreds of places: two minutes for this
+reader, against 25 s. Here a parameter's name fixes its type, wrappers are made for entry points
+alone, and a function that calls `noinline()` is never inlined. See `kleene.kernels.compiled`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from numba import types
 
 from kleene.ir import codes
-from kleene.kernels.compiled import Kinds, Room, apart
+from kleene.kernels.compiled import CompilationUnit, Kinds, noinline
 
 # Arrays, as Numba sees them: integers go in and come out.
 Cells: TypeAlias = Any
@@ -32,18 +32,18 @@ ARRAYS = {  # what both readers have
 }
 
 
-def room(**arrays: Any) -> Room:
-    """Return the readers' room, where parameters of these names are arrays and others numbers."""
+def unit(**arrays: Any) -> CompilationUnit:
+    """Return the readers' unit, where parameters of these names are arrays and others numbers."""
     known = ARRAYS | arrays
 
     def by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
         names = inspect.signature(function).parameters
         return tuple(known.get(name, types.int64) for name in names)
 
-    return Room(Path(__file__).parent, codes.__file__, rule=by_name)
+    return CompilationUnit(Path(__file__).parent, codes.__file__, rule=by_name)
 
 
-_ROOM = room(cells=CELLS, t=CELLS)
-entry, step = _ROOM.entry, _ROOM.borrower
+_UNIT = unit(cells=CELLS, t=CELLS)
+entry_point, no_refcount = _UNIT.entry_point, _UNIT.no_refcount
 
-__all__ = ["Cells", "Nodes", "Text", "apart", "entry", "step"]
+__all__ = ["Cells", "Nodes", "Text", "entry_point", "no_refcount", "noinline"]

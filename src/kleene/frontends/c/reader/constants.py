@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     accept,
     advance,
@@ -52,10 +52,10 @@ W_SPLAT = WORDS["splat"]
 W_INRANGE, W_PTRAUTH = WORDS["inrange"], WORDS["ptrauth"]
 
 
-@step
+@no_refcount
 def open_aggregate(t: Cells, m: Cells, type_id: int) -> None:
     """Read the opening bracket of an array, struct or vector and open its frame."""
-    apart()
+    noinline()
     bracket = m[KIND]
     advance(t, m)
     frame = open_frame(m, AGGREGATE)
@@ -65,7 +65,7 @@ def open_aggregate(t: Cells, m: Cells, type_id: int) -> None:
         m[frame + X_PAYLOAD] = 62
 
 
-@step
+@no_refcount
 def expression_flags(t: Cells, m: Cells, frame: int) -> None:
     """Read the words between a constant expression's opcode and its operands."""
     opcode = m[frame + X_OPCODE]
@@ -83,10 +83,10 @@ def expression_flags(t: Cells, m: Cells, frame: int) -> None:
             return
 
 
-@step
+@no_refcount
 def open_expression(t: Cells, m: Cells, type_id: int) -> None:
     """Read `opcode flags (`, `splat (` or `ptrauth (` and open its frame."""
-    apart()
+    noinline()
     word = m[VALUE]
     advance(t, m)
     sort = SPLAT if word == W_SPLAT else WRAPPED if word == W_PTRAUTH else EXPRESSION
@@ -104,10 +104,10 @@ def open_expression(t: Cells, m: Cells, type_id: int) -> None:
         expect(t, m, 44)
 
 
-@step
+@no_refcount
 def close_value(t: Cells, m: Cells, frame: int) -> int:
     """Read the end of the constant in `frame`; return it."""
-    apart()
+    noinline()
     sort, opcode = m[frame + X_SORT], m[frame + X_OPCODE]
     if sort == EXPRESSION and FIRST_CAST <= opcode <= LAST_CAST:
         expect_word(t, m, W_TO)
@@ -121,10 +121,10 @@ def close_value(t: Cells, m: Cells, frame: int) -> int:
     return intern_constant(m, sort, opcode, flags, type_id, about, payload, m[frame + X_BASE])
 
 
-@step
+@no_refcount
 def parse_value(t: Cells, m: Cells, type_id: int) -> int:
     """Read a value of a type that is already read; return it tagged."""
-    apart()
+    noinline()
     top, frames = m[TOP], m[FRAME]
     while not m[ERROR]:
         result = leaf_value(t, m, type_id)
@@ -153,20 +153,20 @@ def parse_value(t: Cells, m: Cells, type_id: int) -> int:
     return TAG_CONSTANT
 
 
-@step
+@no_refcount
 def typed_value(t: Cells, m: Cells) -> int:
     """Read a type and a value of it; LAST_TYPE holds the type."""
-    apart()
+    noinline()
     type_id = parse_type(t, m)
     value = parse_value(t, m, type_id)
     m[LAST_TYPE] = type_id
     return value
 
 
-@step
+@no_refcount
 def index_constant(t: Cells, m: Cells) -> int:
     """Read a bare index (of extractvalue and insertvalue) as an i32 constant."""
-    apart()
+    noinline()
     value = plain_constant(m, INT, I32, integer(m))
     expect(t, m, INTEGER)
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import (
     parse_value,
 )
@@ -48,10 +48,10 @@ W_VOID = WORDS["void"]
 W_CATCH, W_FILTER, W_CLEANUP = WORDS["catch"], WORDS["filter"], WORDS["cleanup"]
 
 
-@step
+@no_refcount
 def label_list(t: Cells, m: Cells) -> None:
     """Read `[label %a, label %b]`."""
-    apart()
+    noinline()
     expect(t, m, 91)
     while m[KIND] != 93 and not m[ERROR]:
         label(t, m)
@@ -60,10 +60,10 @@ def label_list(t: Cells, m: Cells) -> None:
     expect(t, m, 93)
 
 
-@step
+@no_refcount
 def branches(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read ret, br, switch, indirectbr, resume."""
-    apart()
+    noinline()
     if opcode == RET:
         if not accept_word(t, m, W_VOID):
             typed_operand(t, m)
@@ -96,10 +96,10 @@ def branches(t: Cells, m: Cells, row: int, opcode: int) -> None:
         label_list(t, m)
 
 
-@step
+@no_refcount
 def unwind(t: Cells, m: Cells) -> bool:
     """Read `unwind to caller` or `unwind label %x`; return whether it was a label."""
-    apart()
+    noinline()
     expect_word(t, m, W_UNWIND)
     if accept_word(t, m, W_TO):
         expect_word(t, m, W_CALLER)
@@ -108,10 +108,10 @@ def unwind(t: Cells, m: Cells) -> bool:
     return True
 
 
-@step
+@no_refcount
 def exceptions(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read landingpad and the funclet instructions."""
-    apart()
+    noinline()
     if opcode == LANDINGPAD:
         m[row + I_TYPE] = parse_type(t, m)
         while not m[ERROR]:

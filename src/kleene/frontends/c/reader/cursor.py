@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.state import (
     AT,
     E_END,
@@ -36,91 +36,91 @@ from kleene.frontends.c.reader.tokens import (
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@step
+@no_refcount
 def go_to(t: Cells, m: Cells, place: int) -> None:
     """Make the token at `place` the present one."""
-    apart()
+    noinline()
     m[AT] = min(place, m[TOKEN_END])
     cell = t[2 * m[AT]]
     m[KIND] = cell >> SHIFT
     m[VALUE] = cell & MASK
 
 
-@step
+@no_refcount
 def advance(t: Cells, m: Cells) -> None:
     """Move to the next token; the last is FINISH, for ever."""
     go_to(t, m, m[AT] + 1)
 
 
-@step
+@no_refcount
 def accept(t: Cells, m: Cells, kind: int) -> bool:
     """Move on if the present token is of this kind; return whether it was."""
-    apart()
+    noinline()
     if m[KIND] == kind:
         advance(t, m)
         return True
     return False
 
 
-@step
+@no_refcount
 def expect(t: Cells, m: Cells, kind: int) -> None:
     """Move over a token of this kind; anything else is an error."""
-    apart()
+    noinline()
     if m[KIND] == kind:
         advance(t, m)
     else:
         m[ERROR] = 1
 
 
-@step
+@no_refcount
 def at_word(m: Cells, word: int) -> bool:
     """Return whether the present token is this word."""
     return m[KIND] == WORD and m[VALUE] == word
 
 
-@step
+@no_refcount
 def at_any_word(m: Cells) -> bool:
     """Return whether the present token is a word, known or not."""
     return m[KIND] == WORD or m[KIND] == OTHER_WORD
 
 
-@step
+@no_refcount
 def accept_word(t: Cells, m: Cells, word: int) -> bool:
     """Move on if the present token is this word; return whether it was."""
-    apart()
+    noinline()
     if at_word(m, word):
         advance(t, m)
         return True
     return False
 
 
-@step
+@no_refcount
 def expect_word(t: Cells, m: Cells, word: int) -> None:
     """Move over this word; anything else is an error."""
-    apart()
+    noinline()
     if at_word(m, word):
         advance(t, m)
     else:
         m[ERROR] = 1
 
 
-@step
+@no_refcount
 def integer(m: Cells) -> int:
     """Return the value of the present integer."""
     return m[VALUE] - BIAS
 
 
-@step
+@no_refcount
 def skip_line(t: Cells, m: Cells) -> None:
     """Move to the newline that ends this line."""
-    apart()
+    noinline()
     place = m[AT]
     while t[2 * place] >> SHIFT != NEWLINE and t[2 * place] >> SHIFT != FINISH:
         place += 1
     go_to(t, m, place)
 
 
-@step
+@no_refcount
 def skip_instruction(t: Cells, m: Cells) -> None:
     """Move to the newline that ends this instruction.
 
@@ -137,17 +137,17 @@ def skip_instruction(t: Cells, m: Cells) -> None:
         skip_line(t, m)
 
 
-@step
+@no_refcount
 def skip_newlines(t: Cells, m: Cells) -> None:
     """Move over newlines."""
     while m[KIND] == NEWLINE:
         advance(t, m)
 
 
-@step
+@no_refcount
 def skip_group(t: Cells, m: Cells) -> None:
     """Move over a bracketed group that starts at the present token, with all it holds."""
-    apart()
+    noinline()
     depth = 0
     while m[KIND] != FINISH and m[KIND] != NEWLINE:
         kind = m[KIND]
@@ -161,14 +161,14 @@ def skip_group(t: Cells, m: Cells) -> None:
     m[ERROR] = 1
 
 
-@step
+@no_refcount
 def mix(value: Any, item: int) -> Any:
     """Return a hash of a hash and one more number."""
     value = (value ^ np.uint64(item)) * _MIX
     return value ^ (value >> np.uint64(32))
 
 
-@step
+@no_refcount
 def same_tokens(t: Cells, left: int, right: int, count: int) -> bool:
     """Return whether `count` tokens from `left` on are those from `right` on."""
     i = 0
@@ -177,10 +177,10 @@ def same_tokens(t: Cells, left: int, right: int, count: int) -> bool:
     return i == count
 
 
-@step
+@no_refcount
 def excerpt(t: Cells, m: Cells, first: int) -> int:
     """Return the number of the text from token `first` to the present one; equal texts are one."""
-    apart()
+    noinline()
     size = m[AT] - first
     value = mix(np.uint64(0), size)
     for i in range(first, m[AT]):

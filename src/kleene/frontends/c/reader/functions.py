@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.bindings import debug_record
 from kleene.frontends.c.reader.calls import parameter_attributes, skip_to_type
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     accept,
     advance,
@@ -104,10 +104,10 @@ EXTERNAL = int(Linkage.EXTERNAL)
 W_DBG = WORDS["dbg"]
 
 
-@step
+@no_refcount
 def formal_arguments(t: Cells, m: Cells, base: int) -> int:
     """Read `(type attributes %name, …)`; the stack from `base + 1` gets types. Return the flags."""
-    apart()
+    noinline()
     flags = 0
     expect(t, m, 40)
     while m[KIND] != 41 and not m[ERROR]:
@@ -137,10 +137,10 @@ def formal_arguments(t: Cells, m: Cells, base: int) -> int:
     return flags
 
 
-@step
+@no_refcount
 def function_head(t: Cells, m: Cells, declared: bool) -> int:
     """Read `define …` or `declare …` up to its body; return the function's row."""
-    apart()
+    noinline()
     advance(t, m)
     linkage, flags, debug = EXTERNAL, 0, -1
     while m[KIND] == TAG:  # declare !dbg !3 i32 @f()
@@ -181,10 +181,10 @@ def function_head(t: Cells, m: Cells, declared: bool) -> int:
     return new
 
 
-@step
+@no_refcount
 def new_block(m: Cells, function: int, name: int, number: int) -> None:
     """Append a block; number -1: it has a name."""
-    apart()
+    noinline()
     new = m[N_BLOCKS]
     row = m[BLOCKS] + new * B_WIDTH
     m[row + B_NAME], m[row + B_FUNCTION], m[row + B_NUMBER] = name, function, number
@@ -197,7 +197,7 @@ def new_block(m: Cells, function: int, name: int, number: int) -> None:
     m[N_BLOCKS] = new + 1
 
 
-@step
+@no_refcount
 def resolve(
     m: Cells,
     values: int,
@@ -212,7 +212,7 @@ def resolve(
     Whatever a stale entry of an earlier function names lies before this function's first rows. A
     name that names nothing is an error.
     """
-    apart()
+    noinline()
     for place in range(values, values + count * stride, stride):
         tag = m[place] & ~TAG_MASK
         if tag != TAG_NUMBERED and tag != TAG_NAMED:
@@ -239,10 +239,10 @@ def resolve(
             m[place] = TAG_CONSTANT
 
 
-@step
+@no_refcount
 def function_body(t: Cells, m: Cells, function: int) -> None:
     """Read the lines between the braces."""
-    apart()
+    noinline()
     first_block, first_instruction = m[N_BLOCKS], m[N_INSTRUCTIONS]
     operands, bundled = m[N_OPERANDS], m[N_BUNDLE_OPERANDS]
     bindings = m[N_BINDINGS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import parse_value, typed_value
 from kleene.frontends.c.reader.cursor import (
     advance,
@@ -67,10 +67,10 @@ W_ALIGN, W_ADDRSPACE, W_DBG = WORDS["align"], WORDS["addrspace"], WORDS["dbg"]
 W_PERSONALITY, W_PREFIX, W_PROLOGUE = WORDS["personality"], WORDS["prefix"], WORDS["prologue"]
 
 
-@step
+@no_refcount
 def new_global(m: Cells, kind: int) -> int:
     """Append a global named by the present token; return its row."""
-    apart()
+    noinline()
     row = m[GLOBALS] + m[N_GLOBALS] * G_WIDTH
     m[row : row + G_WIDTH] = 0
     m[row + G_NAME] = m[VALUE]
@@ -81,10 +81,10 @@ def new_global(m: Cells, kind: int) -> int:
     return row
 
 
-@step
+@no_refcount
 def trailing(t: Cells, m: Cells, row: int) -> None:
     """Read what follows a global: `, section "x", align 8, !dbg !3`, or a function's tail."""
-    apart()
+    noinline()
     while m[KIND] != NEWLINE and m[KIND] != FINISH and m[KIND] != 123:
         if at_any_word(m):
             word = m[VALUE] if m[KIND] == WORD else 0
@@ -109,10 +109,10 @@ def trailing(t: Cells, m: Cells, row: int) -> None:
             advance(t, m)
 
 
-@step
+@no_refcount
 def global_definition(t: Cells, m: Cells) -> None:
     """Read `@name = … global type value, …`, or an alias or ifunc."""
-    apart()
+    noinline()
     row = new_global(m, VARIABLE)
     external = False
     advance(t, m)

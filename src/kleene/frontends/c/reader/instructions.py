@@ -6,7 +6,7 @@ Whatever is not understood becomes `Opcode.OPAQUE` with every value it names, an
 from __future__ import annotations
 
 from kleene.frontends.c.reader.calls import call_like
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import parse_value
 from kleene.frontends.c.reader.control import branches, exceptions, label_list
 from kleene.frontends.c.reader.cursor import (
@@ -115,10 +115,10 @@ W_TO = WORDS["to"]
 W_DBG = WORDS["dbg"]
 
 
-@step
+@no_refcount
 def block_name(t: Cells, m: Cells) -> None:
     """Read a bare block name (in a phi) as an operand."""
-    apart()
+    noinline()
     if m[KIND] == NUMBERED:
         add_operand(t, m, TAG_NUMBERED + m[VALUE])
     elif m[KIND] == NAMED:
@@ -128,10 +128,10 @@ def block_name(t: Cells, m: Cells) -> None:
     advance(t, m)
 
 
-@step
+@no_refcount
 def plain(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read the instructions whose form is flags, types and operands."""
-    apart()
+    noinline()
     m[row + I_FLAGS] |= words_flags(t, m)
     if opcode == ICMP or opcode == FCMP:
         m[row + I_SUB] = PREDICATE_OF[m[VALUE]] if m[KIND] == WORD else -1
@@ -175,10 +175,10 @@ def plain(t: Cells, m: Cells, row: int, opcode: int) -> None:
             second_operand(t, m, m[row + I_TYPE])
 
 
-@step
+@no_refcount
 def known(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read the instruction after its opcode."""
-    apart()
+    noinline()
     if ADD <= opcode <= FREM or TRUNC <= opcode <= SELECT:
         plain(t, m, row, opcode)
     elif opcode == GEP:
@@ -201,10 +201,10 @@ def known(t: Cells, m: Cells, row: int, opcode: int) -> None:
         m[ERROR] = 1
 
 
-@step
+@no_refcount
 def attachments(t: Cells, m: Cells, row: int) -> None:
     """Read what follows any instruction: `, !dbg !7, !tbaa !9 …` up to the end of the line."""
-    apart()
+    noinline()
     while accept(t, m, 44):
         if m[KIND] != TAG:
             m[ERROR] = 1
@@ -225,10 +225,10 @@ def attachments(t: Cells, m: Cells, row: int) -> None:
         m[ERROR] = 1
 
 
-@step
+@no_refcount
 def notice(m: Cells, text_symbol: int) -> None:
     """Count one thing that was not understood: a symbol, 0, or minus a word less one."""
-    apart()
+    noinline()
     table = m[NOTICES]
     for i in range(m[N_NOTICES]):
         row = table + i * N_WIDTH
@@ -240,13 +240,13 @@ def notice(m: Cells, text_symbol: int) -> None:
     m[N_NOTICES] += 1
 
 
-@step
+@no_refcount
 def opaque(t: Cells, m: Cells, row: int, word: int, place: int) -> None:
     """Make the instruction from `place` an opaque one: its text, then every value it names.
 
     A name may also be a type's: `resolve` turns one that is no local's into `none`.
     """
-    apart()
+    noinline()
     go_to(t, m, place)
     skip_instruction(t, m)
     end = m[AT]
@@ -272,10 +272,10 @@ def opaque(t: Cells, m: Cells, row: int, word: int, place: int) -> None:
     notice(m, word)
 
 
-@step
+@no_refcount
 def instruction(t: Cells, m: Cells) -> None:
     """Read the instruction at the present token; the newline after it becomes the present one."""
-    apart()
+    noinline()
     new = m[N_INSTRUCTIONS]
     row = m[INSTRUCTIONS] + new * I_WIDTH
     m[row : row + I_WIDTH] = 0

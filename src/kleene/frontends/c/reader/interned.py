@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import mix
 from kleene.frontends.c.reader.state import (
     C_ABOUT,
@@ -30,7 +30,7 @@ from kleene.frontends.c.reader.state import (
 )
 
 
-@step
+@no_refcount
 def same_constant(
     m: Cells,
     row: int,
@@ -61,12 +61,12 @@ def same_constant(
     return True
 
 
-@step
+@no_refcount
 def intern_constant(
     m: Cells, kind: int, opcode: int, flags: int, type_id: int, about: int, payload: int, base: int
 ) -> int:
     """Return the tagged constant of this content; its operands, the stack from `base`, go."""
-    apart()
+    noinline()
     if m[ERROR]:  # half a constant is none
         m[TOP] = base
         return TAG_CONSTANT
@@ -102,8 +102,8 @@ def intern_constant(
     return TAG_CONSTANT + new
 
 
-@step
+@no_refcount
 def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
     """Return the tagged constant that has neither operands nor flags."""
-    apart()
+    noinline()
     return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[TOP])

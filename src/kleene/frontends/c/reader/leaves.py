@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     advance,
     at_any_word,
@@ -66,10 +66,10 @@ for _word, _kind in (
     LITERAL_OF[WORDS[_word]] = int(_kind)
 
 
-@step
+@no_refcount
 def integer_constant(t: Cells, m: Cells, type_id: int) -> int:
     """Read an integer."""
-    apart()
+    noinline()
     wide, value = m[KIND] == WIDE_TOKEN, m[VALUE]
     advance(t, m)
     if wide:  # `assemble` narrows those that fit 64 bits
@@ -77,10 +77,10 @@ def integer_constant(t: Cells, m: Cells, type_id: int) -> int:
     return plain_constant(m, INT, type_id, value - BIAS)
 
 
-@step
+@no_refcount
 def assembly(t: Cells, m: Cells, type_id: int) -> int:
     """Read `asm flags "text", "constraints"`."""
-    apart()
+    noinline()
     advance(t, m)
     flags = 0
     while at_any_word(m):
@@ -94,10 +94,10 @@ def assembly(t: Cells, m: Cells, type_id: int) -> int:
     return intern_constant(m, ASSEMBLY, 0, flags, type_id, constraints, code, m[TOP])
 
 
-@step
+@no_refcount
 def block_address(t: Cells, m: Cells, type_id: int) -> int:
     """Read `blockaddress(@function, %block)`; the block is resolved when all are known."""
-    apart()
+    noinline()
     base = m[TOP]
     advance(t, m)
     expect(t, m, 40)
@@ -115,10 +115,10 @@ def block_address(t: Cells, m: Cells, type_id: int) -> int:
     return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
 
 
-@step
+@no_refcount
 def wrapped(t: Cells, m: Cells, type_id: int) -> int:
     """Read `dso_local_equivalent @f` or `no_cfi @f`; the payload is the word's number."""
-    apart()
+    noinline()
     base = m[TOP]
     wrapper = m[VALUE]
     advance(t, m)
@@ -127,10 +127,10 @@ def wrapped(t: Cells, m: Cells, type_id: int) -> int:
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, wrapper, base)
 
 
-@step
+@no_refcount
 def metadata_value(t: Cells, m: Cells) -> int:
     """Read metadata in an operand's place: kept as its text, but for the number of a node."""
-    apart()
+    noinline()
     first, is_node = m[AT], m[KIND] == NODE
     while m[KIND] != 44 and m[KIND] != 41 and not m[ERROR]:
         if m[KIND] == NEWLINE or m[KIND] == FINISH:
@@ -144,10 +144,10 @@ def metadata_value(t: Cells, m: Cells) -> int:
     return plain_constant(m, NODE_KIND, METADATA, excerpt(t, m, first))
 
 
-@step
+@no_refcount
 def unknown_constant(t: Cells, m: Cells, type_id: int, start: int) -> int:
     """Make of the text from `start` to the end of the line a constant that names its globals."""
-    apart()
+    noinline()
     base = m[TOP]
     go_to(t, m, start)
     while m[KIND] != NEWLINE and m[KIND] != FINISH:
@@ -157,10 +157,10 @@ def unknown_constant(t: Cells, m: Cells, type_id: int, start: int) -> int:
     return intern_constant(m, UNKNOWN, 0, 0, type_id, -1, excerpt(t, m, start), base)
 
 
-@step
+@no_refcount
 def literal(t: Cells, m: Cells, type_id: int) -> int:
     """Read a constant that is one word, or begins with one and holds no other constant; else -1."""
-    apart()
+    noinline()
     word = m[VALUE]
     if LITERAL_OF[word] >= 0:
         advance(t, m)
@@ -177,10 +177,10 @@ def literal(t: Cells, m: Cells, type_id: int) -> int:
     return -1
 
 
-@step
+@no_refcount
 def leaf_value(t: Cells, m: Cells, type_id: int) -> int:
     """Read a value that holds no other; return it tagged, or -1 if none stands here."""
-    apart()
+    noinline()
     kind = m[KIND]
     if kind == NUMBERED:
         value = TAG_NUMBERED + m[VALUE]

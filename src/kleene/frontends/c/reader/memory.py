@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
 from kleene.frontends.c.reader.constants import index_constant
 from kleene.frontends.c.reader.cursor import (
@@ -78,10 +78,10 @@ W_SYNCSCOPE, W_INRANGE = WORDS["syncscope"], WORDS["inrange"]
 W_INALLOCA, W_SWIFTERROR = WORDS["inalloca"], WORDS["swifterror"]
 
 
-@step
+@no_refcount
 def ordering(t: Cells, m: Cells, row: int) -> None:
     """Read `syncscope("…")` and an ordering, if they stand here."""
-    apart()
+    noinline()
     if accept_word(t, m, W_SYNCSCOPE):
         skip_group(t, m)
         m[row + I_FLAGS] |= SCOPED
@@ -90,10 +90,10 @@ def ordering(t: Cells, m: Cells, row: int) -> None:
         advance(t, m)
 
 
-@step
+@no_refcount
 def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read alloca, load, store, fence, cmpxchg, atomicrmw."""
-    apart()
+    noinline()
     if opcode == ALLOCA:
         while at_word(m, W_INALLOCA) or at_word(m, W_SWIFTERROR):
             advance(t, m)
@@ -163,10 +163,10 @@ def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
     m[row + I_ALIGN] = alignment(t, m)
 
 
-@step
+@no_refcount
 def address(t: Cells, m: Cells, row: int) -> None:
     """Read getelementptr after its opcode."""
-    apart()
+    noinline()
     while m[KIND] == WORD and (FLAG_OF[m[VALUE]] != 0 or at_word(m, W_INRANGE)):
         m[row + I_FLAGS] |= FLAG_OF[m[VALUE]]
         ranged = at_word(m, W_INRANGE)
@@ -188,10 +188,10 @@ def address(t: Cells, m: Cells, row: int) -> None:
     m[row + I_TYPE] = result
 
 
-@step
+@no_refcount
 def vectors_and_aggregates(t: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue, insertvalue, and the element and shuffle instructions."""
-    apart()
+    noinline()
     whole = typed_operand(t, m)
     m[row + I_TYPE] = whole
     if opcode == EXTRACTVALUE or opcode == INSERTVALUE:

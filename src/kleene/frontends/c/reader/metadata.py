@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, step
+from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, no_refcount, noinline
 from kleene.frontends.c.reader.symbols import CLASS, name_end, symbol, word_number
 from kleene.frontends.c.reader.words import NODE_COLUMN_OF
 
@@ -33,7 +33,7 @@ _FORM[[M_NAME, M_LINKAGE, M_FILENAME, M_DIRECTORY]] = _SYMBOL
 _FORM[[M_SCOPE, M_FILE, M_INLINED, M_VARIABLE]] = _NODE
 
 
-@step
+@no_refcount
 def node_kind(text: Text, i: int) -> int:
     """Return which kind of node the name at i (after `!`) is, by the letters that tell."""
     if text[i] != 68 or text[i + 1] != 73:  # DI
@@ -54,10 +54,10 @@ def node_kind(text: Text, i: int) -> int:
     return OTHER
 
 
-@step
+@no_refcount
 def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) -> int:
     """Read a value: a string, a number or a reference; return its end."""
-    apart()
+    noinline()
     form = _FORM[column]
     if text[i] == 34:
         end = name_end(text, i)
@@ -76,10 +76,10 @@ def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) 
     return i
 
 
-@step
+@no_refcount
 def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
     """Read the keys and values between the parentheses at i; return the end of the line."""
-    apart()
+    noinline()
     depth = 0
     while text[i] != 10 and text[i] != 0:
         c = text[i]
@@ -100,10 +100,10 @@ def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
     return i
 
 
-@step
+@no_refcount
 def node(text: Text, s: Cells, nodes: Nodes, i: int) -> int:
     """Read `!12 = [distinct] !DIKind(key: value, …)` at i; return a place in the same line."""
-    apart()
+    noinline()
     i += 1
     if not CLASS[text[i]] & 4:
         return i

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, entry, step
+from kleene.frontends.c.reader.compiled import Cells, entry_point, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     advance,
     at_any_word,
@@ -48,10 +48,10 @@ W_TRIPLE, W_MEMORY = WORDS["triple"], WORDS["memory"]
 W_READ, W_WRITE, W_READWRITE = WORDS["read"], WORDS["write"], WORDS["readwrite"]
 
 
-@step
+@no_refcount
 def memory_effect(t: Cells, m: Cells) -> int:
     """Read `(argmem: read, …)`: READ_NONE, READ_ONLY or 0."""
-    apart()
+    noinline()
     reads = writes = False
     while m[KIND] != 41 and m[KIND] != NEWLINE and m[KIND] != FINISH:
         reads = reads or at_word(m, W_READ)
@@ -62,10 +62,10 @@ def memory_effect(t: Cells, m: Cells) -> int:
     return READ_ONLY if reads else READ_NONE
 
 
-@step
+@no_refcount
 def attribute_group(t: Cells, m: Cells) -> None:
     """Read `attributes #3 = { … }`."""
-    apart()
+    noinline()
     advance(t, m)
     group = m[VALUE]
     flags = 0
@@ -82,10 +82,10 @@ def attribute_group(t: Cells, m: Cells) -> None:
         m[m[GROUPS] + group] = flags
 
 
-@step
+@no_refcount
 def header_line(t: Cells, m: Cells) -> None:
     """Read the lines that are neither global, function, type nor metadata."""
-    apart()
+    noinline()
     word = m[VALUE] if m[KIND] == WORD else 0
     if word == W_SOURCE or word == W_TARGET:
         cell = SOURCE_NAME
@@ -102,7 +102,7 @@ def header_line(t: Cells, m: Cells) -> None:
         notice(m, -word - 1 if word else m[VALUE])
 
 
-@entry
+@entry_point
 def read_module(t: Cells, m: Cells) -> int:
     """Read all tokens; return the place of the one where reading stopped, or -1."""
     go_to(t, m, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import parse_value, typed_value
 from kleene.frontends.c.reader.cursor import (
     advance,
@@ -34,17 +34,17 @@ from kleene.frontends.c.reader.words import FLAG_OF, WORDS
 W_ALIGN, W_LABEL = WORDS["align"], WORDS["label"]
 
 
-@step
+@no_refcount
 def add_operand(t: Cells, m: Cells, value: int) -> None:
     """Append an operand."""
     m[m[OPERANDS] + m[N_OPERANDS]] = value
     m[N_OPERANDS] += 1
 
 
-@step
+@no_refcount
 def words_flags(t: Cells, m: Cells) -> int:
     """Read the flag words that stand here; return them as bits."""
-    apart()
+    noinline()
     flags = 0
     while m[KIND] == WORD and FLAG_OF[m[VALUE]] != 0:
         flags |= FLAG_OF[m[VALUE]]
@@ -52,10 +52,10 @@ def words_flags(t: Cells, m: Cells) -> int:
     return flags
 
 
-@step
+@no_refcount
 def label(t: Cells, m: Cells) -> None:
     """Read `label %x` as an operand."""
-    apart()
+    noinline()
     expect_word(t, m, W_LABEL)
     if m[KIND] == NUMBERED:
         add_operand(t, m, TAG_NUMBERED + m[VALUE])
@@ -66,7 +66,7 @@ def label(t: Cells, m: Cells) -> None:
     advance(t, m)
 
 
-@step
+@no_refcount
 def log_alignment(bytes_: int) -> int:
     """Return log2 of a power of two, plus one."""
     result = 1
@@ -76,10 +76,10 @@ def log_alignment(bytes_: int) -> int:
     return result
 
 
-@step
+@no_refcount
 def alignment(t: Cells, m: Cells) -> int:
     """Read `, align N` if it stands here; return log2 N + 1, else 0."""
-    apart()
+    noinline()
     before = m[AT]
     if m[KIND] != 44:
         return 0
@@ -93,18 +93,18 @@ def alignment(t: Cells, m: Cells) -> int:
     return result
 
 
-@step
+@no_refcount
 def typed_operand(t: Cells, m: Cells) -> int:
     """Read a typed value as the next operand; return its type."""
-    apart()
+    noinline()
     value = typed_value(t, m)
     add_operand(t, m, value)
     return m[LAST_TYPE]
 
 
-@step
+@no_refcount
 def second_operand(t: Cells, m: Cells, type_id: int) -> None:
     """Read `, value` of a known type as the next operand."""
-    apart()
+    noinline()
     expect(t, m, 44)
     add_operand(t, m, parse_value(t, m, type_id))

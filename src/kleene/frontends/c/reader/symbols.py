@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.frontends.c.reader.compiled import Cells, Text, apart, step
+from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.words import (
     FNV_PRIME,
     FNV_START,
@@ -39,10 +39,10 @@ def _classes() -> NDArray[np.uint8]:
 CLASS = _classes()
 
 
-@step
+@no_refcount
 def word_number(text: Text, start: int, end: int) -> int:
     """Return the number of the word text[start:end], 0 if it is none of ours."""
-    apart()
+    noinline()
     value = _START
     for i in range(start, end):
         value = (value ^ np.uint64(text[i])) * _PRIME
@@ -54,10 +54,10 @@ def word_number(text: Text, start: int, end: int) -> int:
     return 0
 
 
-@step
+@no_refcount
 def name_end(text: Text, i: int) -> int:
     """Return the end of the name that starts at i, quoted or not; it lies in the same line."""
-    apart()
+    noinline()
     if text[i] == 34:
         i += 1
         while text[i] != 34 and text[i] != 10 and text[i] != 0:
@@ -68,10 +68,10 @@ def name_end(text: Text, i: int) -> int:
     return i
 
 
-@step
+@no_refcount
 def symbol(text: Text, s: Cells, start: int, end: int, escaped: bool) -> int:
     """Return the symbol of text[start:end]; `escaped`: backslashes in it are escapes."""
-    apart()
+    noinline()
     if start >= end:
         return 0
     value = _START

@@ -15,7 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, apart, entry, step
+from kleene.frontends.c.reader.compiled import (
+    Cells,
+    Nodes,
+    Text,
+    entry_point,
+    no_refcount,
+    noinline,
+)
 from kleene.frontends.c.reader.decode import unescape
 from kleene.frontends.c.reader.metadata import node
 from kleene.frontends.c.reader.state import Sizes
@@ -97,7 +104,7 @@ class Tokens(NamedTuple):
         )
 
 
-@entry
+@entry_point
 def count_kinds(cells: Cells, s: Cells, count: int) -> None:
     """Add to s[kind] for every token; the last cells: heads, and one past the largest numbers."""
     for i in range(count):
@@ -111,7 +118,7 @@ def count_kinds(cells: Cells, s: Cells, count: int) -> None:
             s[_LOCALS] = max(s[_LOCALS], value + 1)
 
 
-@step
+@no_refcount
 def emit(cells: Cells, s: Cells, kind: int, value: int, start: int) -> None:
     """Append a token."""
     place = 2 * s[N_TOKENS]
@@ -120,10 +127,10 @@ def emit(cells: Cells, s: Cells, kind: int, value: int, start: int) -> None:
     s[N_TOKENS] += 1
 
 
-@step
+@no_refcount
 def quoted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int) -> int:
     """Append a token for the name or quoted text that begins at `first`; return its end."""
-    apart()
+    noinline()
     end = name_end(text, first)
     if text[first] == 34:
         closed = text[end - 1] == 34
@@ -133,10 +140,10 @@ def quoted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int
     return end
 
 
-@step
+@no_refcount
 def counted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: int) -> int:
     """Append a token for the digits at `first`; return their end."""
-    apart()
+    noinline()
     value, i = 0, first
     while CLASS[text[i]] & 4:
         value = min(value * 10 + (text[i] - 48), LARGEST)
@@ -145,10 +152,10 @@ def counted(text: Text, cells: Cells, s: Cells, kind: int, start: int, first: in
     return i
 
 
-@step
+@no_refcount
 def number(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for the integer or real at `start`; return its end."""
-    apart()
+    noinline()
     i = start
     negative = text[i] == 45
     if negative:
@@ -168,10 +175,10 @@ def number(text: Text, cells: Cells, s: Cells, start: int) -> int:
     return i
 
 
-@step
+@no_refcount
 def word(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for the word at `start`; return its end."""
-    apart()
+    noinline()
     i = start
     while CLASS[text[i]] & 2:
         i += 1
@@ -193,10 +200,10 @@ def word(text: Text, cells: Cells, s: Cells, start: int) -> int:
     return i
 
 
-@step
+@no_refcount
 def label(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token if a label stands at `start`; return its end, or `start` if none does."""
-    apart()
+    noinline()
     end = name_end(text, start)
     if end == start or text[end] != 58:
         return start
@@ -210,10 +217,10 @@ def label(text: Text, cells: Cells, s: Cells, start: int) -> int:
     return end + 1
 
 
-@step
+@no_refcount
 def hashed(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for what begins with `#`; return its end."""
-    apart()
+    noinline()
     if CLASS[text[start + 1]] & 4:
         return counted(text, cells, s, GROUP, start, start + 1)
     end = name_end(text, start + 1)
@@ -221,10 +228,10 @@ def hashed(text: Text, cells: Cells, s: Cells, start: int) -> int:
     return end
 
 
-@step
+@no_refcount
 def noted(text: Text, cells: Cells, s: Cells, start: int) -> int:
     """Append a token for what begins with `!`; return its end."""
-    apart()
+    noinline()
     following = text[start + 1]
     if CLASS[following] & 4:
         return counted(text, cells, s, NODE, start, start + 1)
@@ -240,10 +247,10 @@ def noted(text: Text, cells: Cells, s: Cells, start: int) -> int:
     return start + 1
 
 
-@step
+@no_refcount
 def line_start(text: Text, cells: Cells, s: Cells, nodes: Nodes, i: int) -> int:
     """Skip metadata lines from the line start i, then append a label's token; return the place."""
-    apart()
+    noinline()
     while text[i] == 33:
         i = node(text, s, nodes, i)
         while text[i] != 10 and text[i] != 0:
@@ -253,7 +260,7 @@ def line_start(text: Text, cells: Cells, s: Cells, nodes: Nodes, i: int) -> int:
     return label(text, cells, s, i)
 
 
-@entry
+@entry_point
 def tokenize(text: Text, cells: Cells, s: Cells, nodes: Nodes) -> None:
     """Fill `cells` with the tokens of the text, and `nodes` with its debug metadata."""
     i = line_start(text, cells, s, nodes, 0)
@@ -317,7 +324,7 @@ def take_apart(text: NDArray[np.uint8]) -> Tokens:
     return Tokens(cells, int(state[N_TOKENS]), symbols, nodes)
 
 
-@entry
+@entry_point
 def measure(text: Text) -> tuple[int, int]:
     """Return how many bytes lie outside metadata lines, and how many numbered nodes there are."""
     i, code, nodes = 0, 0, 0

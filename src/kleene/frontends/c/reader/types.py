@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.compiled import Cells, apart, step
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     accept,
     accept_word,
@@ -74,17 +74,17 @@ W_X, W_VSCALE, W_ADDRSPACE = WORDS["x"], WORDS["vscale"], WORDS["addrspace"]
 W_TARGET, W_TYPE, W_OPAQUE = WORDS["target"], WORDS["type"], WORDS["opaque"]
 
 
-@step
+@no_refcount
 def push(m: Cells, item: int) -> None:
     """Put an item on the stack."""
     m[m[STACK] + m[TOP]] = item
     m[TOP] += 1
 
 
-@step
+@no_refcount
 def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Append a type whose elements are the stack from `base` on; return its id."""
-    apart()
+    noinline()
     new = m[N_TYPES]
     if (new + 2) * 10 > m[TABLE_SIZE] * 7:
         m[FULL] = 1
@@ -101,7 +101,7 @@ def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -
     return new
 
 
-@step
+@no_refcount
 def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, base: int) -> bool:
     """Return whether the type in `row` has this shape."""
     if m[row + T_KIND] != kind or m[row + T_NAME] != name or m[row + T_BITS] != bits:
@@ -118,14 +118,14 @@ def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, b
     return True
 
 
-@step
+@no_refcount
 def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Return the type of this shape, its elements the stack from `base` on, which is popped.
 
     A type with a name is found by its name alone. While reading, the name of a struct is its symbol
     plus one, or minus its number less one; that of a target's type is its excerpt plus one.
     """
-    apart()
+    noinline()
     if m[ERROR]:  # half a type is none
         m[TOP] = base
         return VOID
@@ -148,10 +148,10 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     return new
 
 
-@step
+@no_refcount
 def plain_type(m: Cells, kind: int, bits: int) -> int:
     """Return the type of this kind that has no elements."""
-    apart()
+    noinline()
     if kind == INT:
         if bits == 1:
             return I1
@@ -162,10 +162,10 @@ def plain_type(m: Cells, kind: int, bits: int) -> int:
     return intern_type(m, kind, 0, 0, bits, m[TOP])
 
 
-@step
+@no_refcount
 def vector_like(m: Cells, shape: int, element: int) -> int:
     """Return the vector of `element` as long as `shape`, or `element` if that is no vector."""
-    apart()
+    noinline()
     row = m[TYPES] + shape * T_WIDTH
     if m[row + T_KIND] != VECTOR:
         return element
@@ -174,10 +174,10 @@ def vector_like(m: Cells, shape: int, element: int) -> int:
     return intern_type(m, VECTOR, m[row + T_FLAGS], 0, m[row + T_BITS], base)
 
 
-@step
+@no_refcount
 def element_type(m: Cells, type_id: int, index: int) -> int:
     """Return the type of an element: a struct's field, or any of an array or vector."""
-    apart()
+    noinline()
     row = m[TYPES] + type_id * T_WIDTH
     kind, first, count = m[row + T_KIND], m[ELEMENTS] + m[row + T_FIRST], m[row + T_COUNT]
     if kind == STRUCT and 0 <= index < count:
@@ -188,10 +188,10 @@ def element_type(m: Cells, type_id: int, index: int) -> int:
     return VOID
 
 
-@step
+@no_refcount
 def address_space(t: Cells, m: Cells) -> int:
     """Return the number in `addrspace(N)` if it stands here, else 0."""
-    apart()
+    noinline()
     if not accept_word(t, m, W_ADDRSPACE):
         return 0
     expect(t, m, 40)
@@ -201,7 +201,7 @@ def address_space(t: Cells, m: Cells) -> int:
     return space
 
 
-@step
+@no_refcount
 def starts_type(m: Cells) -> bool:
     """Return whether the present token can begin a type."""
     kind = m[KIND]
@@ -212,10 +212,10 @@ def starts_type(m: Cells) -> bool:
     return kind == 91 or kind == 60 or kind == 123
 
 
-@step
+@no_refcount
 def leaf_type(t: Cells, m: Cells) -> int:
     """Read a type that is one word or name; return -1 if none stands here."""
-    apart()
+    noinline()
     kind, word, place = m[KIND], m[VALUE], m[AT]
     if kind == INT_TYPE:
         advance(t, m)
@@ -238,7 +238,7 @@ def leaf_type(t: Cells, m: Cells) -> int:
     return VOID
 
 
-@step
+@no_refcount
 def open_frame(m: Cells, sort: int) -> int:
     """Begin something unfinished; return its frame."""
     frame = m[FRAMES] + m[FRAME] * X_WIDTH
@@ -248,10 +248,10 @@ def open_frame(m: Cells, sort: int) -> int:
     return frame
 
 
-@step
+@no_refcount
 def open_type(t: Cells, m: Cells) -> None:
     """Read the head of `[N x T]`, `<N x T>`, `{T, …}` or `<{T, …}>` and open its frame."""
-    apart()
+    noinline()
     bracket = m[KIND]
     flags = 0
     if bracket == 60:
@@ -276,10 +276,10 @@ def open_type(t: Cells, m: Cells) -> None:
     expect_word(t, m, W_X)
 
 
-@step
+@no_refcount
 def close_type(t: Cells, m: Cells, frame: int) -> int:
     """Read the end of the type in `frame`; return it."""
-    apart()
+    noinline()
     sort, flags = m[frame + X_SORT], m[frame + X_FLAGS]
     if sort == FUNCTION:
         if accept(t, m, ELLIPSIS):
@@ -296,10 +296,10 @@ def close_type(t: Cells, m: Cells, frame: int) -> int:
     return intern_type(m, sort, flags, 0, m[frame + X_PAYLOAD], m[frame + X_BASE])
 
 
-@step
+@no_refcount
 def parse_type(t: Cells, m: Cells) -> int:
     """Read a type; the token after it becomes the present one."""
-    apart()
+    noinline()
     top, frames = m[TOP], m[FRAME]
     while not m[ERROR]:
         result = leaf_type(t, m)
@@ -331,10 +331,10 @@ def parse_type(t: Cells, m: Cells) -> int:
     return VOID
 
 
-@step
+@no_refcount
 def type_definition(t: Cells, m: Cells) -> None:
     """Read `%name = type …`, the name being the present token."""
-    apart()
+    noinline()
     name = m[VALUE] + 1 if m[KIND] == NAMED else -m[VALUE] - 1
     advance(t, m)
     expect(t, m, 61)

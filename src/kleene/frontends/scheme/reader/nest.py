@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.scheme.reader import scan
-from kleene.frontends.scheme.reader.compiled import entry, piece
+from kleene.frontends.scheme.reader.compiled import device_function, entry_point
 from kleene.frontends.scheme.reader.scan import I32, U8
 
 ROOT, DROPPED = -1, -2
@@ -22,7 +22,7 @@ _LIST, _SQUARE, _BYTES = scan.LIST, scan.SQUARE, scan.BYTES
 _COMMENT, _CLOSE, _DOT = scan.COMMENT, scan.CLOSE, scan.DOT
 
 
-@entry
+@entry_point
 def nest(
     kind: U8, start: I32, end: I32, token: I32, parent: I32, close: I32, dot: I32
 ) -> tuple[int, int, int, int]:
@@ -94,7 +94,7 @@ def nest(
     return n_nodes, 0, 0, 0
 
 
-@entry
+@entry_point
 def intern(text: U8, kind: U8, start: I32, end: I32, number: I32, first: I32) -> int:
     """Return how many different texts the atoms have.
 
@@ -129,7 +129,7 @@ def intern(text: U8, kind: U8, start: I32, end: I32, number: I32, first: I32) ->
     return n_texts
 
 
-@piece
+@device_function
 def _hash(text: U8, kind: int, i: int, j: int) -> int:
     """Return the FNV-1a hash of a text, with its kind."""
     h = np.uint64(14695981039346656037) ^ np.uint64(kind)
@@ -138,7 +138,7 @@ def _hash(text: U8, kind: int, i: int, j: int) -> int:
     return int((h ^ (h >> np.uint64(29))) & np.uint64(0x3FFFFFFF))
 
 
-@piece
+@device_function
 def _equal(text: U8, i: int, j: int, i_end: int, j_end: int) -> bool:
     if i_end - i != j_end - j:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.frontends.scheme.reader.compiled import entry, piece
+from kleene.frontends.scheme.reader.compiled import device_function, entry_point
 
 U8 = NDArray[np.uint8]
 I32 = NDArray[np.int32]
@@ -40,7 +40,7 @@ _NO_FOLD = np.frombuffer(b"no-fold-case", np.uint8).copy()
 _R6RS = np.frombuffer(b"r6rs", np.uint8).copy()
 
 
-@entry
+@entry_point
 def scan(text: U8, folding: bool, kind: U8, start: I32, end: I32) -> tuple[int, int, int]:
     """Return how many tokens there are, the fault of the last or 0, and the fault's first byte.
 
@@ -91,7 +91,7 @@ def scan(text: U8, folding: bool, kind: U8, start: I32, end: I32) -> tuple[int, 
     return n_tokens, 0, 0
 
 
-@piece
+@device_function
 def _token(text: U8, i: int) -> tuple[int, int]:
     """Return the kind of the token at `i` and the byte after it, or -1 if it does not end."""
     c = text[i]
@@ -120,7 +120,7 @@ def _token(text: U8, i: int) -> tuple[int, int]:
     return (DOT if c == 46 and j == i + 1 else ATOM), j
 
 
-@piece
+@device_function
 def _hash_token(text: U8, i: int, after: int) -> tuple[int, int]:
     """Return what `_token` returns, for a token that begins with a number sign."""
     n = len(text)
@@ -146,7 +146,7 @@ def _hash_token(text: U8, i: int, after: int) -> tuple[int, int]:
     return ATOM, _atom_end(text, i)
 
 
-@piece
+@device_function
 def _skip_start(text: U8) -> int:
     """Return where the text begins, after a byte order mark and a line for the shell."""
     i = 0
@@ -158,21 +158,21 @@ def _skip_start(text: U8) -> int:
     return i
 
 
-@piece
+@device_function
 def _line_end(text: U8, i: int) -> int:
     while i < len(text) and text[i] != 10:
         i += 1
     return i
 
 
-@piece
+@device_function
 def _atom_end(text: U8, i: int) -> int:
     while i < len(text) and _CLASS[text[i]] == 0:
         i += 1
     return i
 
 
-@piece
+@device_function
 def _closed_by(text: U8, i: int, closer: int) -> int:
     """Return the byte after the closer that no backslash stands before, or -1."""
     i += 1
@@ -185,7 +185,7 @@ def _closed_by(text: U8, i: int, closer: int) -> int:
     return -1
 
 
-@piece
+@device_function
 def _comment_end(text: U8, i: int) -> int:
     """Return the byte after a block comment, with those inside it, or -1."""
     depth = 0
@@ -203,7 +203,7 @@ def _comment_end(text: U8, i: int) -> int:
     return -1
 
 
-@piece
+@device_function
 def _same(text: U8, i: int, j: int, word: U8) -> bool:
     if j - i != len(word):
         return False

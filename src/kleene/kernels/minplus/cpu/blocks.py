@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.groups import chain, unite
 from kleene.kernels.minplus.cpu.rows import copy_row, is_less, write_greater, write_halves
 from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer
@@ -34,10 +34,10 @@ from kleene.kernels.minplus.cpu.table import (
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 
 
-@piece
+@device_function
 def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
     """Return where row i of the whole matrix is: in a block if all of it is there, or in `line`."""
-    apart()
+    noinline()
     n, k = table[0], i >> 1
     x, source = n, line
     if slot(table, k) >= 0:
@@ -54,7 +54,7 @@ def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
     return line
 
 
-@entry
+@entry_point
 def assemble(out: Any, table: Any, outer: Any) -> None:
     """Write the whole matrix of a state."""
     n, at = table[0], pointer(table, 0)
@@ -69,7 +69,7 @@ def assemble(out: Any, table: Any, outer: Any) -> None:
     keep(space)
 
 
-@entry
+@entry_point
 def covers(m: Any, table: Any, outer: Any) -> bool:
     """Return whether no bound of `m` is less than that of a state."""
     n, at = table[0], pointer(table, 0)
@@ -87,7 +87,7 @@ def covers(m: Any, table: Any, outer: Any) -> bool:
     return inside
 
 
-@entry
+@entry_point
 def join(out: Any, labels: Any, a: Any, b: Any, related: int, outer: Any) -> int:
     """Write the maximum of two states: the matrices of groups of variables, one after the other.
 
@@ -110,10 +110,10 @@ def join(out: Any, labels: Any, a: Any, b: Any, related: int, outer: Any) -> int
     return n_groups
 
 
-@piece
+@device_function
 def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any) -> None:
     """Write the maximum, group by group."""
-    apart()
+    noinline()
     n, n_numbers = a[0], max(a[1], b[1])
     space, numbers = np.empty(16 * n + 4, np.int64), np.full(n_numbers, -1)
     heads, nexts, chosen = pointer(space, 0), pointer(space, n), pointer(space, 2 * n)
@@ -134,10 +134,10 @@ def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any
     keep(numbers)
 
 
-@piece
+@device_function
 def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
     """Write the maximum, two rows at a time: bounds between blocks first, then those inside."""
-    apart()
+    noinline()
     n = a[0]
     to_a, to_b = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n)
     for k in range(n):
@@ -151,10 +151,10 @@ def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
         out[cells.index(2 * k, 2 * k)] = out[cells.index(2 * k + 1, 2 * k + 1)] = 0
 
 
-@piece
+@device_function
 def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
     """Write the joined bounds of variable k and all that are in its block in state a."""
-    apart()
+    noinline()
     other = slot(b, k)
     x = first(a, slot(a, k)) if slot(a, k) >= 0 else k + 1
     while x <= k:
@@ -171,7 +171,7 @@ def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
         x = following(a, x)
 
 
-@piece
+@device_function
 def raise_apart(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary: Any) -> None:
     """Write the joined bounds of end i and variables from x on, anywhere in state b."""
     other, to_b = slot(b, i >> 1), beyond(b_unary, 2 * b[0])
@@ -184,7 +184,7 @@ def raise_apart(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary
         row[j] = mine[j] if mine[j] > bound else bound
 
 
-@entry
+@entry_point
 def widen(out: Any, table: Any, sizes: Any, outer: Any, wider: Any) -> None:
     """Write the blocks one after the other in a wider type, and their new addresses in `table`."""
     start = 0

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kleene.kernels.minplus.cpu.compiled import apart, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, noinline
 from kleene.kernels.minplus.cpu.scalar import add_up, beyond, even, half_up, whole
 
 
-@piece
+@device_function
 def index(i: int, j: int) -> int:
     """Return where cell (i, j) is stored."""
     if j > (i | 1):
@@ -19,19 +19,19 @@ def index(i: int, j: int) -> int:
     return j + (i + 1) * (i + 1) // 2
 
 
-@piece
+@device_function
 def row_start(i: int) -> int:
     """Return where row i is stored."""
     return (i + 1) * (i + 1) // 2
 
 
-@piece
+@device_function
 def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±y + d, where x and y may be the same.
 
     Cells (i, 2x) and (i, 2x+1) of ends i before x lie in rows 2x+1 and 2x, at place i^1.
     """
-    apart()
+    noinline()
     plus, minus = 2 * y + negate, 2 * y + 1 - negate
     twice_up = add_up(add_up(m[index(minus, plus)], up), up)
     twice_down = add_up(add_up(m[index(plus, minus)], down), down)
@@ -56,10 +56,10 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
     m[index(2 * x, 2 * x + 1)] = twice_down
 
 
-@piece
+@device_function
 def forget(m: Any, n: int, x: int, infinity: Any) -> None:
     """Drop all bounds on x."""
-    apart()
+    noinline()
     high, low = beyond(m, row_start(2 * x)), beyond(m, row_start(2 * x + 1))
     for j in range(2 * x + 2):
         high[j] = infinity
@@ -70,10 +70,10 @@ def forget(m: Any, n: int, x: int, infinity: Any) -> None:
     high[2 * x] = low[2 * x + 1] = 0
 
 
-@piece
+@device_function
 def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
     """Assign x := d."""
-    apart()
+    noinline()
     for i in range(2 * n):
         if i >> 1 != x:
             half = half_up(m[index(i, i ^ 1)])
@@ -83,7 +83,7 @@ def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
     m[index(2 * x, 2 * x + 1)] = add_up(down, down)
 
 
-@piece
+@device_function
 def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> None:
     """Add constraints, and close nothing."""
     for t in range(begin, end):
@@ -92,7 +92,7 @@ def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> N
             m[at] = min(m[at], bounds[t])
 
 
-@piece
+@device_function
 def close_after(
     m: Any, n: int, i: int, j: int, bound: Any, tighten: bool, space: Any, infinity: Any
 ) -> bool:
@@ -101,7 +101,7 @@ def close_after(
     A shortest path takes the new edge i -> j at most once, and so its dual j^1 -> i^1. With
     u[k] = m[j, k] and v[k] = m[i^1, k], all that the two edges give is p[a] + u[b] and q[a] + v[b].
     """
-    apart()
+    noinline()
     if tighten:
         bound = even(whole(bound)) if i == j ^ 1 else whole(bound)
     if i == j:
@@ -133,7 +133,7 @@ def close_after(
     return True
 
 
-@piece
+@device_function
 def parts(space: Any, n: int) -> Any:
     """Return six vectors of 2n elements."""
     return (
@@ -146,7 +146,7 @@ def parts(space: Any, n: int) -> Any:
     )
 
 
-@piece
+@device_function
 def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
     """Tighten the unary bounds d[i] of cells (i, i^1), copy d[i^1] to e[i]; is a point left?"""
     for i in range(2 * n):
@@ -159,10 +159,10 @@ def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
     return possible
 
 
-@piece
+@device_function
 def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
     """Combine unary bounds; return whether a point is left."""
-    apart()
+    noinline()
     d, e = space, beyond(space, 2 * n)
     for i in range(2 * n):
         d[i] = m[index(i, i ^ 1)]
@@ -179,10 +179,10 @@ def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
     return True
 
 
-@piece
+@device_function
 def widen(out: Any, a: Any, b: Any, n: int, steps: Any, infinity: Any) -> None:
     """Keep each bound of `a` that holds in `b`; lift others to the next step."""
-    apart()
+    noinline()
     if a[0] < 0:
         for at in range(2 * n * (n + 1)):
             out[at] = b[at]
@@ -200,7 +200,7 @@ def widen(out: Any, a: Any, b: Any, n: int, steps: Any, infinity: Any) -> None:
                 at += 1
 
 
-@piece
+@device_function
 def next_step(steps: Any, bound: Any, is_unary: bool, infinity: Any) -> Any:
     """Return the least step that is no less than `bound`; unary cells hold twice a bound."""
     low, high = 0, len(steps)
@@ -216,7 +216,7 @@ def next_step(steps: Any, bound: Any, is_unary: bool, infinity: Any) -> Any:
     return add_up(steps[low], steps[low]) if is_unary else steps[low]
 
 
-@piece
+@device_function
 def narrow(out: Any, a: Any, b: Any, n: int, infinity: Any) -> None:
     """Take the bounds of `a`, and those of `b` where `a` has none."""
     is_empty = b[0] < 0
@@ -224,10 +224,10 @@ def narrow(out: Any, a: Any, b: Any, n: int, infinity: Any) -> None:
         out[at] = b[at] if is_empty or a[at] == infinity else a[at]
 
 
-@piece
+@device_function
 def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
     """Read the chosen variables of `m`."""
-    apart()
+    noinline()
     for i in range(2 * n_chosen):
         x = chosen[i >> 1]
         row = beyond(out, (i + 1) * (i + 1) // 2)
@@ -238,10 +238,10 @@ def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
         row[i] = 0
 
 
-@piece
+@device_function
 def place(out: Any, m: Any, n: int, chosen: Any) -> None:
     """Write `m` over the chosen variables of `out`."""
-    apart()
+    noinline()
     for i in range(2 * n):
         row = beyond(m, (i + 1) * (i + 1) // 2)
         for j in range((i | 1) + 1):

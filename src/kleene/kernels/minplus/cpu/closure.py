@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from kleene.kernels.minplus.cpu import panels, shares
-from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.inner import BLOCK
 from kleene.kernels.minplus.cpu.scalar import pointer
 from kleene.kernels.minplus.cpu.tile import (
@@ -45,7 +45,7 @@ _OCTAGONS_A_SHARE = 32
 _NONE = np.zeros(0, np.int64)
 
 
-@entry
+@entry_point
 def close_tiles(
     m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool, t: Any, state: Any
 ) -> None:
@@ -67,7 +67,7 @@ def close_tiles(
     to_nearest()
 
 
-@piece
+@device_function
 def plain_code(m: Any, n: int, outer: Any, inner: Any) -> int:
     """Return `WIDER` or `EMPTY` where that is plain at once, and `CLOSED` where it is not."""
     if n == 0:
@@ -77,19 +77,19 @@ def plain_code(m: Any, n: int, outer: Any, inner: Any) -> int:
     return CLOSED if fits(m, n, outer, inner) else WIDER
 
 
-@entry
+@entry_point
 def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
     """Return `plain_code` of an octagon."""
     return plain_code(pointer(m, 0), n, outer, inner)
 
 
-@entry
+@entry_point
 def n_phases(n: int) -> int:
     """Return how many phases a closure has: to load, two for each block, to settle, to store."""
     return 3 + 2 * -(-2 * n // BLOCK)
 
 
-@piece
+@device_function
 def take_share(
     phase: int,
     part: int,
@@ -103,7 +103,7 @@ def take_share(
     tighten: bool,
 ) -> bool:
     """Do a part of a phase, which may be new to this thread; return False if no point is left."""
-    apart()
+    noinline()
     c, p, r, d, t, own = room
     n_panels, last = panels.shape(c, n)[2], n_phases(n) - 1
     begin, end = panels.part_of(n_panels, part, n_parts)
@@ -127,14 +127,14 @@ def take_share(
     return True
 
 
-@piece
+@device_function
 def pointers(c: Any, p: Any, r: Any, d: Any, t: Any) -> Any:
     """Return the room of a closure: C, P, R, unary bounds, the tile and its panels."""
     tiles = pointer(t, 0), pointer(t, ROOM)
     return (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), *tiles)
 
 
-@entry
+@entry_point
 def close_blocks(
     m: Any,
     offsets: Any,
@@ -165,7 +165,7 @@ def close_blocks(
     to_nearest()
 
 
-@piece
+@device_function
 def close_together(
     m: Any, room: Any, n: int, outer: Any, inner: Any, tighten: bool, state: Any, n_shares: int
 ) -> None:
@@ -182,7 +182,7 @@ def close_together(
         number = shares.next_share(state)
 
 
-@piece
+@device_function
 def close_each(
     m: Any,
     offsets: Any,

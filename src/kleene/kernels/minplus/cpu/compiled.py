@@ -1,13 +1,14 @@
-"""How the loops of this room are compiled: once for each type of element, when first asked for."""
+"""How the loops of this package are compiled: once for each type of element, when first asked for."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from kleene.kernels.compiled import Room, apart, plain
+from kleene.kernels.compiled import CompilationUnit, noinline, plain
 
 _HERE = Path(__file__).parent
-_ROOM = Room(_HERE, _HERE.parent / "layout.py", rule=plain)
-entry, parallel_entry, piece = _ROOM.entry, _ROOM.parallel_entry, _ROOM.piece
+_UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", rule=plain)
+entry_point, parallel_entry_point = _UNIT.entry_point, _UNIT.parallel_entry_point
+device_function = _UNIT.device_function
 
-__all__ = ["apart", "entry", "parallel_entry", "piece"]
+__all__ = ["device_function", "entry_point", "noinline", "parallel_entry_point"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.scalar import keep, pointer
 from kleene.kernels.minplus.cpu.tile import n_of
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
@@ -18,20 +18,20 @@ from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 _CHUNK = 512  # compared without looking up
 
 
-@piece
+@device_function
 def is_live(m: Any, offsets: Any, t: int) -> bool:
     """Return whether octagon t has variables and is not empty."""
     return offsets[t + 1] > offsets[t] and not m[offsets[t]] < 0
 
 
-@piece
+@device_function
 def fill(m: Any, offsets: Any, t: int, value: Any) -> None:
     """Fill octagon t."""
     for at in range(offsets[t], offsets[t + 1]):
         m[at] = value
 
 
-@entry
+@entry_point
 def move(m: Any, offsets: Any, xs: Any, ys: Any, negate: Any, up: Any, down: Any) -> None:
     """Assign x := ±y + d in each."""
     upwards()
@@ -42,7 +42,7 @@ def move(m: Any, offsets: Any, xs: Any, ys: Any, negate: Any, up: Any, down: Any
     to_nearest()
 
 
-@entry
+@entry_point
 def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
     """Assign x := d in each."""
     upwards()
@@ -52,7 +52,7 @@ def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
     to_nearest()
 
 
-@entry
+@entry_point
 def forget(m: Any, offsets: Any, xs: Any, outer: Any) -> None:
     """Forget x in each."""
     for t in range(len(offsets) - 1):
@@ -60,7 +60,7 @@ def forget(m: Any, offsets: Any, xs: Any, outer: Any) -> None:
             cells.forget(pointer(m, offsets[t]), n_of(offsets, t), xs[t], outer[0])
 
 
-@entry
+@entry_point
 def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any) -> None:
     """Add constraints to each."""
     for t in range(len(offsets) - 1):
@@ -68,7 +68,7 @@ def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any)
         cells.add(pointer(m, offsets[t]), rows, columns, bounds, begin, end)
 
 
-@entry
+@entry_point
 def close_after(
     m: Any,
     offsets: Any,
@@ -99,7 +99,7 @@ def close_after(
     to_nearest()
 
 
-@entry
+@entry_point
 def strengthen(m: Any, offsets: Any, tighten: bool, outer: Any, found: Any) -> None:
     """Combine the unary bounds of each; find which have a point."""
     upwards()
@@ -115,7 +115,7 @@ def strengthen(m: Any, offsets: Any, tighten: bool, outer: Any, found: Any) -> N
     to_nearest()
 
 
-@entry
+@entry_point
 def widen(out: Any, a: Any, b: Any, offsets: Any, steps: Any, outer: Any) -> None:
     """Widen each pair."""
     upwards()
@@ -126,7 +126,7 @@ def widen(out: Any, a: Any, b: Any, offsets: Any, steps: Any, outer: Any) -> Non
     to_nearest()
 
 
-@entry
+@entry_point
 def narrow(out: Any, a: Any, b: Any, offsets: Any, outer: Any) -> None:
     """Narrow each pair."""
     for t in range(len(offsets) - 1):
@@ -135,7 +135,7 @@ def narrow(out: Any, a: Any, b: Any, offsets: Any, outer: Any) -> None:
             cells.narrow(pointer(out, at), pointer(a, at), pointer(b, at), n, outer[0])
 
 
-@entry
+@entry_point
 def compare(a: Any, b: Any, offsets: Any, for_equality: bool, found: Any) -> None:
     """Find which octagons of `a` include, or equal, those of `b`."""
     x, y = pointer(a, 0), pointer(b, 0)
@@ -146,7 +146,7 @@ def compare(a: Any, b: Any, offsets: Any, for_equality: bool, found: Any) -> Non
         found[t] = begin >= end
 
 
-@piece
+@device_function
 def differ(x: Any, y: Any, begin: int, end: int, for_equality: bool) -> bool:
     """Return whether some x is less than its y, or for equality, not the same."""
     less = more = False
@@ -156,7 +156,7 @@ def differ(x: Any, y: Any, begin: int, end: int, for_equality: bool) -> bool:
     return less or (for_equality and more)
 
 
-@entry
+@entry_point
 def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
     """Read twice the bounds of each V'[i]."""
     for t in range(len(offsets) - 1):
@@ -165,7 +165,7 @@ def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
             out[starts[t] + i] = at[cells.index(i ^ 1, i)]
 
 
-@entry
+@entry_point
 def select(
     out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
 ) -> None:
@@ -180,7 +180,7 @@ def select(
             fill(out, out_offsets, t, outer[2])
 
 
-@entry
+@entry_point
 def place(
     out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
 ) -> None:
@@ -194,7 +194,7 @@ def place(
             cells.place(into, pointer(m, offsets[t]), n, chosen)
 
 
-@entry
+@entry_point
 def are_between(values: Any, least: int, end: int) -> bool:
     """Return whether all values are in least..end-1."""
     inside = True
@@ -203,7 +203,7 @@ def are_between(values: Any, least: int, end: int) -> bool:
     return inside
 
 
-@entry
+@entry_point
 def are_parts(cut: Any, n_items: int) -> bool:
     """Return whether `cut` ascends from 0 to n_items."""
     ascends = len(cut) > 0 and cut[0] == 0 and cut[len(cut) - 1] == n_items
@@ -212,7 +212,7 @@ def are_parts(cut: Any, n_items: int) -> bool:
     return ascends
 
 
-@entry
+@entry_point
 def are_distinct(cut: Any, values: Any) -> bool:
     """Return whether no part has a value twice."""
     distinct = True
@@ -223,7 +223,7 @@ def are_distinct(cut: Any, values: Any) -> bool:
     return distinct
 
 
-@entry
+@entry_point
 def are_octagons(offsets: Any, n_elements: int) -> bool:
     """Return whether `offsets` cut n_elements into octagons."""
     fitting = len(offsets) > 0 and offsets[0] == 0 and offsets[len(offsets) - 1] == n_elements
@@ -235,7 +235,7 @@ def are_octagons(offsets: Any, n_elements: int) -> bool:
     return fitting
 
 
-@entry
+@entry_point
 def are_of_each(offsets: Any, cut: Any, values: Any, least: int, scale: int) -> bool:
     """Return whether the values of each octagon are in least..scale*n-1; of none, anything."""
     inside = True

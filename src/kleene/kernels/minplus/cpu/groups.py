@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.scalar import beyond, keep, pointer
 from kleene.kernels.minplus.cpu.table import first, following, length, read_unary
 
@@ -18,7 +18,7 @@ from kleene.kernels.minplus.cpu.table import first, following, length, read_unar
 ALONE, BLOCKS, MOVING = 0, 1, 2
 
 
-@piece
+@device_function
 def find(parent: Any, k: int) -> int:
     """Return what stands for the set of k."""
     while parent[k] != k:
@@ -27,7 +27,7 @@ def find(parent: Any, k: int) -> int:
     return k
 
 
-@piece
+@device_function
 def unite_blocks(table: Any, parent: Any) -> None:
     """Put the variables of each block into one set."""
     n = table[0]
@@ -41,7 +41,7 @@ def unite_blocks(table: Any, parent: Any) -> None:
             x = following(table, x)
 
 
-@entry
+@entry_point
 def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
     """Return how many groups of variables a join relates, with the label of each variable's.
 
@@ -55,7 +55,7 @@ def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
     return settle(parent, a[0])
 
 
-@entry
+@entry_point
 def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
     """Return what `group` does, with the signs of bounds from a to b."""
     one, other = pointer(a, 0), pointer(b, 0)
@@ -68,10 +68,10 @@ def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
     return n_groups
 
 
-@piece
+@device_function
 def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: Any) -> int:
     """Return how many groups there are, given the bounds of single variables in both states."""
-    apart()
+    noinline()
     n = a[0]
     signs = np.empty(2 * n, np.int8)
     n_signs = 2 * n if related >= MOVING else 0
@@ -84,7 +84,7 @@ def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: A
     return settle(parent, n)
 
 
-@piece
+@device_function
 def read_signs(signs: Any, x: Any, y: Any, n_signs: int, infinity: Any) -> None:
     """Write whether bounds grow from x to y (1), shrink (-1), or neither."""
     for i in range(n_signs):
@@ -92,7 +92,7 @@ def read_signs(signs: Any, x: Any, y: Any, n_signs: int, infinity: Any) -> None:
         signs[i] = sign if x[i] != infinity and y[i] != infinity else 0
 
 
-@piece
+@device_function
 def unite_moving(parent: Any, n: int, signs: Any, n_signs: int) -> None:
     """Make sets of one variable each, and one of those that move, if some grow and some shrink."""
     grows = shrinks = False
@@ -108,7 +108,7 @@ def unite_moving(parent: Any, n: int, signs: Any, n_signs: int) -> None:
             parent[i >> 1] = root
 
 
-@piece
+@device_function
 def settle(parent: Any, n: int) -> int:
     """Put every variable under what stands for its set; return how many sets there are."""
     n_groups = 0
@@ -118,7 +118,7 @@ def settle(parent: Any, n: int) -> int:
     return n_groups
 
 
-@piece
+@device_function
 def chain(heads: Any, nexts: Any, lasts: Any, parent: Any, n: int) -> int:
     """Write the first variable of each group, and the next one after each or -1.
 
@@ -138,7 +138,7 @@ def chain(heads: Any, nexts: Any, lasts: Any, parent: Any, n: int) -> int:
     return n_groups
 
 
-@entry
+@entry_point
 def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
     """Return how many cells groups of related variables have; related ones get the same label.
 
@@ -159,14 +159,14 @@ def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
     return label(pointer(labels, 0), at, n, outer[0])
 
 
-@piece
+@device_function
 def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
     """Label the variables; return how many cells the groups have.
 
     Groups are chains of variables, and one more variable is compared with those of each until it
     is related: where all are related this takes O(n).
     """
-    apart()
+    noinline()
     following, last, heads = np.full(n, -1), np.arange(n), np.empty(n, np.int64)
     n_groups = 0
     for k in range(n):
@@ -192,7 +192,7 @@ def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
     return n_cells
 
 
-@piece
+@device_function
 def related(m: Any, k: int, x: int, infinity: Any) -> bool:
     """Return whether a bound on both variables says more than the bounds on each; x < k."""
     found = False

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu.cells import index
-from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.entries import is_live
 from kleene.kernels.minplus.cpu.scalar import (
     add_up,
@@ -28,7 +28,7 @@ from kleene.kernels.minplus.cpu.tile import n_of
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 
 
-@entry
+@entry_point
 def assign(
     m: Any,
     offsets: Any,
@@ -58,7 +58,7 @@ def assign(
     to_nearest()
 
 
-@piece
+@device_function
 def assign_one(
     m: Any, n: int, x: int, form: Any, up: Any, down: Any, tighten: bool, space: Any, infinity: Any
 ) -> None:
@@ -67,7 +67,7 @@ def assign_one(
     near[2t + p] bounds x - V'[k] and far[2t + p] bounds -x - V'[k], where k = 2y + p and y is the
     variable of term t; to_plus[i] and to_minus[i] the same for every V'[i].
     """
-    apart()
+    noinline()
     near, far = space, beyond(space, 2 * n)
     to_plus, to_minus = beyond(space, 4 * n), beyond(space, 6 * n)
     bound_terms(m, x, form, up, down, tighten, near, far, infinity)
@@ -89,7 +89,7 @@ def assign_one(
     m[index(2 * x, 2 * x + 1)] = low
 
 
-@piece
+@device_function
 def bound_terms(
     m: Any, x: int, form: Any, up: Any, down: Any, tighten: bool, near: Any, far: Any, infinity: Any
 ) -> None:
@@ -103,7 +103,7 @@ def bound_terms(
                 far[2 * t + p] = half(twice(m, form, down, 1, t, 1 - 2 * p), tighten)
 
 
-@piece
+@device_function
 def twice(m: Any, form: Any, constant: Any, negate: int, merged: int, by: int) -> Any:
     """Return twice the bound of the form plus `by` times the variable of term `merged`.
 
@@ -119,13 +119,13 @@ def twice(m: Any, form: Any, constant: Any, negate: int, merged: int, by: int) -
     return total
 
 
-@piece
+@device_function
 def half(bound: Any, tighten: bool) -> Any:
     """Return half a bound, rounded upwards; of integers downwards, to one."""
     return half_up(even(whole(bound)) if tighten else bound)
 
 
-@piece
+@device_function
 def extend(
     m: Any, n: int, form: Any, near: Any, far: Any, to_plus: Any, to_minus: Any, infinity: Any
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.cpu.compiled import apart, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, noinline
 from kleene.kernels.minplus.cpu.inner import BLOCK, copy, flip, give, micro, take
 from kleene.kernels.minplus.cpu.scalar import beyond
 from kleene.kernels.minplus.cpu.tile import close_pivots, unary_bounds
@@ -42,29 +42,29 @@ def aligned(length: int, dtype: Any) -> Any:
     return raw[begin : begin + length * dtype.itemsize].view(dtype)
 
 
-@piece
+@device_function
 def shape(c: Any, n: int) -> Any:
     """Return the rows of C, padded to whole tiles, and the columns and number of its panels."""
     width = lanes_of(c) * TILE_VECTORS
     return -(-2 * n // TILE_ROWS) * TILE_ROWS, width, -(-2 * n // width)
 
 
-@piece
+@device_function
 def panel(c: Any, v: int, n_rows: int, width: int) -> Any:
     """Return where row 0 of panel v would be, were it stored from there."""
     return beyond(c, v * n_rows * width - width * width * (v * (v + 1) // 2))
 
 
-@piece
+@device_function
 def part_of(n_items: int, part: int, n_parts: int) -> Any:
     """Return where a part of the items begins and ends."""
     return n_items * part // n_parts, n_items * (part + 1) // n_parts
 
 
-@piece
+@device_function
 def load(c: Any, m: Any, n: int, v: int, outer: Any, inner: Any, tighten: bool) -> None:
     """Copy the octagon's columns of panel v."""
-    apart()
+    noinline()
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, n_rows):
@@ -75,10 +75,10 @@ def load(c: Any, m: Any, n: int, v: int, outer: Any, inner: Any, tighten: bool) 
             line[i - start] = 0
 
 
-@piece
+@device_function
 def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> bool:
     """Close the tile of the block at `first`, to panels of its own; is there no negative cycle?"""
-    apart()
+    noinline()
     n_rows, width, _ = shape(c, n)
     for start in range(0, n_pivots, width):
         stored = beyond(panel(c, (first + start) // width, n_rows, width), first * width)
@@ -96,12 +96,12 @@ def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> 
     return True
 
 
-@piece
+@device_function
 def combine(
     c: Any, p: Any, r: Any, t: Any, own: Any, n: int, first: int, n_pivots: int, v: int
 ) -> None:
     """Make the rows of P, and the columns of R, that have the numbers of panel v's columns."""
-    apart()
+    noinline()
     n_rows, width, _ = shape(c, n)
     if first <= v * width < first + BLOCK:
         for i in range(v * width, min((v + 1) * width, first + n_pivots)):
@@ -115,7 +115,7 @@ def combine(
     transpose(p, r, v, width)
 
 
-@piece
+@device_function
 def read_columns(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> None:
     """Read the block's columns of the rows with the numbers of panel v, which is not in it."""
     n_rows, width, _ = shape(c, n)
@@ -132,7 +132,7 @@ def read_columns(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> N
                 copy(beyond(p, i * BLOCK + start), beyond(lines, i * width), TILE_VECTORS)
 
 
-@piece
+@device_function
 def transpose(p: Any, r: Any, v: int, width: int) -> None:
     """Make panel v of R from the rows of P with its columns' numbers."""
     n_lanes = lanes_of(p)
@@ -143,12 +143,12 @@ def transpose(p: Any, r: Any, v: int, width: int) -> None:
             flip(into, width, beyond(rows, k), BLOCK)
 
 
-@piece
+@device_function
 def update(
     c: Any, p: Any, r: Any, n: int, first: int, n_pivots: int, part: int, n_parts: int
 ) -> None:
     """Update a part of C, of as many tiles as each other part."""
-    apart()
+    noinline()
     n_rows, width, n_panels = shape(c, n)
     n_tiles = (n_panels * n_rows - width * (n_panels * (n_panels - 1) // 2)) // TILE_ROWS
     begin, end = part_of(n_tiles, part, n_parts)
@@ -161,7 +161,7 @@ def update(
             update_panel(c, p, r, n, first, n_pivots, v, from_row, to_row)
 
 
-@piece
+@device_function
 def update_panel(
     c: Any,
     p: Any,
@@ -189,7 +189,7 @@ def update_panel(
             micro(tile, width, rows, own, n_pivots)
 
 
-@piece
+@device_function
 def settle(c: Any, d: Any, n: int, tighten: bool) -> bool:
     """Read unary bounds d[i] of cells (i, i^1), then those of (i^1, i); is a point left?"""
     n_rows, width, _ = shape(c, n)
@@ -199,10 +199,10 @@ def settle(c: Any, d: Any, n: int, tighten: bool) -> bool:
     return unary_bounds(d, 2 * n, tighten)
 
 
-@piece
+@device_function
 def store(m: Any, c: Any, d: Any, n: int, v: int, outer: Any, inner: Any) -> None:
     """Write the octagon's columns of panel v, combining unary bounds."""
-    apart()
+    noinline()
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, 2 * n):

@@ -13,7 +13,7 @@ import numpy as np
 from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import cells, entries, panels
 from kleene.kernels.minplus.cpu.closure import can_close
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.inner import BLOCK
 from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, pointer
 from kleene.kernels.minplus.cpu.tile import CLOSED
@@ -52,7 +52,7 @@ def _paths(lead: Any, n: int, outer: Any, inner: Any) -> Any:
     return given
 
 
-@entry
+@entry_point
 def add_pairs(
     given_array: Any, m: Any, c_array: Any, p: Any, r: Any, n: int, outer: Any, inner: Any
 ) -> None:
@@ -77,7 +77,7 @@ def add_pairs(
     to_nearest()
 
 
-@piece
+@device_function
 def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> None:
     """Read the rows of P, in the block itself, with the numbers of panel v."""
     n_rows, width, _ = panels.shape(c, n)
@@ -90,7 +90,7 @@ def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> Non
             p[i * BLOCK + k] = beyond(panels.panel(c, w, n_rows, width), a * width)[b - w * width]
 
 
-@entry
+@entry_point
 def mark_classes(out: Any, m: Any, n: int, leads: Any, room: Any, outer: Any) -> int:
     """Mark what keeps each class together; return how many variables lead one, and are `leads`.
 
@@ -121,7 +121,7 @@ def mark_classes(out: Any, m: Any, n: int, leads: Any, room: Any, outer: Any) ->
     return n_leads
 
 
-@entry
+@entry_point
 def mark_leads(out: Any, lead: Any, n: int, leads: Any, given: Any, outer: Any) -> None:
     """Mark the bounds between leaders that neither a path nor two unary bounds give."""
     upwards()

@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.scalar import pointer
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
@@ -69,13 +69,13 @@ def counters() -> Any:
     return np.zeros(3 * _APART, np.int64)
 
 
-@piece
+@device_function
 def next_share(state: Any) -> int:
     """Return the number of the next share, over all phases."""
     return _add(pointer(state, TAKEN), 1)
 
 
-@piece
+@device_function
 def can_begin(state: Any, n_before: int) -> bool:
     """Wait for the first `n_before` shares; return False if all work was ended meanwhile."""
     while _now(pointer(state, _DONE)) < n_before:
@@ -85,19 +85,19 @@ def can_begin(state: Any, n_before: int) -> bool:
     return not _now(pointer(state, _ENDED))
 
 
-@piece
+@device_function
 def done(state: Any) -> None:
     """Say that one more share is done."""
     _add(pointer(state, _DONE), 1)
 
 
-@piece
+@device_function
 def end(state: Any) -> None:
     """Say that no share need be done any more."""
     _add(pointer(state, _ENDED), 1)
 
 
-@entry
+@entry_point
 def complete(state: Any, n_shares: int) -> bool:
     """Wait for all shares; return whether they were done, rather than ended."""
     return can_begin(state, n_shares)

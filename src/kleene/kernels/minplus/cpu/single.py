@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.scalar import even, keep, pointer, whole
 from kleene.kernels.minplus.cpu.table import address_of
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
@@ -21,19 +21,19 @@ SAME, TIGHTER, EMPTY = 0, 1, 2
 _CHUNK = 512  # elements compared without looking up
 
 
-@piece
+@device_function
 def n_of_length(n_elements: int) -> int:
     """Return the variables of an octagon: 1 + 2 * 2n(n+1) is the square of 2n + 1."""
     return (int(sqrt(1 + 2 * n_elements)) - 1) >> 1
 
 
-@entry
+@entry_point
 def address(m: Any) -> int:
     """Return where the elements are in memory: as NumPy says it, but in a fifth of the time."""
     return address_of(pointer(m, 0))
 
 
-@entry
+@entry_point
 def move(m: Any, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±y + d, d <= up and -d <= down; x and y may be the same."""
     upwards()
@@ -44,7 +44,7 @@ def move(m: Any, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
     to_nearest()
 
 
-@entry
+@entry_point
 def set_interval(m: Any, x: int, up: Any, down: Any) -> None:
     """Assign x := d, d <= up and -d <= down."""
     upwards()
@@ -55,14 +55,14 @@ def set_interval(m: Any, x: int, up: Any, down: Any) -> None:
     to_nearest()
 
 
-@entry
+@entry_point
 def forget(m: Any, x: int, outer: Any) -> None:
     """Drop all bounds on x."""
     if not m[0] < 0:
         cells.forget(pointer(m, 0), n_of_length(len(m)), x, outer[0])
 
 
-@entry
+@entry_point
 def guard(m: Any, i: int, j: int, bound: Any, tighten: bool, outer: Any) -> int:
     """Add V'[j] - V'[i] <= bound to a closed octagon and close it again."""
     typed = np.empty(1, m.dtype)
@@ -81,7 +81,7 @@ def guard(m: Any, i: int, j: int, bound: Any, tighten: bool, outer: Any) -> int:
     return TIGHTER if found else EMPTY
 
 
-@entry
+@entry_point
 def includes(a: Any, b: Any) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
     x, y = pointer(a, 0), pointer(b, 0)
@@ -91,7 +91,7 @@ def includes(a: Any, b: Any) -> bool:
     return begin >= end
 
 
-@piece
+@device_function
 def any_less(x: Any, y: Any, begin: int, end: int) -> bool:
     """Return whether some x is less than its y."""
     less = False
@@ -100,7 +100,7 @@ def any_less(x: Any, y: Any, begin: int, end: int) -> bool:
     return less
 
 
-@entry
+@entry_point
 def magnitude(m: Any, outer: Any) -> Any:
     """Return the greatest absolute value of a bound."""
     low = high = outer[0] - outer[0]
@@ -111,13 +111,13 @@ def magnitude(m: Any, outer: Any) -> Any:
     return max(-low, high)
 
 
-@entry
+@entry_point
 def convert(out: Any, m: Any, factor: int, outer: Any, wider: Any) -> None:
     """Write integers times `factor` in a type that has room for them; infinity stays infinite."""
     scale(pointer(out, 0), pointer(m, 0), len(m), factor, outer[0], wider[0])
 
 
-@piece
+@device_function
 def scale(out: Any, m: Any, length: int, factor: int, infinity: Any, wider: Any) -> None:
     """Write numbers times `factor`."""
     for at in range(length):

@@ -21,7 +21,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from kleene.kernels.minplus.cpu import cells
-from kleene.kernels.minplus.cpu.compiled import apart, entry, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.scalar import beyond, pointer
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
@@ -41,16 +41,16 @@ def table_of(addresses: Any, slots: Any, places: Any) -> Any:
     return table
 
 
-@entry
+@entry_point
 def complete(table: Any) -> None:
     """Write the last three parts of a table, which follow from the others."""
     link(pointer(table, 0))
 
 
-@piece
+@device_function
 def link(table: Any) -> None:
     """Write the last three parts of a table."""
-    apart()
+    noinline()
     n, n_blocks = table[0], table[1]
     firsts = beyond(table, 2 + n_blocks + 2 * n)
     lengths, nexts = beyond(firsts, n_blocks), beyond(firsts, n_blocks + n)
@@ -66,13 +66,13 @@ def link(table: Any) -> None:
         lengths[k], nexts[k] = count, after
 
 
-@piece
+@device_function
 def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
     """Write the table of n chosen variables, of at most 2 + 6n elements.
 
     `numbers` is room for a number of each block: -1 before, and after.
     """
-    apart()
+    noinline()
     n_blocks = 0
     for c in range(n):
         s = slot(table, chosen[c])
@@ -90,44 +90,44 @@ def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
     link(into)
 
 
-@piece
+@device_function
 def slot(table: Any, k: int) -> int:
     """Return the block of variable k."""
     return table[2 + table[1] + k]
 
 
-@piece
+@device_function
 def place(table: Any, k: int) -> int:
     """Return where variable k is in its block."""
     return table[2 + table[1] + table[0] + k]
 
 
-@piece
+@device_function
 def first(table: Any, s: int) -> int:
     """Return the first variable of block s."""
     return table[2 + table[1] + 2 * table[0] + s]
 
 
-@piece
+@device_function
 def length(table: Any, k: int) -> int:
     """Return how many variables from k on lie side by side in its block."""
     return table[2 + 2 * table[1] + 2 * table[0] + k]
 
 
-@piece
+@device_function
 def following(table: Any, k: int) -> int:
     """Return the next variable of the block of k after those side by side, n if there is none."""
     return table[2 + 2 * table[1] + 3 * table[0] + k]
 
 
-@piece
+@device_function
 def is_whole(table: Any, k: int) -> bool:
     """Return whether all variables up to k lie side by side in one block."""
     s = slot(table, k)
     return s >= 0 and first(table, s) == 0 and length(table, 0) > k
 
 
-@piece
+@device_function
 def are_aligned(a: Any, b: Any, k: int) -> bool:
     """Return whether variable k has the same others in its block in both, all side by side."""
     s, t = slot(a, k), slot(b, k)
@@ -139,23 +139,23 @@ def are_aligned(a: Any, b: Any, k: int) -> bool:
     return following(a, x) == n and following(b, x) == n
 
 
-@piece
+@device_function
 def block_at(like: Any, table: Any, s: int) -> Any:
     """Return where the elements of block s are, of the type of `like`."""
     return at_address(like, table[2 + s])
 
 
-@piece
+@device_function
 def block_row(like: Any, table: Any, i: int) -> Any:
     """Return where row i of the whole matrix is in the block of its variable."""
     row = 2 * place(table, i >> 1) + (i & 1)
     return beyond(block_at(like, table, slot(table, i >> 1)), cells.row_start(row))
 
 
-@piece
+@device_function
 def read_unary(unary: Any, table: Any, infinity: Any) -> None:
     """Read cells (i, i^1) of the whole matrix to unary[i], and cells (i^1, i) to unary[2n + i]."""
-    apart()
+    noinline()
     n = table[0]
     for k in range(n):
         low = high = infinity

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from kleene.kernels.minplus.cpu.compiled import apart, piece
+from kleene.kernels.minplus.cpu.compiled import device_function, noinline
 from kleene.kernels.minplus.cpu.inner import BLOCK, copy, give, sweep, take
 from kleene.kernels.minplus.cpu.scalar import beyond, even, is_float
 from kleene.kernels.minplus.cpu.vector import lanes_of
@@ -20,16 +20,16 @@ EMPTY, CLOSED, WIDER = 0, 1, 2
 ROOM = BLOCK * (BLOCK + 4)  # elements: a tile, its pivots' rows, and its unary bounds twice
 
 
-@piece
+@device_function
 def n_of(offsets: Any, t: int) -> int:
     """Return the variables of octagon t: 1 + 2 * 2n(n+1) is the square of 2n + 1."""
     return (int(sqrt(1 + 2 * (offsets[t + 1] - offsets[t]))) - 1) >> 1
 
 
-@piece
+@device_function
 def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
     """Return whether the sums of 2n bounds are bounds of the tile's type."""
-    apart()
+    noinline()
     if is_float(m):
         return True
     infinity = outer[0]
@@ -41,10 +41,10 @@ def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
     return not (low < -most or high > most)
 
 
-@piece
+@device_function
 def close_pivots(t: Any, n_pivots: int) -> bool:
     """Close a tile; return False at the first negative cycle."""
-    apart()
+    noinline()
     rows, n_vectors = beyond(t, BLOCK * BLOCK), -(-n_pivots // lanes_of(t))
     for k in range(0, n_pivots, 2):
         read_pivots(t, rows, k, n_pivots)
@@ -55,7 +55,7 @@ def close_pivots(t: Any, n_pivots: int) -> bool:
     return True
 
 
-@piece
+@device_function
 def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
     """Read rows k and k + 1 whole: beyond the diagonal from the columns that are their duals."""
     n_vectors = k // lanes_of(t) + 1
@@ -67,7 +67,7 @@ def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
         rows[BLOCK + (i ^ 1)] = column[0]
 
 
-@piece
+@device_function
 def unary_bounds(d: Any, n_rows: int, tighten: bool) -> bool:
     """Tighten the bounds d[i] of cells (i, i^1), append those of (i^1, i); is a point left?"""
     if tighten:
@@ -80,14 +80,14 @@ def unary_bounds(d: Any, n_rows: int, tighten: bool) -> bool:
     return possible
 
 
-@piece
+@device_function
 def make_empty(m: Any, n: int, outer: Any) -> None:
     """Fill the octagon with the lowest element."""
     for at in range(2 * n * (n + 1)):
         m[at] = outer[2]
 
 
-@piece
+@device_function
 def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) -> bool:
     """Close the octagon at `m` in the tile at `t`; return whether it has a point."""
     load_tile(t, m, 2 * n, outer, inner, tighten)
@@ -102,10 +102,10 @@ def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) ->
     return True
 
 
-@piece
+@device_function
 def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool) -> None:
     """Read the octagon's rows; up to a whole vector they are infinite."""
-    apart()
+    noinline()
     for i in range(n_rows):
         row, count = beyond(t, i * BLOCK), (i | 1) + 1
         n_vectors = i // lanes_of(t) + 1
@@ -114,10 +114,10 @@ def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool
             row[i] = 0
 
 
-@piece
+@device_function
 def store_tile(m: Any, t: Any, d: Any, n_rows: int, outer: Any, inner: Any) -> None:
     """Write the octagon's rows, combining unary bounds."""
-    apart()
+    noinline()
     dual = beyond(d, n_rows)
     for i in range(n_rows):
         row, line = beyond(m, (i + 1) * (i + 1) // 2), beyond(t, i * BLOCK)

@@ -16,10 +16,10 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 
-@entry
+@entry_point
 def adopt(g_: Graph, s_: Shard, n_known: int) -> None:
     """Add a shard's nodes, edges and facts to the graph, which had `n_known` nodes before any.
 
@@ -28,7 +28,7 @@ def adopt(g_: Graph, s_: Shard, n_known: int) -> None:
     _adopt(pointers(g_), pointers(s_), n_known)
 
 
-@piece
+@device_function
 def _adopt(g: Graph, s: Shard, n_known: int) -> None:
     shift = g.n[NODES] - n_known
     for port in range(s.n[PORTS] - s.n[NEW_NODES], s.n[PORTS]):
@@ -58,7 +58,7 @@ def _adopt(g: Graph, s: Shard, n_known: int) -> None:
     s.n[ASKED] = 0
 
 
-@piece
+@device_function
 def _link(g: Graph, source: int, target: int) -> None:
     """Add an edge, unless it is the one that was added last to its source."""
     last = g.extra_head[source]

@@ -17,7 +17,7 @@ from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.cpu.rows import hash_of, same
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard
-from kleene.solvers.inclusion.offline.compiled import entry
+from kleene.solvers.inclusion.offline.compiled import entry_point
 from kleene.solvers.inclusion.offline.labels import first_equal
 from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
@@ -68,7 +68,7 @@ def _numbered(shards: list[Shard], threads: Threads, root: I32) -> I32:
     return number  # type: ignore[no-any-return]
 
 
-@entry
+@entry_point
 def _number_sets(s: Shard, root: I32) -> I32:
     """Return a number for what each node holds in one shard: equal for equal sets."""
     number = np.full(s.n[ROWS], -1, np.int32)  # per row
@@ -94,7 +94,7 @@ def _number_sets(s: Shard, root: I32) -> I32:
     return found
 
 
-@entry
+@entry_point
 def _number_pairs(left: I32, right: I32) -> I32:
     """Return a number for each pair of numbers: equal for equal pairs."""
     found = first_equal(left, right)
@@ -108,7 +108,7 @@ def _number_pairs(left: I32, right: I32) -> I32:
     return found
 
 
-@entry
+@entry_point
 def _first(number: I32) -> I32:
     """Return the first place of each number; these rise."""
     places = np.empty(len(number), np.int32)
@@ -147,7 +147,7 @@ def _rows(names: list[I32], shards: list[Shard], threads: Threads, n_words: int)
     return Rows(offsets, index, word)
 
 
-@entry
+@entry_point
 def _fill(s: Shard, rows: I32, place: I64, index: I32, word: Words) -> None:
     """Write a shard's part of each row at its place."""
     for r in range(len(rows)):
@@ -158,7 +158,7 @@ def _fill(s: Shard, rows: I32, place: I64, index: I32, word: Words) -> None:
         place[r] = at + s.row_length[rows[r]]
 
 
-@entry
+@entry_point
 def _sort(offsets: I64, index: I32, word: Words, n_words: int) -> None:
     """Sort the words of each row."""
     whole = np.zeros(n_words, np.uint64)
@@ -196,7 +196,7 @@ def _stripped(
     return is_unknown, Rows(rows.offsets, rows.index[:n_words], rows.word[:n_words])
 
 
-@entry
+@entry_point
 def _strip(
     offsets: I64,
     index: I32,
@@ -245,7 +245,7 @@ def _call_edges(
     return edges
 
 
-@entry
+@entry_point
 def _count_functions(offsets: I64, index: I32, word: Words, called: I32, mask: Words) -> I64:
     """Return where the functions of each call begin."""
     n_called = np.full(len(offsets) - 1, -1, np.int64)  # per row
@@ -260,7 +260,7 @@ def _count_functions(offsets: I64, index: I32, word: Words, called: I32, mask: W
     return place
 
 
-@entry
+@entry_point
 def _list_functions(
     offsets: I64,
     index: I32,

@@ -36,12 +36,12 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 MAX_DEPTH = 12  # of parents: each level is one more node on the way
 
 
-@piece
+@device_function
 def _join(g: Graph, rules: Rules, s: Shard, k: int, trigger: int) -> None:
     """Let a trigger's uses flow through the ports of a class."""
     for i in range(rules.load_offsets[trigger], rules.load_offsets[trigger + 1]):
@@ -60,7 +60,7 @@ def _join(g: Graph, rules: Rules, s: Shard, k: int, trigger: int) -> None:
         edge(g, s, rules.entry_from[trigger], port_of(g, rules, s, k, ENTRY))
 
 
-@piece
+@device_function
 def _slot(s: Shard, row: int) -> int:
     """Return the slot of the class with this very set, or the free one where it would go.
 
@@ -73,7 +73,7 @@ def _slot(s: Shard, row: int) -> int:
     return slot
 
 
-@piece
+@device_function
 def _new_class(s: Shard, row: int, left: int) -> int:
     """Return a class for a set; what the class just left covers is not covered again."""
     k: int = s.n[CLASSES]
@@ -95,7 +95,7 @@ def _new_class(s: Shard, row: int, left: int) -> int:
     return k
 
 
-@piece
+@device_function
 def _grow_class(g: Graph, rules: Rules, s: Shard, k: int, row: int) -> None:
     """Let a class and its ports cover more."""
     port = s.class_port[k]
@@ -109,13 +109,13 @@ def _grow_class(g: Graph, rules: Rules, s: Shard, k: int, row: int) -> None:
         s.n[SLOTS] += 1
 
 
-@entry
+@entry_point
 def rehash(s_: Shard) -> None:
     """Enter every class under its present set, into slots that are free."""
     _rehash(pointers(s_))
 
 
-@piece
+@device_function
 def _rehash(s: Shard) -> None:
     """Enter every class under its present set, into slots that are free."""
     s.n[SLOTS] = 0
@@ -126,7 +126,7 @@ def _rehash(s: Shard) -> None:
             s.n[SLOTS] += 1
 
 
-@piece
+@device_function
 def group(g: Graph, s: Shard) -> None:
     """Find out how many members of each class grew, and whether all alike."""
     s.n[EPOCH] += 1
@@ -151,7 +151,7 @@ def group(g: Graph, s: Shard) -> None:
             trigger = g.trigger_next[trigger]
 
 
-@piece
+@device_function
 def reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> None:
     """Bring a trigger that holds `row` now into the class with that set."""
     k = s.trigger_class[trigger]

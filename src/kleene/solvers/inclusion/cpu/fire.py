@@ -45,11 +45,11 @@ from kleene.solvers.inclusion.cpu.state import (
     Shard,
 )
 from kleene.solvers.inclusion.moves import Moves
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 from kleene.solvers.inclusion.problem import MOVE
 
 
-@piece
+@device_function
 def _fire_directly(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int) -> None:
     """Connect a trigger's uses with every object that is new."""
     for i in range(rules.load_offsets[trigger], rules.load_offsets[trigger + 1]):
@@ -68,7 +68,7 @@ def _fire_directly(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, bef
         cover(g, rules, s, row, before, ENTRY, rules.entry_from[trigger])
 
 
-@piece
+@device_function
 def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int) -> None:
     """State as facts what a trigger's offsets ask for, given what is new.
 
@@ -87,7 +87,7 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
             s.shifted[known + S_FIRST], s.shifted[known + S_END] = first, s.n[ASKED]
 
 
-@piece
+@device_function
 def _known(s: Shard, row: int, before: int, amount: int) -> int:
     """Return where it is kept what this offset brought, if its wave is this one."""
     hash_ = row * 40503 + before * 30011 + amount * 20011
@@ -103,7 +103,7 @@ def _known(s: Shard, row: int, before: int, amount: int) -> int:
     return known
 
 
-@piece
+@device_function
 def _repeat(s: Shard, node: int, first: int, end: int) -> None:
     """State facts of another node about this one."""
     fact = s.n[ASKED]
@@ -114,7 +114,7 @@ def _repeat(s: Shard, node: int, first: int, end: int) -> None:
     s.n[ASKED] = fact
 
 
-@piece
+@device_function
 def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
     """Put into the scratch set where an offset leads from what a row has and another has not."""
     moves = rules.moves
@@ -152,7 +152,7 @@ def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
                 _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
 
 
-@piece
+@device_function
 def _land(s: Shard, moves: Moves, first: np.int64, row: np.int64) -> None:
     """State where a move leads from the object of a row, in the allocation from `first` on."""
     for i in range(moves.offsets[row], moves.offsets[row + 1]):
@@ -160,13 +160,13 @@ def _land(s: Shard, moves: Moves, first: np.int64, row: np.int64) -> None:
         _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
 
 
-@piece
+@device_function
 def _state(s: Shard, index: int | np.int64, word: np.uint64) -> None:
     s.wide[index] |= word
     s.wide_touched[index >> 6] |= np.uint64(1) << np.uint64(index & 63)
 
 
-@piece
+@device_function
 def _flush(s: Shard, node: int) -> None:
     """Turn the scratch set into facts about a node."""
     for block in range((s.n[SET_WORDS] >> 6) + 1):
@@ -183,7 +183,7 @@ def _flush(s: Shard, node: int) -> None:
             s.n[ASKED] = fact + 1
 
 
-@piece
+@device_function
 def _lacks(rules: Rules, s: Shard, trigger: int, n_objects: int) -> int:
     """Return which arrays are too short for what a trigger may add, or `DONE`."""
     k = s.trigger_class[trigger]
@@ -219,13 +219,13 @@ def _lacks(rules: Rules, s: Shard, trigger: int, n_objects: int) -> int:
     return DONE
 
 
-@entry
+@entry_point
 def fire(g_: Graph, rules_: Rules, s_: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
     return _fire(pointers(g_), pointers(rules_), pointers(s_))
 
 
-@piece
+@device_function
 def _fire(g: Graph, rules: Rules, s: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
     if s.n[AT] == 0 and s.n[TRIGGER] < 0:

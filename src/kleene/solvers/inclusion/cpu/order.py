@@ -14,7 +14,7 @@ from kleene.solvers.inclusion.cpu.rows import gather, room, take
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, Graph, Shard
 from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 from kleene.solvers.inclusion.offline.tables import grouped
 
 I32 = NDArray[np.int32]
@@ -63,7 +63,7 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
     return g, merged
 
 
-@entry
+@entry_point
 def _joined(g: Graph) -> tuple[I64, I32]:
     """Return every edge between roots by source, the ones found lately too."""
     n_nodes, n_extra = g.n[NODES], g.n[EXTRA]
@@ -89,7 +89,7 @@ def _joined(g: Graph) -> tuple[I64, I32]:
     return offsets, targets
 
 
-@entry
+@entry_point
 def _sorted(g: Graph, starts: I64, members: I32, offsets: I64, targets: I32) -> I32:
     """Return the targets of each leader by position, without loops and repetitions."""
     root, node_at, first_edge, end_edge = g.root, g.node_at, g.first_edge, g.end_edge
@@ -115,7 +115,7 @@ def _sorted(g: Graph, starts: I64, members: I32, offsets: I64, targets: I32) -> 
     return kept[:at].copy()
 
 
-@entry
+@entry_point
 def _leaders(component: I32, n_components: int, offsets: I64) -> I32:
     """Return the node of each component that has the most edges: they need not be sent again."""
     leader = np.full(n_components, -1, np.int32)
@@ -128,7 +128,7 @@ def _leaders(component: I32, n_components: int, offsets: I64) -> I32:
     return leader
 
 
-@entry
+@entry_point
 def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I32]:
     """Return the edges that left the nodes given, between the nodes they are part of now."""
     n = 0
@@ -145,7 +145,7 @@ def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I3
     return edges[0, :n].copy(), edges[1, :n].copy()
 
 
-@entry
+@entry_point
 def _list_triggers(g: Graph, trigger_node: I32) -> None:
     """Hang each trigger on the node that its own was merged into."""
     g.trigger_head[:] = -1
@@ -155,7 +155,7 @@ def _list_triggers(g: Graph, trigger_node: I32) -> None:
         g.trigger_head[node] = trigger
 
 
-@piece
+@device_function
 def merge(g: Graph, s: Shard, merged: Merged, first: int) -> int:
     """Give each leader what the nodes merged into it held; return where it stopped for space."""
     while first < merged.n_gone:

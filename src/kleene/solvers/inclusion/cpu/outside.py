@@ -23,10 +23,10 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 
-@piece
+@device_function
 def holds_unknown(s: Shard, row: int) -> bool:
     """Return whether a row has U, which is the last object of all."""
     last = s.row_start[row] + s.row_length[row] - 1
@@ -36,7 +36,7 @@ def holds_unknown(s: Shard, row: int) -> bool:
     return held
 
 
-@piece
+@device_function
 def hides(g: Graph, s: Shard, node: int, known: int) -> bool:
     """Return whether a node that holds the row `known` is one that does without what escaped."""
     if s.n[OUT] < 0 or node == g.root[s.n[OUT]]:
@@ -44,7 +44,7 @@ def hides(g: Graph, s: Shard, node: int, known: int) -> bool:
     return holds_unknown(s, known) or g.is_unknown[node] != 0
 
 
-@piece
+@device_function
 def any_escaped(s: Shard, row: int) -> bool:
     """Return whether a row has something that escaped."""
     start = s.row_start[row]
@@ -54,7 +54,7 @@ def any_escaped(s: Shard, row: int) -> bool:
     return False
 
 
-@piece
+@device_function
 def learn(g: Graph, s: Shard, node: int, new: int) -> None:
     """Take note of what a node's new row says: that the node is unknown, or what escaped."""
     if s.n[OUT] < 0:
@@ -70,20 +70,20 @@ def learn(g: Graph, s: Shard, node: int, new: int) -> None:
         s.n[UNKNOWNS] += 1
 
 
-@entry
+@entry_point
 def find_unknown(g_: Graph, s_: Shard, found: NDArray[np.uint8]) -> None:
     """Mark the nodes that hold U, as the shard with its word knows; OUT is not asked."""
     _find_unknown(pointers(g_), pointers(s_), found)
 
 
-@piece
+@device_function
 def _find_unknown(g: Graph, s: Shard, found: NDArray[np.uint8]) -> None:
     for node in range(len(found)):
         if g.root[node] == node and node != g.root[s.n[OUT]]:
             found[node] = holds_unknown(s, s.node_row[node])
 
 
-@entry
+@entry_point
 def leave_out(s_: Shard, is_unknown: NDArray[np.uint8], without: I32, first: int) -> int:
     """Let unknown nodes from `first` on do without what escaped; return where space ran out.
 
@@ -92,7 +92,7 @@ def leave_out(s_: Shard, is_unknown: NDArray[np.uint8], without: I32, first: int
     return _leave_out(pointers(s_), is_unknown, without, first)
 
 
-@piece
+@device_function
 def _leave_out(s: Shard, is_unknown: NDArray[np.uint8], without: I32, first: int) -> int:
     for node in range(first, len(is_unknown)):
         row = s.node_row[node]

@@ -7,13 +7,13 @@ import numpy as np
 from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cpu.rules import Rules
 from kleene.solvers.inclusion.cpu.state import COVER, FOUND, NEW_NODES, NODES, PORTS, Graph, Shard
-from kleene.solvers.inclusion.offline.compiled import piece
+from kleene.solvers.inclusion.offline.compiled import device_function
 
 # Kinds of use; actuals of place i are of kind PLACE + i
 LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
 
 
-@piece
+@device_function
 def edge(g: Graph, s: Shard, source: int, target: int) -> None:
     """Ask for a flow, unless it is from a node to itself; a node yet to be made is its own root."""
     if source < g.n[NODES]:
@@ -28,7 +28,7 @@ def edge(g: Graph, s: Shard, source: int, target: int) -> None:
     s.n[FOUND] = e + 1
 
 
-@piece
+@device_function
 def _tie(g: Graph, s: Shard, node: int, kind: int, port: int) -> None:
     """Let a node flow from or to a port, once per cover: many may have merged into one."""
     if node < 0:
@@ -43,7 +43,7 @@ def _tie(g: Graph, s: Shard, node: int, kind: int, port: int) -> None:
         edge(g, s, port, node)
 
 
-@piece
+@device_function
 def _connect(g: Graph, rules: Rules, s: Shard, o: int, kind: int, port: int) -> None:
     """Let an object's contents, formals or result flow from or to a port."""
     if kind == LOAD:
@@ -68,7 +68,7 @@ def _connect(g: Graph, rules: Rules, s: Shard, o: int, kind: int, port: int) -> 
         _tie(g, s, rules.function_rest[function], kind, port)
 
 
-@piece
+@device_function
 def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, port: int) -> None:
     """Connect a port with every object that `row` has and `before` has not."""
     s.n[COVER] += 1
@@ -87,7 +87,7 @@ def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, po
             word &= word - np.uint64(1)
 
 
-@piece
+@device_function
 def _find_port(s: Shard, k: int, kind: int) -> int:
     port = s.class_port[k]
     while port >= 0:
@@ -98,7 +98,7 @@ def _find_port(s: Shard, k: int, kind: int) -> int:
     return -1
 
 
-@piece
+@device_function
 def _new_port(g: Graph, s: Shard, k: int, kind: int) -> int:
     node: int = g.n[NODES] + s.n[NEW_NODES]
     s.n[NEW_NODES] += 1
@@ -111,7 +111,7 @@ def _new_port(g: Graph, s: Shard, k: int, kind: int) -> int:
     return node
 
 
-@piece
+@device_function
 def port_of(g: Graph, rules: Rules, s: Shard, k: int, kind: int) -> int:
     """Return a class's port, made with those of its parents if need be."""
     wanted = child = -1

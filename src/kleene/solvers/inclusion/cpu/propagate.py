@@ -6,12 +6,12 @@ from kleene.solvers.inclusion.cpu.order import Merged, merge
 from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.state import DONE, FACTS, ITEM, MORE_WORDS, STAGE, Graph, Shard
 from kleene.solvers.inclusion.cpu.sweep import inject_edge, inject_facts, sweep
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 MERGING, STATING, SENDING, SWEEPING = range(4)
 
 
-@entry
+@entry_point
 def propagate(g_: Graph, s_: Shard, merged_: Merged, first: int, end: int, work: int) -> int:
     """Send what is new until nothing waits; come back for space, or after so much work.
 
@@ -20,7 +20,7 @@ def propagate(g_: Graph, s_: Shard, merged_: Merged, first: int, end: int, work:
     return _propagate(pointers(g_), pointers(s_), pointers(merged_), first, end, work)
 
 
-@piece
+@device_function
 def _propagate(g: Graph, s: Shard, merged: Merged, first: int, end: int, work: int) -> int:
     if s.n[STAGE] == MERGING:
         s.n[ITEM] = merge(g, s, merged, s.n[ITEM])

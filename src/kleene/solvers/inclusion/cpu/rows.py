@@ -17,10 +17,10 @@ from kleene.solvers.inclusion.cpu.state import (
     WORDS_ROOM,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 
-@piece
+@device_function
 def room(s: Shard, n_words: int, n_rows: int) -> bool:
     """Return whether so many rows with so many words in all can be made."""
     fits: bool = s.n[WORDS] + n_words <= s.n[WORDS_ROOM]
@@ -28,7 +28,7 @@ def room(s: Shard, n_words: int, n_rows: int) -> bool:
     return fits
 
 
-@piece
+@device_function
 def keep(s: Shard, end: int) -> int:
     """Return the row made of the words written behind the last one; 0 if there are none."""
     start = s.n[WORDS]
@@ -43,7 +43,7 @@ def keep(s: Shard, end: int) -> int:
     return row
 
 
-@piece
+@device_function
 def seek(s: Shard, at: int, end: int, index: int) -> int:
     """Return the first place from `at` to `end` with at least this index, by doubling steps."""
     if at >= end or s.indices[at] >= index:
@@ -62,7 +62,7 @@ def seek(s: Shard, at: int, end: int, index: int) -> int:
     return end
 
 
-@piece
+@device_function
 def minus(s: Shard, left: int, right: int, hide: bool) -> int:
     """Return a row for what `left` has and `right` has not; without what escaped, if to hide it."""
     i, j = s.row_start[left], s.row_start[right]
@@ -83,7 +83,7 @@ def minus(s: Shard, left: int, right: int, hide: bool) -> int:
     return keep(s, at)
 
 
-@piece
+@device_function
 def _copy(s: Shard, first: int, end: int, at: int) -> int:
     """Copy words behind the last row; return where they end."""
     for i in range(end - first):
@@ -93,7 +93,7 @@ def _copy(s: Shard, first: int, end: int, at: int) -> int:
     return at + end - first
 
 
-@piece
+@device_function
 def union(s: Shard, left: int, right: int) -> int:
     """Return a row for what either has."""
     i, j = s.row_start[left], s.row_start[right]
@@ -122,7 +122,7 @@ def union(s: Shard, left: int, right: int) -> int:
     return keep(s, at)
 
 
-@piece
+@device_function
 def extend(s: Shard, row: int, new: int) -> bool:
     """Add a row to one that may change, if it has all the words; return whether it had."""
     start, end = s.row_start[row], s.row_start[row] + s.row_length[row]
@@ -139,7 +139,7 @@ def extend(s: Shard, row: int, new: int) -> bool:
     return True
 
 
-@piece
+@device_function
 def gather(s: Shard, row: int) -> None:
     """Add a row to the scratch set."""
     start = s.row_start[row]
@@ -149,7 +149,7 @@ def gather(s: Shard, row: int) -> None:
         s.touched[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
 
 
-@piece
+@device_function
 def take(s: Shard, known: int, hide: bool) -> int:
     """Return a row for what the scratch set has and `known` has not; empty the scratch set.
 
@@ -178,7 +178,7 @@ def take(s: Shard, known: int, hide: bool) -> int:
     return keep(s, at)
 
 
-@piece
+@device_function
 def same(s: Shard, left: int, right: int) -> bool:
     """Return whether two rows hold the same set."""
     if left == right:
@@ -192,7 +192,7 @@ def same(s: Shard, left: int, right: int) -> bool:
     return True
 
 
-@piece
+@device_function
 def size(s: Shard, row: int) -> int:
     """Return how many objects a row has."""
     n = 0
@@ -202,7 +202,7 @@ def size(s: Shard, row: int) -> int:
     return n
 
 
-@piece
+@device_function
 def hash_of(s: Shard, row: int) -> np.int64:
     """Return a number that equal rows share."""
     value = np.uint64(0)
@@ -213,7 +213,7 @@ def hash_of(s: Shard, row: int) -> np.int64:
     return np.int64(value >> np.uint64(1))
 
 
-@entry
+@entry_point
 def reclaim(s: Shard) -> None:
     """Move the rows still named together, and give them new numbers."""
     n_rows, n_classes = s.n[ROWS], s.n[CLASSES]

@@ -29,10 +29,10 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.offline.compiled import piece
+from kleene.solvers.inclusion.offline.compiled import device_function
 
 
-@piece
+@device_function
 def send(g: Graph, s: Shard, row: int, node: int) -> None:
     """Let a row wait at a node."""
     top = s.head[node]
@@ -51,7 +51,7 @@ def send(g: Graph, s: Shard, row: int, node: int) -> None:
     s.dirty[position >> 6] |= np.uint64(1) << np.uint64(position & 63)
 
 
-@piece
+@device_function
 def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
     """Let a row wait at every successor of a node."""
     for e in range(g.first_edge[node], g.end_edge[node]):
@@ -62,7 +62,7 @@ def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
         e = g.extra_next[e]
 
 
-@piece
+@device_function
 def inject_facts(g: Graph, s: Shard, fact: int) -> int:
     """Let the facts from `fact` on wait at their nodes; return where it stopped for space."""
     n_facts = g.n[FACTS]
@@ -84,7 +84,7 @@ def inject_facts(g: Graph, s: Shard, fact: int) -> int:
     return fact
 
 
-@piece
+@device_function
 def inject_edge(g: Graph, s: Shard, source: int, target: int) -> None:
     """Let what the source of an edge holds wait at its target."""
     source, target = g.root[source], g.root[target]
@@ -93,7 +93,7 @@ def inject_edge(g: Graph, s: Shard, source: int, target: int) -> None:
         send(g, s, row, target)
 
 
-@piece
+@device_function
 def note(g: Graph, s: Shard, node: int) -> None:
     """Remember that a node grew, if anything depends on what it holds."""
     if g.trigger_head[node] >= 0 and s.is_changed[node] == 0:
@@ -102,14 +102,14 @@ def note(g: Graph, s: Shard, node: int) -> None:
         s.n[CHANGED] += 1
 
 
-@piece
+@device_function
 def _release(s: Shard, first: int, last: int) -> None:
     """Give back the cells of a list."""
     s.cell_next[last] = s.n[FREE_CELL]
     s.n[FREE_CELL] = first
 
 
-@piece
+@device_function
 def _visit(g: Graph, s: Shard, node: int) -> int:
     """Add what waits at a node to its set; return a row for what was new."""
     known, first = s.node_row[node], s.head[node]
@@ -143,7 +143,7 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
     return new
 
 
-@piece
+@device_function
 def grow(g: Graph, s: Shard, node: int, new: int) -> None:
     """Add a row to a node's set."""
     known = s.node_row[node]
@@ -159,7 +159,7 @@ def grow(g: Graph, s: Shard, node: int, new: int) -> None:
     s.n[WORK] += s.row_length[row]
 
 
-@piece
+@device_function
 def sweep(g: Graph, s: Shard, work: int) -> int:
     """Propagate until nothing waits; come back for space, or after so much work."""
     stop = s.n[WORK] + work

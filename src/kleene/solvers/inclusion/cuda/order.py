@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene.graphs import Graph, Rows, strong_components
-from kleene.kernels.compiled import Room
+from kleene.kernels.compiled import CompilationUnit
 from kleene.solvers.inclusion.problem import I32
 
 
@@ -56,7 +56,7 @@ def order(n_rows: int, from_: I32, to: I32) -> Order:
     return Order(np.append(0, np.cumsum(sizes)).astype(np.int32), *narrow)
 
 
-@Room(__file__).entry
+@CompilationUnit(__file__).entry_point
 def _levels(offsets: Any, targets: Any) -> Any:
     """Return the longest path to each node; nodes are numbered along the edges."""
     level = np.zeros(len(offsets) - 1, np.int32)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.hybrid.compiled import entry
+from kleene.solvers.inclusion.hybrid.compiled import entry_point
 
 _ONE = np.uint64(1)
 
@@ -36,7 +36,7 @@ def pack(matrix: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Words:
     return Words(offsets, index.astype(np.int32), chosen[place, index])
 
 
-@entry
+@entry_point
 def merge(words: Any, every: Any, fresh: Any, gained: Any, block_words: int) -> None:
     """Add the words to the rows; what is new becomes fresh, and its blocks are noted."""
     offsets, index, word = words

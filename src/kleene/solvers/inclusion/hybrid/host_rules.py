@@ -14,14 +14,18 @@ from numba import prange
 
 from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cuda.tables import CONTENTS, RESULT
-from kleene.solvers.inclusion.hybrid.compiled import entry, parallel_entry, piece
+from kleene.solvers.inclusion.hybrid.compiled import (
+    device_function,
+    entry_point,
+    parallel_entry_point,
+)
 from kleene.solvers.inclusion.problem import MOVE
 
 COPY, PUSH, PULL, OFFSET = range(4)
 _ONE = np.uint64(1)
 
 
-@piece
+@device_function
 def target(maps: Any, special: Any, map_: int, o: int, into: bool) -> Any:
     """Return the node that object o stands for in a map, or -1; see rules.cu."""
     contents, function_of, result, rest, formal_offsets, formals = maps
@@ -38,7 +42,7 @@ def target(maps: Any, special: Any, map_: int, o: int, into: bool) -> Any:
     return formals[at] if at < formal_offsets[function + 1] else rest[function]
 
 
-@piece
+@device_function
 def flow(rows: Any, masks: Any, source: int, to: int, full: bool, mine: Any, gained: Any) -> None:
     """Add the blocks `mine` of row `source` to row `to`: all it holds, or what it gained."""
     every, delta, fresh, block_words = rows
@@ -58,7 +62,7 @@ def flow(rows: Any, masks: Any, source: int, to: int, full: bool, mine: Any, gai
             gained[to] |= _ONE << np.uint64(block)
 
 
-@piece
+@device_function
 def through(
     rows: Any, masks: Any, maps: Any, special: Any, rule: Any, push: bool, mine: Any, gained: Any
 ) -> None:
@@ -86,7 +90,7 @@ def through(
                     flow(rows, masks, source, to, is_new, mine, gained)
 
 
-@piece
+@device_function
 def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
     """Add object o to a row, if it lies in the blocks `mine`."""
     every, _, fresh, block_words = rows
@@ -98,7 +102,7 @@ def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
         gained[to] |= block
 
 
-@piece
+@device_function
 def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -> None:
     """Fire one offset (source, to, amount) for the objects that land in the blocks `mine`."""
     every, delta, _, block_words = rows
@@ -129,7 +133,7 @@ def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -
                         gain(rows, to, moved, mine, gained)
 
 
-@parallel_entry
+@parallel_entry_point
 def fire(
     kind: int,
     rules: Any,
@@ -156,7 +160,7 @@ def fire(
                 through(rows, masks, maps, special, rule, kind == PUSH, mine, mask)
 
 
-@entry
+@entry_point
 def active_rules(kind: int, rules: Any, masks: Any, dirty: Any, out: Any) -> int:
     """Write the rules of one kind that have work to `out`; return how many."""
     first, second, third = rules
@@ -174,7 +178,7 @@ def active_rules(kind: int, rules: Any, masks: Any, dirty: Any, out: Any) -> int
     return count
 
 
-@entry
+@entry_point
 def dirty_blocks(maps: Any, special: Any, masks: Any, block_words: int, out: Any) -> None:
     """Set out[0], out[1]: the blocks with an object whose contents, whose result, gained."""
     contents, function_of, result = maps[0], maps[1], maps[2]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.offline.compiled import entry, piece
+from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -32,7 +32,7 @@ class Flows(NamedTuple):
     copy_source: I32
 
 
-@entry
+@entry_point
 def number(flows: Flows, component: I32, before: I32, n_objects: int) -> I32:
     """Return a label from 1 on per component: equal labels, equal sets; 0: the empty set.
 
@@ -69,7 +69,7 @@ def number(flows: Flows, component: I32, before: I32, n_objects: int) -> I32:
     return _dense(_labels(offsets, inflow, first_offset + len(ids)))
 
 
-@piece
+@device_function
 def _offset_ids(component: I32, before: I32, source: I32, amount: I32) -> I32:
     """Return an id per offset: equal for equal label and amount; below 0 if the source is empty."""
     label = np.empty(len(source), np.int32)
@@ -82,7 +82,7 @@ def _offset_ids(component: I32, before: I32, source: I32, amount: I32) -> I32:
     return ids
 
 
-@piece
+@device_function
 def first_equal(left: I32, right: I32) -> I32:
     """Return for each pair the place of the first one that equals it."""
     n_slots = 16
@@ -104,7 +104,7 @@ def first_equal(left: I32, right: I32) -> I32:
     return found
 
 
-@piece
+@device_function
 def _dense(label: I64) -> I32:
     """Return the labels renumbered from 1 on, as they come; 0 stays."""
     largest = 0
@@ -122,7 +122,7 @@ def _dense(label: I64) -> I32:
     return dense
 
 
-@piece
+@device_function
 def _counted(flows: Flows, component: I32, n_components: int) -> I64:
     """Return where the tokens of each component begin."""
     offsets = np.zeros(n_components + 1, np.int64)
@@ -143,13 +143,13 @@ def _counted(flows: Flows, component: I32, n_components: int) -> I64:
     return offsets
 
 
-@piece
+@device_function
 def _put(place: I64, inflow: I64, k: int, token: int | np.int64) -> None:
     inflow[place[k]] = token
     place[k] += 1
 
 
-@piece
+@device_function
 def _put_ruled(
     place: I64, inflow: I64, component: I32, before: I32, node: I32, pointer: I32, first: int
 ) -> None:
@@ -160,7 +160,7 @@ def _put_ruled(
             _put(place, inflow, component[node[i]], first + label if label > 0 else 0)
 
 
-@piece
+@device_function
 def _labels(offsets: I64, inflow: I64, next_label: int) -> I64:
     """Return the label of each component, numbers for sets from `next_label` on."""
     n_components = len(offsets) - 1
@@ -197,7 +197,7 @@ def _labels(offsets: I64, inflow: I64, next_label: int) -> I64:
     return label
 
 
-@piece
+@device_function
 def _distinct(inflow: I64, first: int, end: int, label: I64, k: int) -> int:
     """Sort a component's labels in place, without 0 and repetitions; return how many there are."""
     at = first
@@ -223,7 +223,7 @@ def _distinct(inflow: I64, first: int, end: int, label: I64, k: int) -> int:
     return kept + 1 - first
 
 
-@piece
+@device_function
 def _insert(row: I64, first: int, end: int) -> None:
     """Sort a short part of a row."""
     for i in range(first + 1, end):
@@ -235,7 +235,7 @@ def _insert(row: I64, first: int, end: int) -> None:
         row[j + 1] = value
 
 
-@piece
+@device_function
 def _hash(inflow: I64, first: int, n: int) -> np.int64:
     value = np.uint64(n)
     for i in range(first, first + n):
@@ -244,7 +244,7 @@ def _hash(inflow: I64, first: int, n: int) -> np.int64:
     return np.int64(value >> np.uint64(1))
 
 
-@piece
+@device_function
 def _same(inflow: I64, first: int, second: int, n: int) -> bool:
     for i in range(n):  # noqa: SIM110 - Numba compiles no generator expression
         if inflow[first + i] != inflow[second + i]:

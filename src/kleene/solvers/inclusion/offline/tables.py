@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.offline.compiled import entry
+from kleene.solvers.inclusion.offline.compiled import entry_point
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
-@entry
+@entry_point
 def grouped(n_groups: int, group: I32) -> tuple[I64, I32]:
     """Return where each group's rows begin, and the rows by group; below 0 is no group."""
     offsets = np.zeros(n_groups + 1, np.int64)
@@ -30,7 +30,7 @@ def grouped(n_groups: int, group: I32) -> tuple[I64, I32]:
     return offsets, rows
 
 
-@entry
+@entry_point
 def successors(n_nodes: int, source: I32, target: I32) -> tuple[I64, I32]:
     """Return the targets by source, and where those of each source begin."""
     offsets = np.zeros(n_nodes + 1, np.int64)
@@ -46,7 +46,7 @@ def successors(n_nodes: int, source: I32, target: I32) -> tuple[I64, I32]:
     return offsets, targets
 
 
-@entry
+@entry_point
 def renamed_copies(name: I32, source: I32, target: I32) -> tuple[I32, I32]:
     """Return the copies between renamed nodes, without loops and those from nothing."""
     sources, targets = np.empty(len(source), np.int32), np.empty(len(source), np.int32)
@@ -60,7 +60,7 @@ def renamed_copies(name: I32, source: I32, target: I32) -> tuple[I32, I32]:
     return sources[:n].copy(), targets[:n].copy()
 
 
-@entry
+@entry_point
 def renamed(n_names: int, name: I32, key: I32, other: I32, third: I32) -> tuple[I32, I32, I32]:
     """Return the distinct rows of renamed nodes by key, without those that name nothing.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.paper.compiled import entry
+from kleene.solvers.inclusion.paper.compiled import entry_point
 from kleene.solvers.inclusion.problem import I32, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
@@ -62,7 +62,7 @@ def _first_width(problem: Problem) -> int:
     return max(int(np.ceil(INITIAL_SHARE * problem.n_functions)), int(most))
 
 
-@entry
+@entry_point
 def _append(row: I32, place: int) -> int:
     n_used = row[0]
     for slot in range(1, n_used + 1):
@@ -75,7 +75,7 @@ def _append(row: I32, place: int) -> int:
     return _GREW
 
 
-@entry
+@entry_point
 def _pass(
     rows: NDArray[np.int32],
     call_callee: I32,

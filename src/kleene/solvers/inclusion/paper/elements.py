@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.paper.compiled import entry
+from kleene.solvers.inclusion.paper.compiled import entry_point
 
 N_WORDS = 30
 N_BITS = 960
@@ -26,7 +26,7 @@ _PLACE = np.empty(32, np.int64)
 _PLACE[[(_DE_BRUIJN << k & 0xFFFFFFFF) >> 27 for k in range(32)]] = np.arange(32)
 
 
-@entry
+@entry_point
 def with_room(pool: Pool, used: I64, n_elements: int) -> Pool:
     """Return the pool, or one twice as large with its elements, so that `n_elements` fit in."""
     if used[0] + n_elements < len(pool):
@@ -36,7 +36,7 @@ def with_room(pool: Pool, used: I64, n_elements: int) -> Pool:
     return larger
 
 
-@entry
+@entry_point
 def take(pool: Pool, used: I64, base: int, following: int) -> int:
     """Return a cleared element."""
     element = int(used[1])
@@ -51,7 +51,7 @@ def take(pool: Pool, used: I64, base: int, following: int) -> int:
     return element
 
 
-@entry
+@entry_point
 def give_back(pool: Pool, used: I64, head: int) -> None:
     """Return a whole list to the pool."""
     while head:
@@ -61,7 +61,7 @@ def give_back(pool: Pool, used: I64, head: int) -> None:
         head = following
 
 
-@entry
+@entry_point
 def find(pool: Pool, used: I64, heads: Heads, node: int, base: int) -> int:
     """Return the element of a node's vector with that base; a new one if there is none."""
     before, element = 0, int(heads[node])
@@ -77,14 +77,14 @@ def find(pool: Pool, used: I64, heads: Heads, node: int, base: int) -> int:
     return new
 
 
-@entry
+@entry_point
 def add(pool: Pool, used: I64, heads: Heads, node: int, bit: int) -> None:
     """Set one bit of a node's vector."""
     element = find(pool, used, heads, node, bit // N_BITS)
     pool[element, bit % N_BITS // 32] |= 1 << bit % 32
 
 
-@entry
+@entry_point
 def join(pool: Pool, used: I64, heads: Heads, node: int, other: int) -> None:
     """Add the vector with head `other` to that of a node."""
     before, element = 0, int(heads[node])
@@ -103,7 +103,7 @@ def join(pool: Pool, used: I64, heads: Heads, node: int, other: int) -> None:
         other = int(pool[other, NEXT])
 
 
-@entry
+@entry_point
 def fold(pool: Pool, used: I64, heads: Heads, found: Heads, node: int) -> None:
     """Add what was found for a node to its vector, and leave in `found` what is new of it."""
     before, element = 0, int(heads[node])
@@ -137,7 +137,7 @@ def fold(pool: Pool, used: I64, heads: Heads, found: Heads, node: int) -> None:
         other = following
 
 
-@entry
+@entry_point
 def members(pool: Pool, head: int, into: I64) -> int:
     """Write the bits of a vector to `into`, ascending; return how many there are."""
     n_found = 0

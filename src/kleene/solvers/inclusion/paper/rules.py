@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.solvers.inclusion.moves import Moves
-from kleene.solvers.inclusion.paper.compiled import entry, piece
+from kleene.solvers.inclusion.paper.compiled import device_function, entry_point
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
     I64,
@@ -60,7 +60,7 @@ class Graph(NamedTuple):
     buffer: I64
 
 
-@piece
+@device_function
 def _apply(pool: Pool, g: Graph, e1: Heads, e2: Heads, e3: Heads) -> Pool:
     """E3(x) gains E2(y) for every y in E1(x)."""
     n_most = len(g.leader) // N_BITS + 1
@@ -74,7 +74,7 @@ def _apply(pool: Pool, g: Graph, e1: Heads, e2: Heads, e3: Heads) -> Pool:
     return pool
 
 
-@piece
+@device_function
 def _load(pool: Pool, g: Graph) -> Pool:
     """δC(x) gains ΔP(y) for every y in L(x); unlike a copy, a load may be its own pointer."""
     n_most = len(g.leader) // N_BITS + 1
@@ -88,7 +88,7 @@ def _load(pool: Pool, g: Graph) -> Pool:
     return pool
 
 
-@piece
+@device_function
 def _offset(pool: Pool, g: Graph) -> Pool:
     """δP(x) gains z + o for every z in ΔP(y), where x has an offset edge to y."""
     n_most = len(g.leader) // N_BITS + 1
@@ -115,7 +115,7 @@ def _offset(pool: Pool, g: Graph) -> Pool:
     return pool
 
 
-@piece
+@device_function
 def _store_pairs(pool: Pool, g: Graph) -> I64:
     """Return the pairs (x, y), as one number and sorted, with x in ΔP(y) and a store through y."""
     n_ids = len(g.leader)
@@ -136,7 +136,7 @@ def _store_pairs(pool: Pool, g: Graph) -> I64:
     return np.sort(pairs[:n_pairs])
 
 
-@piece
+@device_function
 def _store(pool: Pool, g: Graph) -> Pool:
     """δC(x) gains S(y) for every y with x in ΔP(y), in two phases: ΔP is not kept backwards."""
     n_ids = len(g.leader)
@@ -146,7 +146,7 @@ def _store(pool: Pool, g: Graph) -> Pool:
     return pool
 
 
-@piece
+@device_function
 def _call(pool: Pool, g: Graph) -> Pool:
     """δC gains the copies from actuals to formals and from results, for functions in ΔP(callee)."""
     for call in range(len(g.call_callee)):
@@ -171,13 +171,13 @@ def _call(pool: Pool, g: Graph) -> Pool:
     return pool
 
 
-@piece
+@device_function
 def _edge(pool: Pool, g: Graph, destination: int, source: int) -> None:
     if destination >= 0 and source >= 0 and destination != source:
         add(pool, g.used, g.found_c, destination, source)
 
 
-@piece
+@device_function
 def _turn(pool: Pool, g: Graph, whole: Heads, new: Heads, found: Heads) -> tuple[Pool, bool]:
     """Fold δ into the whole, make what is new of it the next Δ; return whether there is any."""
     n_most = len(g.leader) // N_BITS + 1
@@ -194,7 +194,7 @@ def _turn(pool: Pool, g: Graph, whole: Heads, new: Heads, found: Heads) -> tuple
     return pool, any_new
 
 
-@entry
+@entry_point
 def iterate(pool: Pool, g: Graph) -> tuple[Pool, int]:
     """Apply the rules to the fixed point; return the pool and the number of iterations."""
     n_iterations = 0
@@ -213,7 +213,7 @@ def iterate(pool: Pool, g: Graph) -> tuple[Pool, int]:
     return pool, n_iterations
 
 
-@entry
+@entry_point
 def fill(pool: Pool, used: I64, heads: Heads, node: Heads, bit: Heads) -> Pool:
     """Return the pool after setting one bit for each row; quick if bits descend."""
     for row in range(len(node)):
@@ -222,7 +222,7 @@ def fill(pool: Pool, used: I64, heads: Heads, node: Heads, bit: Heads) -> Pool:
     return pool
 
 
-@entry
+@entry_point
 def words(pool: Pool, heads: Heads, offsets: I64, index: Heads, word: NDArray[np.uint64]) -> int:
     """Return how many 64-bit words the vectors need; write them too unless `word` is empty."""
     n_words = 0
@@ -241,7 +241,7 @@ def words(pool: Pool, heads: Heads, offsets: I64, index: Heads, word: NDArray[np
     return n_words
 
 
-@entry
+@entry_point
 def call_edges(pool: Pool, g: Graph) -> I64:
     """Return call * n_functions + function for every call edge, sorted."""
     n_functions = len(g.formal_offsets) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.constants import AGGREGATE, SPLAT, UNDEF
 from kleene.frontends.c.reader.bits.cursor import (
     item,
@@ -42,10 +42,10 @@ EXTRACTELEMENT, INSERTELEMENT = int(Opcode.EXTRACTELEMENT), int(Opcode.INSERTELE
 SHUFFLEVECTOR = int(Opcode.SHUFFLEVECTOR)
 
 
-@step
+@no_refcount
 def aggregate(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue or insertvalue: the indices become constants."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = opcode
     add(m, typed(c, h))
     inside = h[LAST_TYPE]
@@ -62,10 +62,10 @@ def aggregate(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
         m[row + I_TYPE] = inside
 
 
-@step
+@no_refcount
 def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     """Return a shuffle's mask as it is printed: its elements one by one, even if all are one."""
-    apart()
+    noinline()
     if tagged < TAG_CONSTANT or tagged > TAG_CONSTANT + TAG_MASK:
         h[FAULT] = 1
         return tagged
@@ -86,10 +86,10 @@ def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     return intern_constant(m, AGGREGATE, 0, 0, type_id, -1, 0, base)
 
 
-@step
+@no_refcount
 def vector(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on elements of vectors."""
-    apart()
+    noinline()
     add(m, typed(c, h))
     whole = h[LAST_TYPE]
     m[row + I_TYPE] = whole

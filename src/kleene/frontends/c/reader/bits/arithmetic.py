@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import (
     a_type,
     item,
@@ -100,7 +100,7 @@ _PREDICATE_OF = np.array(
 )
 
 
-@step
+@no_refcount
 def is_real(m: Cells, type_id: int) -> bool:
     """Return whether this is a real type or a vector of one."""
     if kind_of(m, type_id) == T_VECTOR:
@@ -108,16 +108,16 @@ def is_real(m: Cells, type_id: int) -> bool:
     return kind_of(m, type_id) == T_FLOAT
 
 
-@step
+@no_refcount
 def bit(number: int, place: int, flag: int) -> int:
     """Return the flag if the bit is set."""
     return flag if (number >> place) & 1 else 0
 
 
-@step
+@no_refcount
 def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an operation on two values."""
-    apart()
+    noinline()
     add(m, typed(c, h))
     type_id = h[LAST_TYPE]
     add(m, relative(c, h))
@@ -140,10 +140,10 @@ def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
         m[row + I_FLAGS] = bit(flags, 0, DISJOINT)
 
 
-@step
+@no_refcount
 def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a conversion."""
-    apart()
+    noinline()
     add(m, typed(c, h))
     m[row + I_TYPE] = a_type(c, h)
     code, flags = item(c, h), optional(c, h)
@@ -164,10 +164,10 @@ def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
         h[FAULT] = 1
 
 
-@step
+@no_refcount
 def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a comparison."""
-    apart()
+    noinline()
     add(m, typed(c, h))
     type_id = h[LAST_TYPE]
     add(m, relative(c, h))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kleene.frontends.c.reader.bits.compiled import Cells, Words, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Words, no_refcount
 
 PLACE, LIMIT, FAULT = range(3)  # the first cells of the reading's state `b`
 MOST_BITS = 64
 
 
-@step
+@no_refcount
 def take(words: Words, b: Cells, width: int) -> int:
     """Return the next `width` bits, at most 64; past the end it is a fault."""
     place = b[PLACE]
@@ -32,7 +32,7 @@ def take(words: Words, b: Cells, width: int) -> int:
     return bits
 
 
-@step
+@no_refcount
 def variable(words: Words, b: Cells, width: int) -> int:
     """Return the next variable-width number: chunks whose top bit says that more follow."""
     if width < 2 or width > 32:
@@ -51,7 +51,7 @@ def variable(words: Words, b: Cells, width: int) -> int:
     return value
 
 
-@step
+@no_refcount
 def align(b: Cells) -> None:
     """Move to the next multiple of 32 bits."""
     b[PLACE] = (b[PLACE] + 31) & ~31
@@ -60,7 +60,7 @@ def align(b: Cells) -> None:
         b[PLACE] = b[LIMIT]
 
 
-@step
+@no_refcount
 def peek(words: Words, place: int) -> int:
     """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
     word, shift = place >> 6, place & 63

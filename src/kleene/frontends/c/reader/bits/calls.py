@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import a_type, block, item, left, relative, typed
 from kleene.frontends.c.reader.bits.debug import metadata_constant
 from kleene.frontends.c.reader.bits.head import FUNCTION, VARARG, group_of
@@ -72,10 +72,10 @@ T_LABEL, T_METADATA = int(TypeKind.LABEL), int(TypeKind.METADATA)
 _METADATA_MARK = 0x80000000
 
 
-@step
+@no_refcount
 def bundle(c: Cells, h: Cells, m: Cells) -> None:
     """Read an operand bundle of the call to come."""
-    apart()
+    noinline()
     tag = item(c, h)
     if tag < 0 or tag >= h[N_TAGS]:
         h[FAULT] = 1
@@ -95,10 +95,10 @@ def bundle(c: Cells, h: Cells, m: Cells) -> None:
     h[BUNDLED] = 1
 
 
-@step
+@no_refcount
 def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) -> None:
     """Read a call of `llvm.lifetime.start(i64, ptr)` as LLVM 22 has it: without the size."""
-    apart()
+    noinline()
     relative(c, h)
     pointer = relative(c, h)
     is_known = False
@@ -115,7 +115,7 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
     h[USED] |= 1 << (h[h[GLOBAL_ROW] + callee] & 31)
 
 
-@step
+@no_refcount
 def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
     """Read an argument whose type is known, and how it travels."""
     kind = kind_of(m, type_id)
@@ -129,10 +129,10 @@ def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id:
     add(m, relative(c, h))
 
 
-@step
+@no_refcount
 def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
     """Note how the next operand travels, if not as it is."""
-    apart()
+    noinline()
     group = group_of(c, h, attributes, index)
     if group >= 0 and h[group + GR_PASSING]:
         row = m[PASSED] + m[N_PASSED] * P_WIDTH
@@ -141,10 +141,10 @@ def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
         m[N_PASSED] += 1
 
 
-@step
+@no_refcount
 def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None:
     """Read the arguments, those beyond the function's type with their types."""
-    apart()
+    noinline()
     first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
     for i in range(count):
         argument(c, h, m, attributes, i + 1, m[first + i])
@@ -159,7 +159,7 @@ def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None
         add(m, typed(c, h))
 
 
-@step
+@no_refcount
 def tail_flag(bits: int) -> int:
     """Return which of the words before `call` stands there: the stronger one of two."""
     if bits & (1 << 16):
@@ -169,10 +169,10 @@ def tail_flag(bits: int) -> int:
     return TAIL if bits & 1 else 0
 
 
-@step
+@no_refcount
 def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read call, invoke or callbr; blocks come before the callee, in the text last."""
-    apart()
+    noinline()
     attributes, bits = item(c, h), item(c, h)
     if attributes < 0 or attributes > h[N_LISTS]:
         h[FAULT] = 1

@@ -6,18 +6,18 @@ from typing import Any, TypeAlias
 
 from numba import types
 
-from kleene.frontends.c.reader.compiled import CELLS, Cells, Nodes, Text, room
-from kleene.kernels.compiled import apart
+from kleene.frontends.c.reader.compiled import CELLS, Cells, Nodes, Text, unit
+from kleene.kernels.compiled import noinline
 
 Words: TypeAlias = Any
 
-_ROOM = room(
+_UNIT = unit(
     words=types.Array(types.uint64, 1, "C", readonly=True),
     letters=types.Array(types.uint8, 1, "C"),
     b=CELLS,
     c=CELLS,
     h=CELLS,
 )
-entry, step = _ROOM.entry, _ROOM.borrower
+entry_point, no_refcount = _UNIT.entry_point, _UNIT.no_refcount
 
-__all__ = ["Cells", "Nodes", "Text", "Words", "apart", "entry", "step"]
+__all__ = ["Cells", "Nodes", "Text", "Words", "entry_point", "no_refcount", "noinline"]

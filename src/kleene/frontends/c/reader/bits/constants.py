@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import (
     a_type,
     define,
@@ -96,10 +96,10 @@ for _code, _opcode in (
     _CAST_OF[_code] = _opcode
 
 
-@step
+@no_refcount
 def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Give the next number to the constant of a record, which is made when all are declared."""
-    apart()
+    noinline()
     row = record * R_WIDTH
     code = c[row + R_CODE]
     if code == blocks.CONSTANT_TYPE:
@@ -117,7 +117,7 @@ def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
         h[h[VALUE_RECORDS] + h[N_VALUES] - 1] = record
 
 
-@step
+@no_refcount
 def inner(c: Cells, record: int) -> tuple[int, int, int]:
     """Return where the constants within a constant lie: the first place, the end, the stride."""
     row = record * R_WIDTH
@@ -135,7 +135,7 @@ def inner(c: Cells, record: int) -> tuple[int, int, int]:
     return first, first, 1
 
 
-@step
+@no_refcount
 def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
     """Put the constants within a constant that are not yet made on the list of those to make."""
     first, end, stride = inner(c, record)
@@ -149,7 +149,7 @@ def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
             h[N_WAITING] += 1
 
 
-@step
+@no_refcount
 def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Push the constants within a constant, all made."""
     first, end, stride = inner(c, record)
@@ -157,16 +157,16 @@ def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
         push(m, h[h[VALUES] + c[place]])
 
 
-@step
+@no_refcount
 def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     """Return an array, struct or vector; a vector of one number over and over is a splat."""
-    apart()
+    noinline()
     base = m[TOP]
     push_inner(c, h, m, record)
     return collected(h, m, type_id, base)
 
 
-@step
+@no_refcount
 def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     """Return the aggregate of the constants on the stack from `base` on."""
     row = m[TYPES] + type_id * T_WIDTH
@@ -186,10 +186,10 @@ def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
 
 
-@step
+@no_refcount
 def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return an array or vector whose elements' bits are the operands."""
-    apart()
+    noinline()
     kind, base = kind_of(m, type_id), m[TOP]
     if kind != T_ARRAY and kind != T_VECTOR:
         h[FAULT] = 1
@@ -200,17 +200,17 @@ def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     return collected(h, m, type_id, base)
 
 
-@step
+@no_refcount
 def address_flags(number: int) -> int:
     """Return the flags of a getelementptr as LLVM prints them: `inbounds` implies `nusw`."""
     flags = INBOUNDS if number & 1 else NUSW if number & 2 else 0
     return flags | (NUW if number & 4 else 0)
 
 
-@step
+@no_refcount
 def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return an operation on constants."""
-    apart()
+    noinline()
     base, opcode, flags, about = m[TOP], -1, 0, -1
     if code == blocks.CONSTANT_BINARY:
         number = item(c, h)
@@ -244,7 +244,7 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
     return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
 
 
-@step
+@no_refcount
 def a_global(c: Cells, h: Cells) -> int:
     """Return the number of the global that the next operand names."""
     number = item(c, h)
@@ -254,10 +254,10 @@ def a_global(c: Cells, h: Cells) -> int:
     return number
 
 
-@step
+@no_refcount
 def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return the address of a block."""
-    apart()
+    noinline()
     base = m[TOP]
     a_type(c, h)
     number = a_global(c, h)
@@ -274,10 +274,10 @@ def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
 
 
-@step
+@no_refcount
 def wrapped(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
     """Return `dso_local_equivalent @f` or `no_cfi @f`."""
-    apart()
+    noinline()
     base = m[TOP]
     a_type(c, h)
     push(m, h[h[VALUES] + a_global(c, h)])
@@ -285,10 +285,10 @@ def wrapped(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, word, base)
 
 
-@step
+@no_refcount
 def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return a constant that holds no other."""
-    apart()
+    noinline()
     symbol = c[record * R_WIDTH + R_FIRST]
     if code == blocks.CONSTANT_NULL:
         return null(h, m, type_id)
@@ -325,10 +325,10 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
     return TAG_CONSTANT
 
 
-@step
+@no_refcount
 def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     """Make a constant whose inner ones are made."""
-    apart()
+    noinline()
     record, type_id = h[h[VALUE_RECORDS] + number], h[h[VALUE_TYPES] + number]
     code = c[record * R_WIDTH + R_CODE]
     go_to(c, h, record)
@@ -347,10 +347,10 @@ def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     h[h[VALUES] + number] = made
 
 
-@step
+@no_refcount
 def make_all(c: Cells, h: Cells, m: Cells) -> None:
     """Make the constants of the block that ends here."""
-    apart()
+    noinline()
     for number in range(h[FIRST_CONSTANT], h[N_VALUES]):
         if h[h[VALUES] + number] != UNMADE:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import (
     a_type,
     block,
@@ -34,10 +34,10 @@ CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
 CLEANUP, UNWINDS = int(Flag.CLEANUP), int(Flag.UNWINDS)
 
 
-@step
+@no_refcount
 def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a phi: values, counted back or forth, and blocks; flags make the number odd."""
-    apart()
+    noinline()
     m[row + I_OPCODE], m[row + I_TYPE] = PHI, a_type(c, h)
     while left(h) >= 2 and not h[FAULT]:
         add(m, value(h, h[N_VALUES] - signed(item(c, h))))
@@ -46,10 +46,10 @@ def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
         m[row + I_FLAGS] = fast_math(item(c, h))
 
 
-@step
+@no_refcount
 def branch(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a br: [target] or [then, else, condition]."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = BR
     if left(h) == 1:
         add(m, block(h, item(c, h)))
@@ -60,10 +60,10 @@ def branch(c: Cells, h: Cells, m: Cells, row: int) -> None:
     add(m, other)
 
 
-@step
+@no_refcount
 def many_ways(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read a switch or an indirectbr; the values of cases are not counted back."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = opcode
     a_type(c, h)
     add(m, relative(c, h))
@@ -78,10 +78,10 @@ def many_ways(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
         add(m, block(h, item(c, h)))
 
 
-@step
+@no_refcount
 def landing_pad(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a landingpad: a catch and a filter differ in their type, too."""
-    apart()
+    noinline()
     m[row + I_OPCODE], m[row + I_TYPE] = LANDINGPAD, a_type(c, h)
     m[row + I_FLAGS] = CLEANUP if item(c, h) else 0
     count = item(c, h)
@@ -92,10 +92,10 @@ def landing_pad(c: Cells, h: Cells, m: Cells, row: int) -> None:
             h[FAULT] = 1
 
 
-@step
+@no_refcount
 def funclet(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the pads of exceptions handled in funclets, and what leaves them."""
-    apart()
+    noinline()
     add(m, relative(c, h))
     if code == blocks.CLEANUP_RETURN or code == blocks.CATCH_RETURN:
         m[row + I_OPCODE] = CLEANUPRET if code == blocks.CLEANUP_RETURN else CATCHRET

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.state import (
     AT,
     END,
@@ -25,19 +25,19 @@ _LOWEST = -(1 << 63)
 _POSITIVE = (1 << 63) - 1
 
 
-@step
+@no_refcount
 def go_to(c: Cells, h: Cells, record: int) -> None:
     """Make this record the one at hand."""
     h[AT], h[END] = c[record * R_WIDTH + R_FIRST], c[record * R_WIDTH + R_END]
 
 
-@step
+@no_refcount
 def left(h: Cells) -> int:
     """Return how many operands are not yet read."""
     return h[END] - h[AT]
 
 
-@step
+@no_refcount
 def item(c: Cells, h: Cells) -> int:
     """Return the next operand; that there is none is a fault."""
     at = h[AT]
@@ -48,16 +48,16 @@ def item(c: Cells, h: Cells) -> int:
     return c[at]
 
 
-@step
+@no_refcount
 def optional(c: Cells, h: Cells) -> int:
     """Return the next operand, 0 if there is none."""
     return item(c, h) if h[AT] < h[END] else 0
 
 
-@step
+@no_refcount
 def a_type(c: Cells, h: Cells) -> int:
     """Return the type that the next operand names."""
-    apart()
+    noinline()
     number = item(c, h)
     if number < 0 or number >= h[N_TYPES]:
         h[FAULT] = 1
@@ -65,7 +65,7 @@ def a_type(c: Cells, h: Cells) -> int:
     return h[h[TYPE_OF] + number]
 
 
-@step
+@no_refcount
 def value(h: Cells, number: int) -> int:
     """Return the value of this number, tagged; one that is not yet defined by its number."""
     if number < 0 or number >= h[MAX_VALUES]:
@@ -76,17 +76,17 @@ def value(h: Cells, number: int) -> int:
     return TAG_NUMBERED + number
 
 
-@step
+@no_refcount
 def relative(c: Cells, h: Cells) -> int:
     """Return the value that lies as far back as the next operand says."""
-    apart()
+    noinline()
     return value(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
 
 
-@step
+@no_refcount
 def typed(c: Cells, h: Cells) -> int:
     """Return the value that the next operand says; its type, told if it is later, in LAST_TYPE."""
-    apart()
+    noinline()
     number = (h[N_VALUES] - item(c, h)) & _LOW_HALF
     if number < h[N_VALUES]:
         h[LAST_TYPE] = h[h[VALUE_TYPES] + number]
@@ -95,7 +95,7 @@ def typed(c: Cells, h: Cells) -> int:
     return value(h, number)
 
 
-@step
+@no_refcount
 def signed(number: int) -> int:
     """Return the number whose sign is kept in its lowest bit."""
     half = (number >> 1) & _POSITIVE
@@ -104,17 +104,17 @@ def signed(number: int) -> int:
     return -half if half else _LOWEST
 
 
-@step
+@no_refcount
 def block(h: Cells, number: int) -> int:
     """Return the block of this number in the function at hand, tagged."""
-    apart()
+    noinline()
     if number < 0 or number >= h[END_BLOCK] - h[FIRST_BLOCK]:
         h[FAULT] = 1
         return 0
     return TAG_BLOCK + h[FIRST_BLOCK] + number
 
 
-@step
+@no_refcount
 def define(h: Cells, tagged: int, type_id: int) -> None:
     """Give the next number to a value."""
     new = h[N_VALUES]

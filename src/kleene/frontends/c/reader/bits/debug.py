@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import item, left, typed, value
 from kleene.frontends.c.reader.bits.metadata import count, reference, row_of
 from kleene.frontends.c.reader.bits.state import (
@@ -53,10 +53,10 @@ ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.
 METADATA_CONSTANT = int(ConstantKind.METADATA)
 
 
-@step
+@no_refcount
 def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
     """Read where the last instruction comes from; it may be where the one before does."""
-    apart()
+    noinline()
     if is_new:
         row = h[N_NODES]
         if row >= h[MAX_NODES]:
@@ -75,7 +75,7 @@ def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
     m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_PLACE]
 
 
-@step
+@no_refcount
 def bound_value(c: Cells, h: Cells) -> int:
     """Return the value behind the metadata that the next operand names, -1 if it is no value."""
     row = row_of(h, item(c, h))
@@ -84,10 +84,10 @@ def bound_value(c: Cells, h: Cells) -> int:
     return value(h, h[h[MD_DATA] + row])
 
 
-@step
+@no_refcount
 def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     """Return the metadata that the next operand names as values are named: a text, or a node."""
-    apart()
+    noinline()
     row = row_of(h, (h[N_VALUES] - item(c, h)) & 0xFFFFFFFF)
     kind = h[h[MD_KIND] + row]
     if kind == MD_STRING:
@@ -97,10 +97,10 @@ def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     return plain_constant(m, METADATA_CONSTANT, METADATA, A_NODE)
 
 
-@step
+@no_refcount
 def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Read which value a variable is from the last instruction on; it stands before that."""
-    apart()
+    noinline()
     if code == blocks.DEBUG_LABEL or code == blocks.DEBUG_DECLARE_VALUE:
         return
     if m[N_INSTRUCTIONS] == 0:

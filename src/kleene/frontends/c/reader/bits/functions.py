@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
 from kleene.frontends.c.reader.bits.calls import bundle
-from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, entry, step
+from kleene.frontends.c.reader.bits.compiled import (
+    Cells,
+    Nodes,
+    Text,
+    entry_point,
+    no_refcount,
+    noinline,
+)
 from kleene.frontends.c.reader.bits.constants import declare, make_all
 from kleene.frontends.c.reader.bits.cursor import define, go_to, item, left
 from kleene.frontends.c.reader.bits.debug import debug_record, place
@@ -99,10 +106,10 @@ from kleene.ir.codes import Opcode
 LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
 
 
-@step
+@no_refcount
 def enter_function(h: Cells, m: Cells) -> None:
     """Begin the next body: its arguments are the first values after the module's."""
-    apart()
+    noinline()
     if h[N_BODIES] >= h[MAX_BODIES] or h[FUNCTION] >= 0:
         h[FAULT] = 1
         return
@@ -129,10 +136,10 @@ def enter_function(h: Cells, m: Cells) -> None:
         h[FAULT] = 1
 
 
-@step
+@no_refcount
 def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
     """Turn numbers of values that were not yet defined into the values."""
-    apart()
+    noinline()
     for cell in range(first, first + count * stride, stride):
         if m[cell] >= TAG_NUMBERED:
             number = m[cell] & TAG_MASK
@@ -142,7 +149,7 @@ def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
             m[cell] = h[h[VALUES] + number]
 
 
-@step
+@no_refcount
 def created(h: Cells) -> None:
     """See that what was upgraded is first called in the order in which it stands."""
     for new in range(h[N_CREATED], h[N_ORDERED]):
@@ -153,10 +160,10 @@ def created(h: Cells) -> None:
             h[N_CREATED] = new + 1
 
 
-@step
+@no_refcount
 def leave_function(h: Cells, m: Cells) -> None:
     """End a body: every block is there, and every value that is used."""
-    apart()
+    noinline()
     if (
         h[FUNCTION] < 0
         or h[IN_BLOCK]
@@ -177,7 +184,7 @@ def leave_function(h: Cells, m: Cells) -> None:
     h[FUNCTION] = -1
 
 
-@step
+@no_refcount
 def open_block(h: Cells, m: Cells) -> None:
     """Begin the next block."""
     new = m[N_BLOCKS]
@@ -191,10 +198,10 @@ def open_block(h: Cells, m: Cells) -> None:
     h[IN_BLOCK] = 1
 
 
-@step
+@no_refcount
 def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Append the instruction of the record at hand."""
-    apart()
+    noinline()
     if not h[IN_BLOCK]:
         open_block(h, m)
         if h[FAULT]:
@@ -214,7 +221,7 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
         h[IN_BLOCK] = 0
 
 
-@step
+@no_refcount
 def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> None:
     """Read one record of a body."""
     code = c[record * R_WIDTH + R_CODE]
@@ -235,10 +242,10 @@ def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> 
         instruction(c, h, m, code)
 
 
-@step
+@no_refcount
 def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read the name of a value or block."""
-    apart()
+    noinline()
     code = c[record * R_WIDTH + R_CODE]
     if code != blocks.SYMBOL_VALUE and code != blocks.SYMBOL_BLOCK:
         h[FAULT] = 1
@@ -263,10 +270,10 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         h[FAULT] = 1
 
 
-@step
+@no_refcount
 def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> None:
     """Begin or end what a block of the file holds."""
-    apart()
+    noinline()
     if block == blocks.FUNCTION:
         if is_entered:
             enter_function(h, m)
@@ -280,10 +287,10 @@ def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> Non
             make_all(c, h, m)
 
 
-@step
+@no_refcount
 def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> None:
     """Read types, attributes and tags."""
-    apart()
+    noinline()
     for zero in range(ZERO_TEXTS, ZERO_TEXTS + 3):
         h[zero] = symbol_of(text, s, h[zero])
     for record in range(n_records):
@@ -301,7 +308,7 @@ def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int
             return
 
 
-@step
+@no_refcount
 def body_record(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
 ) -> None:
@@ -323,7 +330,7 @@ def body_record(
         name_record(text, s, c, h, m, record)
 
 
-@entry
+@entry_point
 def read_records(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import a_type, go_to, item, optional
 from kleene.frontends.c.reader.bits.head import FUNCTION, POINTER, group_of
 from kleene.frontends.c.reader.bits.state import (
@@ -110,10 +110,10 @@ for _code, _linkage in (
     _LINKAGE_OF[_code] = _linkage
 
 
-@step
+@no_refcount
 def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: int) -> None:
     """Note who may see a global."""
-    apart()
+    noinline()
     if linkage < 0 or linkage >= len(_LINKAGE_OF) or _LINKAGE_OF[linkage] < 0:
         h[FAULT] = 1
         return
@@ -124,7 +124,7 @@ def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: in
         m[row + G_FLAGS] |= HIDDEN
 
 
-@step
+@no_refcount
 def local(m: Cells, row: int, visibility: int) -> int:
     """Return the flag of a symbol bound within its file, if nothing else says it."""
     linkage = m[row + G_LINKAGE]
@@ -132,10 +132,10 @@ def local(m: Cells, row: int, visibility: int) -> int:
     return 0 if is_local or (visibility != 0 and linkage != EXTERN_WEAK) else DSO_LOCAL
 
 
-@step
+@no_refcount
 def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a variable from its type on."""
-    apart()
+    noinline()
     m[row + G_TYPE] = a_type(c, h)
     bits, initializer, linkage = item(c, h), item(c, h), item(c, h)
     alignment = item(c, h)
@@ -156,10 +156,10 @@ def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
-@step
+@no_refcount
 def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Read the record of an alias or ifunc from its type on."""
-    apart()
+    noinline()
     m[row + G_TYPE] = a_type(c, h)
     if item(c, h):  # address space
         h[FAULT] = 1
@@ -173,10 +173,10 @@ def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
         m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
-@step
+@no_refcount
 def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> None:
     """Append the arguments of a function of this type."""
-    apart()
+    noinline()
     shape = m[TYPES] + type_id * T_WIDTH
     first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
     for i in range(count):
@@ -190,10 +190,10 @@ def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> No
         m[N_ARGUMENTS] += 1
 
 
-@step
+@no_refcount
 def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a function from its type on, and append its arguments."""
-    apart()
+    noinline()
     type_id = a_type(c, h)
     m[row + G_TYPE] = type_id
     item(c, h)  # calling convention
@@ -220,13 +220,13 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     arguments(c, h, m, type_id, attributes)
 
 
-@step
+@no_refcount
 def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Make what LLVM 22 makes of `llvm.lifetime.start(i64, ptr)`: `(ptr)`, and one left over.
 
     The latter is named after the size's type and used by nobody; LLVM 22.1 forgets it.
     """
-    apart()
+    noinline()
     old = m[TYPES] + a_type(c, h) * T_WIDTH
     base = m[TOP]
     push(m, VOID)
@@ -248,10 +248,10 @@ def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
         m[m[ARGUMENTS] + (m[N_ARGUMENTS] - 1) * A_WIDTH + A_FLAGS] = NOCAPTURE
 
 
-@step
+@no_refcount
 def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, new: int) -> None:
     """Append the global of one row of ORDER."""
-    apart()
+    noinline()
     row = m[GLOBALS] + new * G_WIDTH
     for i in range(G_WIDTH):
         m[row + i] = 0
@@ -283,10 +283,10 @@ def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, n
     m[HEAP_GLOBALS] = new + 1
 
 
-@step
+@no_refcount
 def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
     """Append all globals; they are the first values."""
-    apart()
+    noinline()
     for new in range(h[N_ORDERED]):
         order = h[ORDER] + new * O_WIDTH
         one_global(text, s, c, h, m, order, new)
@@ -301,7 +301,7 @@ def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
     h[N_VALUES] = h[N_MODULE_VALUES] = h[N_GLOBALS]
 
 
-@step
+@no_refcount
 def settle(h: Cells, m: Cells, cell: int) -> None:
     """Turn the number of a module's value in this cell into the value; -1 stays."""
     number = m[cell]
@@ -315,10 +315,10 @@ def settle(h: Cells, m: Cells, cell: int) -> None:
             m[cell] = TAG_CONSTANT
 
 
-@step
+@no_refcount
 def initializers(h: Cells, m: Cells) -> None:
     """Resolve what globals are initialised with, stand for, or handle exceptions by."""
-    apart()
+    noinline()
     for row in range(m[HEAP_GLOBALS]):
         settle(h, m, m[GLOBALS] + row * G_WIDTH + G_INITIALIZER)
     for row in range(m[HEAP_FUNCTIONS]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import a_type, go_to, item, left, optional
 from kleene.frontends.c.reader.bits.state import (
     AT,
@@ -105,17 +105,17 @@ _WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: re
 _READS = _WRITES >> 1
 
 
-@step
+@no_refcount
 def elements(c: Cells, h: Cells, m: Cells) -> None:
     """Push the types that the rest of the record names."""
     while left(h) > 0 and not h[FAULT]:
         push(m, a_type(c, h))
 
 
-@step
+@no_refcount
 def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     """Return the type that the record at hand describes."""
-    apart()
+    noinline()
     base = m[TOP]
     if code < len(_SIMPLE_OF) and _SIMPLE_OF[code] >= 0:
         return _SIMPLE_OF[code]
@@ -154,10 +154,10 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     return 0
 
 
-@step
+@no_refcount
 def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one record of the table of types."""
-    apart()
+    noinline()
     code = c[record * R_WIDTH + R_CODE]
     if code == blocks.TYPE_STRUCT_NAME:
         h[TYPE_NAME] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
@@ -170,7 +170,7 @@ def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         h[N_TYPES] += 1
 
 
-@step
+@no_refcount
 def memory_flags(effects: int) -> int:
     """Return what a function that touches memory in these ways does to it at most."""
     if effects & _WRITES:
@@ -178,10 +178,10 @@ def memory_flags(effects: int) -> int:
     return READ_ONLY if effects & _READS else READ_NONE
 
 
-@step
+@no_refcount
 def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
     """Read an attribute that has a number, after its sort: plain, with a value, with a type."""
-    apart()
+    noinline()
     kind = item(c, h)
     if kind <= 0 or kind >= _N_ATTRIBUTES:
         h[FAULT] = 1
@@ -208,7 +208,7 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
         a_type(c, h)
 
 
-@step
+@no_refcount
 def skip_text(c: Cells, h: Cells) -> None:
     """Move behind the next 0."""
     at, end = h[AT], h[END]
@@ -218,7 +218,7 @@ def skip_text(c: Cells, h: Cells) -> None:
     item(c, h)
 
 
-@step
+@no_refcount
 def skip_range(c: Cells, h: Cells, width: int) -> None:
     """Move over the two bounds of a range; those of many bits say how many words they have."""
     count = 2
@@ -230,10 +230,10 @@ def skip_range(c: Cells, h: Cells, width: int) -> None:
     h[AT] += count
 
 
-@step
+@no_refcount
 def attribute_group(c: Cells, h: Cells, record: int) -> None:
     """Read one attribute group: what it says of a function, its result or an argument."""
-    apart()
+    noinline()
     go_to(c, h, record)
     number = item(c, h)
     if number < 0 or number >= h[MAX_GROUPS]:
@@ -261,10 +261,10 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
             h[FAULT] = 1
 
 
-@step
+@no_refcount
 def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one attribute list: the groups of a function or call; they count from 1."""
-    apart()
+    noinline()
     new = h[N_LISTS] + 1
     if new >= h[MAX_LISTS]:
         h[FAULT] = 1
@@ -284,10 +284,10 @@ def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     h[N_LISTS] = new
 
 
-@step
+@no_refcount
 def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
     """Return the row of what an attribute list says of an index, -1 if it says nothing."""
-    apart()
+    noinline()
     if attributes <= 0 or attributes > h[N_LISTS]:
         return -1
     record = h[h[LISTS] + attributes] * R_WIDTH
@@ -298,7 +298,7 @@ def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
     return -1
 
 
-@step
+@no_refcount
 def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Note the tag that bundles name by its number."""
     if h[N_TAGS] >= h[MAX_TAGS] or c[record * R_WIDTH + R_CODE] != 1:

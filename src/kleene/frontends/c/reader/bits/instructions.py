@@ -6,7 +6,7 @@ from kleene.frontends.c.reader.bits import blocks
 from kleene.frontends.c.reader.bits.aggregates import aggregate, vector
 from kleene.frontends.c.reader.bits.arithmetic import binary, cast, compare
 from kleene.frontends.c.reader.bits.calls import call
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.constants import address_flags
 from kleene.frontends.c.reader.bits.control import branch, funclet, landing_pad, many_ways, phi
 from kleene.frontends.c.reader.bits.cursor import (
@@ -40,10 +40,10 @@ SELECT, VA_ARG, FREEZE = int(Opcode.SELECT), int(Opcode.VA_ARG), int(Opcode.FREE
 EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
 
 
-@step
+@no_refcount
 def address(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a getelementptr."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = GEP
     m[row + I_FLAGS] = address_flags(item(c, h))
     m[row + I_ABOUT] = a_type(c, h)
@@ -56,10 +56,10 @@ def address(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_TYPE] = result
 
 
-@step
+@no_refcount
 def choose(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a select: both values, then the condition, which comes first in the text."""
-    apart()
+    noinline()
     left_value = typed(c, h)
     m[row + I_OPCODE], m[row + I_TYPE] = SELECT, h[LAST_TYPE]
     right_value = relative(c, h)
@@ -69,10 +69,10 @@ def choose(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_FLAGS] = fast_math(optional(c, h))
 
 
-@step
+@no_refcount
 def one_value(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on one value."""
-    apart()
+    noinline()
     if code == blocks.VA_ARG:
         m[row + I_OPCODE] = VA_ARG
         a_type(c, h)
@@ -93,10 +93,10 @@ def one_value(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     m[row + I_FLAGS] = fast_math(optional(c, h))
 
 
-@step
+@no_refcount
 def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instruction of the record at hand into its row; one not known is a fault."""
-    apart()
+    noinline()
     if code == blocks.BINARY:
         binary(c, h, m, row)
     elif code == blocks.CAST:

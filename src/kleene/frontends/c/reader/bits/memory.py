@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import (
     a_type,
     item,
@@ -37,7 +37,7 @@ _SYSTEM = 1  # the scope that is not printed
 _MOST_ALIGNMENT = 33  # log2 of LLVM's largest, plus one
 
 
-@step
+@no_refcount
 def alignment(c: Cells, h: Cells) -> int:
     """Return the next operand as log2 of an alignment, plus one."""
     number = item(c, h)
@@ -46,7 +46,7 @@ def alignment(c: Cells, h: Cells) -> int:
     return number
 
 
-@step
+@no_refcount
 def an_ordering(c: Cells, h: Cells) -> int:
     """Return the ordering that the next operand says."""
     number = item(c, h)
@@ -56,17 +56,17 @@ def an_ordering(c: Cells, h: Cells) -> int:
     return number
 
 
-@step
+@no_refcount
 def ordering(c: Cells, h: Cells) -> int:
     """Return the flags of an ordering and the scope of it."""
     flags = an_ordering(c, h) << ORDERING_SHIFT
     return flags | (0 if item(c, h) == _SYSTEM else SCOPED)
 
 
-@step
+@no_refcount
 def allocation(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an alloca; its count is not counted back."""
-    apart()
+    noinline()
     m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
     a_type(c, h)
     count, bits = item(c, h), item(c, h)
@@ -79,10 +79,10 @@ def allocation(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_TYPE] = plain_type(m, POINTER, optional(c, h))
 
 
-@step
+@no_refcount
 def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a load."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = LOAD
     add(m, typed(c, h))
     m[row + I_TYPE] = a_type(c, h)
@@ -92,10 +92,10 @@ def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
         m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
 
 
-@step
+@no_refcount
 def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a store: the pointer comes first, in the text second."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = STORE
     pointer = typed(c, h)
     add(m, typed(c, h))
@@ -106,10 +106,10 @@ def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
         m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
 
 
-@step
+@no_refcount
 def exchange(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a cmpxchg, which gives the value held and whether it was the expected one."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = CMPXCHG
     add(m, typed(c, h))
     add(m, typed(c, h))
@@ -125,10 +125,10 @@ def exchange(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_ALIGN] = alignment(c, h)
 
 
-@step
+@no_refcount
 def update(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an atomicrmw."""
-    apart()
+    noinline()
     m[row + I_OPCODE] = ATOMICRMW
     add(m, typed(c, h))
     add(m, typed(c, h))
@@ -140,10 +140,10 @@ def update(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_ALIGN] = alignment(c, h)
 
 
-@step
+@no_refcount
 def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read an instruction on memory; one not known is a fault."""
-    apart()
+    noinline()
     if code == blocks.LOAD or code == blocks.ATOMIC_LOAD:
         load(c, h, m, row, code == blocks.ATOMIC_LOAD)
     elif code == blocks.STORE or code == blocks.ATOMIC_STORE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Nodes, Text, no_refcount, noinline
 from kleene.frontends.c.reader.bits.cursor import go_to, item, left
 from kleene.frontends.c.reader.bits.state import (
     FAULT,
@@ -69,7 +69,7 @@ _IS_PASSED_OVER = np.zeros(64, np.bool_)
 _IS_PASSED_OVER[[blocks.MD_NAME, blocks.MD_NAMED, blocks.MD_INDEX, blocks.MD_INDEX_PLACE]] = True
 
 
-@step
+@no_refcount
 def row_of(h: Cells, number: int) -> int:
     """Return the row of the metadata of this number."""
     row = number if number < h[N_MODULE_MD] else number + h[MD_SHIFT]
@@ -79,14 +79,14 @@ def row_of(h: Cells, number: int) -> int:
     return row
 
 
-@step
+@no_refcount
 def reference(c: Cells, h: Cells) -> int:
     """Return the row that the next operand refers to, plus one; 0 for none."""
     number = item(c, h)
     return row_of(h, number - 1) + 1 if number else 0
 
 
-@step
+@no_refcount
 def name(c: Cells, h: Cells) -> int:
     """Return the symbol of the text that the next operand refers to; 0 for none."""
     row = reference(c, h) - 1
@@ -98,13 +98,13 @@ def name(c: Cells, h: Cells) -> int:
     return h[h[MD_DATA] + row]
 
 
-@step
+@no_refcount
 def count(c: Cells, h: Cells) -> int:
     """Return the next operand, a line or the like."""
     return min(max(item(c, h), 0), _LARGEST)
 
 
-@step
+@no_refcount
 def new_row(h: Cells) -> int:
     """Give the next number to a piece of metadata; return its row."""
     row = h[N_ROWS]
@@ -116,7 +116,7 @@ def new_row(h: Cells) -> int:
     return row
 
 
-@step
+@no_refcount
 def length(text: Text, place: int) -> tuple[int, int]:
     """Return the number written at a place in bits, six at a time, and the place after it."""
     number, shift = 0, 0
@@ -130,10 +130,10 @@ def length(text: Text, place: int) -> tuple[int, int]:
             return number, place
 
 
-@step
+@no_refcount
 def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
     """Number texts: in a blob their lengths, then their letters."""
-    apart()
+    noinline()
     n_texts, offset = item(c, h), item(c, h)
     first, size = item(c, h), item(c, h)
     if n_texts < 0 or offset < 0 or size < 0 or offset > size or first + size > h[STRINGS_END]:
@@ -154,10 +154,10 @@ def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
         letters += n_letters
 
 
-@step
+@no_refcount
 def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     """Read a place or what surrounds one."""
-    apart()
+    noinline()
     head = item(c, h)
     if code == blocks.MD_LOCATION:
         nodes[row, M_KIND] = LOCATION
@@ -181,10 +181,10 @@ def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
             nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
 
 
-@step
+@no_refcount
 def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     """Read a variable of the source, or what ties a global to one."""
-    apart()
+    noinline()
     head = item(c, h)
     if code == blocks.MD_GLOBAL_EXPRESSION:
         nodes[row, M_KIND], nodes[row, M_VARIABLE] = GLOBAL_EXPRESSION, reference(c, h)
@@ -203,7 +203,7 @@ def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
         nodes[row, M_ARGUMENT] = count(c, h)
 
 
-@step
+@no_refcount
 def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read pairs of kind and node; the first place among them is the global's in `row`."""
     while left(h) >= 2 and not h[FAULT]:
@@ -212,12 +212,12 @@ def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
             m[row + G_DEBUG] = node
 
 
-@step
+@no_refcount
 def metadata_record(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
 ) -> None:
     """Read one record of metadata."""
-    apart()
+    noinline()
     code = c[record * R_WIDTH + R_CODE]
     go_to(c, h, record)
     if code == blocks.MD_STRINGS:
@@ -234,10 +234,10 @@ def metadata_record(
         h[FAULT] = 1
 
 
-@step
+@no_refcount
 def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
     """Read metadata that takes a number."""
-    apart()
+    noinline()
     row = new_row(h)
     if h[FAULT]:
         return
@@ -262,7 +262,7 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
         variable(c, h, nodes, row, code)
 
 
-@step
+@no_refcount
 def attachment(c: Cells, h: Cells, m: Cells) -> None:
     """Read an attachment; those of instructions are not about places."""
     if left(h) & 1 == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.bits.compiled import Cells, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount
 from kleene.frontends.c.reader.state import (
     I_ABOUT,
     I_BLOCK,
@@ -24,7 +24,7 @@ _ALL = int(Flag.NNAN | Flag.NINF | Flag.NSZ | Flag.ARCP | Flag.CONTRACT | Flag.A
 _SHIFT = int(Flag.NNAN).bit_length() - 2  # the file's bits 1 to 7 are ours from NNAN on
 
 
-@step
+@no_refcount
 def new_instruction(m: Cells) -> int:
     """Return the row of the next instruction, empty; it is not yet counted."""
     row = m[INSTRUCTIONS] + m[N_INSTRUCTIONS] * I_WIDTH
@@ -35,14 +35,14 @@ def new_instruction(m: Cells) -> int:
     return row
 
 
-@step
+@no_refcount
 def add(m: Cells, tagged: int) -> None:
     """Append an operand."""
     m[m[OPERANDS] + m[N_OPERANDS]] = tagged
     m[N_OPERANDS] += 1
 
 
-@step
+@no_refcount
 def fast_math(number: int) -> int:
     """Return the flags of arithmetic on reals; the lowest bit stands for all."""
     return _ALL if number & 1 else (number << _SHIFT) & _ALL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.bits.compiled import Cells, apart, step
+from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.bits.state import (
     FAULT,
     ZERO_TEXTS,
@@ -32,25 +32,25 @@ X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp
 WIDE = int(Flag.WIDE)
 
 
-@step
+@no_refcount
 def kind_of(m: Cells, type_id: int) -> int:
     """Return the kind of a type."""
     return m[m[TYPES] + type_id * T_WIDTH + T_KIND]
 
 
-@step
+@no_refcount
 def bits_of(m: Cells, type_id: int) -> int:
     """Return the width or count of a type."""
     return m[m[TYPES] + type_id * T_WIDTH + T_BITS]
 
 
-@step
+@no_refcount
 def element_of(m: Cells, type_id: int) -> int:
     """Return the element of an array or vector."""
     return m[m[ELEMENTS] + m[m[TYPES] + type_id * T_WIDTH + T_FIRST]]
 
 
-@step
+@no_refcount
 def narrowed(number: int, bits: int) -> int:
     """Return the value of an integer of this width, as LLVM prints it: i1 is 0 or 1."""
     if bits == 1:
@@ -61,7 +61,7 @@ def narrowed(number: int, bits: int) -> int:
     return (number << shift) >> shift
 
 
-@step
+@no_refcount
 def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
     """Return the bits of the float64 that is this narrower real; the payload of a NaN stays."""
     most, hidden = (1 << n_exponent) - 1, 1 << n_fraction
@@ -80,7 +80,7 @@ def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
     return (sign << 63) | (exponent << 52) | (fraction << (52 - n_fraction))
 
 
-@step
+@no_refcount
 def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     """Return the integer or real of this type whose bits are these."""
     if kind_of(m, type_id) == T_INT and bits_of(m, type_id) <= 64:
@@ -97,10 +97,10 @@ def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     return TAG_CONSTANT
 
 
-@step
+@no_refcount
 def null(h: Cells, m: Cells, type_id: int) -> int:
     """Return the zero of a type."""
-    apart()
+    noinline()
     kind = kind_of(m, type_id)
     if kind == T_INT:
         return plain_constant(m, INT, type_id, 0)

@@ -27,7 +27,7 @@ from kleene.frontends.c.reader.bits.bitstream import (
     take,
     variable,
 )
-from kleene.frontends.c.reader.bits.compiled import Cells, Words, apart, entry, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Words, entry_point, no_refcount, noinline
 
 # Columns of a record, and the codes of the rows that are none.
 R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
@@ -83,7 +83,7 @@ class Stream(NamedTuple):
         return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
 
 
-@step
+@no_refcount
 def put(c: Cells, b: Cells, value: int) -> None:
     """Append an operand."""
     if b[N_CELLS] >= b[MAX_CELLS]:
@@ -93,10 +93,10 @@ def put(c: Cells, b: Cells, value: int) -> None:
     b[N_CELLS] += 1
 
 
-@step
+@no_refcount
 def open_record(c: Cells, b: Cells, code: int) -> None:
     """Append a row without operands."""
-    apart()
+    noinline()
     if b[N_RECORDS] >= b[MAX_RECORDS]:
         b[FAULT] = b[FULL] = 1
         return
@@ -107,7 +107,7 @@ def open_record(c: Cells, b: Cells, code: int) -> None:
     b[N_RECORDS] += 1
 
 
-@step
+@no_refcount
 def record_code(b: Cells, code: int) -> int:
     """Return the code of a record; none is taken for ENTER or LEAVE."""
     if code < 0:
@@ -116,14 +116,14 @@ def record_code(b: Cells, code: int) -> int:
     return code
 
 
-@step
+@no_refcount
 def close_record(c: Cells, b: Cells) -> None:
     """End the last row's operands here."""
     if not b[FAULT]:
         c[(b[N_RECORDS] - 1) * R_WIDTH + R_END] = b[N_CELLS]
 
 
-@step
+@no_refcount
 def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
     """Return the next operand in this encoding."""
     if encoding == _FIXED:
@@ -138,10 +138,10 @@ def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
     return 0
 
 
-@step
+@no_refcount
 def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     """Append `count` variable-width numbers: `variable` with its state in registers."""
-    apart()
+    noinline()
     place, limit, at = b[PLACE], b[LIMIT], b[N_CELLS]
     top, mask = 1 << (width - 1), (1 << (width - 1)) - 1
     for i in range(at, at + count):
@@ -160,10 +160,10 @@ def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     b[PLACE], b[N_CELLS] = place, at + count
 
 
-@step
+@no_refcount
 def array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
     """Append the elements of an array."""
-    apart()
+    noinline()
     count = variable(words, b, 6)
     if count < 0 or count > b[MAX_CELLS] - b[N_CELLS]:
         b[FAULT] = b[FULL] = 1
@@ -177,10 +177,10 @@ def array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
         put(c, b, scalar(words, b, encoding, value))
 
 
-@step
+@no_refcount
 def blob(words: Words, c: Cells, b: Cells) -> None:
     """Append a blob's first byte and length."""
-    apart()
+    noinline()
     count = variable(words, b, 6)
     align(b)
     if count < 0 or count > (b[LIMIT] - b[PLACE]) >> 3:
@@ -192,19 +192,19 @@ def blob(words: Words, c: Cells, b: Cells) -> None:
     align(b)
 
 
-@step
+@no_refcount
 def plain_record(words: Words, c: Cells, b: Cells) -> None:
     """Append a record written without an abbreviation."""
-    apart()
+    noinline()
     open_record(c, b, record_code(b, variable(words, b, 6)))
     array(words, c, b, _VBR, 6)
     close_record(c, b)
 
 
-@step
+@no_refcount
 def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
     """Append a record written as an abbreviation says; its first scalar is the code."""
-    apart()
+    noinline()
     row = ABBREVIATIONS + 2 * abbreviation
     part, end = PARTS + 2 * b[row], PARTS + 2 * (b[row] + b[row + 1])
     first = True
@@ -225,10 +225,10 @@ def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
     close_record(c, b)
 
 
-@step
+@no_refcount
 def define(words: Words, b: Cells) -> None:
     """Read an abbreviation: for this block, or in BLOCKINFO for the blocks it speaks of."""
-    apart()
+    noinline()
     count, new = variable(words, b, 5), b[N_ABBREVIATIONS]
     if new >= _MAX_ABBREVIATIONS or count < 1 or count > _MAX_PARTS - b[N_PARTS]:
         b[FAULT] = 1
@@ -267,7 +267,7 @@ def define(words: Words, b: Cells) -> None:
         b[FAULT] = 1
 
 
-@step
+@no_refcount
 def know(b: Cells, abbreviation: int) -> None:
     """Give the next number of this block to an abbreviation."""
     if b[N_SCOPE] >= _MAX_ABBREVIATIONS:
@@ -277,10 +277,10 @@ def know(b: Cells, abbreviation: int) -> None:
     b[N_SCOPE] += 1
 
 
-@step
+@no_refcount
 def enter(words: Words, c: Cells, b: Cells) -> None:
     """Read a block's head; a block that is not needed is skipped."""
-    apart()
+    noinline()
     block, width = variable(words, b, 8), variable(words, b, 4)
     align(b)
     end = (take(words, b, 32) << 5) + b[PLACE]
@@ -303,10 +303,10 @@ def enter(words: Words, c: Cells, b: Cells) -> None:
     open_record(c, b, ENTER)
 
 
-@step
+@no_refcount
 def leave(c: Cells, b: Cells) -> None:
     """End a block; its abbreviations are forgotten, BLOCKINFO's are not."""
-    apart()
+    noinline()
     frame = FRAMES + b[DEPTH] * F_SIZE
     align(b)
     if b[PLACE] != b[frame + F_END]:
@@ -319,7 +319,7 @@ def leave(c: Cells, b: Cells) -> None:
     b[DEPTH] -= 1
 
 
-@step
+@no_refcount
 def subject(c: Cells, b: Cells) -> None:
     """Note the block that BLOCKINFO's last record says its abbreviations are for."""
     row = (b[N_RECORDS] - 1) * R_WIDTH
@@ -327,7 +327,7 @@ def subject(c: Cells, b: Cells) -> None:
         b[ABOUT] = c[c[row + R_FIRST]]
 
 
-@entry
+@entry_point
 def flatten(words: Words, c: Cells, b: Cells) -> None:
     """Fill `c` with the records of the stream from the present place on."""
     while not b[FAULT]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.c.reader.bits import blocks
-from kleene.frontends.c.reader.bits.compiled import Cells, Text, apart, entry, step
+from kleene.frontends.c.reader.bits.compiled import Cells, Text, entry_point, no_refcount, noinline
 from kleene.frontends.c.reader.bits.plan import Records
 from kleene.frontends.c.reader.bits.state import TEXT_MASK, TEXT_SHIFT
 from kleene.frontends.c.reader.bits.stream import R_BLOCK, R_CODE, R_END, R_FIRST, R_WIDTH
@@ -32,10 +32,10 @@ def room_for(records: Records) -> int:
     return sum(int(records.n_operands(some).sum()) + len(some) for some in found)
 
 
-@step
+@no_refcount
 def letters_of(letters: Text, c: Cells, first: int, end: int, place: int) -> int:
     """Write operands as bytes from `place` on; return the text as a number, -1 if too long."""
-    apart()
+    noinline()
     if end - first > TEXT_MASK - 1:
         return -1
     for i in range(first, end):
@@ -43,7 +43,7 @@ def letters_of(letters: Text, c: Cells, first: int, end: int, place: int) -> int
     return (place << TEXT_SHIFT) + end - first
 
 
-@entry
+@entry_point
 def spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
     """Write all texts from `place` on; return where they end, -1 if one is not well formed."""
     for record in range(n_records):
@@ -89,7 +89,7 @@ def spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
     return place
 
 
-@step
+@no_refcount
 def symbol_of(text: Text, s: Cells, packed: int) -> int:
     """Return the symbol of a text that is one number."""
     first = packed >> TEXT_SHIFT
