@@ -1,8 +1,8 @@
 """How loops are compiled: by Numba, once each, kept on disk.
 
 A `CompilationUnit` is a set of sources whose functions are compiled together. Python calls an
-*entry point*, whose machine code is kept on disk with the device functions it calls inside. Only compiled
-code calls a *device function*, which Numba sees when its caller is compiled: a process that finds
+*entry point*, whose machine code is kept on disk with the device functions it calls inside. Only
+compiled code calls a *device function*, which Numba sees when its caller is compiled: a process that finds
 its entry points on disk pays for no device function. A *no-refcount* function is a device function
 that leaves it to its callers to hold arrays.
 

@@ -1,4 +1,4 @@
-"""How the loops of this package are compiled: once for each type of element, when first asked for."""
+"""How these loops are compiled: once for each type of element, when first asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the loops of this package and of the CPU solver are compiled: see `kleene.kernels.compiled`."""
+"""How these loops and the CPU solver's are compiled: see `kleene.kernels.compiled`."""
 
 from __future__ import annotations
 
