@@ -49,7 +49,7 @@ print(main.run(40), sum(main.run.stats.cache_hits.values()),
 
 
 def asked(folder: Path) -> list[str]:
-    """Return the result, the hits on disk, and whether device functions and a compiler were needed."""
+    """Return the result, hits on disk, and whether device functions and compiler were needed."""
     command = [sys.executable, "-c", ASK, str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 

@@ -2,9 +2,9 @@
 
 A `CompilationUnit` is a set of sources whose functions are compiled together. Python calls an
 *entry point*, whose machine code is kept on disk with the device functions it calls inside. Only
-compiled code calls a *device function*, which Numba sees when its caller is compiled: a process that finds
-its entry points on disk pays for no device function. A *no-refcount* function is a device function
-that leaves it to its callers to hold arrays.
+compiled code calls a *device function*, which Numba sees when its caller is compiled: a process
+that finds its entry points on disk pays for no device function. A *no-refcount* function is a
+device function that leaves it to its callers to hold arrays.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
