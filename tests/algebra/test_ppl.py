@@ -16,7 +16,10 @@ from kleene.algebra import Linear
 from tests.algebra.dense import NAMES, constraint, run, steps
 
 PROBLEM = ppl.problem()
-pytestmark = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+pytestmark = [
+    pytest.mark.tools,
+    pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
+]
 
 N = 4
 BOUNDS = st.integers(-6, 9)

@@ -59,6 +59,7 @@ def test_files_and_differences(kleene: Kleene, tmp_path: Path) -> None:
     assert kleene("cfa", new, "--diff", SHOP).stdout == "+ top -> gift\n"
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 def test_a_drawing(kleene: Kleene, tmp_path: Path) -> None:
     drawing = tmp_path / "calls.svg"

@@ -41,6 +41,7 @@ def test_without_graphviz_dot_is_written_and_said(
     assert not svg.exists()
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 def test_graphviz_draws(kleene: Kleene, tmp_path: Path) -> None:
     svg = tmp_path / "release.svg"

@@ -100,6 +100,7 @@ def test_without_graphviz_dot_is_written_and_said(
     assert (tmp_path / "g.dot").read_text(encoding="utf-8").startswith("digraph")
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 def test_graphviz_draws(kleene: Kleene, tmp_path: Path) -> None:
     assert kleene("points-to", EVENTS, "--call-graph", tmp_path / "g.svg").returncode == 0

@@ -55,6 +55,9 @@ def test_a_step_gives_both_streams_and_the_exit_code(tmp_path: Path) -> None:
 def test_output_is_compared() -> None:
     assert matches("one ... three\n", "one two three")
     assert matches("first\n...\nlast\n", "first\nmore\nand more\nlast")
+    assert matches("first\n...\nlast\n", "first\nlast")
+    assert not matches("first\n...\nlast\n", "first\nnot the last")
+    assert not matches("one ... three\n", "one\ntwo three")
     assert not matches("one\n", "two")
     assert not matches("", "something")
 

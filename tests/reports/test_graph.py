@@ -56,6 +56,7 @@ def test_a_missing_graphviz_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert svg_problem() == "Graphviz's 'dot' is not on the PATH"
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 @pytest.mark.parametrize("label", ["plain", 'a "quote" \\ and <angle> & more', "tab\there"])
 def test_graphviz_draws_what_we_write(label: str) -> None:

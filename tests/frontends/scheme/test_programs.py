@@ -29,6 +29,7 @@ def test_output(path):
     assert run(program, max_steps=5_000_000).output.splitlines() == expected
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(GUILE is None, reason="guile is not installed")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_second_opinion(path):

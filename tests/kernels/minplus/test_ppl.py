@@ -10,7 +10,10 @@ from kleene.kernels import minplus
 from tests.kernels.minplus.octagon_inputs import octagons, random_octagon
 
 PROBLEM = ppl.problem()
-pytestmark = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+pytestmark = [
+    pytest.mark.tools,
+    pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
+]
 KINDS = ("double", "mpq_class")
 
 
