@@ -167,8 +167,8 @@ def trees(max_leaves: int = 8) -> st.SearchStrategy[Tree]:
 
 def landings(layout: Layout, shape: int, place: int, move: int) -> set[int]:
     """Return the places that a move takes a place of a shape to."""
-    row = int(layout.move_rows[move * len(layout.n_places) + shape])
+    row = int(layout.image_rows[move * len(layout.n_places) + shape])
     if row < 0:
         return set(range(int(layout.n_places[shape])))
-    low, high = layout.move_offsets[row + place : row + place + 2].tolist()
-    return set(layout.move_landings[low:high].tolist())
+    low, high = layout.image_offsets[row + place : row + place + 2].tolist()
+    return set(layout.images[low:high].tolist())

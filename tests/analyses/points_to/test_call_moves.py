@@ -54,9 +54,9 @@ def test_moves_are_numbered_once() -> None:
 
 
 def _landings(layout: Layout, move: int, shape: int) -> list[list[int]]:
-    row = layout.move_rows[move * len(layout.n_places) + shape]
-    offsets = layout.move_offsets[row : row + layout.n_places[shape] + 1]
-    return [layout.move_landings[a:b].tolist() for a, b in pairwise(offsets.tolist())]
+    row = layout.image_rows[move * len(layout.n_places) + shape]
+    offsets = layout.image_offsets[row : row + layout.n_places[shape] + 1]
+    return [layout.images[a:b].tolist() for a, b in pairwise(offsets.tolist())]
 
 
 def test_a_call_leaves_data_and_other_functions_behind() -> None:

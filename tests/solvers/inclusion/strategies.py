@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
+from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.check import check
 
 
@@ -54,9 +54,9 @@ def problems(draw: st.DrawFn, calls: bool = True, flags: bool = True) -> Problem
     table(6, copy_destination=node, copy_source=node)
     table(5, load_destination=node, load_pointer=node)
     table(5, store_pointer=node, store_source=node)
-    n_moves = draw(st.integers(0, 2))
-    columns |= moves(lambda low, high: draw(st.integers(low, high)), sizes, n_moves)
-    amount = st.integers(MOVE + 1 - (n_moves if n_objects else 0), 4)
+    n_offset_kinds = draw(st.integers(0, 2))
+    columns |= image_columns(lambda low, high: draw(st.integers(low, high)), sizes, n_offset_kinds)
+    amount = st.integers(BY_LAYOUT + 1 - (n_offset_kinds if n_objects else 0), 4)
     table(4, offset_destination=node, offset_source=node, offset_amount=amount)
     if calls:
         places = st.lists(st.integers(0, max(n_objects - 1, 0)), max_size=4, unique=True)
@@ -111,9 +111,11 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
     columns |= {"store_pointer": nodes(n), "store_source": nodes(n)}
     n = count(4)
     columns |= {"offset_destination": nodes(n), "offset_source": nodes(n)}
-    n_moves = int(rng.integers(0, 3)) if n_objects else 0
-    columns |= moves(lambda low, high: int(rng.integers(low, high + 1)), sizes.tolist(), n_moves)
-    columns |= {"offset_amount": rng.integers(MOVE + 1 - n_moves, 4, n)}
+    n_offset_kinds = int(rng.integers(0, 3)) if n_objects else 0
+    columns |= image_columns(
+        lambda low, high: int(rng.integers(low, high + 1)), sizes.tolist(), n_offset_kinds
+    )
+    columns |= {"offset_amount": rng.integers(BY_LAYOUT + 1 - n_offset_kinds, 4, n)}
     if calls:
         functions = rng.permutation(n_objects)[: count(6)]
         n = len(functions)
@@ -178,28 +180,30 @@ def random_mixed(seed: int) -> Problem:
     return large_problem(seed) if seed % 20 == 19 else random_problem(seed)
 
 
-def moves(pick: Callable[[int, int], int], sizes: list[int], n_moves: int) -> dict[str, object]:
-    """Return columns with some moves: each shape is one size, some sizes have two shapes."""
-    if not n_moves or not sizes:
+def image_columns(
+    pick: Callable[[int, int], int], sizes: list[int], n_offset_kinds: int
+) -> dict[str, object]:
+    """Return columns with some offset kinds: a layout has one size, some sizes two layouts."""
+    if not n_offset_kinds or not sizes:
         return {}
-    shapes = sorted({(size, pick(0, 1)) for size in sizes})
-    by_size = {size: [i for i, shape in enumerate(shapes) if shape[0] == size] for size in sizes}
-    shape_of = [by_size[size][pick(0, len(by_size[size]) - 1)] for size in sizes]
-    used = sorted(set(shape_of))
-    size_of = dict(zip(shape_of, sizes, strict=True))
+    layouts = sorted({(size, pick(0, 1)) for size in sizes})
+    by_size = {size: [i for i, layout in enumerate(layouts) if layout[0] == size] for size in sizes}
+    layout_of = [by_size[size][pick(0, len(by_size[size]) - 1)] for size in sizes]
+    used = sorted(set(layout_of))
+    size_of = dict(zip(layout_of, sizes, strict=True))
     rows: list[int] = []
-    landings: list[list[int]] = []
-    for _ in range(n_moves):
-        for shape in used:
-            rows.append(NONE if pick(0, 5) == 0 else len(landings))
+    rows_of_images: list[list[int]] = []
+    for _ in range(n_offset_kinds):
+        for layout in used:
+            rows.append(NONE if pick(0, 5) == 0 else len(rows_of_images))
             if rows[-1] != NONE:
-                places = range(size_of[shape])
-                landings += [[i for i in places if pick(0, 2) == 0] for _ in places]
+                places = range(size_of[layout])
+                rows_of_images += [[i for i in places if pick(0, 2) == 0] for _ in places]
     return {
-        "allocation_shape": [used.index(shape) for shape in shape_of],
-        "move_rows": rows,
-        "move_offsets": [0, *accumulate(map(len, landings))],
-        "move_landings": [place for row in landings for place in row],
+        "allocation_layout": [used.index(layout) for layout in layout_of],
+        "image_rows": rows,
+        "image_offsets": [0, *accumulate(map(len, rows_of_images))],
+        "images": [place for row in rows_of_images for place in row],
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import MOVE, NONE, Problem, Rows, Solution, difference, reference
+from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem, Rows, Solution, difference, reference
 from kleene.solvers.inclusion.builder import Builder
 from tests.solvers.inclusion.registry import Solver
 from tests.solvers.inclusion.strategies import problem_of
@@ -89,7 +89,7 @@ def thinned(problem: Problem, data: st.DataObject) -> Problem:
     return replace(problem, **changes)
 
 
-_NO_NODES = ("offset_amount", "flags", "allocation_shape", "move_rows", "move_landings")
+_NO_NODES = ("offset_amount", "flags", "allocation_layout", "image_rows", "images")
 
 
 def renumbered(problem: Problem, nodes: np.ndarray, order: list[int]) -> tuple[Problem, np.ndarray]:
@@ -106,8 +106,8 @@ def renumbered(problem: Problem, nodes: np.ndarray, order: list[int]) -> tuple[P
         elif name not in _NO_NODES and not name.endswith("offsets"):
             changes[name] = np.append(nodes, np.int32(NONE))[column]
     changes["contents"] = changes["contents"][old]
-    if len(problem.allocation_shape):
-        changes["allocation_shape"] = problem.allocation_shape[order]
+    if len(problem.allocation_layout):
+        changes["allocation_layout"] = problem.allocation_layout[order]
     sizes = np.diff(bounds)[np.array(order, np.int64)]
     changes["allocation_offsets"] = np.append(0, np.cumsum(sizes)).astype(np.int32)
     return replace(problem, **changes), objects
@@ -126,8 +126,8 @@ def permuted(plain: Solution, nodes: np.ndarray, objects: np.ndarray) -> Solutio
     )
 
 
-def test_moves_depend_on_the_shape(solver: Solver) -> None:
-    """Move 0 steps on in shape 0, forks in shape 1 and drops what is in shape 2; move 1 is ANY."""
+def test_images_depend_on_the_layout(solver: Solver) -> None:
+    """Kind 0 steps on in layout 0, forks in layout 1, drops what is in layout 2; kind 1 is ANY."""
     problem = problem_of(
         3,
         contents=[NONE] * 6,
@@ -136,11 +136,11 @@ def test_moves_depend_on_the_shape(solver: Solver) -> None:
         address_object=[0, 3, 5],
         offset_destination=[1, 2],
         offset_source=[0, 0],
-        offset_amount=[MOVE, MOVE - 1],
-        allocation_shape=[0, 1, 2],
-        move_rows=[0, 2, 5, NONE, NONE, NONE],
-        move_offsets=[0, 1, 2, 2, 4, 4, 4],
-        move_landings=[1, 1, 0, 2],
+        offset_amount=[BY_LAYOUT, BY_LAYOUT - 1],
+        allocation_layout=[0, 1, 2],
+        image_rows=[0, 2, 5, NONE, NONE, NONE],
+        image_offsets=[0, 1, 2, 2, 4, 4, 4],
+        images=[1, 1, 0, 2],
     )
     answer = taken(solver, problem)
     sets = [answer.rows.objects(int(row)).tolist() for row in answer.row_of]
@@ -232,7 +232,9 @@ def test_the_copy_edges_of_the_worked_example(
     )
     answer = taken(solver, problem)
     found = {n for n, node in name.items() if token in answer.of(node)}
-    assert found - {"z"} == holders  # the offset moves a token too, and its field is the only one
+    assert (
+        found - {"z"} == holders
+    )  # the offset takes a token along too, and its field is the only one
     assert ("z" in found) == (planted == "x")
 
 

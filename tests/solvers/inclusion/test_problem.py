@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from kleene.base.errors import SourceError
-from kleene.solvers.inclusion import MOVE, NONE, Problem
+from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.builder import Builder
 from kleene.solvers.inclusion.check import check
 from tests.solvers.inclusion.strategies import problem_of, problems
@@ -98,34 +98,37 @@ def test_objects_out_of_range(name: str, value: int) -> None:
 
 
 MOVES = {
-    "allocation_shape": [0, 1],
-    "move_rows": [0, NONE],
-    "move_offsets": [0, 1, 3],
-    "move_landings": [1, 0, 1],
+    "allocation_layout": [0, 1],
+    "image_rows": [0, NONE],
+    "image_offsets": [0, 1, 3],
+    "images": [1, 0, 1],
 }
 
 
-def test_moves_are_accepted() -> None:
+def test_offset_kinds_are_accepted() -> None:
     columns = {name: np.array(value, np.int32) for name, value in MOVES.items()}
-    check(replace(good(), offset_amount=np.array([MOVE], np.int32), **columns))
+    check(replace(good(), offset_amount=np.array([BY_LAYOUT], np.int32), **columns))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"allocation_shape": [0]}, "2 allocations have 1 shapes, and 1 shapes 2 rows"),
-        ({"move_rows": [0]}, "2 allocations have 2 shapes, and 2 shapes 1 rows"),
-        ({"allocation_shape": [0, -1]}, "row 1 holds -1, which is no shape"),
-        ({"allocation_shape": [0, 0]}, "but allocations of that shape differ in size"),
-        ({"move_rows": [1, NONE]}, "row 0 holds 1, but there are 2 rows of landings"),
-        ({"move_rows": [-2, NONE]}, "row 0 holds -2, but there are 2 rows of landings"),
-        ({"move_landings": [1, 0, 2]}, "row 2 holds 2, which is outside the allocation"),
-        ({"move_landings": [-1, 0, 1]}, "row 0 holds -1, which is outside the allocation"),
-        ({"move_rows": [NONE, 0]}, "row 0 holds 1, which is outside the allocation"),
-        ({"offset_amount": [MOVE - 1]}, "row 0 holds -3, which is no amount, ANY or move"),
+        ({"allocation_layout": [0]}, "2 allocations have 1 layouts, and 1 layouts 2 rows"),
+        ({"image_rows": [0]}, "2 allocations have 2 layouts, and 2 layouts 1 rows"),
+        ({"allocation_layout": [0, -1]}, "row 1 holds -1, which is no layout"),
+        ({"allocation_layout": [0, 0]}, "but allocations of that layout differ in size"),
+        ({"image_rows": [1, NONE]}, "row 0 holds 1, but there are 2 rows of images"),
+        ({"image_rows": [-2, NONE]}, "row 0 holds -2, but there are 2 rows of images"),
+        ({"images": [1, 0, 2]}, "row 2 holds 2, which is outside the allocation"),
+        ({"images": [-1, 0, 1]}, "row 0 holds -1, which is outside the allocation"),
+        ({"image_rows": [NONE, 0]}, "row 0 holds 1, which is outside the allocation"),
+        (
+            {"offset_amount": [BY_LAYOUT - 1]},
+            "row 0 holds -3, which is no amount, ANY or offset kind",
+        ),
     ],
 )
-def test_moves_that_lead_astray(change: dict[str, list[int]], message: str) -> None:
+def test_images_that_lead_astray(change: dict[str, list[int]], message: str) -> None:
     assert any(message in found for _, found in refused(**(MOVES | change)))
 
 
@@ -133,7 +136,7 @@ def test_amounts_and_flags() -> None:
     assert refused(offset_amount=[-2], flags=[4]) == [
         (
             "inclusion/bad-amount",
-            "offset_amount: row 0 holds -2, which is no amount, ANY or move",
+            "offset_amount: row 0 holds -2, which is no amount, ANY or offset kind",
         ),
         ("inclusion/bad-flags", "flags: row 0 holds 4, which is no sum of known flags"),
     ]

@@ -65,7 +65,7 @@ def state(core: Core) -> Statement:
     return Statement(
         core=core,
         index=index,
-        problem=replace(problem_of(terms), allocation_shape=np.zeros(n_lambdas, np.int32)),
+        problem=replace(problem_of(terms), allocation_layout=np.zeros(n_lambdas, np.int32)),
         contexts=Contexts(),
         counts_reachable=False,
         nodes_of=nodes_of,

@@ -189,7 +189,7 @@ class CFAResult:
     def _value(self, object: int) -> Value:
         s, row = self.statement, int(self.statement.object_row[object])
         allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
-        kind = self._kinds[s.problem.allocation_shape[allocation]]
+        kind = self._kinds[s.problem.allocation_layout[allocation]]
         if object not in s.procedures:
             return Value(kind, kind, self.naming.place(row), row)
         what, which = s.procedures[object]

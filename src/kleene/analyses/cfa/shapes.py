@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kleene.solvers.inclusion.problem import I32, MOVE, NONE
+from kleene.solvers.inclusion.problem import BY_LAYOUT, I32, NONE
 
 Tag = str | tuple[str, int]  # of a record type or of several values, with a number
 
@@ -45,7 +45,7 @@ class Shapes:
 
     def amount(self, tag: Tag, place: int) -> int:
         """Return the offset from data with that tag to one of its places."""
-        return MOVE - self.moves.setdefault((tag, place), len(self.moves))
+        return BY_LAYOUT - self.moves.setdefault((tag, place), len(self.moves))
 
     def tables(self) -> tuple[I32, I32, I32]:
         """Return the rows, offsets and landings of the moves.

@@ -42,7 +42,7 @@ class Writer:
         self.token = self.node()
         self.contents: list[int] = []
         self.allocation_ends = [0]
-        self.allocation_shape: list[int] = []
+        self.allocation_layout: list[int] = []
         self.object_row: list[int] = []  # per object: the row that makes it
         self.addresses: list[tuple[int, int]] = []
         self.copies: list[tuple[int, int]] = []
@@ -209,7 +209,7 @@ class Writer:
         """Return all constraints as a checked problem."""
         if self.layout.head:
             self.addresses.append((self.token, self._object("token", [NONE, *self.gates], NONE)))
-        move_rows, move_offsets, landings = self.shapes.tables()
+        image_rows, image_offsets, landings = self.shapes.tables()
         columns = {
             **_table("address", ("node", "object"), self.addresses),
             **_table("copy", ("destination", "source"), self.copies),
@@ -222,7 +222,7 @@ class Writer:
         for name, values in (
             ("contents", self.contents),
             ("allocation_offsets", self.allocation_ends),
-            ("allocation_shape", self.allocation_shape),
+            ("allocation_layout", self.allocation_layout),
             ("formal_offsets", self.formal_ends),
             ("formals", self.formals),
             ("actual_offsets", self.actual_ends),
@@ -231,9 +231,9 @@ class Writer:
             columns[name] = np.array(values, np.int32)
         problem = Problem(
             self.n_nodes,
-            move_rows=move_rows,
-            move_offsets=move_offsets,
-            move_landings=landings,
+            image_rows=image_rows,
+            image_offsets=image_offsets,
+            images=landings,
             **columns,
         )
         check(problem)
@@ -243,7 +243,7 @@ class Writer:
         first = len(self.contents)
         self.contents += contents
         self.allocation_ends.append(len(self.contents))
-        self.allocation_shape.append(self.shapes.shape(tag, len(contents)))
+        self.allocation_layout.append(self.shapes.shape(tag, len(contents)))
         self.object_row += [row] * len(contents)
         return first
 

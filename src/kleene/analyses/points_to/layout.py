@@ -51,9 +51,9 @@ class Layout:
     stride: I32  # per place: divides the distances of its addresses; 0 where exact
     contents_class: I32  # per place: equal numbers share contents, -1 contains nothing
     n_classes: I32  # per shape
-    move_rows: I32  # per move and shape
-    move_offsets: I32
-    move_landings: I32
+    image_rows: I32  # per move and shape
+    image_offsets: I32
+    images: I32
     frame: Frame
 
     def place(self, shape: int, byte: int) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.errors import SourceError, raise_all
-from kleene.solvers.inclusion.problem import FROM_OUTSIDE, I32, MOVE, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import BY_LAYOUT, FROM_OUTSIDE, I32, NONE, TO_OUTSIDE, Problem
 
 _TABLES = (
     ("address_node", "address_object"),
@@ -38,7 +38,7 @@ _OBJECTS = ("address_object", "function_object")
 
 def check(problem: Problem) -> None:
     """Raise one error for each column that makes `problem` meaningless."""
-    for stage in (_kinds, _shapes, _values):
+    for stage in (_kinds, _lengths, _values):
         raise_all(stage(problem))
 
 
@@ -63,7 +63,7 @@ def _kind(column: object) -> str:
     return "an int32 array" if column.flags.c_contiguous else "a view with strides"
 
 
-def _shapes(problem: Problem) -> Iterator[SourceError]:
+def _lengths(problem: Problem) -> Iterator[SourceError]:
     columns = problem.columns()
     for names in _TABLES:
         lengths = [len(columns[name]) for name in names]
@@ -71,10 +71,10 @@ def _shapes(problem: Problem) -> Iterator[SourceError]:
             rows = ", ".join(f"{n} has {length}" for n, length in zip(names, lengths, strict=True))
             yield SourceError(None, "inclusion/bad-length", f"rows of one table differ: {rows}")
     n_allocations = max(len(problem.allocation_offsets) - 1, 0)
-    n_rows = max(len(problem.move_offsets) - 1, 0)
+    n_rows = max(len(problem.image_offsets) - 1, 0)
     for name, owners, n_owners, what, length in (
         ("allocation_offsets", "allocations", n_allocations, "objects", problem.n_objects),
-        ("move_offsets", "rows", n_rows, "landings", len(problem.move_landings)),
+        ("image_offsets", "rows", n_rows, "images", len(problem.images)),
         ("formal_offsets", "functions", problem.n_functions, "formals", len(problem.formals)),
         ("actual_offsets", "calls", problem.n_calls, "actuals", len(problem.actuals)),
     ):
@@ -106,61 +106,63 @@ def _values(problem: Problem) -> Iterator[SourceError]:
     for name in _OBJECTS:
         meaning = f"which is none of {n_objects} objects"
         yield from _range(columns, "inclusion/no-such-object", name, 0, n_objects - 1, meaning)
-    yield from _moves(problem, columns)
-    meaning, most = "which is no amount, ANY or move", np.iinfo(np.int32).max
-    least = MOVE + 1 - problem.n_moves
+    yield from _images(problem, columns)
+    meaning, most = "which is no amount, ANY or offset kind", np.iinfo(np.int32).max
+    least = BY_LAYOUT + 1 - problem.n_offset_kinds
     yield from _range(columns, "inclusion/bad-amount", "offset_amount", least, most, meaning)
     meaning, most = "which is no sum of known flags", FROM_OUTSIDE | TO_OUTSIDE
     yield from _range(columns, "inclusion/bad-flags", "flags", 0, most, meaning)
     yield from _twice(problem.function_object)
 
 
-def _moves(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
-    """Refuse moves that lead out of an allocation, or shapes of more than one size."""
-    shape, sizes = problem.allocation_shape, np.diff(problem.allocation_offsets)
-    if not len(shape) and not len(problem.move_rows):
+def _images(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
+    """Refuse images outside their allocation, or layouts of more than one size."""
+    layout, sizes = problem.allocation_layout, np.diff(problem.allocation_offsets)
+    if not len(layout) and not len(problem.image_rows):
         return
-    if len(shape) != len(sizes) or len(problem.move_rows) % max(problem.n_shapes, 1):
+    if len(layout) != len(sizes) or len(problem.image_rows) % max(problem.n_layouts, 1):
         message = (
-            f"{len(sizes)} allocations have {len(shape)} shapes, and {problem.n_shapes} shapes"
-            f" {len(problem.move_rows)} rows: a shape for each allocation, a row for each shape"
+            f"{len(sizes)} allocations have {len(layout)} layouts, and {problem.n_layouts} layouts"
+            f" {len(problem.image_rows)} rows: a layout for each allocation, a row for each layout"
         )
         yield SourceError(None, "inclusion/bad-length", message)
         return
-    meaning = "which is no shape"
+    meaning = "which is no layout"
     if found := list(
-        _range(columns, "inclusion/bad-move", "allocation_shape", 0, len(shape), meaning)
+        _range(columns, "inclusion/bad-image", "allocation_layout", 0, len(layout), meaning)
     ):
         yield from found
         return
-    size = np.zeros(problem.n_shapes, np.int64)
-    size[shape] = sizes
-    if (size[shape] != sizes).any():
-        meaning = "but allocations of that shape differ in size"
-        yield _bad(shape, "inclusion/bad-move", "allocation_shape", size[shape] != sizes, meaning)
-    sizes_of_rows = np.tile(size, problem.n_moves)
-    ends = problem.move_rows + sizes_of_rows
-    bad = (problem.move_rows < NONE) | (problem.move_rows >= 0) & (
-        ends >= len(problem.move_offsets)
+    size = np.zeros(problem.n_layouts, np.int64)
+    size[layout] = sizes
+    if (size[layout] != sizes).any():
+        meaning = "but allocations of that layout differ in size"
+        yield _bad(
+            layout, "inclusion/bad-image", "allocation_layout", size[layout] != sizes, meaning
+        )
+    sizes_of_rows = np.tile(size, problem.n_offset_kinds)
+    ends = problem.image_rows + sizes_of_rows
+    bad = (problem.image_rows < NONE) | (problem.image_rows >= 0) & (
+        ends >= len(problem.image_offsets)
     )
     if bad.any():
-        meaning = f"but there are {len(problem.move_offsets) - 1} rows of landings"
-        yield _bad(problem.move_rows, "inclusion/bad-move", "move_rows", bad, meaning)
+        meaning = f"but there are {len(problem.image_offsets) - 1} rows of images"
+        yield _bad(problem.image_rows, "inclusion/bad-image", "image_rows", bad, meaning)
         return
-    largest = np.full(len(problem.move_offsets) - 1, np.iinfo(np.int32).max, np.uint32)
-    used = problem.move_rows >= 0
-    blocks = np.sort(problem.move_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
+    largest = np.full(len(problem.image_offsets) - 1, np.iinfo(np.int32).max, np.uint32)
+    used = problem.image_rows >= 0
+    blocks = np.sort(problem.image_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
     blocks = blocks[np.append(True, blocks[1:] != blocks[:-1])[: len(blocks)]]  # each once
     row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
     order = np.argsort(-n_places, kind="stable")  # where blocks overlap, the least counts
     row, n_places = row[order], n_places[order]
     starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
     largest[starts + np.arange(len(starts))] = np.repeat(n_places, n_places)
-    most = np.repeat(largest, np.diff(problem.move_offsets))
-    bad = problem.move_landings.view(np.uint32) >= most  # what is negative is large
+    most = np.repeat(largest, np.diff(problem.image_offsets))
+    bad = problem.images.view(np.uint32) >= most  # what is negative is large
     if bad.any():
         meaning = "which is outside the allocation"
-        yield _bad(problem.move_landings, "inclusion/bad-move", "move_landings", bad, meaning)
+        yield _bad(problem.images, "inclusion/bad-image", "images", bad, meaning)
 
 
 def _range(

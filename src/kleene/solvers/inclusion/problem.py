@@ -4,23 +4,24 @@
 one object), and each object may own a node that stands for its contents. Write `pts(n)` for what
 node n holds, `c(o)` for the contents node of object o, `A(o)` for the objects of o's allocation.
 
-- address (node n, object o): o ∈ pts(n).
+- address-of (node n, object o): o ∈ pts(n).
 - copy (destination d, source s): pts(s) ⊆ pts(d).
 - load (destination d, pointer p): pts(c(o)) ⊆ pts(d) for each o ∈ pts(p).
 - store (pointer p, source s): pts(s) ⊆ pts(c(o)) for each o ∈ pts(p).
 - offset (destination d, source s, amount k): for each o ∈ pts(s), o + k ∈ pts(d) if o + k ∈ A(o),
-  else A(o) ⊆ pts(d). An amount of `ANY` always gives A(o). An amount of `MOVE - m` is the move m
-  of the tables below: what lies behind o then depends on the shape of its allocation.
+  else A(o) ⊆ pts(d). An amount of `ANY` always gives A(o). An amount of `BY_LAYOUT - k` is
+  the offset kind k of the tables below: o's images then depend on the layout of its allocation.
 - call (callee f, actuals, result r): for each function object g ∈ pts(f), the sets of the actuals
   are included in those of g's formals (beyond the formals: in that of g's rest), and the set of
   g's result in that of r.
 
 An object without contents, a callee that is no function and a missing node ask for nothing.
 
-**Moves** are for objects that are no evenly spaced places (a struct's fields, with the elements of
-an inner array as one). Allocations of one shape have equally many objects. Move m takes the i-th
-object of an allocation of shape s to its objects `move_landings[move_offsets[r]:move_offsets[r+1]]`
-with r = `move_rows[m * n_shapes + s]` + i, which may be none; to all of them if that row is `NONE`.
+**Offset kinds** are for objects that are not evenly spaced (the fields of a struct, where all
+elements of an inner array are one field). Allocations of one *layout* have equally many objects.
+The images of the i-th object of an allocation of layout l under offset kind k are its objects
+`images[image_offsets[r]:image_offsets[r + 1]]` with r = `image_rows[k * n_layouts + l]` + i, maybe
+none, counted from the allocation's first; all of A(o) if that entry of `image_rows` is `NONE`.
 
 **The outside world** (what the program does not show) is never a set. Two flags on nodes stand for
 it: a node with `FROM_OUTSIDE` may hold whatever the outside holds; what a node with `TO_OUTSIDE`
@@ -48,7 +49,7 @@ from numpy.typing import NDArray
 
 I32 = NDArray[np.int32]
 ANY = -1  # an offset that is not known: any object of the allocation
-MOVE = -2  # an offset by move m has the amount MOVE - m
+BY_LAYOUT = -2  # an offset of kind k has the amount BY_LAYOUT - k
 NONE = -1  # no node in this place
 FROM_OUTSIDE = 1
 TO_OUTSIDE = 2
@@ -79,11 +80,15 @@ class Problem:
     store_source: I32 = field(default_factory=_empty)
     offset_destination: I32 = field(default_factory=_empty)
     offset_source: I32 = field(default_factory=_empty)
-    offset_amount: I32 = field(default_factory=_empty)  # at least 0, ANY, or MOVE - m
-    allocation_shape: I32 = field(default_factory=_empty)  # per allocation; empty without moves
-    move_rows: I32 = field(default_factory=_empty)  # per move and shape, or NONE
-    move_offsets: I32 = field(default_factory=_zero)  # n_rows + 1
-    move_landings: I32 = field(default_factory=_empty)  # places in the allocation, from 0
+    offset_amount: I32 = field(default_factory=_empty)  # at least 0, ANY, or BY_LAYOUT - k
+    allocation_layout: I32 = field(
+        default_factory=_empty
+    )  # per allocation; empty without offset kinds
+    image_rows: I32 = field(default_factory=_empty)  # per offset kind and layout, or NONE
+    image_offsets: I32 = field(default_factory=_zero)  # n_rows + 1
+    images: I32 = field(
+        default_factory=_empty
+    )  # objects, counted from the first of their allocation
     function_object: I32 = field(default_factory=_empty)  # each at most once
     function_result: I32 = field(default_factory=_empty)  # node or NONE
     function_rest: I32 = field(default_factory=_empty)  # node or NONE
@@ -112,14 +117,14 @@ class Problem:
         return len(self.call_callee)
 
     @property
-    def n_shapes(self) -> int:
-        """How many shapes of allocations there are."""
-        return int(self.allocation_shape.max(initial=-1)) + 1
+    def n_layouts(self) -> int:
+        """How many layouts the allocations have."""
+        return int(self.allocation_layout.max(initial=-1)) + 1
 
     @property
-    def n_moves(self) -> int:
-        """How many moves there are."""
-        return len(self.move_rows) // max(self.n_shapes, 1)
+    def n_offset_kinds(self) -> int:
+        """How many offset kinds there are."""
+        return len(self.image_rows) // max(self.n_layouts, 1)
 
     @property
     def n_constraints(self) -> int:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, MOVE, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import ANY, BY_LAYOUT, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 
@@ -59,7 +59,7 @@ class _State:
             p.offset_destination, p.offset_source, p.offset_amount
         ):
             for o in list(self.pts[source]):
-                self.pts[destination].update(self.moved(o, amount))
+                self.pts[destination].update(self.images(o, amount))
             if source in self.unknown:
                 self.unknown.add(destination)
         for call in range(p.n_calls):
@@ -76,16 +76,16 @@ class _State:
         if source in self.unknown:
             self.unknown.add(destination)
 
-    def moved(self, o: int, amount: int) -> list[int]:
+    def images(self, o: int, amount: int) -> list[int]:
         """Return the objects `amount` behind o: all of its allocation if that is not known."""
         p, inside = self.problem, self.allocation[o]
-        if amount <= MOVE:
-            shape = p.allocation_shape[np.searchsorted(p.allocation_offsets, o, "right") - 1]
-            row = p.move_rows[(MOVE - amount) * p.n_shapes + shape]
+        if amount <= BY_LAYOUT:
+            layout = p.allocation_layout[np.searchsorted(p.allocation_offsets, o, "right") - 1]
+            row = p.image_rows[(BY_LAYOUT - amount) * p.n_layouts + layout]
             if row == NONE:
                 return list(inside)
-            first, end = p.move_offsets[row + o - inside.start :][:2]
-            return [inside.start + place for place in p.move_landings[first:end].tolist()]
+            first, end = p.image_offsets[row + o - inside.start :][:2]
+            return [inside.start + place for place in p.images[first:end].tolist()]
         if amount != ANY and o + amount in inside:
             return [o + amount]
         return list(inside)

@@ -15,7 +15,7 @@ from kleene.base.errors import SourceError, Span
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import I32, Problem
 
-FORMAT = 2
+FORMAT = 3
 _NAMES = [field.name for field in fields(Problem) if field.name != "n_nodes"]
 # What the zip and array readers raise on bytes that are no archive of arrays.
 _DAMAGE = (

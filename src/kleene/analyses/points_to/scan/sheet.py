@@ -16,7 +16,7 @@ from kleene.analyses.points_to.model import AllocationKind, Allocations, Origins
 from kleene.analyses.points_to.moves import Way
 from kleene.analyses.points_to.scan.columns import Ints, ragged
 from kleene.ir.tables import I32, I64
-from kleene.solvers.inclusion import ANY, MOVE, NONE, Problem
+from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to.layout import Layout
@@ -142,7 +142,7 @@ class Sheet:
             return ANY
         if not constant and not any(strides):
             return 0
-        return MOVE - self._moves.number(constant, *strides, way=Way(way))
+        return BY_LAYOUT - self._moves.number(constant, *strides, way=Way(way))
 
     def moved(
         self, source: ArrayLike, constant: ArrayLike, stride: ArrayLike, origin: ArrayLike
@@ -162,7 +162,7 @@ class Sheet:
         distinct, index = np.unique(n_arguments, return_inverse=True)
         moves = np.array([self._moves.called_with(n) for n in distinct.tolist()], np.int64)
         found = self.nodes(len(callee))
-        self._write("offset", found, callee, MOVE - moves[index.reshape(-1)], origin)
+        self._write("offset", found, callee, BY_LAYOUT - moves[index.reshape(-1)], origin)
         return found
 
     def somewhere(self, source: ArrayLike, origin: ArrayLike = -1) -> I64:
@@ -255,10 +255,10 @@ class Sheet:
             offset_destination=_i32(offset[0]),
             offset_source=_i32(offset[1]),
             offset_amount=_i32(offset[2]),
-            allocation_shape=_i32(shape),
-            move_rows=layout.move_rows,
-            move_offsets=layout.move_offsets,
-            move_landings=layout.move_landings,
+            allocation_layout=_i32(shape),
+            image_rows=layout.image_rows,
+            image_offsets=layout.image_offsets,
+            images=layout.images,
             function_object=memory.first_place[function[0]],
             function_result=_i32(function[1]),
             function_rest=_i32(function[2]),

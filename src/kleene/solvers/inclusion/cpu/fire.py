@@ -44,9 +44,9 @@ from kleene.solvers.inclusion.cpu.state import (
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.moves import Moves
+from kleene.solvers.inclusion.images import Images
 from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
-from kleene.solvers.inclusion.problem import MOVE
+from kleene.solvers.inclusion.problem import BY_LAYOUT
 
 
 @device_function
@@ -81,7 +81,7 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
             _repeat(s, target, s.shifted[known + S_FIRST], s.shifted[known + S_END])
         else:
             first = s.n[ASKED]
-            _move(rules, s, amount, row, before)
+            _offset(rules, s, amount, row, before)
             _flush(s, target)
             s.shifted[known + S_EPOCH] = s.n[EPOCH]
             s.shifted[known + S_FIRST], s.shifted[known + S_END] = first, s.n[ASKED]
@@ -115,11 +115,11 @@ def _repeat(s: Shard, node: int, first: int, end: int) -> None:
 
 
 @device_function
-def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
+def _offset(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
     """Put into the scratch set where an offset leads from what a row has and another has not."""
-    moves = rules.moves
+    images = rules.images
     low = high = np.int64(0)  # the allocation that the last object was of
-    table = np.int64(-1)  # and where the move leads from its first place
+    table = np.int64(-1)  # and where the images of its first object are
     j = s.row_start[before]
     j_end = j + s.row_length[before]
     start = s.row_start[row]
@@ -130,7 +130,7 @@ def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
         if j < j_end and s.indices[j] == s.indices[at]:
             word &= ~s.words[j]
         index = np.int64(s.indices[at] * s.step + s.first)
-        if amount > MOVE:
+        if amount > BY_LAYOUT:
             alone = word & rules.alone[index]
             word &= ~alone
             if alone != 0:
@@ -139,25 +139,27 @@ def _move(rules: Rules, s: Shard, amount: int, row: int, before: int) -> None:
             o = (index << 6) + lowest(word)
             word &= word - np.uint64(1)
             if o >= high:
-                low, high, table = np.int64(moves.first[o]), np.int64(moves.end[o]), np.int64(-1)
-                if amount <= MOVE and moves.shape[o] >= 0:
-                    table = np.int64(moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]])
+                low, high, table = np.int64(images.first[o]), np.int64(images.end[o]), np.int64(-1)
+                if amount <= BY_LAYOUT and images.layout[o] >= 0:
+                    table = np.int64(
+                        images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[o]]
+                    )
             if table >= 0:
-                _land(s, moves, low, table + o - low)
+                _add_images(s, images, low, table + o - low)
                 continue
             first, end = low, high
             if amount >= 0 and o + amount < end:
                 first, end = o + amount, o + amount + 1
-            for moved in range(first, end):
-                _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
+            for image in range(first, end):
+                _state(s, image >> 6, np.uint64(1) << np.uint64(image & 63))
 
 
 @device_function
-def _land(s: Shard, moves: Moves, first: np.int64, row: np.int64) -> None:
-    """State where a move leads from the object of a row, in the allocation from `first` on."""
-    for i in range(moves.offsets[row], moves.offsets[row + 1]):
-        moved = np.int64(first + moves.landings[i])
-        _state(s, moved >> 6, np.uint64(1) << np.uint64(moved & 63))
+def _add_images(s: Shard, images: Images, first: np.int64, row: np.int64) -> None:
+    """State the images of the object of a row, in the allocation from `first` on."""
+    for i in range(images.offsets[row], images.offsets[row + 1]):
+        image = np.int64(first + images.images[i])
+        _state(s, image >> 6, np.uint64(1) << np.uint64(image & 63))
 
 
 @device_function

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.moves import Moves, moves_of
+from kleene.solvers.inclusion.images import Images, images_of
 from kleene.solvers.inclusion.offline import distinct_pairs
 from kleene.solvers.inclusion.offline.tables import grouped
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     function_rest: I32
     formal_offsets: I32
     formals: I32
-    moves: Moves
+    images: Images
     alone: Words  # bits: objects that are alone in their allocation
     trigger_node: I32
     load_offsets: I64  # T + 1
@@ -72,7 +72,7 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     n, n_objects = p.n_nodes, p.n_objects
     inside, outside = (n, n + 1) if is_open else (NONE, NONE)
     extra = [n_objects] if is_open else []
-    moves = moves_of(p, len(extra))
+    images = images_of(p, len(extra))
     function_of = np.full(n_objects + len(extra), NONE, np.int32)
     function_of[p.function_object] = np.arange(p.n_functions)
     function_of[extra] = p.n_functions
@@ -111,8 +111,8 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         function_rest=_more(p.function_rest, outside),
         formal_offsets=_more(p.formal_offsets, int(p.formal_offsets[-1]) if is_open else NONE),
         formals=p.formals,
-        moves=moves,
-        alone=_words(np.flatnonzero(moves.end - moves.first == 1), n_objects + len(extra)),
+        images=images,
+        alone=_words(np.flatnonzero(images.end - images.first == 1), n_objects + len(extra)),
         trigger_node=triggers,
         load_offsets=load_offsets,
         load_to=load[1][load_order],

@@ -34,10 +34,10 @@ class Rounds:
         self.tables = tables
         if names is not None:
             sent = named(self.xp, sent, names, tables.n_rows)
-        self.kinds, self.maps, self._moves, self._seeds = (
+        self.kinds, self.maps, self._images, self._seeds = (
             sent.kinds,
             sent.maps,
-            sent.moves,
+            sent.images,
             sent.seeds,
         )
         specials = (tables.outside, tables.unknown_row, tables.escaped_row)
@@ -178,7 +178,7 @@ class Rounds:
         """Queue rules of one kind: as many light and heavy ones as the device says then."""
         after: tuple[Any, ...] = ()
         if kind == OFFSET:
-            after = self._moves
+            after = self._images
         elif kind != COPY:
             after = (*self.targets, self.dirty) if kind == PULL else self.targets
         args = (*rules, counts, np.int32(n_most), *self.matrix.to_fire(), *after)

@@ -220,14 +220,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
   count_strips(n_visited, n_strips);
 }
 
-// Columns by object, then the tables of moves: see moves.py.
-struct Moves {
-  const int *first, *end, *shape;
-  int n_shapes;
-  const int *rows, *offsets, *landings;
+// Columns by object, then the tables of their images: see images.py.
+struct Images {
+  const int *first, *end, *layout;
+  int n_layouts;
+  const int *rows, *offsets, *images;
 };
 
-constexpr int MOVE = -2;  // amount MOVE - m is move m
+constexpr int BY_LAYOUT = -2;  // amount BY_LAYOUT - k is offset kind k
 
 // Row d gains object o.
 __device__ void add_object(const Rows& r, int d, int o) {
@@ -235,14 +235,14 @@ __device__ void add_object(const Rows& r, int d, int o) {
 }
 
 // Row d gains what lies `amount` behind object o.
-__device__ void add_moved(const Rows& r, const Moves& m, int d, int o, int amount) {
+__device__ void add_images(const Rows& r, const Images& m, int d, int o, int amount) {
   const int start = m.first[o], end = m.end[o];
-  if (amount <= MOVE && m.shape[o] >= 0) {
-    const int row = m.rows[(MOVE - amount) * m.n_shapes + m.shape[o]];
+  if (amount <= BY_LAYOUT && m.layout[o] >= 0) {
+    const int row = m.rows[(BY_LAYOUT - amount) * m.n_layouts + m.layout[o]];
     if (row >= 0) {
       const int at = row + o - start;
       for (int i = m.offsets[at]; i < m.offsets[at + 1]; i++)
-        add_object(r, d, start + m.landings[i]);
+        add_object(r, d, start + m.images[i]);
       return;
     }
   }
@@ -263,18 +263,18 @@ extern "C" __global__ void fire_offset(
     const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
     const word_t* __restrict__ all_mask, int n_words, int block_words, word_t* n_visited,
-    const int* __restrict__ first, const int* __restrict__ past, const int* __restrict__ shape,
-    int n_shapes, const int* __restrict__ move_rows, const int* __restrict__ move_offsets,
-    const int* __restrict__ move_landings) {
+    const int* __restrict__ first, const int* __restrict__ past, const int* __restrict__ layout,
+    int n_layouts, const int* __restrict__ image_rows, const int* __restrict__ image_offsets,
+    const int* __restrict__ images) {
   const Rows r = {all, fresh, fresh_mask, delta, delta_mask, all_mask, n_words, block_words};
-  const Moves m = {first, past, shape, n_shapes, move_rows, move_offsets, move_landings};
+  const Images m = {first, past, layout, n_layouts, image_rows, image_offsets, images};
   for (long long i = warp_id(); i < counts[0]; i += n_warps()) {
     const int s = from[i], d = to[i], k = amount[i];
     for (word_t blocks = delta_mask[s]; blocks; blocks &= blocks - 1) {
       const int start = first_bit(blocks) * block_words, end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w < end; w += 32)
         for (word_t bits = new_word(r, s, w); bits; bits &= bits - 1)
-          add_moved(r, m, d, w * 64 + first_bit(bits), k);
+          add_images(r, m, d, w * 64 + first_bit(bits), k);
     }
   }
 }

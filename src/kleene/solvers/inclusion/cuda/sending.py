@@ -1,4 +1,4 @@
-"""What the kernels read, sent to the device: rules, maps, moves and the facts to start from."""
+"""What the kernels read, sent to the device: rules, maps, images and the facts to start from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sent:
 
     kinds: list[Triples]
     maps: tuple[Any, ...]  # contents, function_of, result, rest, formal_offsets, formals
-    moves: tuple[Any, ...]
+    images: tuple[Any, ...]
     seeds: tuple[Any, Any]  # rows, objects
 
 
@@ -38,13 +38,13 @@ def send(xp: Any, problem: Problem, tables: Tables) -> Sent:
     rules = [c for kind in (t.copy, t.push, t.pull, t.offset) for c in kind.columns()]
     maps = [t.contents, t.function_of, p.function_result, p.function_rest]
     maps += [p.formal_offsets, p.formals]
-    moves = [t.moves.first, t.moves.end, t.moves.shape]
-    moves += [t.moves.rows, t.moves.offsets, t.moves.landings]
-    there = list(columns_sent(xp, [*rules, *maps, *moves, t.seed_row, t.seed_object]))
+    columns = [t.images.first, t.images.end, t.images.layout]
+    columns += [t.images.rows, t.images.offsets, t.images.images]
+    there = list(columns_sent(xp, [*rules, *maps, *columns, t.seed_row, t.seed_object]))
     kinds = [Triples(*there[first : first + 3]) for first in range(0, 12, 3)]
-    places, landings = there[18:21], there[21:24]
-    moved = (*places, np.int32(t.moves.n_shapes), *landings)
-    return Sent(kinds, tuple(there[12:18]), moved, (there[24], there[25]))
+    by_object, tables_there = there[18:21], there[21:24]
+    images_there = (*by_object, np.int32(t.images.n_layouts), *tables_there)
+    return Sent(kinds, tuple(there[12:18]), images_there, (there[24], there[25]))
 
 
 def columns_sent(xp: Any, columns: list[I32]) -> Iterator[Any]:
@@ -72,7 +72,7 @@ def named(xp: Any, sent: Sent, names: I32, n_rows: int) -> Sent:
             xp, [Triples(row_of[k.first], row_of[k.second], k.third) for k in sent.kinds], n_rows
         ),
         (contents, function_of, result, rest, formal_offsets, formals),
-        sent.moves,
+        sent.images,
         (row_of[sent.seeds[0]], sent.seeds[1]),
     )
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.moves import Moves, moves_of
+from kleene.solvers.inclusion.images import Images, images_of
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, I32, TO_OUTSIDE, Problem
 
 CONTENTS = -1  # maps from an object to a node, as in rules.cu; m >= 0 is the formal at place m
@@ -62,7 +62,7 @@ class Tables:
     offset: Rules  # from, to, amount
     contents: I32
     function_of: I32
-    moves: Moves
+    images: Images
 
     @property
     def n_words(self) -> int:
@@ -107,7 +107,7 @@ def tables(problem: Problem) -> Tables:
         offset=_rules(offset),
         contents=np.append(p.contents, [-1] * has_outside).astype(np.int32),
         function_of=_function_of(p, p.n_objects + has_outside),
-        moves=moves_of(p, int(has_outside)),
+        images=images_of(p, int(has_outside)),
     )
 
 

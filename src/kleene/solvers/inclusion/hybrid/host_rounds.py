@@ -24,7 +24,7 @@ class HostRounds:
         self.gained = np.zeros((len(self.owned), tables.n_rows), np.uint64)
         self._kinds, self._maps = given.kinds, given.maps
         self._special = (tables.outside, tables.unknown_row, tables.escaped_row)
-        self._moves = tables.moves
+        self._images = tables.images
         self._dirty = np.zeros(2, np.uint64)
         self._active = [np.empty(len(columns[0]), np.int64) for columns in self._kinds]
 
@@ -47,7 +47,7 @@ class HostRounds:
             (self.every_mask, self.delta_mask),
             self._maps,
             self._special,
-            self._moves,
+            self._images,
             self.owned,
             self.gained,
         )

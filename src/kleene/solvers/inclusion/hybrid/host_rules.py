@@ -19,7 +19,7 @@ from kleene.solvers.inclusion.hybrid.compiled import (
     entry_point,
     parallel_entry_point,
 )
-from kleene.solvers.inclusion.problem import MOVE
+from kleene.solvers.inclusion.problem import BY_LAYOUT
 
 COPY, PUSH, PULL, OFFSET = range(4)
 _ONE = np.uint64(1)
@@ -103,7 +103,7 @@ def gain(rows: Any, to: int, o: int, mine: Any, gained: Any) -> None:
 
 
 @device_function
-def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -> None:
+def offset(rows: Any, masks: Any, images: Any, rule: Any, mine: Any, gained: Any) -> None:
     """Fire one offset (source, to, amount) for the objects that land in the blocks `mine`."""
     every, delta, _, block_words = rows
     source, to, amount = rule
@@ -118,14 +118,14 @@ def move(rows: Any, masks: Any, moves: Any, rule: Any, mine: Any, gained: Any) -
             while recent:
                 o = w * 64 + lowest(recent)
                 recent &= recent - _ONE
-                start, end = moves.first[o], moves.end[o]
+                start, end = images.first[o], images.end[o]
                 table = -1
-                if amount <= MOVE and moves.shape[o] >= 0:
-                    table = moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[o]]
+                if amount <= BY_LAYOUT and images.layout[o] >= 0:
+                    table = images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[o]]
                 if table >= 0:
                     at = table + o - start
-                    for i in range(moves.offsets[at], moves.offsets[at + 1]):
-                        gain(rows, to, start + moves.landings[i], mine, gained)
+                    for i in range(images.offsets[at], images.offsets[at + 1]):
+                        gain(rows, to, start + images.images[i], mine, gained)
                 elif 0 <= amount < end - o:
                     gain(rows, to, o + amount, mine, gained)
                 else:
@@ -142,7 +142,7 @@ def fire(
     masks: Any,
     maps: Any,
     special: Any,
-    moves: Any,
+    images: Any,
     owned: Any,
     gained: Any,
 ) -> None:
@@ -155,7 +155,7 @@ def fire(
             if kind == COPY:
                 flow(rows, masks, rule[0], rule[1], False, mine, mask)
             elif kind == OFFSET:
-                move(rows, masks, moves, rule, mine, mask)
+                offset(rows, masks, images, rule, mine, mask)
             else:
                 through(rows, masks, maps, special, rule, kind == PUSH, mine, mask)
 

@@ -65,14 +65,14 @@ def _without_zero_offsets(problem: Problem) -> Problem:
     still = problem.offset_amount == 0
     if not still.any():
         return problem
-    moves = ~still
+    stepping = ~still
     return replace(
         problem,
         copy_destination=np.append(problem.copy_destination, problem.offset_destination[still]),
         copy_source=np.append(problem.copy_source, problem.offset_source[still]),
-        offset_destination=problem.offset_destination[moves],
-        offset_source=problem.offset_source[moves],
-        offset_amount=problem.offset_amount[moves],
+        offset_destination=problem.offset_destination[stepping],
+        offset_source=problem.offset_source[stepping],
+        offset_amount=problem.offset_amount[stepping],
     )
 
 

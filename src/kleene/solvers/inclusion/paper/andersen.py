@@ -17,7 +17,7 @@ import numpy as np
 
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
-from kleene.solvers.inclusion.moves import moves_of
+from kleene.solvers.inclusion.images import images_of
 from kleene.solvers.inclusion.paper import rules
 from kleene.solvers.inclusion.paper.elements import Heads, Pool
 from kleene.solvers.inclusion.problem import I32, NONE, Problem
@@ -89,7 +89,7 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
 
     graph = rules.Graph(
         *(leader, heads(), heads(), heads(), heads(), heads(), heads(), heads(), heads()),
-        *(*offset, moves_of(p), p.contents >= 0, function_of),
+        *(*offset, images_of(p), p.contents >= 0, function_of),
         *(place(p.function_result), place(p.function_rest), p.formal_offsets, place(p.formals)),
         *(place(p.call_callee), place(p.call_result), p.actual_offsets, place(p.actuals)),
         used=np.array([1, 0], np.int64),  # element 0 stands for none

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.moves import Moves
+from kleene.solvers.inclusion.images import Images
 from kleene.solvers.inclusion.paper.compiled import device_function, entry_point
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
@@ -28,7 +28,7 @@ from kleene.solvers.inclusion.paper.elements import (
     members,
     with_room,
 )
-from kleene.solvers.inclusion.problem import MOVE
+from kleene.solvers.inclusion.problem import BY_LAYOUT
 
 
 class Graph(NamedTuple):
@@ -45,7 +45,7 @@ class Graph(NamedTuple):
     s: Heads
     offset_source: Heads  # -1 for none
     offset_amount: Heads
-    moves: Moves
+    images: Images
     has_contents: NDArray[np.bool_]
     function_of: Heads  # per object, -1 for none
     function_result: Heads
@@ -92,7 +92,7 @@ def _load(pool: Pool, g: Graph) -> Pool:
 def _offset(pool: Pool, g: Graph) -> Pool:
     """δP(x) gains z + o for every z in ΔP(y), where x has an offset edge to y."""
     n_most = len(g.leader) // N_BITS + 1
-    m = g.moves
+    m = g.images
     for x in range(len(g.offset_source)):
         y = g.offset_source[x]
         if y < 0 or not g.new_p[y]:
@@ -101,12 +101,12 @@ def _offset(pool: Pool, g: Graph) -> Pool:
         for k in range(members(pool, g.new_p[y], g.buffer)):
             z = g.buffer[k]
             first, amount, table = m.first[z], g.offset_amount[x], -1
-            if amount <= MOVE and m.shape[z] >= 0:
-                table = m.rows[(MOVE - amount) * m.n_shapes + m.shape[z]]
+            if amount <= BY_LAYOUT and m.layout[z] >= 0:
+                table = m.rows[(BY_LAYOUT - amount) * m.n_layouts + m.layout[z]]
             if table >= 0:
                 at = table + z - first
                 for i in range(m.offsets[at], m.offsets[at + 1]):
-                    add(pool, g.used, g.found_p, x, first + m.landings[i])
+                    add(pool, g.used, g.found_p, x, first + m.images[i])
             elif 0 <= amount < m.end[z] - z:
                 add(pool, g.used, g.found_p, x, z + amount)
             else:

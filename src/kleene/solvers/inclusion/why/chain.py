@@ -57,7 +57,7 @@ def _next(
 def _into(flows: Flows, level: set[int], object: int, fresh: Bits, n_nodes: int) -> Iterator[Flow]:
     nodes = _bits(level, n_nodes)
     yield from flows.into(nodes, object, fresh)
-    yield from flows.moved(nodes, object)
+    yield from flows.by_offsets(nodes, object)
     if OUTSIDE in level:
         yield from flows.escaping(object)
 

@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.moves import Moves, moves_of
+from kleene.solvers.inclusion.images import Images, images_of
 from kleene.solvers.inclusion.problem import (
     ANY,
+    BY_LAYOUT,
     FROM_OUTSIDE,
     I32,
-    MOVE,
     NONE,
     TO_OUTSIDE,
     Problem,
@@ -104,17 +104,17 @@ class Flows:
             yield from self._from_unknown(nodes, object, fresh)
             yield from self._from_outside(nodes, object)
 
-    def moved(self, nodes: Bits, object: int) -> Iterator[Flow]:
+    def by_offsets(self, nodes: Bits, object: int) -> Iterator[Flow]:
         """Yield the flows that turn another place of the same storage into an object."""
         p = self._problem
         rows = np.flatnonzero(nodes[p.offset_destination])
         amounts, which = np.unique(p.offset_amount[rows], return_inverse=True)
         for place in self._storage(object):
-            lands = np.array([self._lands(place, a, object) for a in amounts.tolist()], bool)
-            if not lands.any():
+            leads = np.array([self._leads(place, a, object) for a in amounts.tolist()], bool)
+            if not leads.any():
                 continue
             holders = self.holders(place)
-            for row in rows[lands[which] & holders[p.offset_source[rows]]].tolist():
+            for row in rows[leads[which] & holders[p.offset_source[rows]]].tolist():
                 node, source = int(p.offset_destination[row]), int(p.offset_source[row])
                 yield Flow(node, object, source, place, Rule.OFFSET, row)
 
@@ -143,11 +143,11 @@ class Flows:
                 yield node, Rule.ESCAPE, NONE, NONE
 
     def _from_unknown(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
-        """Yield flows of what escaped through offsets: the unknown, moved, is the unknown."""
+        """Yield flows of what escaped through offsets: the unknown, offset, is the unknown."""
         p = self._problem
         source = p.offset_source
-        moves = nodes[p.offset_destination] & self._solution.unknown[source] & fresh[source]
-        for row in np.flatnonzero(moves).tolist():
+        rows = nodes[p.offset_destination] & self._solution.unknown[source] & fresh[source]
+        for row in np.flatnonzero(rows).tolist():
             node = int(p.offset_destination[row])
             yield Flow(node, object, int(source[row]), object, Rule.OFFSET, row)
 
@@ -243,22 +243,22 @@ class Flows:
 
     def _storage(self, object: int) -> range:
         """Return the objects of an object's storage."""
-        return range(int(self._moves.first[object]), int(self._moves.end[object]))
+        return range(int(self._images.first[object]), int(self._images.end[object]))
 
     @cached_property
-    def _moves(self) -> Moves:
-        return moves_of(self._problem)
+    def _images(self) -> Images:
+        return images_of(self._problem)
 
-    def _lands(self, place: int, amount: int, object: int) -> bool:
+    def _leads(self, place: int, amount: int, object: int) -> bool:
         """Return whether an offset takes `place` to `object`, of one storage."""
-        moves, storage = self._moves, self._storage(object)
+        images, storage = self._images, self._storage(object)
         if amount > ANY:
             return place + amount == object or place + amount not in storage
         if amount == ANY:
             return True
-        row = int(moves.rows[(MOVE - amount) * moves.n_shapes + moves.shape[place]])
+        row = int(images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[place]])
         if row == NONE:
             return True
         where = row + place - storage.start
-        landings = moves.landings[moves.offsets[where] : moves.offsets[where + 1]]
-        return bool((landings == object - storage.start).any())
+        found = images.images[images.offsets[where] : images.offsets[where + 1]]
+        return bool((found == object - storage.start).any())
