@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.device import Device
+from kleene.ir.analysis_methods import ProgramAnalyses
 from kleene.ir.codes import TERMINATORS, Binding, GlobalKind, Opcode, TypeKind, ValueKind
 from kleene.ir.names import Names
 from kleene.ir.rows import FunctionRows
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Program:
+class Program(ProgramAnalyses):
     """One linked program. Everything is in the tables; the rest are views and derived columns."""
 
     name: str
@@ -242,35 +240,11 @@ class Program:
             "bytes": sum(column.nbytes for table in self.tables() for _, column in table.columns()),
         }
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return the analysis called `name`, to be run on this program with its options.
-
-        An analysis is found in the room `kleene.analyses`, as `ANALYSIS` of the module of its name;
-        options beside `device` and `threads` are its fields: `program.points_to(library=True)`.
-        """
-        analysis = None if name.startswith("_") else _analysis(name)
-        if analysis is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-        def run(
-            *, device: Device | str = Device.AUTO, threads: int | None = None, **options: Any
-        ) -> Any:
-            return analysis(**options).run(self, device=device, threads=threads)
-
-        run.__doc__ = analysis.__doc__
-        return run
-
     def tables(self) -> Iterator[Table]:
         """Yield every table."""
         for value in vars(self).values():
             if isinstance(value, Table):
                 yield value
-
-
-def _analysis(name: str) -> Any:
-    """Return the class of an analysis, or None if there is none of that name."""
-    module = f"kleene.analyses.{name}"
-    return getattr(import_module(module), "ANALYSIS", None) if find_spec(module) else None
 
 
 def _first(found: NDArray[np.bool_]) -> int:

@@ -59,7 +59,7 @@ class CFA:
     ) -> Statement:
         """Return what a program says about its procedures; only shorter contexts are solved."""
         if not isinstance(program, Core):
-            note = "read one with kleene.scheme.load"
+            note = "for C and C++ there is points-to analysis: program.points_to()"
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
         if self.m not in (0, 1, 2):
             raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")

@@ -6,17 +6,18 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kleene.analyses.points_to.answers.statistics import Phase, timed
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
 from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.ir import Program
 from kleene.solvers import inclusion
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to.model import Statement
-    from kleene.ir import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,9 @@ class PointsTo:
             announce: is told who will solve it and in how much memory, before that starts.
 
         Raises:
-            SourceError: there is no `main` and `library` was not asked for (`points-to/no-main`),
-                or the GPU asked for cannot take the problem.
+            SourceError: the program is not one of C or C++ (`points-to/not-c`), there is no `main`
+                and `library` was not asked for (`points-to/no-main`), or the GPU asked for cannot
+                take the problem.
         """
         phases: list[Phase] = []
         with timed("constraints", phases), progress.task("stating constraints"):
@@ -69,11 +71,14 @@ class PointsTo:
             solution = inclusion.solve(statement.problem, device=device, threads=threads)
         return PointsToResult(program, statement, solution, tuple(phases))
 
-    def state(self, program: Program) -> Statement:
+    def state(self, program: Program | Any) -> Statement:
         """Return what a program says about its pointers, unsolved."""
         from kleene.analyses.points_to.library import read_models
         from kleene.analyses.points_to.statement import state
 
+        if not isinstance(program, Program):
+            note = "for Scheme there is control-flow analysis: program.cfa()"
+            raise SourceError(None, "points-to/not-c", "this is no C or C++ program", note)
         models = read_models(Path(path) for path in self.models) if self.models else None
         return state(
             program,

@@ -24,14 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.device import Device
 from kleene.base.errors import Span
+from kleene.ir.analysis_methods import CoreAnalyses
 from kleene.ir.scheme.sources import Sources
 
 CONSTANT, VARIABLE, PRIMITIVE, LAMBDA, CALL, IF, SET, DEFINE, LETREC, SEQUENCE = range(10)
@@ -43,7 +42,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Core:
+class Core(CoreAnalyses):
     """A program; `root` is the row of its top level, and has the top-level forms as operands."""
 
     sources: Sources
@@ -87,16 +86,6 @@ class Core:
     def variable_span(self, variable: int) -> Span:
         """Return where a variable is bound, or first used if it is global and not defined."""
         return self.sources.span(int(self.variable_at[variable]), int(self.variable_end[variable]))
-
-    def cfa(
-        self, *, device: Device | str = Device.AUTO, threads: int | None = None, **options: Any
-    ) -> Any:
-        """Return which procedures flow where, and whom each call may reach.
-
-        The options are the fields of `kleene.analyses.cfa.CFA`.
-        """
-        analysis = import_module("kleene.analyses.cfa").ANALYSIS  # a room above this one
-        return analysis(**options).run(self, device=device, threads=threads)
 
     def unbound(self) -> I32:
         """Return the rows that read or assign a global variable that nothing defines."""

@@ -1,0 +1,73 @@
+"""Analyses as methods of what they analyse: `program.points_to(library=True)`.
+
+An analysis is a module of the room `kleene.analyses` that has a frozen dataclass as `ANALYSIS`: the
+file is the registration. That room stands above this one, so it is only named here: its folder is
+listed when this module is imported, and an analysis is imported when its method is asked for. The
+methods are ordinary attributes, so `dir` shows them, and an `AttributeError` raised inside a column
+of a program is passed on as it is.
+
+Editors and type checkers read `analysis_methods.pyi`, which a test writes from the analyses
+(`pytest tests/ir/test_analysis_methods.py --update-golden`).
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from kleene.base.device import Device
+
+ROOM = "kleene.analyses"
+_PROTOCOL = "api"  # the module of the room that holds no analysis
+
+
+def available() -> list[str]:
+    """Return the names of all analyses, importing none."""
+    room = find_spec(ROOM)
+    assert room is not None
+    folders = room.submodule_search_locations
+    return sorted(one.name for one in pkgutil.iter_modules(folders) if one.name != _PROTOCOL)
+
+
+class _Method:
+    """The analysis called `name`, bound to the program it is asked of."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, program: Any, owner: type) -> Any:
+        if program is None:
+            return self
+        return _runner(import_module(f"{ROOM}.{self._name}").ANALYSIS, program)
+
+
+def _runner(analysis: Any, program: Any) -> Callable[..., Any]:
+    """Return a function of the analysis' fields, `device` and `threads` that gives its result."""
+
+    def run(
+        *, device: Device | str = Device.AUTO, threads: int | None = None, **options: Any
+    ) -> Any:
+        return analysis(**options).run(program, device=device, threads=threads)
+
+    run.__doc__ = analysis.__doc__
+    return run
+
+
+class ProgramAnalyses:
+    """What can be asked of a C or C++ program: a method for each analysis."""
+
+    __slots__ = ()
+
+
+class CoreAnalyses:
+    """What can be asked of a Scheme program: a method for each analysis."""
+
+    __slots__ = ()
+
+
+for _name in available():
+    setattr(ProgramAnalyses, _name, _Method(_name))
+    setattr(CoreAnalyses, _name, _Method(_name))

@@ -1,0 +1,40 @@
+"""Written by `pytest tests/ir/test_analysis_methods.py --update-golden`: do not edit."""
+
+import os
+from typing import Final
+
+from kleene.analyses.cfa.result import CFAResult
+from kleene.analyses.points_to.result import PointsToResult
+from kleene.base.device import Device
+
+ROOM: Final[str]
+
+def available() -> list[str]: ...
+
+class ProgramAnalyses:
+    __slots__ = ()
+    def points_to(
+        self,
+        *,
+        library: bool = False,
+        wrappers: tuple[str, ...] = (),
+        models: tuple[str | os.PathLike[str], ...] = (),
+        exact_arguments: bool = False,
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> PointsToResult:
+        """Which objects may each pointer of a program hold?"""
+
+class CoreAnalyses:
+    __slots__ = ()
+    def cfa(
+        self,
+        *,
+        reachable_only: bool = True,
+        m: int = 0,
+        polyvariant_let: bool = False,
+        road: str = "direct",
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> CFAResult:
+        """Which procedures may each expression of a Scheme program be, and whom may each call reach?"""
