@@ -10,7 +10,7 @@ import pytest
 
 from kleene.base.cache import Cache
 from kleene.frontends.c.compiler import Compiler, Options
-from kleene.frontends.c.inputs import Source
+from kleene.frontends.c.source import Source
 from tests.frontends.c.road import problem, text_of
 
 

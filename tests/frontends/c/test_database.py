@@ -10,7 +10,7 @@ import pytest
 from kleene.base.errors import SourceError
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.database import entries, kept
-from kleene.frontends.c.inputs import Source
+from kleene.frontends.c.source import Source
 from tests.frontends.c.road import problem, text_of
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kleene.base.errors import SourceError
-from kleene.frontends.c.inputs import Given, Source, discover
+from kleene.frontends.c.inputs import Given, discover
+from kleene.frontends.c.source import Source
 
 FILES = """
     b.c a.c a.h sub/deep/d.cpp sub/e.cxx sub/f.C sub/g.cc .git/h.c build/i.c .hidden.c

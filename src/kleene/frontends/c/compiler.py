@@ -20,7 +20,7 @@ from pathlib import Path
 
 from kleene.base.errors import SourceError, raise_all
 from kleene.frontends.c import diagnostics
-from kleene.frontends.c.inputs import Language, Source
+from kleene.frontends.c.source import Language, Source
 
 # -O0 with variables and lines; functions stay open to the SROA pass that follows. The rest undoes
 # what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of warnings.

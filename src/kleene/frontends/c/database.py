@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.base.errors import SourceError, Span, raise_all
-from kleene.frontends.c.inputs import LANGUAGES, Language, Source, is_chosen
+from kleene.frontends.c.source import LANGUAGES, Language, Source, is_chosen
 
 _KEPT_WITH_VALUE = re.compile(
     r"-[DUIF]|-isystem|-iquote|-idirafter|-include|-imacros|-isysroot|--sysroot|-target"

@@ -12,40 +12,15 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
 
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.frontends.c import database
 from kleene.frontends.c.exchange import Form
+from kleene.frontends.c.source import LANGUAGES, Source, is_chosen
 
-Language = Literal["c", "c++"]
-
-LANGUAGES: dict[str, Language] = {
-    ".c": "c",
-    ".C": "c++",
-    ".c++": "c++",
-    ".cc": "c++",
-    ".cpp": "c++",
-    ".cxx": "c++",
-}
 _FORMS: dict[str, Form] = {".bc": "bitcode", ".ll": "assembly", ".o": "bitcode", ".obj": "bitcode"}
 _BUILD_FOLDERS = {"CMakeFiles", "_build", "build", "node_modules"}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file to compile, with the flags and the folder its own build gives it."""
-
-    file: str
-    language: Language
-    flags: tuple[str, ...] = ()
-    directory: str | None = None
-
-    @property
-    def path(self) -> str:
-        """The file as seen from here."""
-        return os.path.join(self.directory, self.file) if self.directory else self.file
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +56,6 @@ def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | 
     return list(unique.values())
 
 
-def is_chosen(only: tuple[str, ...], *names: str) -> bool:
-    """Return whether the patterns take a file that goes by these names.
-
-    A pattern with "!" in front leaves out what it matches; of the others, if any, one must match.
-    """
-    wanted = [pattern for pattern in only if not pattern.startswith("!")]
-    unwanted = [pattern[1:] for pattern in only if pattern.startswith("!")]
-    return (not wanted or _matches(wanted, names)) and not _matches(unwanted, names)
-
-
-def _matches(patterns: Iterable[str], names: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-
 def _expand(path: str, only: tuple[str, ...]) -> list[Source | Given]:
     if os.path.isdir(path):
         return _inside(path, only)
@@ -110,8 +71,6 @@ def _one(path: str, only: tuple[str, ...]) -> list[Source | Given]:
     if suffix in LANGUAGES:
         return [Source(path, LANGUAGES[suffix])]
     if suffix == ".json":
-        from kleene.frontends.c import database
-
         return list(database.entries(path, only))
     if suffix in _FORMS:
         return [Given(path, _FORMS[suffix])]

@@ -14,7 +14,8 @@ from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import bitcode
 from kleene.frontends.c.compiler import Compiler, Options, contents, find
 from kleene.frontends.c.exchange import Unit
-from kleene.frontends.c.inputs import Given, Source
+from kleene.frontends.c.inputs import Given
+from kleene.frontends.c.source import Source
 
 
 def gather(

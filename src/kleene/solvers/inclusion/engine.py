@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from kleene.base.device import Device
@@ -18,9 +17,8 @@ from kleene.base.progress import task
 from kleene.kernels import launch
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.solution import Solution, Trace
 
-Trace = Callable[[Mapping[str, float]], None]
 # A CPU solves less before a GPU answers: 1 s to import CuPy, 3 to 5 to load kernels the first time;
 # of what we measured, only a graph of a million nodes took one thread longer than 1.7 s.
 WAKING_NODES = 500_000

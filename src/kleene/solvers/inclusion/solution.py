@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Bits = NDArray[np.bool_]
+Trace = Callable[[Mapping[str, float]], None]  # is given a row of numbers for each iteration
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,15 +9,12 @@ once per object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from kleene.solvers.inclusion.offline import reduce
 from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.solution import Solution, Trace
 
 N_ROUNDS = 1  # of merging: a second makes this solver faster by what it costs itself
-Trace = Callable[[Mapping[str, float]], None]
 
 
 def solve(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> Solution:

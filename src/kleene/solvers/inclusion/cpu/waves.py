@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu import Trace, order, space
+from kleene.solvers.inclusion.cpu import order, space
 from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.fire import fire
@@ -39,7 +39,7 @@ from kleene.solvers.inclusion.cpu.state import (
 )
 from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.solution import Solution, Trace
 
 WORK_A_CALL = 50_000_000  # words: about 0.1 s
 WORDS_A_SHARD = 1_400_000  # with less work, waiting for others costs more than they do: measured

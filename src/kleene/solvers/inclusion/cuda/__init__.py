@@ -9,14 +9,14 @@ from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
-from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
+from kleene.solvers.inclusion.cuda.fixpoint import close
 from kleene.solvers.inclusion.cuda.layout import slots
 from kleene.solvers.inclusion.cuda.sending import send
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import tables
 from kleene.solvers.inclusion.offline import Reduced
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.solution import Solution, Trace
 
 __all__ = ["forecast", "problem_with", "solve"]
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 
 from kleene.solvers.inclusion.cuda.rounds import ROUNDS_PER_LOOK
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
-
-Trace = Callable[[Mapping[str, float]], None]
+from kleene.solvers.inclusion.solution import Trace
 
 # News that travel a long chain step by step change as many rows in each round. If their number did
 # not halve in half of this many rounds, the flows are listed, ordered and swept along at once,

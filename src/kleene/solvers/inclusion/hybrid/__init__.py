@@ -25,7 +25,7 @@ from kleene.kernels import launch
 from kleene.solvers.inclusion import cpu
 from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
-from kleene.solvers.inclusion.cuda.fixpoint import Trace, close
+from kleene.solvers.inclusion.cuda.fixpoint import close
 from kleene.solvers.inclusion.cuda.sending import Sent, send
 from kleene.solvers.inclusion.cuda.tables import Tables, tables
 from kleene.solvers.inclusion.hybrid.choice import FEW_NODES, Expected, expected
@@ -34,7 +34,7 @@ from kleene.solvers.inclusion.hybrid.report import paper_columns
 from kleene.solvers.inclusion.hybrid.shared import SharedRounds
 from kleene.solvers.inclusion.offline import Reduced
 from kleene.solvers.inclusion.problem import I32, Problem
-from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.solution import Solution, Trace
 
 __all__ = ["FEW_NODES", "Costs", "Expected", "expected", "paper_columns", "solve", "together"]
 

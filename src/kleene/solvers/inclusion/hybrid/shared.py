@@ -7,7 +7,6 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.cuda.fixpoint import Trace
 from kleene.solvers.inclusion.cuda.rounds import ROUNDS_PER_LOOK
 from kleene.solvers.inclusion.cuda.sending import Sent
 from kleene.solvers.inclusion.cuda.tables import Tables
@@ -17,6 +16,7 @@ from kleene.solvers.inclusion.hybrid.exchange import merge, pack
 from kleene.solvers.inclusion.hybrid.host_rounds import HostRounds
 from kleene.solvers.inclusion.hybrid.worklist import KINDS, Worklist
 from kleene.solvers.inclusion.problem import I32
+from kleene.solvers.inclusion.solution import Trace
 
 
 class SharedRounds(DeviceRounds):
