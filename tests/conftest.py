@@ -47,3 +47,13 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KLEENE_CACHE_DIR", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def absolute_python_path() -> Iterator[None]:
+    """Make a relative `PYTHONPATH=src` absolute: tests start processes in other folders too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if found := os.environ.get("PYTHONPATH"):
+            folders = map(os.path.abspath, found.split(os.pathsep))
+            patch.setenv("PYTHONPATH", os.pathsep.join(folders))
+        yield
