@@ -5,6 +5,7 @@ from kleene.algebra.domains import Interval, Octagon, Zone
 from kleene.algebra.edit import Editor
 from kleene.algebra.lattice import Lattice, Widening
 from kleene.algebra.linear import Constraint, Linear, variables
+from kleene.algebra.machine_integers import MachineInterval
 from kleene.algebra.parse import constraints, expression
 from kleene.algebra.shape import Shape
 from kleene.algebra.state import Exactness, Precision
@@ -17,6 +18,7 @@ __all__ = [
     "Interval",
     "Lattice",
     "Linear",
+    "MachineInterval",
     "Octagon",
     "Precision",
     "Shape",
