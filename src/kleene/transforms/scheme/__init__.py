@@ -1,4 +1,4 @@
-"""The road of the paper on EigenCFA: a core to CPS, to binary CPS, to lambdas and calls alone.
+"""The pipeline of the paper on EigenCFA: a core to CPS, to binary CPS, to lambdas and calls alone.
 
 Prabhu, Ramalingam, Might and Hall (POPL 2011), sections 2 and 4. `to_cps` and `to_binary` keep the
 meaning: what they return runs, and prints the same. `to_terms` keeps what 0CFA says of a program,
@@ -12,7 +12,7 @@ from kleene.ir.scheme import Core
 from kleene.transforms.scheme.binary import to_binary
 from kleene.transforms.scheme.church import to_terms
 from kleene.transforms.scheme.cps import to_cps
-from kleene.transforms.scheme.draft import Derived
+from kleene.transforms.scheme.derived import Derived
 from kleene.transforms.scheme.language import objections
 from kleene.transforms.scheme.tails import is_cps
 from kleene.transforms.scheme.terms import Terms

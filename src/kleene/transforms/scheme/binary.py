@@ -36,7 +36,7 @@ import numpy as np
 
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.values import UNSPECIFIED
-from kleene.transforms.scheme.draft import Derived, Draft, Formal
+from kleene.transforms.scheme.derived import Derived, DerivedBuilder, Formal
 
 Put = Callable[[int], None]  # puts an atom into a slot
 
@@ -49,7 +49,7 @@ def to_binary(program: Derived) -> Derived:
 class _Binary:
     def __init__(self, program: Derived) -> None:
         self.core = program.core
-        self.draft = Draft(program)
+        self.builder = DerivedBuilder(program)
         self.kind: list[int] = self.core.kind.tolist()
         self.tasks: list[Callable[[], None]] = []
         self.is_plain: list[bool] = program.is_return.tolist()
@@ -57,10 +57,10 @@ class _Binary:
 
     def run(self) -> Derived:
         """Return the converted program."""
-        self._later(0, self._below(self.core.root)[0])
+        self._later(self.builder.top, self._below(self.core.root)[0])
         while self.tasks:
             self.tasks.pop()()
-        return self.draft.finish()
+        return self.builder.finish()
 
     def _below(self, row: int) -> list[int]:
         first, end = self.core.operand_offsets[row : row + 2]
@@ -95,13 +95,13 @@ class _Binary:
             self._call(slot, row)
         elif kind == columns.LETREC:
             bound = list(self.core.node(row).bound)
-            first, _ = self.draft.binder(kind, slot, row, bound, len(below))
+            first, _ = self.builder.binder(kind, slot, row, bound, len(below))
             self._parts(first, below)
         elif kind in (columns.IF, columns.SEQUENCE):
-            self._parts(self.draft.row(kind, slot, row, n_operands=len(below)), below)
+            self._parts(self.builder.row(kind, slot, row, n_operands=len(below)), below)
         elif kind in (columns.SET, columns.DEFINE):
-            variable = self.draft.now[self.core.node(row).reference]
-            self._simple(self.draft.assignment(kind, slot, row, variable), below[0])
+            variable = self.builder.current[self.core.node(row).reference]
+            self._simple(self.builder.assignment(kind, slot, row, variable), below[0])
         else:
             self._simple(slot, row)
 
@@ -114,66 +114,66 @@ class _Binary:
         if kind == columns.LAMBDA:
             self._procedure(slot, row)
         elif kind == columns.VARIABLE:
-            self.draft.variable(slot, row, self.draft.now[self.core.node(row).reference])
+            self.builder.variable(slot, row, self.builder.current[self.core.node(row).reference])
         else:
             below, reference = self._below(row), self.core.node(row).reference
-            first = self.draft.row(kind, slot, row, reference, len(below))
+            first = self.builder.row(kind, slot, row, reference, len(below))
             for place, operand in enumerate(below, first):
                 self._simple(place, operand)
 
     def _procedure(self, slot: int, row: int) -> None:
         formals = list(self.core.node(row).bound)
-        outermost = len(self.draft.kind)
+        outermost = self.builder.n_rows
         for goes_on in self._way(row, len(formals)):
-            body, (visitor, _) = self.draft.binder(columns.LAMBDA, slot, row, ["v", "_"])
-            first = self.draft.row(columns.CALL, body, row, n_operands=3)
-            self.draft.variable(first, row, visitor)
+            body, (visitor, _) = self.builder.binder(columns.LAMBDA, slot, row, ["v", "_"])
+            first = self.builder.row(columns.CALL, body, row, n_operands=3)
+            self.builder.variable(first, row, visitor)
             self._nothing(first + 1 + (not goes_on), row)
             slot = first + 1 + goes_on
         self._entry(slot, row, formals)
-        self.draft.origin[outermost] = int(self.draft.old.row_origin[row])
+        self.builder.stands_for(row, outermost)
 
     def _entry(self, slot: int, row: int, formals: list[int]) -> None:
         while len(formals) > 2:
-            body, (_, passer) = self.draft.binder(columns.LAMBDA, slot, row, [formals[0], "q"])
-            first = self.draft.row(columns.CALL, body, row, n_operands=3)
-            self.draft.variable(first, row, passer)
+            body, (_, passer) = self.builder.binder(columns.LAMBDA, slot, row, [formals[0], "q"])
+            first = self.builder.row(columns.CALL, body, row, n_operands=3)
+            self.builder.variable(first, row, passer)
             self._nothing(first + 2, row)
             slot, formals = first + 1, formals[1:]
         two: list[Formal] = [*formals, *["_"] * (2 - len(formals))]
-        body, _ = self.draft.binder(columns.LAMBDA, slot, row, two)
+        body, _ = self.builder.binder(columns.LAMBDA, slot, row, two)
         self._later(body, self._below(row)[0])
 
     def _nothing(self, slot: int, row: int) -> None:
-        self.draft.constant(slot, row, UNSPECIFIED)
+        self.builder.constant(slot, row, UNSPECIFIED)
 
     def _call(self, slot: int, row: int) -> None:
         operator, *arguments = self._below(row)
         put: Put = partial(self._simple, row=operator)
-        outermost = len(self.draft.kind)
+        outermost = self.builder.n_rows
         for goes_on in self._way(row, len(arguments)):
             slot, places = self._asked(slot, row, put, ["here", "on"])
-            put = partial(self.draft.variable, about=row, variable=places[goes_on])
+            put = partial(self.builder.variable, about=row, variable=places[goes_on])
         self._passed(slot, row, put, arguments)
-        self.draft.origin[outermost] = int(self.draft.old.row_origin[row])
+        self.builder.stands_for(row, outermost)
 
     def _asked(self, slot: int, row: int, put: Put, formals: list[str]) -> tuple[int, list[int]]:
         """Call something with a lambda of this call; return the slot of its body, its formals."""
-        first = self.draft.row(columns.CALL, slot, row, n_operands=3)
+        first = self.builder.row(columns.CALL, slot, row, n_operands=3)
         put(first)
         self._nothing(first + 2, row)
-        return self.draft.binder(columns.LAMBDA, first + 1, row, formals)
+        return self.builder.binder(columns.LAMBDA, first + 1, row, formals)
 
     def _passed(self, slot: int, row: int, put: Put, arguments: list[int]) -> None:
         """Call an entry."""
         while len(arguments) > 2:
-            first = self.draft.row(columns.CALL, slot, row, n_operands=3)
+            first = self.builder.row(columns.CALL, slot, row, n_operands=3)
             put(first)
             self._simple(first + 1, arguments[0])
-            slot, (entry, _) = self.draft.binder(columns.LAMBDA, first + 2, row, ["e", "_"])
-            put = partial(self.draft.variable, about=row, variable=entry)
+            slot, (entry, _) = self.builder.binder(columns.LAMBDA, first + 2, row, ["e", "_"])
+            put = partial(self.builder.variable, about=row, variable=entry)
             arguments = arguments[1:]
-        first = self.draft.row(columns.CALL, slot, row, n_operands=3)
+        first = self.builder.row(columns.CALL, slot, row, n_operands=3)
         put(first)
         for place in range(2):
             if place < len(arguments):

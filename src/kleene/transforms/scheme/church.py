@@ -26,7 +26,7 @@ import numpy as np
 
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import NONE, Node
-from kleene.transforms.scheme.draft import Derived
+from kleene.transforms.scheme.derived import Derived
 from kleene.transforms.scheme.terms import Terms
 
 

@@ -19,7 +19,7 @@ from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import NONE
 from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import UNSPECIFIED
-from kleene.transforms.scheme.draft import Derived, Draft
+from kleene.transforms.scheme.derived import Derived, DerivedBuilder
 from kleene.transforms.scheme.language import objections
 from kleene.transforms.scheme.tails import ATOMS, calls_cc
 
@@ -63,7 +63,7 @@ def to_cps(program: Derived) -> Derived:
 class _Converter:
     def __init__(self, program: Derived) -> None:
         core = self.core = program.core
-        self.draft = Draft(program)
+        self.builder = DerivedBuilder(program)
         self.kind: list[int] = core.kind.tolist()
         self.reference: list[int] = core.reference.tolist()
         self.changes: list[bool] = ((core.owner == NONE) | core.is_assigned).tolist()
@@ -79,10 +79,10 @@ class _Converter:
 
     def run(self) -> Derived:
         """Return the converted program."""
-        self._later(0, self.core.root, HALT)
+        self._later(self.builder.top, self.core.root, HALT)
         while self.tasks:
             self.tasks.pop()()
-        return self.draft.finish()
+        return self.builder.finish()
 
     def _below(self, row: int) -> list[int]:
         first, end = self.core.operand_offsets[row : row + 2]
@@ -110,62 +110,62 @@ class _Converter:
         """Return the slot for a value that is passed on."""
         if next == HALT:
             return slot
-        first = self.draft.row(columns.CALL, slot, about, n_operands=2)
-        self.draft.returning()
+        first = self.builder.row(columns.CALL, slot, about, n_operands=2)
+        self.builder.returning()
         self._continuation(first, about, next)
         return first + 1
 
     def _continuation(self, slot: int, about: int, next: Next) -> None:
         """Put what is next into `slot`, as a variable or as a lambda."""
         if isinstance(next, Return) and next != HALT:
-            self.draft.variable(slot, about, next.variable)
+            self.builder.variable(slot, about, next.variable)
             return
-        body, (value,) = self.draft.binder(columns.LAMBDA, slot, about, ["r"])
-        self.draft.returning()
+        body, (value,) = self.builder.binder(columns.LAMBDA, slot, about, ["r"])
+        self.builder.returning()
         self._give(body, about, Held(value), next)
 
     def _shared(self, slot: int, about: int, next: Next) -> tuple[int, Return]:
         """Return a slot in which what is next has a name, and that name."""
         if isinstance(next, Return):
             return slot, next
-        first = self.draft.row(columns.CALL, slot, about, n_operands=2)
-        body, (joined,) = self.draft.binder(columns.LAMBDA, first, about, ["j"])
+        first = self.builder.row(columns.CALL, slot, about, n_operands=2)
+        body, (joined,) = self.builder.binder(columns.LAMBDA, first, about, ["j"])
         self._continuation(first + 1, about, next)
         return body, Return(joined)
 
     def _atom(self, slot: int, about: int, atom: Atom) -> None:
         if isinstance(atom, Held):
-            self.draft.variable(slot, about, atom.variable)
+            self.builder.variable(slot, about, atom.variable)
         elif isinstance(atom, Known):
-            self.draft.constant(slot, about, atom.value)
+            self.builder.constant(slot, about, atom.value)
         elif self.kind[atom] == columns.LAMBDA:
             self._lambda(slot, atom)
         elif self.kind[atom] == columns.PRIMITIVE:
             self._primitive(slot, atom)
         elif self.kind[atom] == columns.VARIABLE:
-            self.draft.variable(slot, atom, self.draft.now[self.reference[atom]])
+            self.builder.variable(slot, atom, self.builder.current[self.reference[atom]])
         else:
-            self.draft.row(columns.CONSTANT, slot, atom, self.reference[atom])
+            self.builder.row(columns.CONSTANT, slot, atom, self.reference[atom])
 
     def _lambda(self, slot: int, row: int) -> None:
         formals = [*self.core.node(row).bound, "k"]
-        body, bound = self.draft.binder(columns.LAMBDA, slot, row, formals)
-        self.draft.stands_for(row)
+        body, bound = self.builder.binder(columns.LAMBDA, slot, row, formals)
+        self.builder.stands_for(row)
         self._later(body, self._below(row)[0], Return(bound[-1]))
 
     def _primitive(self, slot: int, row: int) -> None:
         """Put a lambda into `slot` that applies the primitive and hands on what it returns."""
         n_formals = table()[self.core.primitives[self.reference[row]]].n_least
         formals = [*("abcdefgh"[:n_formals]), "k"]
-        body, bound = self.draft.binder(columns.LAMBDA, slot, row, formals)
-        self.draft.stands_for(row)
+        body, bound = self.builder.binder(columns.LAMBDA, slot, row, formals)
+        self.builder.stands_for(row)
         self._applied(self._handed(body, row, Return(bound[-1])), row, row, map(Held, bound[:-1]))
 
     def _applied(self, slot: int, about: int, primitive: int, arguments: Any) -> None:
         atoms = list(arguments)
-        first = self.draft.row(columns.CALL, slot, about, n_operands=1 + len(atoms))
-        self.draft.stands_for(about)
-        self.draft.row(columns.PRIMITIVE, first, primitive, self.reference[primitive])
+        first = self.builder.row(columns.CALL, slot, about, n_operands=1 + len(atoms))
+        self.builder.stands_for(about)
+        self.builder.row(columns.PRIMITIVE, first, primitive, self.reference[primitive])
         for place, atom in enumerate(atoms, first + 1):
             self._atom(place, about, atom)
 
@@ -208,8 +208,8 @@ class _Converter:
 
     def _pass(self, slot: int, row: int, atoms: list[Atom], next: Next) -> None:
         """Make a call, with what is next as its last argument."""
-        first = self.draft.row(columns.CALL, slot, row, n_operands=len(atoms) + 1)
-        self.draft.stands_for(row)
+        first = self.builder.row(columns.CALL, slot, row, n_operands=len(atoms) + 1)
+        self.builder.stands_for(row)
         for place, atom in enumerate(atoms, first):
             self._atom(place, row, atom)
         self._continuation(first + len(atoms), row, next)
@@ -220,11 +220,11 @@ class _Converter:
         It takes one value: to return none or several through it fails in CPS.
         """
         slot, back = self._shared(slot, row, next)
-        first = self.draft.row(columns.CALL, slot, row, n_operands=3)
-        self.draft.stands_for(row)
+        first = self.builder.row(columns.CALL, slot, row, n_operands=3)
+        self.builder.stands_for(row)
         self._atom(first, row, receiver)
-        body, bound = self.draft.binder(columns.LAMBDA, first + 1, row, ["v", "k"])
-        self.draft.stands_for(row)
+        body, bound = self.builder.binder(columns.LAMBDA, first + 1, row, ["v", "k"])
+        self.builder.stands_for(row)
         self._give(body, row, Held(bound[0]), back)
         self._continuation(first + 2, row, back)
 
@@ -233,7 +233,7 @@ class _Converter:
 
     def _branch(self, row: int, next: Next, slot: int, test: Atom) -> None:
         slot, back = self._shared(slot, row, next)
-        first = self.draft.row(columns.IF, slot, row, n_operands=3)
+        first = self.builder.row(columns.IF, slot, row, n_operands=3)
         self._atom(first, row, test)
         for place, branch in enumerate(self._below(row)[1:], first + 1):
             self._later(place, branch, back)
@@ -249,9 +249,9 @@ class _Converter:
 
     def _store(self, kind: int, slot: int, about: int, variable: int, value: Atom) -> int:
         """Assign a variable; return the slot of what follows."""
-        first = self.draft.row(columns.SEQUENCE, slot, about, n_operands=2)
-        now = self.draft.now[variable]
-        self._atom(self.draft.assignment(kind, first, about, now), about, value)
+        first = self.builder.row(columns.SEQUENCE, slot, about, n_operands=2)
+        now = self.builder.current[variable]
+        self._atom(self.builder.assignment(kind, first, about, now), about, value)
         return first + 1
 
     def _sequence(self, slot: int, row: int, next: Next) -> None:
@@ -276,7 +276,7 @@ class _Converter:
     def _letrec(self, slot: int, row: int, next: Next) -> None:
         """Bind lambdas at once; other values are assigned, in order, before the body."""
         values, variables = self._below(row)[:-1], list(self.core.node(row).bound)
-        first, _ = self.draft.binder(columns.LETREC, slot, row, variables, len(values) + 1)
+        first, _ = self.builder.binder(columns.LETREC, slot, row, variables, len(values) + 1)
         for place, value in enumerate(values, first):
             is_lambda = self.kind[value] == columns.LAMBDA
             self._atom(place, row, value if is_lambda else Known(UNSPECIFIED))

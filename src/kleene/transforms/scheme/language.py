@@ -1,4 +1,4 @@
-"""What of Scheme the paper's road can carry: its language is lambdas, calls and basic values.
+"""What of Scheme the paper's pipeline can carry: its language is lambdas, calls and basic values.
 
 CPS can carry data: pairs and vectors just hold procedures that take a continuation. It cannot carry
 primitives that call procedures, because those pass no continuation, and gives lambdas a fixed
@@ -17,7 +17,7 @@ from kleene.ir.scheme.core import NONE, Core
 from kleene.ir.scheme.primitives import table
 
 CALL_CC = ("call/cc", "call-with-current-continuation")
-_NOTE = "leave out the paper's road: the analysis knows all of Scheme without it"
+_NOTE = "leave out the paper's pipeline: the analysis knows all of Scheme without it"
 _DATA = ("make", "read", "write")
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.builder import Builder
 from kleene.frontends.scheme.data import (
     Datum,
     Dotted,
@@ -36,6 +35,7 @@ from kleene.frontends.scheme.expander.scopes import (
     Variable,
 )
 from kleene.ir.scheme import core
+from kleene.ir.scheme.builder import CoreBuilder
 from kleene.ir.scheme.sources import Sources
 from kleene.ir.scheme.values import UNSPECIFIED
 
@@ -65,7 +65,7 @@ class Expander:
     ) -> None:
         self.sources = sources
         self.libraries = libraries
-        self.builder = Builder()
+        self.builder = CoreBuilder()
         self.stack: list[tuple[Any, Scope, int]] = []
         self.builtins = Top(self.builder, builtins)  # what the symbols of derived forms mean
         self.n_made = 0

@@ -15,7 +15,7 @@ from kleene.frontends.scheme.data import Identifier, Name
 from kleene.frontends.scheme.expander.rules import Rules
 
 if TYPE_CHECKING:
-    from kleene.frontends.scheme.builder import Builder
+    from kleene.ir.scheme.builder import CoreBuilder
 
 _FEW = 64  # names: an inner scope copies so many rather than ask its parent for each
 
@@ -125,7 +125,7 @@ class Top(Scope):
 
     __slots__ = ("builder", "imports", "local", "sees_all")
 
-    def __init__(self, builder: Builder, imports: dict[str, Binding]) -> None:
+    def __init__(self, builder: CoreBuilder, imports: dict[str, Binding]) -> None:
         self.top = self
         self.names = {}
         self.parent = None

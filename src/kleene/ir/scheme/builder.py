@@ -15,7 +15,7 @@ from kleene.ir.scheme.core import NONE, Core
 from kleene.ir.scheme.sources import Sources
 
 
-class Builder:
+class CoreBuilder:
     """Columns that grow."""
 
     def __init__(self) -> None:
