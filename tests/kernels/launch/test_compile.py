@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_there_are_kernels():
-    assert "kernels/bit_rows/bit_rows.cu" in NAMES
+    assert "kernels/minplus/cuda/closure.cu" in NAMES
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=NAMES)
@@ -45,14 +45,6 @@ def test_resources_are_as_recorded(path, update_golden):
     assert found == golden.get(name), "run pytest --update-golden and review the difference"
     for kernel, cost in found.items():
         assert cost["spill_store_bytes"] == cost["spill_load_bytes"] == 0, f"{kernel} spills"
-
-
-@pytest.mark.parametrize("lanes", [1, 4, 32])
-@pytest.mark.parametrize("index", ["int", "long long"])
-def test_bit_rows_spills_in_no_variant(lanes, index):
-    path = PACKAGE / "kernels/bit_rows/bit_rows.cu"
-    cost = compile.resources(Source.of(path, LANES=lanes, INDEX_T=index))["or_rows"]
-    assert cost.spill_store_bytes == cost.spill_load_bytes == cost.stack_bytes == 0
 
 
 def test_a_kernel_that_spills_is_seen(tmp_path):

@@ -24,7 +24,7 @@ class Costs:
     def measured(cls, threads: int) -> Costs:
         """Return the costs on this machine."""
         place = launch.current()
-        n_useful = 1 + (threads - 1) / 2  # 16 threads OR rows 8 times as fast as one: bit_rows
+        n_useful = 1 + (threads - 1) / 2  # 16 threads OR rows 8 times as fast as one
         if place.xp is np:
             return cls(1 / n_useful, float("inf"))  # the host runner: no side is faster
         machine = this_machine(place)
