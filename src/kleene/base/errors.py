@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from kleene.base.source_text import source_line, source_lines, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class SourceError(Exception):
         head = f"{self.span}: " if self.span else ""
         lines = [f"{head}error[{self.id}]: {self.message}"]
         if self.span:
-            lines += _excerpt(self.span)
+            lines += excerpt(self.span)
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
@@ -97,22 +98,14 @@ def raise_all(errors: Iterable[SourceError]) -> None:
         raise SourceErrors(collected)
 
 
-def _excerpt(span: Span) -> list[str]:
+def excerpt(span: Span) -> list[str]:
     """Return the source line of `span` with a caret under it, or nothing if it cannot be read."""
-    if not span.line:
+    if not 0 < span.line <= len(source_lines(span.file)):
         return []
-    try:
-        with Path(span.file).open(encoding="utf-8", errors="replace") as file:
-            line = next((text for number, text in enumerate(file, 1) if number == span.line), None)
-    except (OSError, ValueError):
-        return []
-    if line is None:
-        return []
-    text = line.rstrip("\r\n")
-    shown = [f"{span.line:4} | {text}"]
+    text = source_line(span.file, span.line)
+    shown = [f"{span.line:4} | {visible(text)}"]
     if span.column:
-        before = text[: span.column - 1]
-        pad = "".join("\t" if c == "\t" else " " for c in before)
-        width = max(1, min(span.length, len(text) - len(before)))
-        shown.append(f"     | {pad}{'^' * width}")
+        before, marked = text[: span.column - 1], text[span.column - 1 :][: span.length]
+        pad = "".join("\t" if c == "\t" else " " for c in visible(before))
+        shown.append(f"     | {pad}{'^' * max(1, len(visible(marked)))}")
     return shown

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kleene.base.errors import Span
-from kleene.reports.source import source_line
+from kleene.base.source_text import source_line
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsToResult
@@ -155,7 +155,7 @@ def explanation(found: Explanation) -> str:
 
 def _code(span: Span | None) -> str:
     """Return the source line at a place, or nothing where it cannot be read."""
-    text = source_line(span)
+    text = source_line(span.file, span.line).strip() if span else ""
     return text if len(text) <= _CODE_WIDTH else text[: _CODE_WIDTH - 1] + "…"
 
 

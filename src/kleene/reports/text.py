@@ -1,0 +1,64 @@
+"""Findings as a compiler prints them: head, source line, caret, and what belongs to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from kleene.base.errors import Span, excerpt
+from kleene.base.source_text import relative_path, visible
+from kleene.results import Finding, Location, Severity
+
+
+def findings(found: Iterable[Finding], root: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield each finding that is not suppressed, and the count of all; paths go from `root` on.
+
+    ::
+
+        list.c:7:3: error[points-to/null-call]: next is never set before it is called
+           7 |   next();
+             |   ^
+        note: list.c:3:8: next is declared here
+        help: set it before the call
+    """
+    shown = suppressed = 0
+    counts = dict.fromkeys(Severity, 0)
+    for finding in found:
+        if finding.suppressed is not None:
+            suppressed += 1
+            continue
+        yield rendered(finding, root) + "\n"
+        counts[finding.severity] += 1
+        shown += 1
+    yield summary(counts, suppressed) + "\n"
+
+
+def summary(counts: dict[Severity, int], n_suppressed: int) -> str:
+    """Return how many findings there are, such as `1 error, 2 notes, 1 suppressed`."""
+    words = [f"{n} {severity.value}{'' if n == 1 else 's'}" for severity, n in counts.items() if n]
+    if n_suppressed:
+        words.append(f"{n_suppressed} suppressed")
+    return ", ".join(words) if words else "no findings"
+
+
+def rendered(finding: Finding, root: str | os.PathLike[str]) -> str:
+    """Return one finding, without a newline at its end."""
+    head = f"{_place(finding.span, root)}: " if finding.span else ""
+    lines = [f"{head}{finding.severity}[{finding.rule.id}]: {visible(finding.message)}"]
+    if finding.span:
+        lines += excerpt(finding.span)
+    lines += [f"note: {_located(one, root)}" for one in finding.related]
+    lines += [f"step {i}: {_located(one, root)}" for i, one in enumerate(finding.path, 1)]
+    if finding.fix:
+        lines.append(f"help: {visible(finding.fix)}")
+    return "\n".join(lines)
+
+
+def _located(location: Location, root: str | os.PathLike[str]) -> str:
+    place = f"{_place(location.span, root)}: " if location.span else ""
+    return place + visible(location.message)
+
+
+def _place(span: Span, root: str | os.PathLike[str]) -> str:
+    return visible(str(replace(span, file=relative_path(span.file, root))))

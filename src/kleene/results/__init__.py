@@ -1,0 +1,24 @@
+"""What every analysis answers with: findings by rules, tables, and the protocol of results.
+
+Nothing here knows a language, a program or an analysis; `kleene.reports` writes it down.
+"""
+
+from kleene.results.finding import Finding, Location, fingerprints
+from kleene.results.result import Result
+from kleene.results.rules import Rule, Severity, discovered, rules_in
+from kleene.results.suppressions import apply_suppressions
+from kleene.results.table import Coded, Table
+
+__all__ = [
+    "Coded",
+    "Finding",
+    "Location",
+    "Result",
+    "Rule",
+    "Severity",
+    "Table",
+    "apply_suppressions",
+    "discovered",
+    "fingerprints",
+    "rules_in",
+]
