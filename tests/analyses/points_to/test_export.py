@@ -23,7 +23,7 @@ def events() -> PointsToResult:
 
 
 def rows(result: PointsToResult) -> list[tuple[str, str]]:
-    table = result.table()
+    table = result.tables()["points_to"]
     return list(zip(table["pointer"].tolist(), table["object"].tolist(), strict=True))
 
 
@@ -41,8 +41,8 @@ def test_every_row_is_an_answer_and_every_answer_a_row(events: PointsToResult) -
 
 
 def test_columns_are_equally_long_and_say_where_objects_are_made(events: PointsToResult) -> None:
-    table = events.table()
-    assert {len(column) for column in table.values()} == {len(table["pointer"])}
+    table = events.tables()["points_to"]
+    assert {len(column) for column in table.columns.values()} == {len(table["pointer"])}
     row = table["object"].tolist().index("on_key")
     assert (table["kind"][row], table["place"][row]) == ("function", "handlers.c:11")
 
@@ -63,15 +63,15 @@ def test_json(events: PointsToResult) -> None:
 
 def test_arrow_and_parquet_hold_the_table(events: PointsToResult, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    table = events.to_arrow()
+    table = events.tables()["points_to"].to_arrow()
     assert table.column_names == ["pointer", "object", "kind", "place"]
     pairs = list(zip(*(table[name].to_pylist() for name in ("pointer", "object")), strict=True))
     assert pairs == rows(events)
-    events.to_parquet(tmp_path / "facts.parquet")
+    events.tables()["points_to"].to_parquet(tmp_path / "facts.parquet")
     assert parquet.read_table(tmp_path / "facts.parquet").num_rows == len(pairs)
     with pytest.raises(kleene.SourceError) as error:
-        events.to_parquet(tmp_path / "absent" / "facts.parquet")
-    assert error.value.id == "points-to/cannot-write"
+        events.tables()["points_to"].to_parquet(tmp_path / "absent" / "facts.parquet")
+    assert error.value.id == "results/cannot-write"
 
 
 def test_without_pyarrow_the_way_out_is_named(
@@ -86,8 +86,8 @@ def test_without_pyarrow_the_way_out_is_named(
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(kleene.SourceError) as error:
-        events.to_arrow()
-    assert error.value.id == "points-to/needs-pyarrow"
+        events.tables()["points_to"].to_arrow()
+    assert error.value.id == "results/needs-pyarrow"
     assert "kleene[arrow]" in error.value.notes[0]
 
 

@@ -8,11 +8,9 @@ assumptions that `statistics` lists; `must_alias` alone is a must-answer.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +28,9 @@ from kleene.analyses.points_to.model import Statement
 from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
+from kleene.results import Table
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.why import Flows, chain
-
-if TYPE_CHECKING:
-    from pyarrow import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +136,13 @@ class PointsToResult:
             *(self._call_graph, self._calls, self.phases),
         )
 
-    def table(self) -> dict[str, NDArray[Any]]:
-        """Return every fact as columns of text: pointer, object, and its kind and place.
+    def tables(self) -> dict[str, Table]:
+        """Return every fact as the table `points_to`: pointer, object, its kind and place.
 
         A pointer that may hold anything that escaped has a row with the object `unknown`.
         """
-        return self._facts().columns()
-
-    def to_arrow(self) -> Table:
-        """Return `table` as an Arrow table; needs the package pyarrow."""
-        return export.to_arrow(self._facts())
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `table` as a Parquet file; needs the package pyarrow."""
-        export.to_parquet(self._facts(), path)
+        tables = self.program, self.statement, self.solution
+        return {"points_to": export.facts_of(*tables, self.naming)}
 
     def to_dot(self) -> str:
         """Return the call graph in Graphviz's DOT language."""
@@ -166,8 +155,8 @@ class PointsToResult:
     def as_json(self) -> dict[str, object]:
         """Return statistics, call graph and every set as plain data."""
         sets: dict[str, list[str]] = {}
-        columns = self.table()
-        for pointer, object in zip(columns["pointer"], columns["object"], strict=True):
+        table = self.tables()["points_to"]
+        for pointer, object in zip(table["pointer"], table["object"], strict=True):
             sets.setdefault(pointer, []).append(object)
         return {
             "statistics": self.statistics.as_json(),
@@ -225,9 +214,6 @@ class PointsToResult:
             raise SourceError(None, "points-to/no-such-fact", message, note)
         steps = Teller(self.program, self.statement, self.naming).steps(found)
         return Explanation(pointer, object, tuple(steps))
-
-    def _facts(self) -> export.Facts:
-        return export.facts_of(self.program, self.statement, self.solution, self.naming)
 
     def _rows_with(self, objects: Iterable[int]) -> NDArray[np.bool_]:
         """Return for each row of the solution whether it has one of the objects."""

@@ -186,4 +186,4 @@ def _write_table(result: PointsToResult, path: Path) -> None:
     if path.suffix == ".json":
         write_whole(path, result.to_json() + "\n")
     else:
-        result.to_parquet(path)
+        result.tables()["points_to"].to_parquet(path)
