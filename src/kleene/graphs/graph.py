@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kleene.base.arrays import csr, offsets_of
 from kleene.base.errors import SourceError
 
 Ids = NDArray[np.int32]
@@ -39,14 +40,15 @@ class Rows:
     def from_lists(cls, lists: Iterable[ArrayLike]) -> Rows:
         """Return the given lists as rows."""
         arrays = [np.asarray(row, dtype=np.int32) for row in lists]
-        offsets = np.zeros(len(arrays) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in arrays], out=offsets[1:])
-        return cls(offsets, np.concatenate([np.empty(0, dtype=np.int32), *arrays]))
+        return cls(
+            offsets_of([len(row) for row in arrays]),
+            np.concatenate([np.empty(0, dtype=np.int32), *arrays]),
+        )
 
     @classmethod
     def group(cls, keys: Ids, n_rows: int, values: Ids) -> Rows:
         """Return row `i` = the values whose key is `i`, in their given order."""
-        offsets, order = _grouping(keys, n_rows)
+        offsets, order = csr(keys, n_rows)
         return cls(offsets, values if order is None else values[order])
 
     def __len__(self) -> int:
@@ -90,7 +92,7 @@ class Graph:
         if len(source_ids) != len(target_ids):
             message = f"{len(source_ids)} sources but {len(target_ids)} targets"
             raise SourceError(None, "graphs/bad-shape", message)
-        offsets, order = _grouping(source_ids, n_nodes)
+        offsets, order = csr(source_ids, n_nodes)
         return cls(offsets, target_ids if order is None else target_ids[order])
 
     @property
@@ -162,16 +164,3 @@ def _check_offsets(offsets: Offsets, n_values: int) -> None:
     if not (rises and offsets[-1] == n_values):
         message = f"offsets must rise from 0 to {n_values}, the number of values"
         raise SourceError(None, "graphs/bad-shape", message)
-
-
-def _grouping(keys: Ids, n_keys: int) -> tuple[Offsets, NDArray[np.intp] | None]:
-    """Return where each key's group starts, and the stable order by key (None: as it is)."""
-    offsets = np.zeros(n_keys + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys, minlength=n_keys), out=offsets[1:])
-    if bool((keys[1:] >= keys[:-1]).all()):
-        return offsets, None
-    # NumPy sorts 16-bit keys by counting: one such pass per half is linear, stable and vectorised.
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    if n_keys > 1 << 16:
-        order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
-    return offsets, order

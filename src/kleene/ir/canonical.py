@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Flag, Opcode, ValueKind
 from kleene.ir.program import Program
-from kleene.ir.tables import I32, I64, Strings, Table
+from kleene.ir.tables import Strings, Table
 
 Array = NDArray[Any]
 _TEXT_KINDS = (
@@ -304,11 +305,7 @@ def _pick(first: Array, column: Array) -> Array:
 
 def _gather(offsets: I32, items: Array, rows: Array) -> Array:
     """Return the items of the given rows of a CSR, one row after the other."""
-    starts, lengths = offsets[rows].astype(np.int64), np.diff(offsets)[rows]
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    places = np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
-    return np.asarray(items[places])
+    return np.asarray(items[ragged(offsets[rows], offsets[rows + 1])[1]])
 
 
 def _take(table: Any, order: Array) -> Any:
@@ -316,9 +313,7 @@ def _take(table: Any, order: Array) -> Any:
     chosen = {}
     for name, column in table.columns():
         if name == "offsets":
-            new = np.zeros(len(order) + 1, column.dtype)
-            np.cumsum(np.diff(column)[order], out=new[1:])
-            chosen[name] = new
+            chosen[name] = offsets_of(np.diff(column)[order]).astype(column.dtype)
         elif name in ("operands", "elements", "field_offset"):
             chosen[name] = _gather(table.offsets, column, order)
         else:

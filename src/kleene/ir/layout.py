@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64, U8
 from kleene.base.errors import SourceError
 from kleene.ir.codes import TypeFlag, TypeKind
-from kleene.ir.tables import I32, I64, U8
 
 _LARGEST = (1 << 63) - 1
 _ALIGNMENT = re.compile(r"([ifva])(\d*):(\d+)(?::\d+)?")

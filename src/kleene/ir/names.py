@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kleene.base.arrays import I32, I64
 from kleene.ir.codes import Binding, Opcode, TypeKind, ValueKind
-from kleene.ir.tables import I32, I64
 
 if TYPE_CHECKING:
     from kleene.ir.program import Program

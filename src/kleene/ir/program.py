@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, csr, offsets_of
 from kleene.ir.analysis_methods import ProgramAnalyses
 from kleene.ir.codes import TERMINATORS, Binding, GlobalKind, Opcode, TypeKind, ValueKind
 from kleene.ir.names import Names
 from kleene.ir.rows import FunctionRows
 from kleene.ir.tables import (
-    I32,
     Arguments,
     Bindings,
     Blocks,
@@ -136,9 +136,8 @@ class Program(ProgramAnalyses):
         chosen = is_target & from_end[owner]
         targets = (table.operands[chosen] - low).astype(np.int32)
         sources = table.block[owner[chosen]]
-        offsets = np.zeros(len(self.blocks) + 1, np.int32)
-        np.cumsum(np.bincount(sources, minlength=len(self.blocks)), out=offsets[1:])
-        return offsets, targets
+        counts = np.bincount(sources, minlength=len(self.blocks))
+        return offsets_of(counts).astype(np.int32), targets
 
     @cached_property
     def predecessors(self) -> tuple[I32, I32]:
@@ -255,9 +254,5 @@ def _first(found: NDArray[np.bool_]) -> int:
 
 def _grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:
     """Return the items of each key, in their order: CSR (offsets, items)."""
-    offsets = np.zeros(n_keys + 1, np.int32)
-    np.cumsum(np.bincount(keys, minlength=n_keys), out=offsets[1:])
-    # Two stable sorts of 16 bits are three times as fast as one of 32: NumPy counts these.
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
-    return offsets, items[order]
+    offsets, order = csr(keys, n_keys)
+    return offsets.astype(np.int32), items if order is None else items[order]

@@ -21,11 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U8 = NDArray[np.uint8]
-U16 = NDArray[np.uint16]
-U32 = NDArray[np.uint32]
+from kleene.base.arrays import I32, I64, U8, U16, U32, offsets_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +48,9 @@ class Strings(Table):
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> Strings:
         """Return the table of the given texts, in their order; the first should be empty."""
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
-        return cls(offsets, np.frombuffer(b"".join(texts), np.uint8))
+        return cls(
+            offsets_of([len(text) for text in texts]), np.frombuffer(b"".join(texts), np.uint8)
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.analyses.points_to.model import AllocationKind
+from kleene.base.arrays import I32
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, GlobalFlag, GlobalKind, Linkage, Opcode, Passing, TypeKind
 from kleene.ir.codes import ValueKind as Kind
 from kleene.runtime.pointer_trace import Body, Event, Places, Symbol, Watch
-
-I32 = NDArray[np.int32]
 
 
 def watch_of(program: Program, made: I32, made_kind: I32) -> Watch:

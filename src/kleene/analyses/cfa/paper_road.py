@@ -14,8 +14,9 @@ import numpy as np
 
 from kleene.analyses.cfa.contexts import Contexts
 from kleene.analyses.cfa.index import Index
-from kleene.analyses.cfa.statement import I32, Statement
+from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE, LAMBDA, OTHER
+from kleene.base.arrays import I32
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kleene.solvers.inclusion.problem import BY_LAYOUT, I32, NONE
+from kleene.base.arrays import I32
+from kleene.solvers.inclusion.problem import BY_LAYOUT, NONE
 
 Tag = str | tuple[str, int]  # of a record type or of several values, with a number
 

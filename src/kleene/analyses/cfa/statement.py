@@ -12,11 +12,10 @@ from kleene.analyses.cfa.frames import Frames
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import Tag
 from kleene.analyses.cfa.writer import LAMBDA
+from kleene.base.arrays import I32
 from kleene.base.collector import paused_collector
 from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem, Solution
-
-I32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,13 +16,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.shapes import Shapes
+from kleene.base.arrays import I32, I64, U8, Bools
 from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
-from kleene.ir.tables import I32, I64, U8
 
 _BYTE = 8  # bits
 _MOST_COPIES = 1 << 8  # of one pointer: enough is known then
@@ -32,8 +31,6 @@ _COPIES = tuple(
 )
 _SELECT, _GEP = int(Opcode.SELECT), int(Opcode.GETELEMENTPTR)
 _LOAD, _STORE = int(Opcode.LOAD), int(Opcode.STORE)
-
-Bits = NDArray[np.bool_]
 
 
 def heap_shapes(program: Program, shapes: Shapes, values: I64, n_bytes: I64) -> I32:
@@ -97,12 +94,12 @@ def _uses_of(program: Program, values: I64) -> tuple[I64, I64]:
     )
 
 
-def _slots(program: Program) -> Bits:
+def _slots(program: Program) -> Bools:
     """Return which values are locals that are stored to once."""
     table, base = program.instructions, program.bases[ValueKind.INSTRUCTION]
     stores = np.flatnonzero(table.opcode == Opcode.STORE)
     pointers = table.operands[table.offsets[stores] + 1]
-    is_slot: Bits = np.bincount(pointers, minlength=program.n_values) == 1
+    is_slot: Bools = np.bincount(pointers, minlength=program.n_values) == 1
     is_slot[:base] = False
     is_slot[base:] &= table.opcode == Opcode.ALLOCA
     return is_slot
@@ -112,7 +109,7 @@ def _slots(program: Program) -> Bits:
 def _follow(
     values: I64,
     base: int,
-    is_slot: Bits,
+    is_slot: Bools,
     user_offsets: I32,
     users: I32,
     opcode: U8,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +34,7 @@ from kleene.analyses.points_to.landings.frame import (
 )
 from kleene.analyses.points_to.model import BLUR
 from kleene.analyses.points_to.moves import Moves
-from kleene.ir.tables import I32, I64
-
-Ints = NDArray[np.integer[Any]]
+from kleene.base.arrays import I32, I64, Ints, offsets_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +75,7 @@ def lay_out(shapes: Sequence[Shape], moves: Moves, has_unknown: bool) -> Layout:
     wants_blur = (occurs[:, 1] > 0) | (has_unknown & has_contents & _has_interior(frame))
     n_extra = np.where(is_bounded, np.where(wants_blur, 2, occurs[:, 0]), wants_blur)
     n_places = n_regular + n_extra
-    offsets = np.concatenate([[0], np.cumsum(n_places)]).astype(np.int32)
+    offsets = offsets_of(n_places).astype(np.int32)
     shape = np.repeat(np.arange(len(shapes)), n_places)
     within = np.arange(offsets[-1]) - offsets[shape]
     is_regular = within < n_regular[shape]
@@ -165,7 +162,7 @@ def _with_calls(
 
 def _has_interior(frame: Frame) -> NDArray[np.bool_]:
     """Return for each shape whether it has bytes at which nothing begins."""
-    found = np.concatenate([[0], np.cumsum(frame.starts[:, EXTENT] > 1)])
+    found = offsets_of(frame.starts[:, EXTENT] > 1)
     return np.diff(found[frame.shapes[:, FIRST_START]]) > 0
 
 

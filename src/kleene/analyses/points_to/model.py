@@ -30,7 +30,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.ir.tables import I32, I64, U8, Table
+from kleene.base.arrays import I32, I64, U8
+from kleene.ir.tables import Table
 from kleene.solvers.inclusion import Problem
 
 BLUR = -1  # in `Places.byte`

@@ -17,7 +17,7 @@ from math import gcd
 
 import numpy as np
 
-from kleene.ir.tables import I64, U8
+from kleene.base.arrays import I64, U8, offsets_of
 
 
 class Way(IntEnum):
@@ -73,8 +73,7 @@ class Moves:
         moves = self._moves
         ways = np.array([move[0] for move in moves], np.uint8)
         constants = np.array([move[1] for move in moves], np.int64)
-        offsets = np.zeros(len(moves) + 1, np.int64)
-        np.cumsum([len(move) - 2 for move in moves], out=offsets[1:])
+        offsets = offsets_of([len(move) - 2 for move in moves])
         strides = np.array([stride for move in moves for stride in move[2:]], np.int64)
         return constants, ways, offsets, strides
 

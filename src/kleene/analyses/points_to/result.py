@@ -25,6 +25,7 @@ from kleene.analyses.points_to.answers.naming import Naming
 from kleene.analyses.points_to.answers.sets import Objects, ObjectSet
 from kleene.analyses.points_to.answers.statistics import Phase, Statistics, statistics_of
 from kleene.analyses.points_to.model import Statement
+from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -221,7 +222,7 @@ class PointsToResult:
         wanted = np.zeros(-(-self.statement.problem.n_objects // 64), np.uint64)
         for object in objects:
             wanted[object >> 6] |= np.uint64(1) << np.uint64(object & 63)
-        hits = np.concatenate([[0], np.cumsum((rows.word & wanted[rows.index]) != 0)])
+        hits = offsets_of((rows.word & wanted[rows.index]) != 0)
         found: NDArray[np.bool_] = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
         return found
 

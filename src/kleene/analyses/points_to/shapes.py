@@ -35,8 +35,9 @@ from kleene.analyses.points_to.landings import UNBOUNDED
 from kleene.analyses.points_to.layout import Layout, lay_out
 from kleene.analyses.points_to.moves import Moves
 from kleene.analyses.points_to.type_cuts import Cutter, Listed, Spot
+from kleene.base.arrays import I32
 from kleene.ir.codes import TypeKind
-from kleene.ir.tables import I32, Strings, Types
+from kleene.ir.tables import Strings, Types
 
 
 class Shapes:

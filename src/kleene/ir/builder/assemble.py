@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import offsets_of
 from kleene.ir.builder.parts import Function, Value
 from kleene.ir.canonical import canonical
 from kleene.ir.codes import GlobalFlag, GlobalKind
@@ -221,7 +222,7 @@ def _ids(values: Iterable[Value]) -> NDArray[np.int32]:
 
 
 def _offsets(lengths: Iterable[int]) -> NDArray[np.int32]:
-    return np.cumsum([0, *lengths]).astype(np.int32)
+    return offsets_of([*lengths]).astype(np.int32)
 
 
 def _columns(rows: Iterable[tuple[int, ...]], codes: str) -> list[NDArray[Any]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.base.arrays import offsets_of
 from kleene.ir.builder.symbols import Symbols, Text
 from kleene.ir.codes import TypeFlag, TypeKind
 from kleene.ir.layout import lay_out
@@ -130,7 +131,7 @@ class TypeMaker:
         kind = np.array([row.kind for row in rows], np.uint8)
         flags = np.array([row.flags for row in rows], np.uint8)
         bits = np.array([row.bits for row in rows], np.int64)
-        offsets = np.cumsum([0, *(len(row.elements) for row in rows)]).astype(np.int32)
+        offsets = offsets_of([len(row.elements) for row in rows]).astype(np.int32)
         elements = np.array([one for row in rows for one in row.elements], np.int32)
         size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
         name = np.array([row.name for row in rows], np.int32)

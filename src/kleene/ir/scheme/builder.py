@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import Bools, offsets_of
 from kleene.ir.scheme import core
 from kleene.ir.scheme.core import NONE, Core
 from kleene.ir.scheme.sources import Sources
@@ -112,7 +113,7 @@ class CoreBuilder:
         slots = np.array(self.operands, np.int32)
         is_operand = np.ones(len(slots), np.bool_)
         is_operand[self.top_slots] = False
-        before = np.concatenate(([0], np.cumsum(is_operand)))
+        before = offsets_of(is_operand)
         offsets = before[np.array([*self.first_slot, len(slots)], np.int64)]
         return Core(
             sources=sources,
@@ -136,7 +137,7 @@ class CoreBuilder:
             starts_as=starts_as,
         )
 
-    def _flags(self, variables: list[int]) -> core.Flags:
+    def _flags(self, variables: list[int]) -> Bools:
         flags = np.zeros(len(self.names), np.bool_)
         flags[variables] = True
         return flags

@@ -27,18 +27,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, U8, Bools
 from kleene.base.errors import Span
 from kleene.ir.analysis_methods import CoreAnalyses
 from kleene.ir.scheme.sources import Sources
 
 CONSTANT, VARIABLE, PRIMITIVE, LAMBDA, CALL, IF, SET, DEFINE, LETREC, SEQUENCE = range(10)
 NONE = -1
-
-I32 = NDArray[np.int32]
-U8 = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +48,7 @@ class Core(CoreAnalyses):
     end: I32
     reference: I32
     n_bound: I32
-    has_rest: Flags  # whether a lambda's last formal takes the remaining arguments
+    has_rest: Bools  # whether a lambda's last formal takes the remaining arguments
     operand_offsets: I32
     operands: I32
     constants: tuple[Any, ...]
@@ -61,8 +57,8 @@ class Core(CoreAnalyses):
     variable_at: I32
     variable_end: I32
     owner: I32
-    is_defined: Flags
-    is_assigned: Flags
+    is_defined: Bools
+    is_assigned: Bools
     starts_as: I32  # which of `primitives` a global is before it is assigned, or NONE
 
     @property
@@ -92,7 +88,7 @@ class Core(CoreAnalyses):
         missing = (self.owner == NONE) & ~self.is_defined & (self.starts_as == NONE)
         uses = (self.kind == VARIABLE) | (self.kind == SET)
         rows = np.flatnonzero(uses).astype(np.int32)
-        keep: Flags = missing[self.reference[rows]]
+        keep: Bools = missing[self.reference[rows]]
         return rows[keep]
 
 

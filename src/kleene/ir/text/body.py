@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.ir.codes import CALLS, Opcode, TypeKind, ValueKind
 from kleene.ir.names import quoted
-from kleene.ir.tables import I32
 from kleene.ir.text.spans import SpanText
 from kleene.ir.text.values import ConstantText, TypeText
 from kleene.ir.text.words import (

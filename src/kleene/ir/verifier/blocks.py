@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import ragged
 from kleene.ir.codes import BINARY, CASTS, TERMINATORS, Opcode, ValueKind
 from kleene.ir.program import Program
 from kleene.ir.verifier.report import Report
@@ -168,12 +169,8 @@ def _phis(program: Program, report: Report, uses: Uses) -> None:
     sources = uses.value[incoming] - program.bases[ValueKind.BLOCK]
     stated = uses.user[incoming].astype(np.int64) * n_blocks + sources
     offsets, predecessors = program.predecessors
-    counts = np.diff(offsets)[block[phis]]
-    ends = np.cumsum(counts)
-    places = np.arange(len(counts) and ends[-1]) + np.repeat(
-        offsets[block[phis]] - (ends - counts), counts
-    )
-    edges = np.repeat(phis, counts).astype(np.int64) * n_blocks + predecessors[places]
+    owner, places = ragged(offsets[block[phis]], offsets[block[phis] + 1])
+    edges = phis[owner].astype(np.int64) * n_blocks + predecessors[places]
     pairs, inverse = np.unique(np.concatenate([stated, edges]), return_inverse=True)
     weight = np.repeat([1, -1], [len(stated), len(edges)])
     balance = np.bincount(inverse.ravel(), weights=weight, minlength=len(pairs))

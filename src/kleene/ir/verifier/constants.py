@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import ragged
 from kleene.ir.codes import ConstantKind, GlobalKind, TypeKind, ValueKind
 from kleene.ir.program import Program
 from kleene.ir.verifier.report import Report
@@ -56,8 +57,7 @@ def _aggregates(program: Program, report: Report) -> None:
     report.rows("constant", "constant", bad, "has not as many elements as its type")
     if bad.any() or not len(rows):
         return
-    owner = np.repeat(np.arange(len(rows)), lengths)
-    place = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    owner, place = ragged(np.zeros_like(lengths), lengths)
     element = types.elements[types.offsets[type_ids[owner]] + np.where(is_struct[owner], place, 0)]
     values = table.operands[table.offsets[rows[owner]] + place]
     bad[rows[owner[program.value_types[values] != element]]] = True

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
-from kleene.ir.tables import I32
 from kleene.ir.verifier.report import Report
 
 _CONTAINERS = (TypeKind.ARRAY, TypeKind.VECTOR, TypeKind.STRUCT)

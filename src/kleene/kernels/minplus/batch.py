@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base import arrays
 from kleene.base.device import Device
 from kleene.kernels.minplus import check
 from kleene.kernels.minplus.backends import of
@@ -20,8 +21,7 @@ from kleene.kernels.minplus.layout import Forms, size
 
 def offsets_of(n_variables: Any) -> np.ndarray:
     """Return the offsets of octagons with these numbers of variables."""
-    lengths = [size(int(n)) for n in n_variables]
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    return arrays.offsets_of([size(int(n)) for n in n_variables])
 
 
 def close(m: Any, offsets: Any, *, tighten: bool = False, device: Device = Device.CPU) -> Any:

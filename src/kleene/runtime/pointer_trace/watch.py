@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+from kleene.base.arrays import I32, I64
 
 
 class Event(IntEnum):

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.check import check
-from kleene.solvers.inclusion.problem import ANY, I32, NONE, Problem
+from kleene.solvers.inclusion.problem import ANY, NONE, Problem
 
 
 class Builder:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, ragged
 from kleene.base.errors import SourceError, raise_all
-from kleene.solvers.inclusion.problem import BY_LAYOUT, FROM_OUTSIDE, I32, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import BY_LAYOUT, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 
 _TABLES = (
     ("address_node", "address_object"),
@@ -156,8 +157,8 @@ def _images(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
     row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
     order = np.argsort(-n_places, kind="stable")  # where blocks overlap, the least counts
     row, n_places = row[order], n_places[order]
-    starts = np.repeat(row - np.append(0, np.cumsum(n_places)[:-1]), n_places)
-    largest[starts + np.arange(len(starts))] = np.repeat(n_places, n_places)
+    owner, place = ragged(row, row + n_places)
+    largest[place] = n_places[owner]
     most = np.repeat(largest, np.diff(problem.image_offsets))
     bad = problem.images.view(np.uint32) >= most  # what is negative is large
     if bad.any():

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.solvers.inclusion.problem import I32, NONE, Problem
+from kleene.base.arrays import I32
+from kleene.solvers.inclusion.problem import NONE, Problem
 
 
 class Images(NamedTuple):

@@ -45,9 +45,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-I32 = NDArray[np.int32]
+from kleene.base.arrays import I32
+
 ANY = -1  # an offset that is not known: any object of the allocation
 BY_LAYOUT = -2  # an offset of kind k has the amount BY_LAYOUT - k
 NONE = -1  # no node in this place

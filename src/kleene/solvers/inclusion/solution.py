@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Bits = NDArray[np.bool_]
+from kleene.base.arrays import I32, I64, Bools, offsets_of
+
 Trace = Callable[[Mapping[str, float]], None]  # is given a row of numbers for each iteration
 
 
@@ -58,7 +57,7 @@ class Rows:
 
     def sizes(self) -> I64:
         """Return how many objects each row has."""
-        counts = np.concatenate([[0], np.cumsum(np.bitwise_count(self.word), dtype=np.int64)])
+        counts = offsets_of(np.bitwise_count(self.word))
         return np.diff(counts[self.offsets])
 
 
@@ -68,10 +67,10 @@ class Solution:
 
     row_of: I32  # per node: its row
     rows: Rows  # for unknown nodes without the escaped objects
-    unknown: Bits  # per node: it may also hold every escaped object, and what the outside has
-    escaped: Bits  # per object
+    unknown: Bools  # per node: it may also hold every escaped object, and what the outside has
+    escaped: Bools  # per object
     call_edges: I32  # (n, 2): call, function; sorted; for calls outside without what escaped
-    calls_outside: Bits  # per call: it may call every escaped function, and what is not shown
+    calls_outside: Bools  # per call: it may call every escaped function, and what is not shown
     statistics: Mapping[str, float]
     plan: str = ""  # who solved it, and why
 

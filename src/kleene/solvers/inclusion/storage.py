@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.base.errors import SourceError, Span
 from kleene.solvers.inclusion.check import check
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 
 FORMAT = 3
 _NAMES = [field.name for field in fields(Problem) if field.name != "n_nodes"]

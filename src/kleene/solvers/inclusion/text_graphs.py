@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.base.errors import SourceError, Span
 from kleene.kernels.compiled import CompilationUnit
 from kleene.solvers.inclusion.check import check
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 
-I64 = NDArray[np.int64]
 _FIELDS = ("id", "source", "destination", "type", "offset")
 _SOURCE, _DESTINATION, _TYPE, _OFFSET = 1, 2, 3, 4
 _ADDRESS, _COPY, _LOAD, _STORE = range(4)

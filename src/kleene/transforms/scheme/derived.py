@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32, Bools
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.builder import CoreBuilder
-from kleene.ir.scheme.core import I32, NONE, Core, Flags
+from kleene.ir.scheme.core import NONE, Core
 
 Formal = int | str  # a variable of the program that is read, or the name of a new one
 
@@ -27,7 +28,7 @@ class Derived:
     core: Core
     row_origin: I32
     variable_origin: I32
-    is_return: Flags  # per row
+    is_return: Bools  # per row
 
     @classmethod
     def of(cls, core: Core) -> Derived:

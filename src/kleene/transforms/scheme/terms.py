@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.ir.scheme.core import I32
+from kleene.base.arrays import I32
 
 
 @dataclass(frozen=True, slots=True, eq=False)

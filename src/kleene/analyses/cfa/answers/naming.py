@@ -14,6 +14,7 @@ from pathlib import PurePath
 import numpy as np
 
 from kleene.analyses.cfa.index import ROOT, Index
+from kleene.base.arrays import offsets_of
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
 
@@ -46,9 +47,7 @@ class Naming:
         texts = [np.frombuffer(source.text, np.uint8) for source in core.sources.all]
         self._lines = [np.flatnonzero(text == 10).tolist() for text in texts]
         # Characters before each byte: bytes that continue one do not begin one.
-        self._characters = [
-            np.concatenate([[0], np.cumsum(text & 0xC0 != 0x80)]).astype(np.int32) for text in texts
-        ]
+        self._characters = [offsets_of(text & 0xC0 != 0x80).astype(np.int32) for text in texts]
         self._bases = [source.base for source in core.sources.all]
         self._procedures: dict[int, Value] = {}
 

@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.analyses.cfa.index import ROOT
 from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE
+from kleene.base.arrays import I32, Bools
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
-
-I32 = NDArray[np.int32]
-Bits = NDArray[np.bool_]
 
 
 @dataclass(eq=False)
@@ -83,21 +80,21 @@ class Reach:
         s, (call, function) = self.statement, self.solution.call_edges.T
         return set(s.call_site[call[~s.is_lambda[function]]].tolist())
 
-    def _pairs(self, chosen: Bits) -> tuple[I32, I32]:
+    def _pairs(self, chosen: Bools) -> tuple[I32, I32]:
         """Return the sites and lambdas of the chosen edges."""
         s, edges = self.statement, self.solution.call_edges
         edges = edges[chosen & s.is_lambda[edges[:, 1]]]
         return s.call_site[edges[:, 0]], s.function_row[edges[:, 1]]
 
     @cached_property
-    def _fits(self) -> Bits:
+    def _fits(self) -> Bools:
         """Whether each edge passes as many arguments as the lambda takes, as far as is known."""
         s, (call, function) = self.statement, self.solution.call_edges.T
         size = s.call_size[call]
         row = np.where(s.is_lambda[function], s.function_row[function], 0)
         has_rest = s.core.has_rest[row]
         n_fixed = s.core.n_bound[row] - has_rest
-        found: Bits = (size == NONE) | np.where(has_rest, size >= n_fixed, size == n_fixed)
+        found: Bools = (size == NONE) | np.where(has_rest, size >= n_fixed, size == n_fixed)
         return found
 
     @cached_property

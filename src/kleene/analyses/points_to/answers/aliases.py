@@ -11,9 +11,9 @@ import numpy as np
 from kleene.analyses.points_to.answers.geometry import Geometry
 from kleene.analyses.points_to.answers.once import is_made_once
 from kleene.analyses.points_to.model import BLUR, Statement
+from kleene.base.arrays import I64
 from kleene.ir import Program
 from kleene.ir.codes import Opcode
-from kleene.ir.tables import I64
 from kleene.solvers.inclusion import Solution
 
 _ACCESSES = (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)

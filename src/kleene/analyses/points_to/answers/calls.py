@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.model import Statement
+from kleene.base.arrays import I32, Bools
 from kleene.graphs import Graph
 from kleene.graphs.order import depth_first
 from kleene.ir import Program
-from kleene.ir.tables import I32
 from kleene.solvers.inclusion import Solution
 
 DIRECT, INDIRECT, CALLBACK = range(3)
-Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +81,7 @@ def reach_graph(program: Program, calls: Calls, *, callbacks_from_outside: bool 
     return Graph.from_edges(outside + 1, *(np.concatenate(ends) for ends in (sources, targets)))
 
 
-def reached_from(graph: Graph, start: int) -> Bits:
+def reached_from(graph: Graph, start: int) -> Bools:
     """Return which nodes of a call graph a node reaches, itself included."""
     found = np.zeros(graph.n_nodes, bool)
     found[depth_first(graph, [start]).preorder] = True

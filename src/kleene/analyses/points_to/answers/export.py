@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kleene.analyses.points_to.answers.call_graph import CallGraph, CallKind
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
 from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.base.arrays import offsets_of, ragged
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
 from kleene.results import Coded, Table
@@ -31,15 +32,15 @@ def facts_of(program: Program, statement: Statement, solution: Solution, naming:
     object = (np.cumsum(is_used) - 1)[object]
     kinds = [_kind_and_place(statement, naming, o) for o in used.tolist()]
     pointer = np.concatenate([pointer, unknown])
-    object = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
+    held = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
     pointers = [naming.node(node) or "" for node in nodes.tolist()]
     objects = [*(naming.object(o) for o in used.tolist()), UNKNOWN]
     return Table(
         {
             "pointer": Coded(pointer, pointers),
-            "object": Coded(object, objects),
-            "kind": Coded(object, [*(kind for kind, _ in kinds), UNKNOWN]),
-            "place": Coded(object, [*(place for _, place in kinds), ""]),
+            "object": Coded(held, objects),
+            "kind": Coded(held, [*(kind for kind, _ in kinds), UNKNOWN]),
+            "place": Coded(held, [*(place for _, place in kinds), ""]),
         }
     )
 
@@ -61,13 +62,10 @@ def _pairs(
     """Return (place in nodes, object) for each fact; equal rows are unpacked once."""
     rows, which = np.unique(solution.row_of[nodes], return_inverse=True)
     sets = [solution.rows.objects(row) for row in rows.tolist()]
-    lengths = np.array([len(s) for s in sets], np.int64)
-    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
+    offsets = offsets_of([len(s) for s in sets])
     flat = np.concatenate(sets) if sets else np.empty(0, np.int64)
-    n_each = lengths[which]
-    pointer = np.repeat(np.arange(len(nodes), dtype=np.int32), n_each)
-    within = np.arange(n_each.sum()) - np.repeat(np.cumsum(n_each) - n_each, n_each)
-    return pointer, flat[np.repeat(starts[which], n_each) + within]
+    pointer, place = ragged(offsets[which], offsets[which + 1])
+    return pointer.astype(np.int32), flat[place]
 
 
 def _kind_and_place(statement: Statement, naming: Naming, object: int) -> tuple[str, str]:

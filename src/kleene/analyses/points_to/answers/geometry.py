@@ -12,7 +12,7 @@ from math import gcd, inf
 import numpy as np
 
 from kleene.analyses.points_to.model import BLUR, Statement
-from kleene.ir.tables import I64
+from kleene.base.arrays import I64
 
 
 class Geometry:

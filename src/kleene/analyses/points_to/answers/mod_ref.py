@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.aliases import access_bytes, explicit
-from kleene.analyses.points_to.answers.calls import Bits, Calls, reach_graph, reached_from
+from kleene.analyses.points_to.answers.calls import Calls, reach_graph, reached_from
 from kleene.analyses.points_to.answers.geometry import Geometry
 from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.base.arrays import Bools
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import Solution
@@ -32,8 +33,8 @@ _WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 class Touched:
     """Objects read and written; `unknown` where code outside may touch all that escaped."""
 
-    reads: Bits  # per object
-    writes: Bits
+    reads: Bools  # per object
+    writes: Bools
     unknown: bool
 
 
@@ -64,7 +65,7 @@ class Accesses:
         is_data, is_variable = self._data
         return Touched(found.reads & is_data, found.writes & is_variable, found.unknown)
 
-    def _accesses(self, functions: Bits, found: Touched) -> None:
+    def _accesses(self, functions: Bools, found: Touched) -> None:
         """Add what loads, stores and atomics touch; equal sets and sizes are looked at once."""
         program = self._program
         table = program.instructions
@@ -90,7 +91,7 @@ class Accesses:
             found |= self._solution.escaped
         return np.flatnonzero(found)
 
-    def _externals(self, functions: Bits, found: Touched) -> None:
+    def _externals(self, functions: Bools, found: Touched) -> None:
         """Add what calls of code outside touch."""
         program = self._program
         flags = program.globals.flags[program.function_table.value]
@@ -110,7 +111,7 @@ class Accesses:
             chosen[self.led_to(nodes, is_far=is_far)] = True
 
     @cached_property
-    def _data(self) -> tuple[Bits, Bits]:
+    def _data(self) -> tuple[Bools, Bools]:
         """Per object: whether it has bytes to read, and whether these may be written."""
         places, table = self._statement.places, self._statement.allocations
         is_function = (table.kind == AllocationKind.FUNCTION)[places.allocation]

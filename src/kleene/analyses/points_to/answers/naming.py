@@ -26,9 +26,9 @@ import numpy as np
 
 from kleene.analyses.points_to.answers.files import Files
 from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.base.arrays import I32
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
-from kleene.ir.tables import I32
 
 KIND_WORDS = {
     AllocationKind.GLOBAL: "global",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.answers.calls import Bits, calls_of, reach_graph, reached_from
+from kleene.analyses.points_to.answers.calls import calls_of, reach_graph, reached_from
 from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.base.arrays import Bools
 from kleene.graphs import strong_components
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, GlobalFlag, ValueKind
@@ -41,7 +42,7 @@ def _is_in_entry(program: Program, row: int, function: int) -> bool:
     return bool(is_one) and bool(program.instructions.block[row] == entry)
 
 
-def runs_once_at_a_time(program: Program, statement: Statement, solution: Solution) -> Bits:
+def runs_once_at_a_time(program: Program, statement: Statement, solution: Solution) -> Bools:
     """Return for each function whether no two activations of it can exist at one time.
 
     That is so where it is on no cycle of calls and is not reached from outside the program or from
@@ -52,5 +53,5 @@ def runs_once_at_a_time(program: Program, statement: Statement, solution: Soluti
     components = strong_components(graph)
     once = ~components.is_cyclic()[components.component]
     once[reached_from(graph, graph.n_nodes - 1)] = False
-    found: Bits = once[:-1]
+    found: Bools = once[:-1]
     return found

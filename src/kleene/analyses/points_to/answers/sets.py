@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
 from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.base.arrays import I64
 from kleene.ir import Program
-from kleene.ir.tables import I64
 
 _MANY = 3  # so many places of one storage are written as one
 

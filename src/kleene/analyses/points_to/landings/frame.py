@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import entry_point, no_refcount
 from kleene.analyses.points_to.landings.sets import Set, put
-from kleene.ir.tables import I32, I64
+from kleene.base.arrays import I32, I64
 
 UNBOUNDED = 1 << 60  # bytes or elements where no end is known
 MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table

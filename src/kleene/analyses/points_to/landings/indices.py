@@ -29,7 +29,7 @@ from kleene.analyses.points_to.landings.frame import (
 )
 from kleene.analyses.points_to.landings.scratch import N_RESIDUES, Scratch
 from kleene.analyses.points_to.landings.sets import Set, following, has, join, put, put_all
-from kleene.ir.tables import I64
+from kleene.base.arrays import I64
 
 
 @no_refcount

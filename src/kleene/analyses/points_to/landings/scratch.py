@@ -9,7 +9,7 @@ import numpy as np
 from kleene.analyses.points_to.compiled import device_function
 from kleene.analyses.points_to.landings.frame import Grid
 from kleene.analyses.points_to.landings.sets import Set, n_words, put_all
-from kleene.ir.tables import I64
+from kleene.base.arrays import I64
 
 # Rows of an enumeration of addresses: per array around a place, innermost first, its row, the first
 # element to choose, how many there are to choose, and which of these is chosen. The last row has

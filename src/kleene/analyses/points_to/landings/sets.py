@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import no_refcount
-from kleene.ir.tables import I32
+from kleene.base.arrays import I32
 from kleene.kernels.bits import lowest
 
 Set: TypeAlias = NDArray[np.uint64]

@@ -29,7 +29,7 @@ from kleene.analyses.points_to.landings.frame import (
 from kleene.analyses.points_to.landings.indices import land, sweep_all
 from kleene.analyses.points_to.landings.scratch import Scratch, scratch_for
 from kleene.analyses.points_to.landings.sets import pack
-from kleene.ir.tables import I32, I64, U8
+from kleene.base.arrays import I32, I64, U8
 
 _N_KNOWN = 1 << 13  # constants remembered at a time
 _MIXED = 0x5851F42D4C957F2D  # bits without a pattern

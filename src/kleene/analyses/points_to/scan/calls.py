@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Bits, Columns, ragged
+from kleene.analyses.points_to.scan.columns import Columns
+from kleene.base.arrays import I64, Bools, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, GlobalKind, Passing, TypeFlag
-from kleene.ir.tables import I64
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,7 @@ class CallTable:
     row: I64  # instruction
     callee: I64  # value
     function: I64  # row of the function that is called for sure, -1 where it is not known
-    is_assembly: Bits
+    is_assembly: Bools
     offsets: I64  # n + 1, into actuals
     actuals: I64  # values
     function_at: I64  # per instruction of the program: as `function`, of all calls there are
@@ -26,11 +26,11 @@ class CallTable:
     def __len__(self) -> int:
         return len(self.row)
 
-    def only(self, found: Bits | I64) -> CallTable:
+    def only(self, found: Bools | I64) -> CallTable:
         """Return some of the calls, by mask or position."""
         place = np.flatnonzero(found) if found.dtype == bool else found
         _, actual = ragged(self.offsets[place], self.offsets[place + 1])
-        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[place])])
+        offsets = offsets_of(np.diff(self.offsets)[place])
         return CallTable(
             self.row[place],
             self.callee[place],
@@ -64,7 +64,7 @@ def table_of(columns: Columns) -> CallTable:
     function_at[rows] = function
     return CallTable(
         *(rows, callee, function, _is_assembly(columns, callee)),
-        np.concatenate([[0], np.cumsum(counts)]),
+        offsets_of(counts),
         operand[is_value].astype(np.int64),
         function_at,
     )
@@ -89,10 +89,10 @@ def function_of_value(columns: Columns) -> I64:
     return function
 
 
-def _is_assembly(columns: Columns, callee: I64) -> Bits:
+def _is_assembly(columns: Columns, callee: I64) -> Bools:
     program = columns.program
     first, end = program.bases[1:3]
-    inside: Bits = (callee >= first) & (callee < end)
+    inside: Bools = (callee >= first) & (callee < end)
     if not len(program.constants):
         return inside
     kind = program.constants.kind[np.where(inside, callee - first, 0)]
@@ -100,15 +100,15 @@ def _is_assembly(columns: Columns, callee: I64) -> Bits:
     return inside
 
 
-def named_arguments(columns: Columns, calls: CallTable) -> tuple[I64, Bits]:
+def named_arguments(columns: Columns, calls: CallTable) -> tuple[I64, Bools]:
     """Return how many arguments the type of each call names, and whether there may be more."""
     types = columns.program.types
     signature = columns.program.instructions.about[calls.row]
-    is_variadic: Bits = types.flags[signature] & TypeFlag.VARARG != 0
+    is_variadic: Bools = types.flags[signature] & TypeFlag.VARARG != 0
     return np.diff(types.offsets)[signature].astype(np.int64) - 1, is_variadic
 
 
-def variadic_actuals(columns: Columns, calls: CallTable) -> Bits:
+def variadic_actuals(columns: Columns, calls: CallTable) -> Bools:
     """Return which actuals are structs that lie, whole, among the arguments beyond the named."""
     program = columns.program
     passed = program.passed
@@ -116,5 +116,5 @@ def variadic_actuals(columns: Columns, calls: CallTable) -> Bits:
     n_named, is_variadic = named_arguments(columns, calls)
     position = program.instructions.offsets[calls.row][owner] + 1 + place
     by_value = np.isin(position, passed.operand[passed.passing == Passing.BYVAL])
-    found: Bits = by_value & is_variadic[owner] & (place >= n_named[owner])
+    found: Bools = by_value & is_variadic[owner] & (place >= n_named[owner])
     return found

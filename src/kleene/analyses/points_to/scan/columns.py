@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
-from kleene.ir.tables import I32, I64, Types
+from kleene.ir.tables import Types
 
-Bits = NDArray[np.bool_]
-Ints = NDArray[np.integer[Any]]
 _HOLDERS = (
     *(ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.EXPRESSION),
     *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
@@ -51,21 +48,21 @@ class Columns:
         return int(types.size[pointers[0]]) if len(pointers) else 8
 
     @cached_property
-    def tracked_type(self) -> Bits:
+    def tracked_type(self) -> Bools:
         """Per type, and once more for -1: its values can hold an address."""
         return np.append(_with_part(self.program.types, self._is_wide()), False)
 
-    def _is_wide(self) -> Bits:
+    def _is_wide(self) -> Bools:
         types = self.program.types
-        is_wide: Bits = (types.kind == TypeKind.INT) & (types.bits >= 8 * self.word_bytes)
+        is_wide: Bools = (types.kind == TypeKind.INT) & (types.bits >= 8 * self.word_bytes)
         is_wide |= types.kind == TypeKind.POINTER
         return is_wide
 
     @cached_property
-    def tracked(self) -> Bits:
+    def tracked(self) -> Bools:
         """Per value: it can hold an address, and if it is an integer, that can matter."""
         is_integer = self.program.types.kind == TypeKind.INT
-        tracked: Bits = self.tracked_type[self.program.value_types]
+        tracked: Bools = self.tracked_type[self.program.value_types]
         integer = tracked & is_integer[self.program.value_types]
         wanted = np.zeros(len(tracked), bool)
         wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
@@ -80,7 +77,7 @@ class Columns:
         return tracked
 
     @cached_property
-    def flows(self) -> Bits:
+    def flows(self) -> Bools:
         """Per value: it is tracked or carried, and no constant that holds nothing."""
         found = self.tracked | self.carried
         first, end = self.program.bases[1:3]
@@ -88,7 +85,7 @@ class Columns:
         return found
 
     @cached_property
-    def carried(self) -> Bits:
+    def carried(self) -> Bools:
         """Per value: it is narrower than a pointer, and on a way from a load to a store."""
         program, base = self.program, self.program.bases[ValueKind.INSTRUCTION]
         narrow = _is_narrow(program.types)[program.value_types] & ~self.tracked
@@ -106,7 +103,7 @@ class Columns:
     @cached_property
     def _by_opcode(self) -> tuple[I64, I64]:
         opcode = self.program.instructions.opcode
-        starts = np.concatenate([[0], np.cumsum(np.bincount(opcode, minlength=256))])
+        starts = offsets_of(np.bincount(opcode, minlength=256))
         return np.argsort(opcode, kind="stable"), starts
 
     def rows(self, *opcodes: Opcode) -> I64:
@@ -137,7 +134,7 @@ class Columns:
         """The instructions that call."""
         return np.sort(self.rows(*(Opcode(o) for o in CALLS)))
 
-    def constant(self, values: Ints) -> tuple[Bits, I64]:
+    def constant(self, values: Ints) -> tuple[Bools, I64]:
         """Return which values are plain integer constants, and the integers (0 elsewhere)."""
         table = self.program.constants
         first, end = self.program.bases[1:3]
@@ -158,15 +155,7 @@ class Columns:
         return np.where(row >= 0, found, np.int32(-1))
 
 
-def ragged(starts: Ints, ends: Ints) -> tuple[I64, I64]:
-    """Return all places of all ranges, each beside the number of its range."""
-    lengths = (ends - starts).astype(np.int64)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return owner, np.arange(len(owner)) + (starts - before)[owner]
-
-
-def _with_part(types: Types, found: Bits) -> Bits:
+def _with_part(types: Types, found: Bools) -> Bools:
     """Return the types that are found or, aggregates and vectors, contain one that is."""
     has_parts = np.isin(types.kind, (TypeKind.ARRAY, TypeKind.VECTOR, TypeKind.STRUCT))
     owner = np.repeat(np.arange(len(types.kind)), np.diff(types.offsets))
@@ -177,13 +166,13 @@ def _with_part(types: Types, found: Bits) -> Bits:
     return found
 
 
-def _is_narrow(types: Types) -> Bits:
+def _is_narrow(types: Types) -> Bools:
     """Return which types have bytes that memory is copied by; conditions have not."""
     kinds = (TypeKind.INT, TypeKind.FLOAT, TypeKind.VECTOR)
     return np.isin(types.kind, kinds) & (types.size > 0) & (types.bits > 1)
 
 
-def spread(marked: Bits, destination: Ints, source: Ints) -> None:
+def spread(marked: Bools, destination: Ints, source: Ints) -> None:
     """Mark every destination of a marked source, over and over."""
     while True:
         is_open = ~marked[destination]

@@ -7,13 +7,13 @@ import numpy as np
 from kleene.analyses.points_to.library import Model
 from kleene.analyses.points_to.model import External
 from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import Bits, Columns
+from kleene.analyses.points_to.scan.columns import Columns
 from kleene.analyses.points_to.scan.functions import FunctionTable, state_outside
 from kleene.analyses.points_to.scan.heap import Heap
 from kleene.analyses.points_to.scan.models import Models, Sites
 from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import GlobalFlag
-from kleene.ir.tables import I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 
@@ -26,7 +26,7 @@ class Externals:
         self.columns, self.sheet, self.functions = columns, sheet, functions
         self.heap, self.models = heap, models
 
-    def leaves(self, calls: CallTable) -> Bits:
+    def leaves(self, calls: CallTable) -> Bools:
         """Return which calls are for certain of a function outside, or modelled by the user."""
         is_modelled = [model is not None for model in self.functions.model]
         found = np.append(~self.functions.is_defined | is_modelled, False)  # the last is for -1

@@ -10,12 +10,12 @@ from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.model import AllocationKind
 from kleene.analyses.points_to.scan.calls import CallTable, named_arguments, variadic_actuals
-from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
+from kleene.analyses.points_to.scan.columns import Columns
 from kleene.analyses.points_to.scan.memory import Memory
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.shapes import Shapes
+from kleene.base.arrays import I64, Bools, Ints, ragged
 from kleene.ir.codes import Opcode, Passing, TypeFlag, ValueKind
-from kleene.ir.tables import I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 
@@ -25,8 +25,8 @@ class FunctionTable:
 
     name: list[str]
     model: list[Model | None]  # that its calls follow
-    is_defined: Bits
-    is_intrinsic: Bits
+    is_defined: Bools
+    is_intrinsic: Bools
     allocation: I64  # -1 for intrinsics
     formal: I64  # per argument: the node that receives what is passed, NONE where untracked
     result: I64  # what it returns; NONE where untracked, or there is nobody to ask
@@ -91,7 +91,7 @@ def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> 
     return formal
 
 
-def _variadic(sheet: Sheet, shapes: Shapes, value: Ints, rest: I64, chosen: Bits) -> I64:
+def _variadic(sheet: Sheet, shapes: Shapes, value: Ints, rest: I64, chosen: Bools) -> I64:
     """Return the storage of the arguments beyond the named ones, of each function."""
     allocation = np.full(len(rest), -1)
     found = np.flatnonzero(chosen)
@@ -115,7 +115,7 @@ def state_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> N
 
 
 def state_direct(
-    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable, returns: Bits
+    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable, returns: Bools
 ) -> None:
     """Write calls of functions that the program contains; `returns` says which give a result."""
     offsets = columns.program.function_table.argument_offsets

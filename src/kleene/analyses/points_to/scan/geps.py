@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from kleene.analyses.points_to.compiled import device_function, entry_point
-from kleene.analyses.points_to.scan.columns import Ints
+from kleene.base.arrays import I32, I64, Ints
 from kleene.ir.codes import ConstantKind, Flag, TypeKind
 from kleene.ir.program import Program
-from kleene.ir.tables import I32, I64
 
 _STRUCT = int(TypeKind.STRUCT)
 _INT, _ZERO = int(ConstantKind.INT), int(ConstantKind.ZERO)

@@ -12,14 +12,14 @@ from kleene.analyses.points_to.library import heap_of
 from kleene.analyses.points_to.library.effects import Argument, Returns
 from kleene.analyses.points_to.model import AllocationKind
 from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import Bits, Columns
+from kleene.analyses.points_to.scan.columns import Columns
 from kleene.analyses.points_to.scan.functions import FunctionTable
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.scan.wrappers import Allocator, find_wrappers
 from kleene.analyses.points_to.shapes import Shapes
+from kleene.base.arrays import I64, Bools
 from kleene.base.errors import SourceError, raise_all
 from kleene.ir.codes import Opcode, TypeKind
-from kleene.ir.tables import I64
 
 _MOST_STRUCTS = 8  # of one size: more of them tell nothing
 
@@ -147,9 +147,9 @@ class Heap:
         """Return the functions that are wrappers because the user says so."""
         return [self.functions.name[function] for function in self.taken_at_word]
 
-    def is_wrapped(self, calls: CallTable) -> Bits:
+    def is_wrapped(self, calls: CallTable) -> Bools:
         """Return which calls are of wrappers."""
-        found: Bits = np.isin(calls.function, list(self.wrappers))
+        found: Bools = np.isin(calls.function, list(self.wrappers))
         return found
 
     def state_clones(self, sheet: Sheet) -> None:

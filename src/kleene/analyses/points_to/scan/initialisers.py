@@ -8,8 +8,8 @@ import numpy as np
 
 from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.scan.columns import Columns
+from kleene.base.arrays import I32, I64
 from kleene.ir.codes import ConstantKind, TypeKind
-from kleene.ir.tables import I32, I64
 
 _AGGREGATE, _SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
 _STRUCT = int(TypeKind.STRUCT)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged
+from kleene.analyses.points_to.scan.columns import Columns
 from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.base.arrays import I32, I64, Bools, Ints, ragged
 from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
-from kleene.ir.tables import I32, I64
 
 MOST_PIECES = 64  # of a copy; larger ones go from anywhere to anywhere
 
@@ -95,12 +95,12 @@ class Memory:
                 found.append((part, self.sheet.moved(pointer[part], byte, 0, rows[part])))
         return found
 
-    def _is_askew(self, types: I32, rows: I64) -> Bits:
+    def _is_askew(self, types: I32, rows: I64) -> Bools:
         """Return which accesses are to pointers, and not said to be aligned."""
         program = self.columns.program
         align = program.instructions.align[rows].astype(np.int64)  # log2 + 1
         stated = np.where(align > 0, 1 << np.maximum(align - 1, 0), program.types.align[types])
-        askew: Bits = stated < program.types.align[types]
+        askew: Bools = stated < program.types.align[types]
         askew &= program.types.kind[types] == TypeKind.POINTER
         return askew
 

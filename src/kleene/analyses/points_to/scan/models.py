@@ -29,8 +29,8 @@ from kleene.analyses.points_to.scan.columns import Columns
 from kleene.analyses.points_to.scan.memory import Memory
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.shapes import Shapes
+from kleene.base.arrays import I64
 from kleene.ir.codes import Opcode
-from kleene.ir.tables import I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 EXCEPTION = "@exception"

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.analyses.points_to.model import AllocationKind, Allocations, Origins, Places
 from kleene.analyses.points_to.moves import Way
-from kleene.analyses.points_to.scan.columns import Ints, ragged
-from kleene.ir.tables import I32, I64
+from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
 
 if TYPE_CHECKING:
@@ -262,11 +261,11 @@ class Sheet:
             function_object=memory.first_place[function[0]],
             function_result=_i32(function[1]),
             function_rest=_i32(function[2]),
-            formal_offsets=_offsets(function[3]),
+            formal_offsets=_i32(offsets_of(function[3])),
             formals=_i32(self._table("formal", 1)[0]),
             call_callee=_i32(call[0]),
             call_result=_i32(call[1]),
-            actual_offsets=_offsets(call[2]),
+            actual_offsets=_i32(offsets_of(call[2])),
             actuals=_i32(self._table("actual", 1)[0]),
             flagged_node=_i32(flag[0]),
             flags=_i32(flag[1]),
@@ -289,8 +288,8 @@ class _Memory:
 
     def __init__(self, shape: I64, layout: Layout, n_nodes: int) -> None:
         self.shape, self.layout = shape, layout
-        self.first_place = _offsets(layout.n_places[shape])
-        self.first_contents = n_nodes + _offsets(layout.n_classes[shape])
+        self.first_place = _i32(offsets_of(layout.n_places[shape]))
+        self.first_contents = n_nodes + _i32(offsets_of(layout.n_classes[shape]))
         self.n_nodes = int(self.first_contents[-1])
         self.owner, self._row = ragged(layout.place_offsets[shape], layout.place_offsets[shape + 1])
         inside = layout.contents_class[self._row]
@@ -336,10 +335,6 @@ def _columns(*columns: ArrayLike) -> list[NDArray[Any]]:
 
 def _i32(column: NDArray[Any]) -> I32:
     return np.ascontiguousarray(column, np.int32)
-
-
-def _offsets(lengths: NDArray[Any]) -> I32:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
 def distinct_rows(rows: Ints) -> tuple[Ints, I64]:

@@ -15,8 +15,8 @@ from kleene.analyses.points_to.scan.initialisers import leaves_of
 from kleene.analyses.points_to.scan.models import Models
 from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.analyses.points_to.shapes import Shapes
+from kleene.base.arrays import I32, I64
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
-from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import TO_OUTSIDE
 
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")

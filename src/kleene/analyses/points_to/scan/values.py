@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.analyses.points_to.moves import Way
-from kleene.analyses.points_to.scan.columns import Bits, Columns, Ints, ragged, spread
+from kleene.analyses.points_to.scan.columns import Columns, spread
 from kleene.analyses.points_to.scan.geps import MOST_STRIDES, either_stride, reach_of
 from kleene.analyses.points_to.scan.sheet import Sheet, distinct_rows
+from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
-from kleene.ir.tables import I32, I64
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
 
 _FIRST = (  # copies of the first operand
@@ -50,7 +50,7 @@ class Code(NamedTuple):
         """Return the part with one of the opcodes."""
         return self.where(np.isin(self.opcode, opcodes))
 
-    def where(self, found: Bits | I64) -> Code:
+    def where(self, found: Bools | I64) -> Code:
         """Return a part, by mask or position."""
         return self._replace(
             value=self.value[found],
@@ -144,7 +144,7 @@ def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
 
 
 def _from_before(
-    columns: Columns, geps: Code, is_loose: Bits, constant: I64, strides: I64
+    columns: Columns, geps: Code, is_loose: Bools, constant: I64, strides: I64
 ) -> tuple[I64, I64, I64]:
     """Return from where, and how far, each leads; from loose indices as from where these began.
 
@@ -166,7 +166,7 @@ def _from_before(
     return base, total, every
 
 
-def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bits, led_to: I64) -> Bits:
+def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bools, led_to: I64) -> Bools:
     """Return which indices may come before the constant that leads to their array.
 
     A constant behind an index leads to a member of the element. If it is too large for that, a
@@ -181,14 +181,14 @@ def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bits, led_to:
     behind = row_of[base[steps]]
     element = led_to[behind]
     is_member = (constant[steps] >= 0) & (constant[steps] < size[element]) & (behind >= 0)
-    marked: Bits = np.zeros(len(row_of), bool)
+    marked: Bools = np.zeros(len(row_of), bool)
     marked[base[steps[~is_member]]] = True
     spread(marked, base[varies], geps.value[varies])
-    found: Bits = varies & marked[geps.value]
+    found: Bools = varies & marked[geps.value]
     return found
 
 
-def _has_long_steps(columns: Columns, geps: Code, found: Bits) -> bool:
+def _has_long_steps(columns: Columns, geps: Code, found: Bools) -> bool:
     """Return whether a loop goes on by more than a byte at a time, in some of the steps found.
 
     A walk by single bytes passes through the inside of places, and so leads everywhere. Not so the
@@ -226,8 +226,8 @@ def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
     by_any = np.array([found is None for found in distances], bool)
     _anywhere(columns, sheet, code.where(by_any[index]), 0)
     counts = np.array([len(found or ()) for found in distances], np.int64)
-    ends = np.cumsum(counts)
-    owner, place = ragged((ends - counts)[index], ends[index])
+    offsets = offsets_of(counts)
+    owner, place = ragged(offsets[index], offsets[index + 1])
     amount = np.array([n_bytes for found in distances for n_bytes in found or ()], np.int64)
     moved = code.where(owner)
     sheet.move(moved.value, moved.operand(0), amount[place], 0, moved.origin)

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, offsets_of, ragged
 from kleene.frontends.c.reader import debug, state
 from kleene.frontends.c.reader.decode import narrow, real_bits
 from kleene.frontends.c.reader.faults import unread
@@ -18,7 +18,6 @@ from kleene.ir.derived import address_taken
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
 from kleene.ir.tables import (
-    I32,
     Arguments,
     Bindings,
     Blocks,
@@ -34,8 +33,6 @@ from kleene.ir.tables import (
     Types,
     Variables,
 )
-
-I64 = NDArray[np.int64]
 
 
 def assemble(texts: list[bytes], nodes: I64, heap: I64, excerpt: Callable[[int], bytes]) -> Program:
@@ -360,10 +357,7 @@ def _in_order(keys: I64) -> tuple[I64, I64]:
 
 def _ranges(first: I64, count: I64) -> tuple[I32, I64]:
     """Return CSR offsets for ranges of a pool, and the pool's places in their order."""
-    offsets = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(count, out=offsets[1:])
-    places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], count)
-    return offsets.astype(np.int32), places
+    return offsets_of(count).astype(np.int32), ragged(first, first + count)[1]
 
 
 def _read_only(program: Program) -> Program:

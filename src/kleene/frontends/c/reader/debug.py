@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.frontends.c.reader.metadata import (
     BLOCK,
     FILE,
@@ -31,9 +31,7 @@ from kleene.frontends.c.reader.metadata import (
     M_VARIABLE,
     SUBPROGRAM,
 )
-from kleene.ir.tables import I32, Spans
-
-I64 = NDArray[np.int64]
+from kleene.ir.tables import Spans
 
 
 class Places:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, U8
 from kleene.base.collector import paused_collector
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Datum
 from kleene.frontends.scheme.reader import atoms, scan
 from kleene.frontends.scheme.reader import nest as nesting
 from kleene.frontends.scheme.reader.build import Nodes, build
-from kleene.frontends.scheme.reader.scan import I32, U8
 from kleene.ir.scheme.sources import Source, Sources
 
 __all__ = ["read", "read_first", "tokens"]

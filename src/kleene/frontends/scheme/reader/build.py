@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32, U8
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import (
     Datum,
@@ -22,7 +23,6 @@ from kleene.frontends.scheme.data import (
 from kleene.frontends.scheme.reader import scan
 from kleene.frontends.scheme.reader.atoms import Atom, Symbol
 from kleene.frontends.scheme.reader.nest import ROOT
-from kleene.frontends.scheme.reader.scan import I32, U8
 from kleene.ir.scheme.sources import Sources
 
 _PREFIXES = {

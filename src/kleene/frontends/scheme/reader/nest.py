@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32, U8
 from kleene.frontends.scheme.reader import scan
 from kleene.frontends.scheme.reader.compiled import device_function, entry_point
-from kleene.frontends.scheme.reader.scan import I32, U8
 
 ROOT, DROPPED = -1, -2
 

@@ -7,12 +7,9 @@ character, Boolean) is left to `atoms`, which looks at each different text once.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, U8
 from kleene.frontends.scheme.reader.compiled import device_function, entry_point
-
-U8 = NDArray[np.uint8]
-I32 = NDArray[np.int32]
 
 # Kinds of tokens. The first four carry text that is looked at later.
 ATOM, FOLDED, BARRED, STRING = 0, 1, 2, 3  # FOLDED: an atom under #!fold-case

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, U64
 from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.cpu.rows import hash_of, same
 from kleene.solvers.inclusion.cpu.rules import Rules
@@ -22,10 +23,6 @@ from kleene.solvers.inclusion.offline.labels import first_equal
 from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 
 def answer(
@@ -148,7 +145,7 @@ def _rows(names: list[I32], shards: list[Shard], threads: Threads, n_words: int)
 
 
 @entry_point
-def _fill(s: Shard, rows: I32, place: I64, index: I32, word: Words) -> None:
+def _fill(s: Shard, rows: I32, place: I64, index: I32, word: U64) -> None:
     """Write a shard's part of each row at its place."""
     for r in range(len(rows)):
         start, at = s.row_start[rows[r]], place[r]
@@ -159,7 +156,7 @@ def _fill(s: Shard, rows: I32, place: I64, index: I32, word: Words) -> None:
 
 
 @entry_point
-def _sort(offsets: I64, index: I32, word: Words, n_words: int) -> None:
+def _sort(offsets: I64, index: I32, word: U64, n_words: int) -> None:
     """Sort the words of each row."""
     whole = np.zeros(n_words, np.uint64)
     touched = np.zeros(n_words // 64 + 1, np.uint64)
@@ -200,9 +197,9 @@ def _stripped(
 def _strip(
     offsets: I64,
     index: I32,
-    word: Words,
+    word: U64,
     unknown: int,
-    escaped: Words,
+    escaped: U64,
     is_unknown: NDArray[np.bool_],
 ) -> int:
     """Close the gaps that what is left out leaves in the rows; return how many words are left."""
@@ -246,7 +243,7 @@ def _call_edges(
 
 
 @entry_point
-def _count_functions(offsets: I64, index: I32, word: Words, called: I32, mask: Words) -> I64:
+def _count_functions(offsets: I64, index: I32, word: U64, called: I32, mask: U64) -> I64:
     """Return where the functions of each call begin."""
     n_called = np.full(len(offsets) - 1, -1, np.int64)  # per row
     place = np.zeros(len(called) + 1, np.int64)
@@ -264,11 +261,11 @@ def _count_functions(offsets: I64, index: I32, word: Words, called: I32, mask: W
 def _list_functions(
     offsets: I64,
     index: I32,
-    word: Words,
+    word: U64,
     called: I32,
     first: int,
     end: int,
-    mask: Words,
+    mask: U64,
     function_of: I32,
     place: I64,
     edges: I32,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
 from kleene.solvers.inclusion.cpu.outside import hides, learn
@@ -16,9 +16,6 @@ from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, G
 from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
 from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 from kleene.solvers.inclusion.offline.tables import grouped
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 class Merged(NamedTuple):

@@ -12,17 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.cpu.pointers import pointers
 from kleene.solvers.inclusion.cpu.rows import minus, room
-from kleene.solvers.inclusion.cpu.state import (
-    I32,
-    OUT,
-    RANGE,
-    UNKNOWN_BIT,
-    UNKNOWNS,
-    Graph,
-    Shard,
-)
+from kleene.solvers.inclusion.cpu.state import OUT, RANGE, UNKNOWN_BIT, UNKNOWNS, Graph, Shard
 from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 

@@ -16,14 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, U64
 from kleene.solvers.inclusion.images import Images, images_of
 from kleene.solvers.inclusion.offline import distinct_pairs
 from kleene.solvers.inclusion.offline.tables import grouped
 from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Words = NDArray[np.uint64]
 N_DIRECT = 32  # a class costs a node more on the way, which pays for larger sets only: measured
 
 
@@ -41,7 +39,7 @@ class Rules(NamedTuple):
     formal_offsets: I32
     formals: I32
     images: Images
-    alone: Words  # bits: objects that are alone in their allocation
+    alone: U64  # bits: objects that are alone in their allocation
     trigger_node: I32
     load_offsets: I64  # T + 1
     load_to: I32
@@ -142,7 +140,7 @@ def _more(column: I32, value: int) -> I32:
     return np.append(column, np.int32(value)) if value != NONE else column
 
 
-def _words(members: NDArray[np.integer], size: int) -> Words:
+def _words(members: NDArray[np.integer], size: int) -> U64:
     """Return a set as bits."""
     bits = np.zeros((size + 63) // 64 * 64, np.uint8)
     bits[members] = 1

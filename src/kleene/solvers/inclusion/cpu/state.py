@@ -17,11 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64, U64
 from kleene.solvers.inclusion.cpu.rules import Rules
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 # Numbers in `Graph.n`
 NODES, POSITIONS, EXTRA, FACTS = range(4)
@@ -58,7 +55,7 @@ class Graph(NamedTuple):
     extra_target: I32
     fact_node: I32
     fact_index: I32
-    fact_word: Words
+    fact_word: U64
     trigger_head: I32  # per node: its triggers, a list
     trigger_next: I32  # per trigger
     is_unknown: NDArray[np.uint8]  # per node: whether it held U when the last wave ended
@@ -75,15 +72,15 @@ class Shard(NamedTuple):
     row_length: I32
     row_owned: NDArray[np.uint8]  # whether one node alone names it, and may change it
     indices: I32
-    words: Words
+    words: U64
     head: I32  # per node: rows that wait to be added, a list of cells
     cell_row: I32
     cell_next: I32
-    dirty: Words  # bits by position: nodes with rows waiting
+    dirty: U64  # bits by position: nodes with rows waiting
     changed: I32  # nodes with triggers that grew in this wave
     is_changed: NDArray[np.uint8]
-    scratch: Words  # zero between uses
-    touched: Words
+    scratch: U64  # zero between uses
+    touched: U64
     trigger_row: I32  # per trigger: what it has fired for
     trigger_class: I32
     class_row: I32
@@ -104,11 +101,11 @@ class Shard(NamedTuple):
     found_target: I32
     asked_node: I32  # facts that offsets ask for, about words of any shard
     asked_index: I32
-    asked_word: Words
+    asked_word: U64
     shifted: I64  # offsets done in this wave, by hash: S_EPOCH and so on
-    wide: Words  # one whole set; zero between uses
-    wide_touched: Words
-    escaped: Words  # what OUT holds, but for U: unknown nodes do without it
+    wide: U64  # one whole set; zero between uses
+    wide_touched: U64
+    escaped: U64  # what OUT holds, but for U: unknown nodes do without it
     unknowns: I32  # nodes that came to hold U in this wave, if the shard has its word
 
 

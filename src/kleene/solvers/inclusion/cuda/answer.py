@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32, Bools
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads, warps
 from kleene.solvers.inclusion.cuda.rounds import Rounds
-from kleene.solvers.inclusion.problem import I32, Problem
-from kleene.solvers.inclusion.solution import Bits, Rows, Solution
+from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.solution import Rows, Solution
 
 
 def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> Solution:
@@ -58,7 +59,7 @@ def _distinct(module: launch.Module, rounds: Rounds, n_rows: int) -> tuple[I32, 
     return rounds.fetch(number[like]), xp.flatnonzero(is_first).astype(np.int32)
 
 
-def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> tuple[Rows, Bits]:
+def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> tuple[Rows, Bools]:
     """Return the chosen rows, and which of them hold what is unknown."""
     xp, m, n_rows = rounds.xp, rounds.matrix, len(chosen)
     unknown = xp.zeros(max(1, n_rows), np.uint8)
@@ -76,7 +77,7 @@ def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> t
     return Rows(offsets, index, word), unknown.astype(bool)
 
 
-def _inside(problem: Problem, edges: I32, unknown: Bits, escaped: Bits) -> I32:
+def _inside(problem: Problem, edges: I32, unknown: Bools, escaped: Bools) -> I32:
     """Return the edges without those from unknown callees to what escaped."""
     if not escaped.any():
         return edges

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads
 from kleene.solvers.inclusion.cuda.tables import Tables
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 
 ON_HOST_UP_TO = 100_000  # copies, which take it a few milliseconds
 _MOST_PASSES = 16  # over the colours; what is left then goes to the host

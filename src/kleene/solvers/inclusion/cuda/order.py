@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32, offsets_of
 from kleene.graphs import Graph, Rows, strong_components
 from kleene.kernels.compiled import CompilationUnit
-from kleene.solvers.inclusion.problem import I32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ def order(n_rows: int, from_: I32, to: I32) -> Order:
     sizes = np.bincount(level[by_level], minlength=int(level.max(initial=0)) + 1)
     columns = (sources.offsets, sources.values, members.offsets, members.values)
     narrow = [np.ascontiguousarray(column, np.int32) for column in columns]
-    return Order(np.append(0, np.cumsum(sizes)).astype(np.int32), *narrow)
+    return Order(offsets_of(sizes).astype(np.int32), *narrow)
 
 
 @CompilationUnit(__file__).entry_point

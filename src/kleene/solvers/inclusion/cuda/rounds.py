@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.classes import N_COUNTS, Classes
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
 from kleene.solvers.inclusion.cuda.sending import Sent, Triples, named
 from kleene.solvers.inclusion.cuda.tables import Rules, Tables
-from kleene.solvers.inclusion.problem import I32
 
 COPY, PUSH, PULL, OFFSET = range(4)
 FIRE = ("fire_copy", "fire_push", "fire_pull", "fire_offset")

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.cuda.tables import Tables
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 
 _PACKED_UP_TO_BYTES = 1 << 16  # of a column: what is sent together with others
 

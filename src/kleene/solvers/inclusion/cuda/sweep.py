@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, warps
 from kleene.solvers.inclusion.cuda.order import order
 from kleene.solvers.inclusion.cuda.rounds import COPY, PULL, PUSH, Rounds
 from kleene.solvers.inclusion.cuda.sending import Sent, columns_sent
 from kleene.solvers.inclusion.cuda.tables import Tables
-from kleene.solvers.inclusion.problem import I32
 
 _SLICE_WORDS = 4  # what a block of the kernel owns of each row
 FEW_LEVELS = 32  # rounds go that far in the time a sweep takes, and find new flows as they go

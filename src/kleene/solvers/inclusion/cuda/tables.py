@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.images import Images, images_of
-from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, I32, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, TO_OUTSIDE, Problem
 
 CONTENTS = -1  # maps from an object to a node, as in rules.cu; m >= 0 is the formal at place m
 RESULT = -2

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.solvers.inclusion.problem import I32, NONE, Problem
+from kleene.base.arrays import I32
+from kleene.solvers.inclusion.problem import NONE, Problem
 
 
 def van_horn_mairson(m: int, inner_first: bool = True) -> Problem:

@@ -13,11 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I64, offsets_of
 from kleene.solvers.inclusion.problem import ANY, NONE, Problem
 
-I64 = NDArray[np.int64]
 _SHARES = {"address": 0.14, "copy": 0.39, "load": 0.24, "store": 0.08, "offset": 0.14}
 _FUNCTION_NODES = 40  # on average; sizes are spread like those of real functions, log-normally
 _MODULE_FUNCTIONS = 25
@@ -112,7 +111,7 @@ class _Program:
         functions = np.arange(self.n_functions)
         size = np.diff(self.start)
         n_formals = np.minimum(_FORMALS, size // 3)
-        offsets = np.append(0, np.cumsum(n_formals))
+        offsets = offsets_of(n_formals)
         formals = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.start[:-1], n_formals)
         none = np.full(self.n_functions, NONE)
         contents = self.n_nodes - n_plain + np.arange(n_plain)
@@ -231,6 +230,6 @@ class _Program:
         return {
             "call_callee": self.locals_of(function),
             "call_result": np.where(self.rng.random(n) < 0.5, self.locals_of(function), NONE),
-            "actual_offsets": np.append(0, np.cumsum(n_actuals)),
+            "actual_offsets": offsets_of(n_actuals),
             "actuals": self.locals_of(np.repeat(function, n_actuals)),
         }

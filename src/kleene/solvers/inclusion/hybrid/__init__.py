@@ -21,6 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from kleene.base.arrays import I32
 from kleene.kernels import launch
 from kleene.solvers.inclusion import cpu
 from kleene.solvers.inclusion.cuda.answer import solution
@@ -33,7 +34,7 @@ from kleene.solvers.inclusion.hybrid.costs import Costs
 from kleene.solvers.inclusion.hybrid.report import paper_columns
 from kleene.solvers.inclusion.hybrid.shared import SharedRounds
 from kleene.solvers.inclusion.offline import Reduced
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
 
 __all__ = ["FEW_NODES", "Costs", "Expected", "expected", "paper_columns", "solve", "together"]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, warps
 from kleene.solvers.inclusion.cuda.rounds import PULL, PUSH
@@ -15,7 +16,6 @@ from kleene.solvers.inclusion.cuda.sending import Sent, Triples
 from kleene.solvers.inclusion.cuda.sweep import Sweeps
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.hybrid.exchange import Words
-from kleene.solvers.inclusion.problem import I32
 
 
 class OnHost(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import U64
 from kleene.solvers.inclusion.hybrid import host_rules
 from kleene.solvers.inclusion.hybrid.device_rounds import OnHost
-
-Words = NDArray[np.uint64]
 
 
 class HostRounds:
@@ -52,9 +51,9 @@ class HostRounds:
             self.gained,
         )
 
-    def fresh_mask(self) -> Words:
+    def fresh_mask(self) -> U64:
         """Return which blocks of each row gained something this round."""
-        mask: Words = np.bitwise_or.reduce(self.gained, axis=0)
+        mask: U64 = np.bitwise_or.reduce(self.gained, axis=0)
         return mask
 
     def turn(self) -> int:
@@ -68,17 +67,17 @@ class HostRounds:
         self.gained[:] = 0
         return int(np.count_nonzero(mask))
 
-    def adopt(self, every: Words, every_mask: Words) -> None:
+    def adopt(self, every: U64, every_mask: U64) -> None:
         """Take over rows as they were at the beginning of a round."""
         self.every, self.every_mask = every, every_mask
 
-    def add_fresh(self, fresh: Words, mask: Words) -> None:
+    def add_fresh(self, fresh: U64, mask: U64) -> None:
         """Take over what the round found; `adopt` has it already, but not as fresh."""
         self.fresh, self.gained[:] = fresh, 0
         self.gained[0] = mask
 
 
-def _shares(n_blocks: int, threads: int) -> Words:
+def _shares(n_blocks: int, threads: int) -> U64:
     """Return the blocks of each thread as masks: every block in one, neighbours dealt out."""
     n_shares = max(1, min(threads, n_blocks))
     masks = [sum(1 << block for block in range(s, n_blocks, n_shares)) for s in range(n_shares)]

@@ -7,6 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.cuda.rounds import ROUNDS_PER_LOOK
 from kleene.solvers.inclusion.cuda.sending import Sent
 from kleene.solvers.inclusion.cuda.tables import Tables
@@ -15,7 +16,6 @@ from kleene.solvers.inclusion.hybrid.device_rounds import DeviceRounds
 from kleene.solvers.inclusion.hybrid.exchange import merge, pack
 from kleene.solvers.inclusion.hybrid.host_rounds import HostRounds
 from kleene.solvers.inclusion.hybrid.worklist import KINDS, Worklist
-from kleene.solvers.inclusion.problem import I32
 from kleene.solvers.inclusion.solution import Trace
 
 

@@ -17,12 +17,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.graphs import Graph, strong_components
 from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
 
-I32 = NDArray[np.int32]
 _NO_IDS = np.empty(0, np.int32)
 MANY_ROWS = 200_000  # with fewer, another thread is hardly awake when all is done
 NOTHING = 0  # the node of a reduced problem that holds nothing

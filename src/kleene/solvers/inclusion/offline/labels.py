@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 SHORT = 24  # up to so many labels, sorting by insertion is faster
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, I64
 from kleene.solvers.inclusion.offline.compiled import entry_point
-
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 @entry_point

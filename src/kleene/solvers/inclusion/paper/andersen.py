@@ -15,12 +15,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
 from kleene.solvers.inclusion.images import images_of
 from kleene.solvers.inclusion.paper import rules
 from kleene.solvers.inclusion.paper.elements import Heads, Pool
-from kleene.solvers.inclusion.problem import I32, NONE, Problem
+from kleene.solvers.inclusion.problem import NONE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.solvers.inclusion.paper.compiled import entry_point
-from kleene.solvers.inclusion.problem import I32, Problem
+from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 INITIAL_SHARE = 0.04

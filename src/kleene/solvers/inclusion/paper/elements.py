@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I64
 from kleene.solvers.inclusion.paper.compiled import entry_point
 
 N_WORDS = 30
@@ -19,7 +20,6 @@ BASE = 30
 NEXT = 31
 Pool = NDArray[np.int32]
 Heads = NDArray[np.int32]
-I64 = NDArray[np.int64]
 # The top five bits of (1 << k) * _DE_BRUIJN differ for every k: they look k up in _PLACE.
 _DE_BRUIJN = 0x077CB531
 _PLACE = np.empty(32, np.int64)

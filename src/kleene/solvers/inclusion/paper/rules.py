@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I64
 from kleene.solvers.inclusion.images import Images
 from kleene.solvers.inclusion.paper.compiled import device_function, entry_point
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
-    I64,
     N_BITS,
     NEXT,
     Heads,

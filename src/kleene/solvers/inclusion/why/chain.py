@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kleene.solvers.inclusion.why.flows import OUTSIDE, Bits, Flow, Flows
+from kleene.base.arrays import Bools
+from kleene.solvers.inclusion.why.flows import OUTSIDE, Flow, Flows
 
 Fact = tuple[int, int]  # node, object
 
@@ -36,7 +37,7 @@ def _next(
     flows: Flows,
     frontier: dict[int, set[int]],
     reached: dict[Fact, Flow | None],
-    fresh: dict[int, Bits],
+    fresh: dict[int, Bools],
     n_nodes: int,
 ) -> dict[int, set[int]]:
     """Return the facts that those of the frontier follow from, and were not met before."""
@@ -54,7 +55,7 @@ def _next(
     return found
 
 
-def _into(flows: Flows, level: set[int], object: int, fresh: Bits, n_nodes: int) -> Iterator[Flow]:
+def _into(flows: Flows, level: set[int], object: int, fresh: Bools, n_nodes: int) -> Iterator[Flow]:
     nodes = _bits(level, n_nodes)
     yield from flows.into(nodes, object, fresh)
     yield from flows.by_offsets(nodes, object)
@@ -70,7 +71,7 @@ def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
     return path
 
 
-def _bits(nodes: set[int], n_nodes: int) -> Bits:
+def _bits(nodes: set[int], n_nodes: int) -> Bools:
     bits = np.zeros(n_nodes, bool)
     bits[[node for node in nodes if node >= 0]] = True
     return bits

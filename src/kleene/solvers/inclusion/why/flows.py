@@ -17,20 +17,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32, Bools, offsets_of
 from kleene.solvers.inclusion.images import Images, images_of
-from kleene.solvers.inclusion.problem import (
-    ANY,
-    BY_LAYOUT,
-    FROM_OUTSIDE,
-    I32,
-    NONE,
-    TO_OUTSIDE,
-    Problem,
-)
+from kleene.solvers.inclusion.problem import ANY, BY_LAYOUT, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
 
 OUTSIDE = -1
-Bits = NDArray[np.bool_]
 
 
 class Rule(StrEnum):
@@ -71,23 +63,23 @@ class Flows:
         self._problem = problem
         self._solution = solution
 
-    def holders(self, object: int) -> Bits:
+    def holders(self, object: int) -> Bools:
         """Return for each node whether it may hold an object, the outside's knowledge included."""
         rows = self._solution.rows
         has = (rows.word >> np.uint64(object & 63)) & np.uint64(1)
         hit = (rows.index == object >> 6) & (has != 0)
         in_row = np.zeros(len(rows), bool)
         in_row[np.searchsorted(rows.offsets, np.flatnonzero(hit), side="right") - 1] = True
-        found: Bits = in_row[self._solution.row_of]
+        found: Bools = in_row[self._solution.row_of]
         return found | self._solution.unknown if self._solution.escaped[object] else found
 
-    def addresses(self, nodes: Bits, object: int) -> Iterator[Flow]:
+    def addresses(self, nodes: Bools, object: int) -> Iterator[Flow]:
         """Yield the rows that put an object right into nodes."""
         p = self._problem
         for row in np.flatnonzero(nodes[p.address_node] & (p.address_object == object)).tolist():
             yield Flow(int(p.address_node[row]), object, NONE, object, Rule.ADDRESS, row)
 
-    def into(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+    def into(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         """Yield flows of an object into nodes, from those of the `fresh` holders of it.
 
         Whoever takes a flow may take its source out of `fresh` meanwhile.
@@ -104,7 +96,7 @@ class Flows:
             yield from self._from_unknown(nodes, object, fresh)
             yield from self._from_outside(nodes, object)
 
-    def by_offsets(self, nodes: Bits, object: int) -> Iterator[Flow]:
+    def by_offsets(self, nodes: Bools, object: int) -> Iterator[Flow]:
         """Yield the flows that turn another place of the same storage into an object."""
         p = self._problem
         rows = np.flatnonzero(nodes[p.offset_destination])
@@ -124,7 +116,7 @@ class Flows:
             for source, rule, row, via in self._out(self.holders(place)):
                 yield Flow(OUTSIDE, object, source, place, rule, row, via)
 
-    def _out(self, holders: Bits) -> Iterator[tuple[int, Rule, int, int]]:
+    def _out(self, holders: Bools) -> Iterator[tuple[int, Rule, int, int]]:
         """Yield the holders whose content the outside can read: node, rule, row, via."""
         p, solution = self._problem, self._solution
         for row in np.flatnonzero((p.flags & TO_OUTSIDE != 0) & holders[p.flagged_node]).tolist():
@@ -142,7 +134,7 @@ class Flows:
             for node in np.unique(group[holders[group]]).tolist():
                 yield node, Rule.ESCAPE, NONE, NONE
 
-    def _from_unknown(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+    def _from_unknown(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         """Yield flows of what escaped through offsets: the unknown, offset, is the unknown."""
         p = self._problem
         source = p.offset_source
@@ -151,7 +143,7 @@ class Flows:
             node = int(p.offset_destination[row])
             yield Flow(node, object, int(source[row]), object, Rule.OFFSET, row)
 
-    def _from_outside(self, nodes: Bits, object: int) -> Iterator[Flow]:
+    def _from_outside(self, nodes: Bools, object: int) -> Iterator[Flow]:
         """Yield flows of what escaped into nodes that the outside can write."""
         p, solution = self._problem, self._solution
         for row in np.flatnonzero((p.flags & FROM_OUTSIDE != 0) & nodes[p.flagged_node]).tolist():
@@ -175,7 +167,7 @@ class Flows:
             if nodes[results[call]]:
                 yield Flow(int(results[call]), object, OUTSIDE, object, Rule.RESULT, call, call)
 
-    def _loads(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+    def _loads(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         p = self._problem
         rows = np.flatnonzero(nodes[p.load_destination])
         _, first = np.unique(self._solution.row_of[p.load_pointer[rows]], return_index=True)
@@ -187,7 +179,7 @@ class Flows:
                 node = int(p.load_destination[row])
                 yield Flow(node, object, source, object, Rule.LOAD, row, pointer)
 
-    def _stores(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+    def _stores(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         p = self._problem
         owners = np.flatnonzero((p.contents >= 0) & nodes[p.contents])
         if not len(owners):
@@ -200,21 +192,21 @@ class Flows:
             reached = np.intersect1d(owners, self._explicit(pointer))[0]
             yield Flow(int(p.contents[reached]), object, source, object, Rule.STORE, row, pointer)
 
-    def _may_hold(self, pointers: I32, objects: NDArray[np.integer]) -> Bits:
+    def _may_hold(self, pointers: I32, objects: NDArray[np.integer]) -> Bools:
         """Return for each pointer whether it may hold one of the objects."""
         rows, n_words = self._solution.rows, -(-self._problem.n_objects // 64)
         wanted = np.zeros(n_words, np.uint64)
         np.bitwise_or.at(wanted, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
-        hits = np.concatenate([[0], np.cumsum((rows.word & wanted[rows.index]) != 0)])
+        hits = offsets_of((rows.word & wanted[rows.index]) != 0)
         by_row = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
-        found: Bits = by_row[self._solution.row_of[pointers]]
+        found: Bools = by_row[self._solution.row_of[pointers]]
         return found
 
     def _explicit(self, pointer: int) -> NDArray[np.int64]:
         """Return what a pointer holds but for the unknown, whose flows lead through the outside."""
         return self._solution.rows.objects(int(self._solution.row_of[pointer]))
 
-    def _calls(self, nodes: Bits, object: int, fresh: Bits) -> Iterator[Flow]:
+    def _calls(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         destination, source, call, is_result = self._call_flows
         chosen = np.flatnonzero(nodes[destination] & fresh[source])
         for i in chosen.tolist():
@@ -223,7 +215,7 @@ class Flows:
             yield Flow(node, object, origin, object, rule, row, row)
 
     @cached_property
-    def _call_flows(self) -> tuple[I32, I32, I32, Bits]:
+    def _call_flows(self) -> tuple[I32, I32, I32, Bools]:
         """What resolved calls copy: destination, source, call, and whether it is a result.
 
         What calls of the unknown pass to functions that escaped goes through the outside.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I64
 from kleene.frontends.c.reader.bits import blocks, state
 from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
 from kleene.frontends.c.reader.bits.stream import ENTER, R_BLOCK, R_CODE, R_END, R_FIRST, Stream
 from kleene.frontends.c.reader.bits.upgrades import LAYOUTS, is_known, is_lifetime
 
-I64 = NDArray[np.int64]
 _BLOCKS = {
     0,  # what defines abbreviations for others
     *range(blocks.MODULE, blocks.TYPES + 1),

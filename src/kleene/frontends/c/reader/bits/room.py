@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kleene.base.arrays import I64
 from kleene.frontends.c.reader import state as heap_state
 from kleene.frontends.c.reader.bits import blocks, state
 from kleene.frontends.c.reader.bits.plan import Plan, Records, check
@@ -13,7 +13,6 @@ from kleene.frontends.c.reader.metadata import M_ARGUMENT
 from kleene.frontends.c.reader.symbols import N_SYMBOLS, S_WIDTH, START
 from kleene.frontends.c.reader.symbols import TABLE_SIZE as SYMBOL_TABLE_SIZE
 
-I64 = NDArray[np.int64]
 _MOST_GROUPS = 1 << 20
 _HOLDING = (
     blocks.CONSTANT_AGGREGATE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.base.errors import SourceError
 from kleene.frontends.c.reader import state as heap_state
@@ -20,7 +19,6 @@ from kleene.frontends.c.reader.words import WORDS
 from kleene.ir.program import Program
 from kleene.ir.verifier import problems
 
-I64 = NDArray[np.int64]
 _WRAPPER = b"\xde\xc0\x17\x0b"
 _DEBUG_VERSION = 3
 _SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
