@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kleene.base.errors import Span
-from kleene.reports import text
+from kleene.reports import plain, text
 from kleene.results import Finding, Location, Rule, Severity
 
 RULE = Rule("demo/null-call", Severity.ERROR, "A.", "A.")
@@ -49,3 +49,19 @@ def test_controls_are_written_out(tmp_path: Path) -> None:
         "   1 | x<U+202E><U+001B>[31m y;\n"
         "     |                       ^"
     )
+
+
+def test_plain_data_has_the_same(tmp_path: Path) -> None:
+    found = [
+        Finding(RULE, Span(str(tmp_path / "a.c"), 2), "m", "f", path=(Location(None, "s"),)),
+        Finding(NOTE, None, "hidden", suppressed=""),
+    ]
+    first, second = plain.findings(found, tmp_path)
+    assert first == {
+        **{"file": "a.c", "line": 2, "column": None, "function": "f", "message": "m"},
+        **{"rule": "demo/null-call", "severity": "error", "related": [], "fix": None},
+        "path": [{"file": None, "line": None, "column": None, "message": "s"}],
+        **{"suppressed": None, "fingerprint": first["fingerprint"]},
+    }
+    assert (second["file"], second["suppressed"]) == (None, "")
+    assert first["fingerprint"] != second["fingerprint"]
