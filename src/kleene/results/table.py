@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.base.arrays import I32
 from kleene.base.errors import SourceError, Span
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Coded:
     Millions of facts name thousands of things: a row costs the four bytes of its code.
     """
 
-    codes: NDArray[np.int32]
+    codes: I32
     texts: Sequence[str]
 
     def __len__(self) -> int:
