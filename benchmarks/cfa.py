@@ -85,7 +85,7 @@ def family(table: Table, m: int) -> dict[str, float]:
     """Add the row of a program; return its times by what was done where."""
     text = van_horn_mairson_text(m)
     core = parse(text)
-    problem = CFA(reachable_only=False).state(core).problem
+    problem = CFA(reachable_only=False).constraints(core).problem
     binary = van_horn_mairson(m)
     n_lambdas = len(binary.function_object)
     expected = n_facts(cpu.solve(binary, threads=1), slice(n_lambdas, None))

@@ -49,7 +49,7 @@ def add(table: Table, what: str, known: dict[str, Any], ours: Measurement, plain
     targets = ours.result.reach.targets
     mean = sum(map(len, targets.values())) / len(targets)
     pair = (ours.result, plain.result) if plain else None
-    is_every = plain is not None and not ours.result.statement.counts_reachable
+    is_every = plain is not None and not ours.result.system.counts_reachable
     table.row(
         input=what,
         ours=ours,
@@ -57,7 +57,7 @@ def add(table: Table, what: str, known: dict[str, Any], ours: Measurement, plain
         theirs=plain,
         agree=is_finer(*reversed(pair) if is_every else pair) if pair else None,
         targets_per_call=round(mean, 3),
-        constraints=ours.result.statement.problem.n_constraints,
+        constraints=ours.result.system.problem.n_constraints,
         **known,
     )
 

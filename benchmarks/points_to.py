@@ -47,21 +47,21 @@ read_s = time.perf_counter() - start
 result = program.points_to(library=mode == "library", models=tuple(models), device="cpu", threads=1)
 whole_s, memory = time.perf_counter() - start, peak() - before
 analysis = PointsTo(library=mode == "library", models=tuple(models))
-state, solve = [], []
+generate, solve = [], []
 for _ in range(5):
     start = time.perf_counter()
-    statement = analysis.state(program)
-    state.append(time.perf_counter() - start)
+    system = analysis.constraints(program)
+    generate.append(time.perf_counter() - start)
     start = time.perf_counter()
-    solution = inclusion.solve(statement.problem, device="cpu", threads=1)
+    solution = inclusion.solve(system.problem, device="cpu", threads=1)
     solve.append(time.perf_counter() - start)
 assert inclusion.difference(solution, result.solution) is None
 from set_sizes import set_sizes
 print(json.dumps({
     "read_s": read_s, "whole_s": whole_s, "memory_MB": memory * 1.048576,
-    "state": state, "solve": solve, "n_nodes": statement.problem.n_nodes,
-    "n_constraints": statement.problem.n_constraints, "n_objects": statement.problem.n_objects,
-    **set_sizes(program, statement, solution),
+    "generate": generate, "solve": solve, "n_nodes": system.problem.n_nodes,
+    "n_constraints": system.problem.n_constraints, "n_objects": system.problem.n_objects,
+    **set_sizes(program, system, solution),
 }))
 """
 
@@ -107,7 +107,7 @@ def main() -> None:
 
 def add(table: Table, name: str, mode: str, svf: Svf, found: dict[str, Any]) -> None:
     """Add a program's row."""
-    solve, state = (times(found[key][0], found[key]) for key in ("solve", "state"))
+    solve, generate = (times(found[key][0], found[key]) for key in ("solve", "generate"))
     whole_s = found["whole_s"]
     table.row(
         input=f"{name}, {mode}",
@@ -119,8 +119,8 @@ def add(table: Table, name: str, mode: str, svf: Svf, found: dict[str, Any]) -> 
             "SVF": "run" if svf.is_run else "recorded",
             "SVF solve (s)": svf.solve_s,
             "SVF / ours": svf.solve_s / solve.median_s,
-            "SVF / (ours with constraints)": svf.solve_s / (solve.median_s + state.median_s),
-            "constraints (s)": state.median_s,
+            "SVF / (ours with constraints)": svf.solve_s / (solve.median_s + generate.median_s),
+            "constraints (s)": generate.median_s,
             "reading (s)": found["read_s"],
             "bitcode to sets (s)": whole_s,
             "SVF bitcode to sets / ours": (svf.solve_s + svf.build_s) / whole_s,

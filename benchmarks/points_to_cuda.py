@@ -36,7 +36,7 @@ def main() -> None:
             models = (no_modules,) if name.endswith("no modules") else ()
             program = kleene.load(DATA / f"{name.partition(',')[0]}.bc")
             analysis = PointsTo(library=name in LIBRARIES, models=models)
-            rows(table, name, analysis.state(program).problem)
+            rows(table, name, analysis.constraints(program).problem)
     table.save()
 
 

@@ -24,10 +24,10 @@ from svf import Svf, svf_of
 
 import kleene
 from kleene.analyses.points_to import PointsTo
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import builtin
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.memory import Memory
-from kleene.analyses.points_to.scan.sheet import Sheet
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
 from kleene.solvers import inclusion
@@ -37,8 +37,8 @@ DATA = Path(os.environ.get("KLEENE_DATA") or HERE.parents[1] / "shared" / "data"
 PROGRAMS = ("dc", "bc", "curl", "htop", "lua", "libcurl.so", "nginx")
 LIBRARIES = ("libcurl.so",)
 POOLS = {"nginx": ("ngx_palloc", "ngx_pnalloc", "ngx_pcalloc", "ngx_pmemalign")}
-STATEMENT = "kleene.analyses.points_to.statement"
-WRAPPERS = "kleene.analyses.points_to.scan.heap.find_wrappers"
+CONSTRAINTS = "kleene.analyses.points_to.constraints"
+WRAPPERS = "kleene.analyses.points_to.constraints.heap.find_wrappers"
 
 
 def _any_callee(_sheet: Sheet, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
@@ -59,7 +59,7 @@ def _nothing(*_: object) -> None:
 
 @contextmanager
 def _seen_by_nobody() -> Iterator[None]:
-    with patch(f"{STATEMENT}.state_exports", _nothing):
+    with patch(f"{CONSTRAINTS}.generate_exports", _nothing):
         yield
 
 
@@ -80,7 +80,9 @@ OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "integers hold no addresses": lambda: patch.object(Columns, "_is_wide", _pointers_alone),
     "a move by an unknown amount stays": lambda: patch.object(Sheet, "anywhere", _stay),
     "structs and memory are not copied": lambda: patch.object(Memory, "copy", _nothing),
-    "calls through pointers do nothing": lambda: patch(f"{STATEMENT}.state_indirect", _nothing),
+    "calls through pointers do nothing": lambda: patch(
+        f"{CONSTRAINTS}.generate_indirect", _nothing
+    ),
 }
 
 
@@ -128,7 +130,7 @@ def without_tables(program: Program, element: TypeKind) -> Program:
 
 def nothing(program: Program, library: bool) -> str:
     """Return models by which what the program does not show does nothing, and contains nothing."""
-    externals = PointsTo(library=library).state(program).externals
+    externals = PointsTo(library=library).constraints(program).externals
     functions = ["dlsym", *(external.name for external in externals if not external.is_modelled)]
     table = program.globals
     is_outside = (table.kind == GlobalKind.VARIABLE) & (table.flags & GlobalFlag.DECLARATION != 0)
@@ -141,12 +143,12 @@ def nothing(program: Program, library: bool) -> str:
 
 def add(table: Table, name: str, what: str, program: Program, analysis: PointsTo, svf: Svf) -> None:
     """Add one row."""
-    statement = analysis.state(program)
-    solved = measure(lambda: inclusion.solve(statement.problem, device="cpu", threads=1), repeat=1)
-    found = set_sizes(program, statement, solved.result)
+    system = analysis.constraints(program)
+    solved = measure(lambda: inclusion.solve(system.problem, device="cpu", threads=1), repeat=1)
+    found = set_sizes(program, system, solved.result)
     table.row(
         input=f"{name}: {what}",
-        size=f"{statement.problem.n_constraints} constraints",
+        size=f"{system.problem.n_constraints} constraints",
         ours=solved,
         **{
             "unknown": found["unknown_share"],

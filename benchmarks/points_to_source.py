@@ -66,7 +66,7 @@ print(json.dumps({
     "n_files": len(sources),
     "n_lines": sum(Path(source.path).read_bytes().count(b"\\n") for source in sources),
     "n_instructions": len(program.instructions),
-    "n_constraints": result.statement.problem.n_constraints,
+    "n_constraints": result.system.problem.n_constraints,
 }))
 """
 

@@ -6,27 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.statistics import pointers_of
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, TypeKind
 from kleene.solvers.inclusion import Solution
 
 
-def set_sizes(program: Program, statement: Statement, solution: Solution) -> dict[str, float]:
+def set_sizes(program: Program, system: ConstraintSystem, solution: Solution) -> dict[str, float]:
     """Return averages and largest sizes of sets, and how calls through pointers were resolved.
 
     Sizes are counts of places, of *pieces* of storage, and of pieces with all read-only data
     without pointers as one (`likened`): so SVF counts them, but that it tells fields apart.
     """
-    pointers = pointers_of(program, statement)
+    pointers = pointers_of(program, system)
     row_of, n_places = solution.row_of, solution.rows.sizes()
-    owner = np.arange(len(statement.allocations))
-    pieces = _pieces(solution, owner[statement.places.allocation])
-    owner[_is_text(program, statement)] = len(owner)
-    likened = _pieces(solution, owner[statement.places.allocation])
-    is_function = statement.allocations.kind == AllocationKind.FUNCTION
-    functions = _counts(solution, is_function[statement.places.allocation])
-    edges = np.bincount(solution.call_edges[:, 0], minlength=statement.problem.n_calls)
+    owner = np.arange(len(system.allocations))
+    pieces = _pieces(solution, owner[system.locations.allocation])
+    owner[_is_text(program, system)] = len(owner)
+    likened = _pieces(solution, owner[system.locations.allocation])
+    is_function = system.allocations.kind == AllocationKind.FUNCTION
+    functions = _counts(solution, is_function[system.locations.allocation])
+    edges = np.bincount(solution.call_edges[:, 0], minlength=system.problem.n_calls)
     inside = ~solution.calls_outside
     return {
         "n_pointers": len(pointers),
@@ -57,7 +57,7 @@ def _counts(solution: Solution, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.array([np.count_nonzero(chosen[rows.objects(row)]) for row in range(len(rows))])
 
 
-def _is_text(program: Program, statement: Statement) -> NDArray[np.bool_]:
+def _is_text(program: Program, system: ConstraintSystem) -> NDArray[np.bool_]:
     """Return which allocations are read-only globals of a type without pointers."""
     types, table = program.types, program.globals
     has_pointer = types.kind == TypeKind.POINTER
@@ -69,7 +69,7 @@ def _is_text(program: Program, statement: Statement) -> NDArray[np.bool_]:
         if has_pointer[found].all():
             break
         has_pointer[found] = True
-    is_global = statement.allocations.kind == AllocationKind.GLOBAL
-    site = np.where(is_global, statement.allocations.site, 0)
+    is_global = system.allocations.kind == AllocationKind.GLOBAL
+    site = np.where(is_global, system.allocations.site, 0)
     is_constant = (table.flags[site] & GlobalFlag.CONSTANT) != 0
     return is_global & is_constant & ~has_pointer[table.type[site]]

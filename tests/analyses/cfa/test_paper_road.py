@@ -8,7 +8,7 @@ from hypothesis import given
 
 from kleene import scheme
 from kleene.analyses.cfa import CFA, CFAResult
-from kleene.analyses.cfa.paper_road import problem_of, state
+from kleene.analyses.cfa.paper_road import generate, problem_of
 from kleene.base.errors import SourceError
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import cpu, difference, reference
@@ -207,9 +207,9 @@ def test_van_horn_mairson_as_text_has_the_same_sets(m):
 
 def test_the_paper_own_solver_gives_the_same_answers():
     core = scheme.load(PROGRAMS[0])
-    statement = state(core)
-    solution = eigencfa.solve(statement.problem)
-    assert CFAResult(core, statement, solution).to_json() == by_paper(core).to_json()
+    system = generate(core)
+    solution = eigencfa.solve(system.problem)
+    assert CFAResult(core, system, solution).to_json() == by_paper(core).to_json()
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_the_running_example_is_exact():
 
 @given(programs(rich=True))
 def test_every_solver_agrees(text):
-    problem = CFA().state(scheme.parse(text, "t.scm")).problem
+    problem = CFA().constraints(scheme.parse(text, "t.scm")).problem
     expected = reference.solve(problem)
     for threads in (1, 2):
         assert difference(solve(problem, device="cpu", threads=threads), expected) is None

@@ -89,8 +89,8 @@ def test_why_is_a_chain_that_holds(result):
     assert [step.says for step in steps] == [
         "is made", "flows on", "is kept in data", "is taken out of data",
     ]  # fmt: skip
-    teller = Teller(result.statement, result.solution, result.naming)
-    s = result.statement
+    teller = Teller(result.system, result.solution, result.naming)
+    s = result.system
     for call, function in result.solution.call_edges.tolist():
         nodes = [int(s.call_operator[call])]
         objects = [int(s.problem.function_object[function])]
@@ -105,7 +105,7 @@ def test_every_target_has_a_reason():
         core = scheme.load(PROGRAMS / f"{name}.scm")
         for options in ({}, {"m": 1}):
             result = core.cfa(device="cpu", **options)
-            lets = set(result.statement.lets[:, 1].tolist())
+            lets = set(result.system.lets[:, 1].tolist())
             for site in result.call_graph().sites[::5]:
                 for target in site.targets:
                     steps = result.why(site.place, target.place)
@@ -236,5 +236,5 @@ def test_a_procedure_with_many_contexts():
     core = scheme.parse("(define (f x) x)\n" + "(f " * n + "f" + ")" * n, "t.scm")
     result = core.cfa(m=1)
     (f,) = result.procedures
-    assert len(result.statement.contexts.of[f.row]) == n
+    assert len(result.system.contexts.of[f.row]) == n
     assert shown(result.flows("x")) == ["f at t.scm:1:1"]

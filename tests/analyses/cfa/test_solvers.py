@@ -38,10 +38,10 @@ def test_every_solver_gives_the_same_json(name):
     with launch.on_host() if on_host else nullcontext():
         for program in NAMES:
             core = scheme.load(PROGRAMS / f"{program}.scm")
-            statement = CFA().state(core)
-            expected = reference.solve(statement.problem)
-            assert solver(name).refuses(statement.problem) is None
-            found = solver(name).solve(statement.problem)
+            system = CFA().constraints(core)
+            expected = reference.solve(system.problem)
+            assert solver(name).refuses(system.problem) is None
+            found = solver(name).solve(system.problem)
             assert difference(found, expected) is None
-            texts = [CFAResult(core, statement, each).to_json() for each in (expected, found)]
+            texts = [CFAResult(core, system, each).to_json() for each in (expected, found)]
             assert texts[0] == texts[1]

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.ir import Program
 from kleene.ir.codes import Flag, Opcode, TypeKind, ValueKind
 from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
@@ -21,9 +21,9 @@ _LIBRARYS_OWN = (  # storage that the trace does not see being made
 )
 
 
-def made_by(program: Program, statement: Statement) -> tuple[np.ndarray, np.ndarray]:
+def made_by(program: Program, system: ConstraintSystem) -> tuple[np.ndarray, np.ndarray]:
     """Return the calls (values) that return storage of their own, and its kind."""
-    table = statement.allocations
+    table = system.allocations
     types = program.value_types[np.maximum(table.site, 0)]
     returns = np.isin(types, np.flatnonzero(program.types.kind == TypeKind.POINTER))
     is_call = table.site >= program.bases[ValueKind.INSTRUCTION]
@@ -37,7 +37,7 @@ def _stands_for(start: np.ndarray, stride: np.ndarray, byte: int) -> np.ndarray:
 
     Of arrays in arrays more is taken to be there than is: a place tells its inner stride alone.
     """
-    exact = (stride == 0) & (start == byte) & (start != BLUR)
+    exact = (stride == 0) & (start == byte) & (start != UNKNOWN_OFFSET)
     if exact.any():
         return exact
     distance = byte - start
@@ -47,18 +47,18 @@ def _stands_for(start: np.ndarray, stride: np.ndarray, byte: int) -> np.ndarray:
 class Coverage:
     """The answer to one program, asked about single facts."""
 
-    def __init__(self, program: Program, statement: Statement, solution: Solution) -> None:
-        self.program, self.statement, self.solution = program, statement, solution
+    def __init__(self, program: Program, system: ConstraintSystem, solution: Solution) -> None:
+        self.program, self.system, self.solution = program, system, solution
         self.of = cache(lambda node: frozenset(solution.of(node).tolist()))
         self.places_at = cache(self._places_at)
-        table = statement.allocations
+        table = system.allocations
         self.allocations: dict[tuple[int, int], list[int]] = {}
         for row, key in enumerate(zip(table.kind.tolist(), table.site.tolist(), strict=True)):
             self.allocations.setdefault(key, []).append(row)
-        made, _ = made_by(program, statement)
+        made, _ = made_by(program, system)
         is_elsewhere = np.isin(table.kind, _LIBRARYS_OWN)
         is_elsewhere |= np.isin(table.kind, _MADE) & ~np.isin(table.site, made)
-        owners = np.flatnonzero(is_elsewhere[statement.places.allocation])
+        owners = np.flatnonzero(is_elsewhere[system.locations.allocation])
         self.elsewhere = frozenset(owners.tolist())
 
     def misses(self, run: Run) -> list[str]:
@@ -108,31 +108,31 @@ class Coverage:
         One past the end of an array is also the place of its other elements: a pointer that walks
         there keeps it, and nothing can be read before it has walked back.
         """
-        offsets, places = self.statement.problem.allocation_offsets, self.statement.places
+        offsets, places = self.system.problem.allocation_offsets, self.system.locations
         found: set[int] = set()
         for allocation in self.allocations.get((kind, site), ()):
             rows = np.arange(offsets[allocation], offsets[allocation + 1])
             start, stride = places.byte[rows], places.stride[rows]
-            is_there = _stands_for(start, stride, byte) | (start == BLUR)
+            is_there = _stands_for(start, stride, byte) | (start == UNKNOWN_OFFSET)
             for step in np.unique(stride[stride > 0]).tolist():
                 is_there |= _stands_for(start, stride, byte - step) & (stride == step)
             found |= set(rows[is_there].tolist())
         return frozenset(found)
 
     def _has_call(self, fact: np.void) -> bool:
-        program, statement = self.program, self.statement
+        program, system = self.program, self.system
         row = int(fact["value"]) - program.bases[ValueKind.INSTRUCTION]
         kind, site, _ = fact["at"].tolist()
         if not self._holds(int(program.instructions.operands_of(row)[0]), fact):
             return False
-        rules = np.flatnonzero(statement.origins.call == row)
+        rules = np.flatnonzero(system.origins.call == row)
         is_open = bool(self.solution.calls_outside[rules].any())
         if kind == NOWHERE:
             return is_open
         if kind != AllocationKind.FUNCTION:
             return False
         function = int(program.globals.function[site])
-        if [row, function] in statement.direct_calls.tolist() or site in self._targets(rules):
+        if [row, function] in system.direct_calls.tolist() or site in self._targets(rules):
             return True
         return is_open and self._has_escaped(site)
 
@@ -145,16 +145,16 @@ class Coverage:
         """Return the functions (values) that some call rules reach."""
         edges = self.solution.call_edges
         reached = edges[np.isin(edges[:, 0], rules), 1]
-        objects = self.statement.problem.function_object[reached]
-        owners = self.statement.places.allocation[objects]
-        return set(self.statement.allocations.site[owners].tolist())
+        objects = self.system.problem.function_object[reached]
+        owners = self.system.locations.allocation[objects]
+        return set(self.system.allocations.site[owners].tolist())
 
     def _has_entry(self, fact: np.void) -> bool:
         """Return whether others may call the function: main, what they were given, what escaped."""
         value = int(fact["value"])
         if value in self._entries:
             return True
-        return self._has_escaped(value) or value in self._targets(self.statement.callbacks[:, 1])
+        return self._has_escaped(value) or value in self._targets(self.system.callbacks[:, 1])
 
     @property
     def _entries(self) -> set[int]:
@@ -194,8 +194,8 @@ class Coverage:
 
     def set_text(self, node: int) -> str:
         """Return what a node may hold, in words."""
-        owner, byte = self.statement.places.allocation, self.statement.places.byte
-        table = self.statement.allocations
+        owner, byte = self.system.locations.allocation, self.system.locations.byte
+        table = self.system.allocations
         words = [
             self.object_name(int(table.kind[owner[o]]), int(table.site[owner[o]]), int(byte[o]))
             for o in sorted(self.of(node))[:12]
@@ -213,5 +213,5 @@ class Coverage:
             view = self.program.value_view(site)
             owner = getattr(getattr(view, "function", None), "name", "")
             name = f" {owner}:{getattr(view, 'name', '') or view}"
-        at = "?" if byte == BLUR else byte
+        at = "?" if byte == UNKNOWN_OFFSET else byte
         return f"{AllocationKind(kind).name.lower()}{name}+{at}"

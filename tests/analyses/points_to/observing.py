@@ -1,4 +1,4 @@
-"""A program compiled, stated, run and compared: the road of every run-time check."""
+"""A program compiled, oracle_answer, run and compared: the road of every run-time check."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kleene.analyses.points_to.model import Statement
-from kleene.analyses.points_to.statement import state
+from kleene.analyses.points_to.constraints import generate
+from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.frontends.c import reader
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.inputs import discover
@@ -50,34 +50,34 @@ def load(*sources: Path, options: Options | None = None) -> Loaded:
     return Loaded(text.decode(), reader.read(text), needs_cxx)
 
 
-def answer(program: Program, *, library: bool = False) -> tuple[Statement, Solution]:
+def answer(program: Program, *, library: bool = False) -> tuple[ConstraintSystem, Solution]:
     """Return what a program says, and its solution on the CPU."""
-    statement = state(program, library_mode=library)
-    return statement, inclusion.solve(statement.problem, device="cpu")
+    system = generate(program, library_mode=library)
+    return system, inclusion.solve(system.problem, device="cpu")
 
 
 def instrumented(
-    loaded: Loaded, statement: Statement, folder: Path, *, flags: tuple[str, ...] = ()
+    loaded: Loaded, system: ConstraintSystem, folder: Path, *, flags: tuple[str, ...] = ()
 ) -> Path:
-    """Return an executable that shows what it does; `statement` says which calls make storage."""
-    watch = watch_of(loaded.program, *made_by(loaded.program, statement))
+    """Return an executable that shows what it does; `system` says which calls make storage."""
+    watch = watch_of(loaded.program, *made_by(loaded.program, system))
     executable = folder / "observed"
     text = pointer_trace.instrument(loaded.text, watch)
     pointer_trace.build(text, executable, cxx=loaded.needs_cxx, flags=flags)
     return executable
 
 
-def observe(loaded: Loaded, statement: Statement, folder: Path) -> Run:
+def observe(loaded: Loaded, system: ConstraintSystem, folder: Path) -> Run:
     """Return what a run without arguments shows."""
-    return pointer_trace.run(instrumented(loaded, statement, folder))
+    return pointer_trace.run(instrumented(loaded, system, folder))
 
 
-def misses(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> str:
+def misses(loaded: Loaded, system: ConstraintSystem, solution: Solution, run: Run) -> str:
     """Return what the answer does not cover, a line each."""
-    return "\n".join(Coverage(loaded.program, statement, solution).misses(run))
+    return "\n".join(Coverage(loaded.program, system, solution).misses(run))
 
 
-def assert_covers(loaded: Loaded, statement: Statement, solution: Solution, run: Run) -> None:
+def assert_covers(loaded: Loaded, system: ConstraintSystem, solution: Solution, run: Run) -> None:
     """Fail with the misses, if there are any."""
-    if found := misses(loaded, statement, solution, run):
+    if found := misses(loaded, system, solution, run):
         pytest.fail(f"{found.count(chr(10)) + 1} facts are not covered:\n{found[:4000]}")

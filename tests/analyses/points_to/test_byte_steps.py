@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.analyses.points_to.test_statement_ir import main_of
+from tests.analyses.points_to.test_constraints_ir import main_of
 
 WALK = """
   %end = getelementptr i8, ptr @table, i64 48
@@ -53,8 +53,8 @@ def test_steps_of_elements_stay_in_their_array(tmp_path: Path) -> None:
 
 def test_a_cut_address_is_said_to_be_lost(tmp_path: Path) -> None:
     said = "addresses cut to fewer bits are not put together again"
-    assert said in main_of(tmp_path, CUT).statement.assumptions
-    assert said not in main_of(tmp_path, STEPS, head=TABLE).statement.assumptions
+    assert said in main_of(tmp_path, CUT).system.assumptions
+    assert said not in main_of(tmp_path, STEPS, head=TABLE).system.assumptions
 
 
 TWO = "%two = type { [1 x ptr], ptr, [5 x ptr] }\n@two = global %two zeroinitializer"

@@ -9,7 +9,7 @@ from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.layout import Layout
 from kleene.analyses.points_to.moves import Moves, Way
 from tests.analyses.points_to.memory_types import Memory
-from tests.analyses.points_to.stated import load, stated
+from tests.analyses.points_to.oracle import load, oracle_answer
 
 PROGRAM = """
 #include <stdarg.h>
@@ -80,7 +80,7 @@ def test_a_call_leaves_data_and_other_functions_behind() -> None:
 
 
 def test_targets_take_what_is_passed(tmp_path: Path) -> None:
-    found = stated(load(tmp_path, PROGRAM))
+    found = oracle_answer(load(tmp_path, PROGRAM))
     assert found.targets("call_one") == {"one", "many"}
     assert found.targets("call_two") == {"one", "two", "many"}
     assert found.targets("call_many") == {"one", "two", "many"}
@@ -90,19 +90,19 @@ def test_targets_take_what_is_passed(tmp_path: Path) -> None:
 
 
 def test_users_may_say_that_calls_are_exact(tmp_path: Path) -> None:
-    found = stated(load(tmp_path, PROGRAM), exact_arguments=True)
+    found = oracle_answer(load(tmp_path, PROGRAM), exact_arguments=True)
     assert found.targets("call_one") == {"one", "many"}
     assert found.targets("call_two") == {"two", "many"}
     assert found.targets("call_many") == {"one", "two", "many"}
     assert found.holds("of_two") == {"b", "c"}
     said = "calls through pointers pass exactly as many arguments as functions take"
-    assert said in found.statement.assumptions
-    assert said not in stated(load(tmp_path, PROGRAM)).statement.assumptions
+    assert said in found.system.assumptions
+    assert said not in oracle_answer(load(tmp_path, PROGRAM)).system.assumptions
     assert load(tmp_path, PROGRAM).points_to(exact_arguments=True).statistics.assumptions
 
 
 def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
-    found = stated(load(tmp_path, UNKNOWN))
+    found = oracle_answer(load(tmp_path, UNKNOWN))
     assert found.targets("main") == {"own"}
     assert "?" in found.holds("held")
     assert found.solution.calls_outside.any()

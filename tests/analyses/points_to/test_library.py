@@ -24,7 +24,7 @@ from kleene.analyses.points_to.library.effects import (
 )
 from kleene.analyses.points_to.library.parser import parse_models
 from tests.analyses.points_to.compiled import solved
-from tests.analyses.points_to.stated import Stated, load, stated
+from tests.analyses.points_to.oracle import OracleAnswer, load, oracle_answer
 
 
 def models_of(text: str) -> Library:
@@ -226,8 +226,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def museum(tmp_path_factory: pytest.TempPathFactory) -> Stated:
-    return stated(load(tmp_path_factory.mktemp("library"), PROGRAM))
+def museum(tmp_path_factory: pytest.TempPathFactory) -> OracleAnswer:
+    return oracle_answer(load(tmp_path_factory.mktemp("library"), PROGRAM))
 
 
 @pytest.mark.parametrize(
@@ -250,34 +250,36 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Stated:
         ("by_address", {"malloc@malloc"}),
     ],
 )
-def test_models_do_what_the_library_does(museum: Stated, variable: str, held: set[str]) -> None:
+def test_models_do_what_the_library_does(
+    museum: OracleAnswer, variable: str, held: set[str]
+) -> None:
     assert museum.holds(variable) == held
 
 
 @pytest.mark.parametrize("variable", ["word", "rest_of_text", "found"])
-def test_pointers_into_a_string_stay_in_it(museum: Stated, variable: str) -> None:
+def test_pointers_into_a_string_stay_in_it(museum: OracleAnswer, variable: str) -> None:
     assert {name.split("+")[0] for name in museum.holds(variable)} == {"text"}
 
 
-def test_elements_are_reached_in_steps(museum: Stated) -> None:
+def test_elements_are_reached_in_steps(museum: OracleAnswer) -> None:
     assert museum.holds("hit") >= {"items", "items+4"}
     assert {name.split("+")[0] for name in museum.holds("hit")} == {"items"}
 
 
-def test_callbacks_are_calls(museum: Stated) -> None:
+def test_callbacks_are_calls(museum: OracleAnswer) -> None:
     assert museum.targets("main") == {
         *("work", "destroy", "on_signal", "at_end", "compare", "once", "malloc"),
     }
-    assert len(museum.statement.callbacks) == 6
+    assert len(museum.system.callbacks) == 6
 
 
-def test_nothing_is_unknown_where_all_is_modelled(museum: Stated) -> None:
-    assert [e.name for e in museum.statement.externals if not e.is_modelled] == []
+def test_nothing_is_unknown_where_all_is_modelled(museum: OracleAnswer) -> None:
+    assert [e.name for e in museum.system.externals if not e.is_modelled] == []
     assert not museum.solution.escaped.any()
 
 
-def test_calls_are_counted(museum: Stated) -> None:
-    calls = {e.name: e.n_calls for e in museum.statement.externals}
+def test_calls_are_counted(museum: OracleAnswer) -> None:
+    calls = {e.name: e.n_calls for e in museum.system.externals}
     assert calls["strchr"] == 1
     assert not any(re.match(r"llvm\.", name) for name in calls)
 
@@ -293,12 +295,12 @@ def test_the_user_may_model_what_the_program_defines(tmp_path: Path) -> None:
         int main(void) { first = take(4); second = take(8); return 0; }
         """,
     )
-    as_written = stated(program)
+    as_written = oracle_answer(program)
     assert {name.split("+")[0] for name in as_written.holds("first")} == {"pool"}
     (tmp_path / "models.txt").write_text("take: returns heap[0]\n")
-    modelled = stated(program, models=read_models([tmp_path / "models.txt"]))
+    modelled = oracle_answer(program, models=read_models([tmp_path / "models.txt"]))
     assert modelled.holds("first") == {"take@main"}
-    sizes = modelled.statement.allocations.n_bytes[modelled.statement.allocations.kind == 3]
+    sizes = modelled.system.allocations.n_bytes[modelled.system.allocations.kind == 3]
     assert sorted(sizes.tolist()) == [4, 8]
 
 
@@ -313,4 +315,4 @@ def test_definitions_win_over_built_in_models(tmp_path: Path) -> None:
         """,
         flags="-fno-builtin",
     )
-    assert {name.split("+")[0] for name in stated(program).holds("block")} == {"pool"}
+    assert {name.split("+")[0] for name in oracle_answer(program).holds("block")} == {"pool"}

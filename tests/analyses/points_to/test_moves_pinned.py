@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
 from kleene.analyses.points_to.moves import Moves, Way
 from tests.analyses.points_to.memory_types import Memory, Tree, landings
 
@@ -62,7 +62,7 @@ def test_struct_starting_with_a_buffer_keeps_its_fields() -> None:
 
 def test_bytes_of_an_object_are_walked_over_a_leading_buffer() -> None:
     memory = pinned(NAMED, (0, 1), (1,))
-    assert memory.bytes(0, 0, 1) == memory.bytes(1, 0, 1) == [BLUR, 0, 1, 16, 24, 32]
+    assert memory.bytes(0, 0, 1) == memory.bytes(1, 0, 1) == [UNKNOWN_OFFSET, 0, 1, 16, 24, 32]
     assert memory.bytes(0, 1) == [1]
     assert memory.bytes(1, 1) == [1, 16]
 
@@ -157,9 +157,9 @@ def test_an_index_with_two_strides_is_not_their_divisor() -> None:
 
 def test_a_byte_within_a_place_gives_that_place_and_the_blur() -> None:
     memory = pinned(MIXED, (4,), (-4,), (0, 4))
-    assert memory.bytes(0, 4) == [BLUR, 0]
-    assert memory.bytes(40, -4) == [BLUR, 16]
-    blur = int(np.flatnonzero(memory.layout.byte == BLUR)[0])
+    assert memory.bytes(0, 4) == [UNKNOWN_OFFSET, 0]
+    assert memory.bytes(40, -4) == [UNKNOWN_OFFSET, 16]
+    blur = int(np.flatnonzero(memory.layout.byte == UNKNOWN_OFFSET)[0])
     everything = set(range(int(memory.layout.n_places[0])))
     assert landings(memory.layout, 0, blur, memory.moves[(4,)]) == everything
     assert len(memory.bytes(0, 0, 4)) == len(everything)
@@ -217,9 +217,9 @@ def test_an_index_from_before_the_array() -> None:
 
 def test_a_stride_that_fits_no_array_finds_each_element() -> None:
     few = pinned(("array", 2, ("packed", ("ptr", "int"))), (0, 8))
-    assert few.bytes(0, 0, 8) == [BLUR, 0, 8, 12, 24]  # 16 is in the second pointer
+    assert few.bytes(0, 0, 8) == [UNKNOWN_OFFSET, 0, 8, 12, 24]  # 16 is in the second pointer
     more = pinned(("array", 5, ("packed", ("ptr", "int", "char"))), (0, 16))
-    assert more.bytes(0, 0, 16) == [BLUR, 0, 13, 21, 25]  # 48 is in an int, 64 is a char
+    assert more.bytes(0, 0, 16) == [UNKNOWN_OFFSET, 0, 13, 21, 25]  # 48 is in an int, 64 is a char
 
 
 def test_bytes_before_and_behind_are_dropped() -> None:
@@ -231,5 +231,5 @@ def test_bytes_before_and_behind_are_dropped() -> None:
 def test_large_arrays_cost_no_more_than_small_ones() -> None:
     memory = pinned(("struct", ("ptr", ("array", 1 << 30, "char"), "ptr")), (-1,), (-5000,), (0, 1))
     assert memory.bytes(9, -1) == [8, 9]
-    assert memory.bytes(9, -5000) == [BLUR, 0, 8, 9]
+    assert memory.bytes(9, -5000) == [UNKNOWN_OFFSET, 0, 8, 9]
     assert memory.bytes(9, 0, 1) == [8, 9]

@@ -48,7 +48,7 @@ def example(request: pytest.FixtureRequest) -> PointsToResult:
 
 def check_objects(result: PointsToResult) -> None:
     """Every object has a name of its own that means it, and nothing else."""
-    names = [result.naming.object(o) for o in range(result.statement.problem.n_objects)]
+    names = [result.naming.object(o) for o in range(result.system.problem.n_objects)]
     assert len(set(names)) == len(names)
     for object, name in enumerate(names):
         placed = name if name.rfind("+") > name.rfind("@") or name.endswith("]") else f"{name}+0"
@@ -59,7 +59,7 @@ def check_registers(result: PointsToResult) -> None:
     """Every register has a name of its own, and asking for it gives its set."""
     program = result.program
     first = program.bases[ValueKind.ARGUMENT]
-    tracked = first + np.flatnonzero(result.statement.is_tracked[first : program.n_values])
+    tracked = first + np.flatnonzero(result.system.may_hold_pointer[first : program.n_values])
     values = [v for v in tracked.tolist() if program.locate(v)[0] != ValueKind.BLOCK]
     names = [result.naming.value(value) for value in values]
     assert len(set(names)) == len(names)

@@ -25,11 +25,11 @@ def _load(seed: int, folder: Path, *, options: Options | None = None, **sizes: i
 @pytest.mark.parametrize("seed", range(N_SEEDS))
 def test_a_run_shows_nothing_that_the_answer_lacks(seed: int, tmp_path: Path):
     loaded = _load(seed, tmp_path)
-    statement, solution = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     assert run.status == 0, run.complaints
     assert len(run.facts) > 50
-    assert_covers(loaded, statement, solution, run)
+    assert_covers(loaded, system, solution, run)
     assert_covers(loaded, *answer(loaded.program, library=True), run)
 
 
@@ -37,17 +37,17 @@ def test_a_run_shows_nothing_that_the_answer_lacks(seed: int, tmp_path: Path):
 @pytest.mark.parametrize("seed", range(N_SEEDS // 4))
 def test_optimised_code_is_covered_too(seed: int, level: str, tmp_path: Path):
     loaded = _load(1000 + seed, tmp_path, options=Options(flags=(level,)))
-    statement, solution = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     assert run.status == 0, run.complaints
-    assert_covers(loaded, statement, solution, run)
+    assert_covers(loaded, system, solution, run)
 
 
 @pytest.mark.parametrize("seed", range(N_SEEDS // 2))
 def test_the_judge_finds_the_same_sets(seed: int, tmp_path: Path):
     sizes = {"n_structs": 2, "n_functions": 3, "n_statements": 4}
-    statement, solution = answer(_load(seed, tmp_path, **sizes).program)
-    assert inclusion.difference(reference.solve(statement.problem), solution) is None
+    system, solution = answer(_load(seed, tmp_path, **sizes).program)
+    assert inclusion.difference(reference.solve(system.problem), solution) is None
 
 
 def test_a_seed_decides_the_program():

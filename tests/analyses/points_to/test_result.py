@@ -163,7 +163,7 @@ def test_targets_are_what_the_solver_found_and_what_the_unknown_stands_for(
 ) -> None:
     text = "int f(int), g(int); int (*p)(int) = f; int main(int n, char **v) { return p(n); }"
     for result in (events, solved(tmp_path, text), solved(tmp_path, text, library=True)):
-        problem, graph = result.statement.problem, result.call_graph()
+        problem, graph = result.system.problem, result.call_graph()
         for call, site in enumerate(graph.sites):
             edges = result.solution.call_edges[result.solution.call_edges[:, 0] == call, 1]
             names = [result.naming.object(int(problem.function_object[f])) for f in edges]
@@ -200,7 +200,7 @@ def test_statistics_count_what_is_there(events: PointsToResult) -> None:
     assert found.n_targets == 6
     assert (found.n_unknown, found.n_escaped, found.n_unresolved_sites) == (0, 0, 0)
     assert found.largest_set == found.hottest[0].n_objects >= found.average_set > 0
-    assert found.n_objects == events.statement.problem.n_objects
+    assert found.n_objects == events.system.problem.n_objects
 
 
 def test_a_program_without_main_says_how_it_can_be_analysed(tmp_path: Path) -> None:

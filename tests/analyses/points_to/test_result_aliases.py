@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
 from tests.analyses.points_to.compiled import solved
 
 PROGRAM = """
@@ -117,12 +117,12 @@ def geometry_of(places: list[tuple[int, int, int]]) -> Geometry:
         allocation=np.zeros(len(byte), np.int32), byte=byte, n_bytes=reach, stride=stride
     )
     problem = SimpleNamespace(allocation_offsets=np.array([0, len(byte)], np.int32))
-    return Geometry(SimpleNamespace(places=table, problem=problem))  # type: ignore[arg-type]
+    return Geometry(SimpleNamespace(locations=table, problem=problem))  # type: ignore[arg-type]
 
 
 def addresses(place: tuple[int, int, int], end: int, storage: range) -> set[int]:
     byte, _, stride = place
-    if byte == BLUR:
+    if byte == UNKNOWN_OFFSET:
         return set(storage)
     return {byte} if not stride else set(range(byte, end, stride))
 
@@ -138,7 +138,7 @@ def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> 
     places = [(byte, 4, 0) for byte in range(0, before, 4)]
     rows = [(before + step + f, 1, step) for f in fields]
     places += [(before + f, 1, 0) for f in fields] + rows + [(end, 4, 0), (end + 4, 0, 0)]
-    places.append((BLUR, 0, 0))
+    places.append((UNKNOWN_OFFSET, 0, 0))
     geometry = geometry_of(places)
     left, right = (data.draw(st.integers(0, len(places) - 1)) for _ in range(2))
     left_bytes, right_bytes = (data.draw(st.integers(1, 9)) for _ in range(2))
@@ -153,4 +153,4 @@ def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> 
     assert found == geometry.meet(right, right_bytes, left, left_bytes)
     both_rows = bool(places[left][2] and places[right][2])
     if not both_rows:
-        assert found == touches or BLUR in (places[left][0], places[right][0])
+        assert found == touches or UNKNOWN_OFFSET in (places[left][0], places[right][0])

@@ -33,12 +33,12 @@ def test_there_are_programs_for_every_rule():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_shows_nothing_that_the_answer_lacks(name: str, tmp_path: Path):
     loaded = load(PROGRAMS / name)
-    statement, solution = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     assert run.status == 0, run.complaints
     assert run.output, "a program says what it found"
     assert (run.facts["what"] == About.VALUE).sum() >= 5
-    assert_covers(loaded, statement, solution, run)
+    assert_covers(loaded, system, solution, run)
     # As a library, of whose callers nothing is known, the same code allows more and never less.
     assert_covers(loaded, *answer(loaded.program, library=True), run)
 
@@ -46,10 +46,10 @@ def test_a_run_shows_nothing_that_the_answer_lacks(name: str, tmp_path: Path):
 @pytest.mark.parametrize("name", NAMES if os.environ.get("KLEENE_DEEP") else NAMES[::4])
 def test_optimised_code_is_covered_too(name: str, tmp_path: Path):
     loaded = load(PROGRAMS / name, options=Options(flags=("-O2",)))
-    statement, solution = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     assert run.status == 0, run.complaints
-    assert_covers(loaded, statement, solution, run)
+    assert_covers(loaded, system, solution, run)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,19 +71,19 @@ def test_alias_assertions_hold(name: str):
 def test_a_rule_left_out_is_noticed(table: tuple[str, ...], tmp_path: Path):
     """The check has teeth: without any one kind of rule, this program shows misses."""
     loaded = load(PROGRAMS / "callbacks.c")
-    statement, _ = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, _ = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     columns = {name: np.empty(0, np.int32) for name in table}
-    poorer = replace(statement, problem=replace(statement.problem, **columns))
+    poorer = replace(system, problem=replace(system.problem, **columns))
     assert misses(loaded, poorer, inclusion.solve(poorer.problem, device="cpu"), run)
 
 
 def test_a_missing_call_is_noticed(tmp_path: Path):
     loaded = load(PROGRAMS / "callbacks.c")
-    statement, solution = answer(loaded.program)
-    run = observe(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    run = observe(loaded, system, tmp_path)
     without = replace(solution, call_edges=solution.call_edges[:0])
-    found = misses(loaded, statement, without, run)
+    found = misses(loaded, system, without, run)
     assert "callbacks.c:14" in found
     assert "call" in found
     assert "function add:add+0" in found
@@ -91,5 +91,5 @@ def test_a_missing_call_is_noticed(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["byte_copies.c", "hash_table.c", "nested_arrays.c"])
 def test_the_judge_agrees_on_real_code(name: str):
-    statement, solution = answer(load(PROGRAMS / name).program)
-    assert inclusion.difference(reference.solve(statement.problem), solution) is None
+    system, solution = answer(load(PROGRAMS / name).program)
+    assert inclusion.difference(reference.solve(system.problem), solution) is None

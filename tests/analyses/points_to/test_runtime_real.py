@@ -51,8 +51,8 @@ def test_bzip2(sources: Path, tmp_path: Path):
     folder = _folder(sources, "bzip2-1.0.8")
     others = {"bzip2recover", "dlltest", "mk251", "spewG", "unzcrash"}  # have a main of their own
     loaded = load(*sorted(file for file in folder.glob("*.c") if file.stem not in others))
-    statement, solution = answer(loaded.program)
-    program = instrumented(loaded, statement, tmp_path)
+    system, solution = answer(loaded.program)
+    program = instrumented(loaded, system, tmp_path)
     text = tmp_path / "text"
     text.write_bytes((folder / "bzip2.c").read_bytes()[:3000])
     for arguments in (
@@ -64,19 +64,19 @@ def test_bzip2(sources: Path, tmp_path: Path):
         words = [str(tmp_path / a) if a.startswith("text") else a for a in arguments]
         run = pointer_trace.run(program, *words)
         assert run.status == 0, run.complaints
-        assert_covers(loaded, statement, solution, run)
+        assert_covers(loaded, system, solution, run)
 
 
 def test_lua(sources: Path, tmp_path: Path):
     folder = _folder(sources, "lua-5.4.4") / "src"
     units = sorted(file for file in folder.glob("*.c") if file.name != "luac.c")
     loaded = load(*units, options=Options(defines=("LUA_USE_POSIX",)))
-    statement, solution = answer(loaded.program)
-    program = instrumented(loaded, statement, tmp_path, flags=("-lm",))
+    system, solution = answer(loaded.program)
+    program = instrumented(loaded, system, tmp_path, flags=("-lm",))
     script = tmp_path / "script.lua"
     script.write_text(LUA_SCRIPT)
     run = pointer_trace.run(program, str(script), "argument")
     assert run.status == 0, run.complaints
     assert b"one;two;done" in run.output
     assert len(run.facts) > 10_000
-    assert_covers(loaded, statement, solution, run)
+    assert_covers(loaded, system, solution, run)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
 from kleene.analyses.points_to.moves import Moves
 from kleene.analyses.points_to.shapes import Shapes
 from tests.analyses.points_to.memory_types import Memory, Tree, arrays, size, starts, trees
@@ -32,7 +32,9 @@ def row(layout: Layout, shape: int = 0) -> slice:
 def test_a_place_begins_where_something_begins(tree: Tree) -> None:
     layout = plain(tree)
     begins = set(starts(tree))
-    blur = int(np.flatnonzero(np.append(layout.byte[row(layout)], BLUR) == BLUR)[0])
+    blur = int(
+        np.flatnonzero(np.append(layout.byte[row(layout)], UNKNOWN_OFFSET) == UNKNOWN_OFFSET)[0]
+    )
     for byte in range(size(tree)):
         place = layout.place(0, byte)
         around = arrays(tree, byte)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import kleene
-from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.statement import state
+from kleene.analyses.points_to.constraints import generate
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.solvers.inclusion import BY_LAYOUT
 from kleene.solvers.inclusion.check import check
-from tests.analyses.points_to.stated import Stated, stated
+from tests.analyses.points_to.oracle import OracleAnswer, oracle_answer
 
 HEADER = """
 #pragma once
@@ -58,15 +58,15 @@ def folder_of(path: Path) -> Path:
     return path
 
 
-def answers(found: Stated) -> dict[str, set[str]]:
+def answers(found: OracleAnswer) -> dict[str, set[str]]:
     return {name: found.holds(name) for name in VARIABLES}
 
 
 def test_linked_or_not_is_one_answer(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    linked = stated(kleene.load([folder / "first.c", folder / "second.c"]))
-    other = stated(kleene.load([folder / "second.c", folder / "first.c"]))
-    whole = stated(kleene.load(folder / "whole.c"))
+    linked = oracle_answer(kleene.load([folder / "first.c", folder / "second.c"]))
+    other = oracle_answer(kleene.load([folder / "second.c", folder / "first.c"]))
+    whole = oracle_answer(kleene.load(folder / "whole.c"))
     assert answers(linked) == answers(whole) == answers(other)
     assert linked.targets("each") == whole.targets("each") == {"see", "keep"}
     assert linked.holds("seen") == {"a", "b"}
@@ -74,8 +74,8 @@ def test_linked_or_not_is_one_answer(tmp_path: Path) -> None:
 
 def test_optimised_code_says_no_more(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    plain = stated(kleene.load(folder / "whole.c"))
-    optimised = stated(kleene.load(folder / "whole.c", flags="-O1 -fno-inline"))
+    plain = oracle_answer(kleene.load(folder / "whole.c"))
+    optimised = oracle_answer(kleene.load(folder / "whole.c", flags="-O1 -fno-inline"))
     for name in VARIABLES:
         assert optimised.holds(name) <= plain.holds(name)
         assert optimised.holds(name)
@@ -83,7 +83,7 @@ def test_optimised_code_says_no_more(tmp_path: Path) -> None:
 
 def test_an_open_program_holds_what_the_closed_one_does(tmp_path: Path) -> None:
     program = kleene.load(folder_of(tmp_path) / "whole.c")
-    closed, opened = stated(program), stated(program, library_mode=True)
+    closed, opened = oracle_answer(program), oracle_answer(program, library_mode=True)
     for name in VARIABLES:
         assert closed.holds(name) < opened.holds(name)
     assert opened.targets("each") >= closed.targets("each")
@@ -91,13 +91,13 @@ def test_an_open_program_holds_what_the_closed_one_does(tmp_path: Path) -> None:
 
 def test_stating_is_deterministic(tmp_path: Path) -> None:
     program = kleene.load(folder_of(tmp_path) / "whole.c")
-    one, two = state(program).problem.columns(), state(program).problem.columns()
+    one, two = generate(program).problem.columns(), generate(program).problem.columns()
     assert all((one[name] == two[name]).all() for name in one)
 
 
 def test_every_row_has_its_origin_and_every_site_its_value(tmp_path: Path) -> None:
     program = kleene.load(folder_of(tmp_path) / "whole.c")
-    found = state(program)
+    found = generate(program)
     problem, origins = found.problem, found.origins
     assert len(origins.address) == len(problem.address_node)
     assert len(origins.copy) == len(problem.copy_source)
@@ -111,7 +111,7 @@ def test_every_row_has_its_origin_and_every_site_its_value(tmp_path: Path) -> No
         assert 0 <= site < program.n_values
         if kind == AllocationKind.HEAP:
             assert names[found.allocations.callee[row]] in ("malloc", "push")
-    assert len(found.places) == problem.n_objects
+    assert len(found.locations) == problem.n_objects
     assert (problem.offset_amount <= BY_LAYOUT).any()
 
 
@@ -120,10 +120,10 @@ PROGRAMS = ("dc", "bc", "curl", "htop", "lua", "libcurl.so", "nginx", "sqlite3")
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_real_programs_are_stated(name: str, shared_data: Path) -> None:
+def test_real_programs_give_checked_problems(name: str, shared_data: Path) -> None:
     program = kleene.load(shared_data / "bitcode" / f"{name}.bc")
     start = time.perf_counter()
-    found = state(program, library_mode=name in ("libcurl.so", "sqlite3"))
+    found = generate(program, library_mode=name in ("libcurl.so", "sqlite3"))
     seconds = time.perf_counter() - start
     check(found.problem)
     print(f"{name}: {found.problem.n_constraints} constraints in {seconds:.2f} s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.model import AllocationKind
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, GlobalFlag, GlobalKind, Linkage, Opcode, Passing, TypeKind

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kleene.analyses.points_to.model import AllocationKind
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.runtime import pointer_trace
 from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
 from tests.analyses.points_to.observing import Loaded, load

@@ -1,4 +1,4 @@
-"""`CFA`: states the constraints of a Scheme program and has them solved."""
+"""`CFA`: generates the constraints of a Scheme program and has them solved."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.analyses.cfa import paper_road
+from kleene.analyses.cfa.constraints import ConstraintSystem, generate
 from kleene.analyses.cfa.contexts import Contexts, longer
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.result import CFAResult
-from kleene.analyses.cfa.statement import Statement, state
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
@@ -51,12 +51,12 @@ class CFA:
                 not go together (`cfa/bad-context`, `cfa/bad-road`), a form is not in the paper's
                 language (`cps/no-form`), or the GPU asked for cannot take the problem.
         """
-        statement = self.state(program, device=device, threads=threads)
-        return CFAResult(program, statement, _solved(statement, device, threads))
+        system = self.constraints(program, device=device, threads=threads)
+        return CFAResult(program, system, _solved(system, device, threads))
 
-    def state(
+    def constraints(
         self, program: Core | Any, *, device: Device | str = Device.AUTO, threads: int | None = None
-    ) -> Statement:
+    ) -> ConstraintSystem:
         """Return what a program says about its procedures; only shorter contexts are solved."""
         if not isinstance(program, Core):
             note = "for C and C++ there is points-to analysis: program.points_to()"
@@ -66,14 +66,14 @@ class CFA:
         if self.road != "direct":
             return self._by_paper(program)
         only_local = self.m == 0 and self.polyvariant_let
-        statement = self._stated(Index(program), Contexts())
+        system = self._generated(Index(program), Contexts())
         for depth in range(1, (1 if only_local else self.m) + 1):
-            solution = _solved(statement, device, threads)
-            contexts = longer(statement, solution, depth, only_local)
-            statement = self._stated(statement.index, contexts)
-        return statement
+            solution = _solved(system, device, threads)
+            contexts = longer(system, solution, depth, only_local)
+            system = self._generated(system.index, contexts)
+        return system
 
-    def _by_paper(self, program: Core) -> Statement:
+    def _by_paper(self, program: Core) -> ConstraintSystem:
         if self.road != "paper":
             message = f"there is no road '{self.road}'"
             raise SourceError(None, "cfa/bad-road", message, "it may be 'direct' or 'paper'")
@@ -81,16 +81,16 @@ class CFA:
             note = "use reachable_only=False (--every-call), without contexts"
             message = "on the paper's road every call counts, and contexts are not told apart"
             raise SourceError(None, "cfa/bad-road", message, note)
-        with progress.task("stating constraints"):
-            return paper_road.state(program)
+        with progress.task("generating constraints"):
+            return paper_road.generate(program)
 
-    def _stated(self, index: Index, contexts: Contexts) -> Statement:
-        with progress.task("stating constraints"):
-            return state(index, self.reachable_only, contexts)
+    def _generated(self, index: Index, contexts: Contexts) -> ConstraintSystem:
+        with progress.task("generating constraints"):
+            return generate(index, self.reachable_only, contexts)
 
 
-def _solved(statement: Statement, device: Device | str, threads: int | None) -> Solution:
+def _solved(system: ConstraintSystem, device: Device | str, threads: int | None) -> Solution:
     with progress.task("solving"):
-        solution = inclusion.solve(statement.problem, device=device, threads=threads)
-    assert statement.foresaw(solution), "a call in a context that shorter ones did not show"
+        solution = inclusion.solve(system.problem, device=device, threads=threads)
+    assert system.foresaw(solution), "a call in a context that shorter ones did not show"
     return solution

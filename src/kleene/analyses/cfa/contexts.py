@@ -25,7 +25,7 @@ from kleene.analyses.cfa.index import Index
 from kleene.ir.scheme import core as columns
 
 if TYPE_CHECKING:
-    from kleene.analyses.cfa.statement import Statement
+    from kleene.analyses.cfa.constraints import ConstraintSystem
     from kleene.solvers.inclusion import Solution
 
 Context = tuple[int, ...]  # calls, the last first: rows, or labels of other sites
@@ -50,9 +50,9 @@ class Contexts:
         return row in self.n_places
 
 
-def longer(statement: Statement, solution: Solution, depth: int, only_local: bool) -> Contexts:
+def longer(system: ConstraintSystem, solution: Solution, depth: int, only_local: bool) -> Contexts:
     """Return the contexts that a solution's calls make; all are one but for local procedures."""
-    s, found = statement, dict[int, set[Context]]()
+    s, found = system, dict[int, set[Context]]()
     local = _local(s.index) if only_local else set()
     for call, row in sorted(called(s, solution)):
         length = depth if not only_local or row in local else 0
@@ -67,10 +67,10 @@ def longer(statement: Statement, solution: Solution, depth: int, only_local: boo
     return Contexts(depth, of, {c: where for c, where in place.items() if where}, n_places)
 
 
-def called(statement: Statement, solution: Solution) -> Iterable[tuple[int, int]]:
+def called(system: ConstraintSystem, solution: Solution) -> Iterable[tuple[int, int]]:
     """Return the calls of a solution and the lambdas they meet, each pair once."""
     call, function = solution.call_edges.T
-    row = np.where(statement.is_lambda[function], statement.function_row[function], -1)
+    row = np.where(system.is_lambda[function], system.function_row[function], -1)
     pairs = np.unique(call[row >= 0].astype(np.int64) << 32 | row[row >= 0])
     return zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True)
 

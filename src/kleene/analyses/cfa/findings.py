@@ -9,8 +9,8 @@ import numpy as np
 
 from kleene.analyses.cfa.answers.naming import Naming
 from kleene.analyses.cfa.answers.reach import Reach
+from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.evaluated import sees_libraries_only
-from kleene.analyses.cfa.statement import Statement
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.primitives import table
 
@@ -31,17 +31,17 @@ class Finding:
         return {"place": self.place, "id": self.id, "message": self.message}
 
 
-def findings_of(statement: Statement, reach: Reach, naming: Naming) -> list[Finding]:
+def findings_of(system: ConstraintSystem, reach: Reach, naming: Naming) -> list[Finding]:
     """Return all findings in code that can be reached, by their places."""
     found = [
-        *_mismatches(statement, reach, naming),
-        *_primitives(statement, reach, naming),
-        *_others(statement, reach, naming),
+        *_mismatches(system, reach, naming),
+        *_primitives(system, reach, naming),
+        *_others(system, reach, naming),
     ]
     return sorted(set(found))
 
 
-def _mismatches(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+def _mismatches(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
     for site, rows in reach.mismatches.items():
         others = len(reach.targets.get(site, ())) or site in reach.calling_others
         given = _arguments(len(s.index.below(site)) - 1)
@@ -52,7 +52,7 @@ def _mismatches(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]
             yield Finding(naming.place(site), "may-mismatch" if others else "mismatch", message)
 
 
-def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+def _primitives(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
     for site in np.flatnonzero(s.core.kind == columns.CALL).tolist():
         operator, *operands = s.index.below(site)
         name = s.index.primitive(operator)
@@ -62,7 +62,7 @@ def _primitives(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]
             yield Finding(naming.place(site), "mismatch", message)
 
 
-def _others(s: Statement, reach: Reach, naming: Naming) -> Iterator[Finding]:
+def _others(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
     for site in reach.evaluating:
         if reach.runs(site):
             message = "text is evaluated: it may call and change all that it is given"

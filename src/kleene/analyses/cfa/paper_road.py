@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.contexts import Contexts
 from kleene.analyses.cfa.index import Index
-from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE, LAMBDA, OTHER
 from kleene.base.arrays import I32
 from kleene.ir.scheme import core as columns
@@ -46,7 +46,7 @@ def problem_of(terms: Terms) -> Problem:
     )
 
 
-def state(core: Core) -> Statement:
+def generate(core: Core) -> ConstraintSystem:
     """Return what a program says by way of binary CPS; every call of it counts.
 
     Raises:
@@ -63,7 +63,7 @@ def state(core: Core) -> Statement:
     operators = [index.below(row)[0] for row in calls]
     lets = [pair for pair in zip(calls, operators, strict=True) if index.is_let[pair[1]]]
     n_operands = np.diff(core.operand_offsets)
-    return Statement(
+    return ConstraintSystem(
         core=core,
         index=index,
         problem=replace(problem_of(terms), allocation_layout=np.zeros(n_lambdas, np.int32)),

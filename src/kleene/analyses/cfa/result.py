@@ -13,9 +13,9 @@ from kleene.analyses.cfa.answers.call_graph import CallGraph, Site
 from kleene.analyses.cfa.answers.explain import Step, Teller
 from kleene.analyses.cfa.answers.naming import Naming, Value
 from kleene.analyses.cfa.answers.reach import Reach
+from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.findings import Finding, findings_of
 from kleene.analyses.cfa.index import ROOT
-from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE, LAMBDA
 from kleene.base.errors import SourceError, Span
 from kleene.ir.scheme import core as columns
@@ -33,11 +33,11 @@ class CFAResult:
     """
 
     core: Core
-    statement: Statement
+    system: ConstraintSystem
     solution: Solution
 
     def __repr__(self) -> str:
-        p = self.statement.problem
+        p = self.system.problem
         return f"<CFAResult: {len(self.procedures)} procedures, {p.n_constraints} constraints>"
 
     def flows(self, name: str) -> list[Value]:
@@ -54,12 +54,9 @@ class CFAResult:
         """Return what any of these variables, given by number, may hold."""
         live = [v for v in variables if self._is_live(v)]
         found = {
-            o
-            for v in live
-            for n in self.statement.nodes_of[v]
-            for o in self.solution.of(n).tolist()
+            o for v in live for n in self.system.nodes_of[v] for o in self.solution.of(n).tolist()
         }
-        return sorted({self.value(o) for o in found - self.statement.hidden})
+        return sorted({self.value(o) for o in found - self.system.hidden})
 
     def calls(self, place: str) -> list[Value]:
         """Return the procedures that the call at `file:line:column`, or `line:column`, may reach.
@@ -94,7 +91,7 @@ class CFAResult:
         """
         sites = self._sites_at(call)
         rows = {procedure.row for procedure in self._named(target)}
-        s = self.statement
+        s = self.system
         behind = set().union(*(self.reach.behind(site) for site in sites))
         calls = np.flatnonzero(np.isin(s.call_site, list(behind)))
         nodes = np.unique(s.call_operator[calls]).tolist()
@@ -111,7 +108,7 @@ class CFAResult:
     @cached_property
     def procedures(self) -> list[Value]:
         """Every procedure that is written in the program and makes closures."""
-        index = self.statement.index
+        index = self.system.index
         rows = np.flatnonzero(self.core.kind == columns.LAMBDA).tolist()
         return [self.naming.procedure(row) for row in rows if not index.is_let[row]]
 
@@ -124,14 +121,14 @@ class CFAResult:
     @cached_property
     def known_calls(self) -> list[Site]:
         """The calls that can reach one procedure only: it could be put in their place."""
-        lets = set(self.statement.lets[:, 0].tolist())
+        lets = set(self.system.lets[:, 0].tolist())
         sites = (site for site in self._graph.sites if site.row not in lets)
         return [site for site in sites if len(site.targets) == 1]
 
     @cached_property
     def escaping(self) -> list[Value]:
         """The procedures that are kept in data, raised, or seen by text that is evaluated."""
-        s = self.statement
+        s = self.system
         nodes = set(s.problem.contents[: s.n_data].tolist()) - {NONE, *s.variable_of}
         found = {o for node in nodes for o in self.solution.of(node).tolist()}
         values = {self.value(int(o)) for o in found}
@@ -140,7 +137,7 @@ class CFAResult:
     @cached_property
     def findings(self) -> list[Finding]:
         """What is wrong or cannot be known: wrong numbers of arguments, `eval`, unbound names."""
-        return findings_of(self.statement, self.reach, self.naming)
+        return findings_of(self.system, self.reach, self.naming)
 
     def to_json(self) -> str:
         """Return everything as JSON text, the same on every run and device."""
@@ -170,12 +167,12 @@ class CFAResult:
     @cached_property
     def naming(self) -> Naming:
         """What things are called."""
-        return Naming(self.core, self.statement.index)
+        return Naming(self.core, self.system.index)
 
     @cached_property
     def reach(self) -> Reach:
         """What runs, and what calls what, by row."""
-        return Reach(self.statement, self.solution)
+        return Reach(self.system, self.solution)
 
     @cached_property
     def _values(self) -> dict[int, Value]:
@@ -184,10 +181,10 @@ class CFAResult:
     @cached_property
     def _kinds(self) -> list[str]:
         """The kinds of data by the number of their shapes."""
-        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.statement.shapes]
+        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.system.shapes]
 
     def _value(self, object: int) -> Value:
-        s, row = self.statement, int(self.statement.object_row[object])
+        s, row = self.system, int(self.system.object_row[object])
         allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
         kind = self._kinds[s.problem.allocation_layout[allocation]]
         if object not in s.procedures:
@@ -202,7 +199,7 @@ class CFAResult:
 
     @cached_property
     def _graph(self) -> CallGraph:
-        naming, index = self.naming, self.statement.index
+        naming, index = self.naming, self.system.index
         sites = [
             Site(
                 row,
@@ -220,13 +217,13 @@ class CFAResult:
 
     @cached_property
     def _teller(self) -> Teller:
-        return Teller(self.statement, self.solution, self.naming)
+        return Teller(self.system, self.solution, self.naming)
 
     def _is_live(self, variable: int) -> bool:
         owner = int(self.core.owner[variable])
         if owner == NONE:
             return True
-        return self.statement.index.inside(owner) in self.reach.reached
+        return self.system.index.inside(owner) in self.reach.reached
 
     def _variables(self, text: str) -> list[int]:
         line, _, name = text.rpartition(":")
@@ -244,7 +241,7 @@ class CFAResult:
 
     def _named(self, text: str) -> list[Value]:
         """Return the procedures of that name, or at that place; by place, lambdas of `let` too."""
-        lets = map(self.naming.procedure, self.statement.lets[:, 1].tolist())
+        lets = map(self.naming.procedure, self.system.lets[:, 1].tolist())
         found = [p for p in self.procedures if p.name == text]
         found += [
             p

@@ -1,4 +1,4 @@
-"""`PointsTo`: states the constraints of a program and has them solved."""
+"""`PointsTo`: generates the constraints of a program and has them solved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kleene.ir import Program
 from kleene.solvers import inclusion
 
 if TYPE_CHECKING:
-    from kleene.analyses.points_to.model import Statement
+    from kleene.analyses.points_to.memory_model import ConstraintSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +63,24 @@ class PointsTo:
                 take the problem.
         """
         phases: list[Phase] = []
-        with timed("constraints", phases), progress.task("stating constraints"):
-            statement = self.state(program)
+        with timed("constraints", phases), progress.task("generating constraints"):
+            system = self.constraints(program)
         if announce is not None:
-            announce(inclusion.plan(statement.problem, device))
+            announce(inclusion.plan(system.problem, device))
         with timed("solve", phases), progress.task("solving"):
-            solution = inclusion.solve(statement.problem, device=device, threads=threads)
-        return PointsToResult(program, statement, solution, tuple(phases))
+            solution = inclusion.solve(system.problem, device=device, threads=threads)
+        return PointsToResult(program, system, solution, tuple(phases))
 
-    def state(self, program: Program | Any) -> Statement:
-        """Return what a program says about its pointers, unsolved."""
+    def constraints(self, program: Program | Any) -> ConstraintSystem:
+        """Return the constraints on the pointers of a program, unsolved."""
+        from kleene.analyses.points_to.constraints import generate
         from kleene.analyses.points_to.library import read_models
-        from kleene.analyses.points_to.statement import state
 
         if not isinstance(program, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "points-to/not-c", "this is no C or C++ program", note)
         models = read_models(Path(path) for path in self.models) if self.models else None
-        return state(
+        return generate(
             program,
             library_mode=self.library,
             wrappers=self.wrappers,

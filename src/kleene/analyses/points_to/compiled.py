@@ -10,7 +10,9 @@ from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
 _UNIT = CompilationUnit(
-    *(_HERE / "landings", _HERE / "heap_types.py", _HERE / "scan"), codes.__file__, bits.__file__
+    *(_HERE / "landings", _HERE / "heap_types.py", _HERE / "constraints"),
+    codes.__file__,
+    bits.__file__,
 )
 entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
 no_refcount = _UNIT.no_refcount

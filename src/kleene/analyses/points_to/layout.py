@@ -32,7 +32,7 @@ from kleene.analyses.points_to.landings.frame import (
     STRIDE,
     WIDTH,
 )
-from kleene.analyses.points_to.model import BLUR
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
 from kleene.analyses.points_to.moves import Moves
 from kleene.base.arrays import I32, I64, Ints, offsets_of
 
@@ -43,7 +43,7 @@ class Layout:
 
     n_places: I32  # per shape
     place_offsets: I32  # n_shapes + 1
-    byte: I64  # per place: its offset; of one that repeats, that of its second; or BLUR
+    byte: I64  # per place: its offset; of one that repeats, that of its second; or UNKNOWN_OFFSET
     n_bytes: I32  # per place: how far it reaches; 0 for the end and the blur
     stride: I32  # per place: divides the distances of its addresses; 0 where exact
     contents_class: I32  # per place: equal numbers share contents, -1 contains nothing
@@ -93,7 +93,7 @@ def lay_out(shapes: Sequence[Shape], moves: Moves, has_unknown: bool) -> Layout:
     return Layout(
         n_places.astype(np.int32),
         offsets,
-        spread(byte, np.where(is_end, n_bytes[shape], BLUR)),
+        spread(byte, np.where(is_end, n_bytes[shape], UNKNOWN_OFFSET)),
         spread(np.minimum(frame.starts[start, EXTENT], 1 << 30), 0).astype(np.int32),
         spread(stride, 0).astype(np.int32),
         spread(contents, -1).astype(np.int32),

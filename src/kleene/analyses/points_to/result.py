@@ -24,7 +24,7 @@ from kleene.analyses.points_to.answers.mod_ref import Accesses
 from kleene.analyses.points_to.answers.naming import Naming
 from kleene.analyses.points_to.answers.sets import Objects, ObjectSet
 from kleene.analyses.points_to.answers.statistics import Phase, Statistics, statistics_of
-from kleene.analyses.points_to.model import Statement
+from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError
 from kleene.ir import Program
@@ -47,12 +47,12 @@ class PointsToResult:
     """Which objects each pointer of a program may hold."""
 
     program: Program
-    statement: Statement
+    system: ConstraintSystem
     solution: Solution
     phases: tuple[Phase, ...] = ()
 
     def __repr__(self) -> str:
-        problem = self.statement.problem
+        problem = self.system.problem
         return (
             f"<PointsToResult of {self.program.name!r}: {problem.n_objects} objects,"
             f" {problem.n_constraints} constraints>"
@@ -79,7 +79,7 @@ class PointsToResult:
     def must_alias(self, left: str, right: str) -> bool:
         """Return whether two pointers hold one and the same address, whenever they hold one."""
         nodes = self._lookup.pointer(left), self._lookup.pointer(right)
-        return aliases.must_alias(self.program, self.statement, self.solution, *nodes)
+        return aliases.must_alias(self.program, self.system, self.solution, *nodes)
 
     def pointed_by(self, object: str) -> list[str]:
         """Return the pointers that may hold an address in storage: registers, storage, results.
@@ -103,7 +103,7 @@ class PointsToResult:
 
     def mod_ref(self, function: str) -> ModRef:
         """Return which objects a function, with all it calls, may read and write."""
-        accesses = Accesses(self.program, self.statement, self.solution, self._calls)
+        accesses = Accesses(self.program, self.system, self.solution, self._calls)
         found = accesses.of(self._lookup.symbols.function(function))
         reads, writes = np.flatnonzero(found.reads), np.flatnonzero(found.writes)
         return ModRef(
@@ -133,7 +133,7 @@ class PointsToResult:
     def statistics(self) -> Statistics:
         """Sizes, the largest sets, unresolved calls, unknown externals, time and memory."""
         return statistics_of(
-            *(self.program, self.statement, self.solution, self.naming),
+            *(self.program, self.system, self.solution, self.naming),
             *(self._call_graph, self._calls, self.phases),
         )
 
@@ -142,7 +142,7 @@ class PointsToResult:
 
         A pointer that may hold anything that escaped has a row with the object `unknown`.
         """
-        tables = self.program, self.statement, self.solution
+        tables = self.program, self.system, self.solution
         return {"points_to": export.facts_of(*tables, self.naming)}
 
     def to_dot(self) -> str:
@@ -168,58 +168,58 @@ class PointsToResult:
     @cached_property
     def naming(self) -> Naming:
         """What pointers and objects are called."""
-        return Naming(self.program, self.statement)
+        return Naming(self.program, self.system)
 
     @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(self.program, self.statement, self.solution, self.naming)
+        return Lookup(self.program, self.system, self.solution, self.naming)
 
     @cached_property
     def _objects(self) -> Objects:
-        return Objects(self.program, self.statement, self.naming)
+        return Objects(self.program, self.system, self.naming)
 
     @cached_property
     def _calls(self) -> Calls:
-        return calls_of(self.program, self.statement, self.solution)
+        return calls_of(self.program, self.system, self.solution)
 
     @cached_property
     def _call_graph(self) -> CallGraph:
         def why(node: int, target: str) -> Explanation:
             return self._explain([node], self.naming.readable(node), target)
 
-        tables = self.program, self.statement, self.solution
+        tables = self.program, self.system, self.solution
         return call_graph(*tables, self.naming, self._calls, why)
 
     @cached_property
     def _flows(self) -> Flows:
-        return Flows(self.statement.problem, self.solution)
+        return Flows(self.system.problem, self.solution)
 
     def _set(self, known: NDArray[np.int64], *, unknown: bool) -> ObjectSet:
         return ObjectSet(self._objects, known, self.solution.escaped, unknown=unknown)
 
     def _may_alias(self, left: list[int], right: list[int]) -> bool:
-        return aliases.may_alias(self.program, self.statement, self.solution, left, right)
+        return aliases.may_alias(self.program, self.system, self.solution, left, right)
 
     def _judge(self, left: int, right: int) -> str:
         """Return "no", "may" or "must" for two values."""
-        if aliases.must_alias(self.program, self.statement, self.solution, [left], [right]):
+        if aliases.must_alias(self.program, self.system, self.solution, [left], [right]):
             return "must"
         return "may" if self._may_alias([left], [right]) else "no"
 
     def _explain(self, nodes: list[int], pointer: str, object: str) -> Explanation:
         objects = self._lookup.objects(object)
-        found = chain(self._flows, nodes, objects, self.statement.problem.n_nodes)
+        found = chain(self._flows, nodes, objects, self.system.problem.n_nodes)
         if found is None:
             message = f"'{pointer}' cannot hold '{object}'"
             note = f"it may hold {self.of_nodes(nodes)}"
             raise SourceError(None, "points-to/no-such-fact", message, note)
-        steps = Teller(self.program, self.statement, self.naming).steps(found)
+        steps = Teller(self.program, self.system, self.naming).steps(found)
         return Explanation(pointer, object, tuple(steps))
 
     def _rows_with(self, objects: Iterable[int]) -> NDArray[np.bool_]:
         """Return for each row of the solution whether it has one of the objects."""
         rows = self.solution.rows
-        wanted = np.zeros(-(-self.statement.problem.n_objects // 64), np.uint64)
+        wanted = np.zeros(-(-self.system.problem.n_objects // 64), np.uint64)
         for object in objects:
             wanted[object >> 6] |= np.uint64(1) << np.uint64(object & 63)
         hits = offsets_of((rows.word & wanted[rows.index]) != 0)
@@ -229,6 +229,8 @@ class PointsToResult:
     def _is_named(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which nodes are registers, storage or results: what has a name of its own."""
         first, end = self.program.bases[ValueKind.ARGUMENT], self.program.n_values
-        is_tracked = np.append(self.statement.is_tracked[:end], True)  # the last: all behind
-        found: NDArray[np.bool_] = (nodes >= first) & is_tracked[np.minimum(nodes, end)]
+        may_hold_pointer = np.append(
+            self.system.may_hold_pointer[:end], True
+        )  # the last: all behind
+        found: NDArray[np.bool_] = (nodes >= first) & may_hold_pointer[np.minimum(nodes, end)]
         return found

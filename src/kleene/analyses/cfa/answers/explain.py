@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kleene.analyses.cfa.answers.naming import Naming
-from kleene.analyses.cfa.statement import Statement
+from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.why import Flow, Flows, Rule, chain
 
@@ -39,19 +39,19 @@ class Step:
 class Teller:
     """Finds chains, and tells them in places of the program."""
 
-    def __init__(self, statement: Statement, solution: Solution, naming: Naming) -> None:
-        self.statement = statement
+    def __init__(self, system: ConstraintSystem, solution: Solution, naming: Naming) -> None:
+        self.system = system
         self.naming = naming
-        self.flows = Flows(statement.problem, solution)
-        problem = statement.problem
+        self.flows = Flows(system.problem, solution)
+        problem = system.problem
         self._gates = set(problem.offset_destination[problem.offset_amount >= 0].tolist())
-        cells = problem.contents[: statement.n_data].tolist()
-        rows = statement.object_row[: statement.n_data].tolist()
+        cells = problem.contents[: system.n_data].tolist()
+        rows = system.object_row[: system.n_data].tolist()
         self._cells = dict(zip(cells, rows, strict=True))
 
     def chain(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
         """Return the shortest flows from where one of the objects is made to one of the nodes."""
-        found = chain(self.flows, nodes, objects, self.statement.problem.n_nodes)
+        found = chain(self.flows, nodes, objects, self.system.problem.n_nodes)
         assert found is None or self.holds(found, nodes, objects), "a chain that does not hold"
         return found
 
@@ -78,7 +78,7 @@ class Teller:
         return steps
 
     def _told(self, flow: Flow) -> tuple[str, str]:
-        s, naming = self.statement, self.naming
+        s, naming = self.system, self.naming
         if flow.rule in (Rule.ARGUMENT, Rule.RESULT):
             site = int(s.call_site[flow.via])
             place = naming.place(site) if site < s.core.n_rows else ""

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
-from kleene.analyses.cfa.statement import Statement
 from kleene.analyses.cfa.writer import INSTANCE
 from kleene.base.arrays import I32, Bools
 from kleene.ir.scheme import core as columns
@@ -24,13 +24,13 @@ from kleene.solvers.inclusion.problem import NONE
 class Reach:
     """What runs, and what calls what."""
 
-    statement: Statement
+    system: ConstraintSystem
     solution: Solution
 
     @cached_property
     def reached(self) -> set[int]:
         """The closures' lambdas that can be called, and ROOT; all where every call counts."""
-        s = self.statement
+        s = self.system
         if not s.counts_reachable:
             return {ROOT, *s.function_row[s.is_lambda].tolist()}
         sizes, row_of = self.solution.rows.sizes(), self.solution.row_of
@@ -39,12 +39,12 @@ class Reach:
 
     def runs(self, row: int) -> bool:
         """Return whether the code of a row can be reached."""
-        return self.statement.index.procedure[row] in self.reached
+        return self.system.index.procedure[row] in self.reached
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
         """The lambdas that each reached site may call, by row; sites that call none are absent."""
-        s, direct = self.statement, _grouped(*self._pairs(self._fits))
+        s, direct = self.system, _grouped(*self._pairs(self._fits))
         found = {each: rows for each, rows in direct.items() if each < s.core.n_rows}
         for each, others in self._closures.items():
             found[each] = sorted(set().union(*(direct.get(other, ()) for other in others)))
@@ -58,38 +58,38 @@ class Reach:
     @cached_property
     def evaluating(self) -> list[int]:
         """The sites that evaluate text, whether they name `eval` or come by it as a value."""
-        texts = {text for _, text in self.statement.evaluations}
+        texts = {text for _, text in self.system.evaluations}
         return sorted(site for site, others in self._closures.items() if texts & others)
 
     @cached_property
     def _closures(self) -> dict[int, set[int]]:
         """For sites that call primitives as values, or evaluate: all the sites behind them."""
-        through, n_rows = self._through, self.statement.core.n_rows
+        through, n_rows = self._through, self.system.core.n_rows
         return {site: _closure(site, through) for site in through if site < n_rows}
 
     @cached_property
     def mismatches(self) -> dict[int, list[int]]:
         """Lambdas that sites meet without the right number of arguments for them."""
         site, row = self._pairs(~self._fits)
-        is_clause = np.isin(row, list(self._clauses)) | (site >= self.statement.core.n_rows)
+        is_clause = np.isin(row, list(self._clauses)) | (site >= self.system.core.n_rows)
         return _grouped(site[~is_clause], row[~is_clause])
 
     @cached_property
     def calling_others(self) -> set[int]:
         """The sites that may call what is no lambda: primitives, continuations, evaluated text."""
-        s, (call, function) = self.statement, self.solution.call_edges.T
+        s, (call, function) = self.system, self.solution.call_edges.T
         return set(s.call_site[call[~s.is_lambda[function]]].tolist())
 
     def _pairs(self, chosen: Bools) -> tuple[I32, I32]:
         """Return the sites and lambdas of the chosen edges."""
-        s, edges = self.statement, self.solution.call_edges
+        s, edges = self.system, self.solution.call_edges
         edges = edges[chosen & s.is_lambda[edges[:, 1]]]
         return s.call_site[edges[:, 0]], s.function_row[edges[:, 1]]
 
     @cached_property
     def _fits(self) -> Bools:
         """Whether each edge passes as many arguments as the lambda takes, as far as is known."""
-        s, (call, function) = self.statement, self.solution.call_edges.T
+        s, (call, function) = self.system, self.solution.call_edges.T
         size = s.call_size[call]
         row = np.where(s.is_lambda[function], s.function_row[function], 0)
         has_rest = s.core.has_rest[row]
@@ -100,8 +100,8 @@ class Reach:
     @cached_property
     def _clauses(self) -> set[int]:
         """Lambdas that are clauses of a `case-lambda`: others take over where they do not fit."""
-        index, found = self.statement.index, set[int]()
-        for row in np.flatnonzero(self.statement.core.kind == columns.CALL).tolist():
+        index, found = self.system.index, set[int]()
+        for row in np.flatnonzero(self.system.core.kind == columns.CALL).tolist():
             operator, *operands = index.below(row)
             if index.primitive(operator) == "%case-lambda":
                 found.update(operands)
@@ -110,7 +110,7 @@ class Reach:
     @cached_property
     def _through(self) -> dict[int, list[int]]:
         """The sites of primitives, used as values, that each site calls."""
-        s, edges = self.statement, self.solution.call_edges
+        s, edges = self.system, self.solution.call_edges
         edges = edges[s.function_kind[edges[:, 1]] == INSTANCE]
         found = _grouped(s.call_site[edges[:, 0]], s.function_row[edges[:, 1]])
         for site, text in s.evaluations:

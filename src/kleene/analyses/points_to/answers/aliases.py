@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.analyses.points_to.answers.geometry import Geometry
 from kleene.analyses.points_to.answers.once import is_made_once
-from kleene.analyses.points_to.model import BLUR, Statement
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, ConstraintSystem
 from kleene.base.arrays import I64
 from kleene.ir import Program
 from kleene.ir.codes import Opcode
@@ -20,7 +20,11 @@ _ACCESSES = (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 
 
 def may_alias(
-    program: Program, statement: Statement, solution: Solution, left: list[int], right: list[int]
+    program: Program,
+    system: ConstraintSystem,
+    solution: Solution,
+    left: list[int],
+    right: list[int],
 ) -> bool:
     """Return whether what two groups of nodes hold may overlap."""
     is_unknown = [bool(solution.unknown[nodes].any()) for nodes in (left, right)]
@@ -31,7 +35,7 @@ def may_alias(
         if unknown and solution.escaped[other].any():
             return True
     sizes = [accessed_bytes(program, nodes) for nodes in (left, right)]
-    return Geometry(statement).overlap(held[0], sizes[0], held[1], sizes[1])
+    return Geometry(system).overlap(held[0], sizes[0], held[1], sizes[1])
 
 
 def explicit(solution: Solution, nodes: list[int]) -> I64:
@@ -70,7 +74,11 @@ def access_bytes(program: Program, row: int, pointer: int) -> int:
 
 
 def must_alias(
-    program: Program, statement: Statement, solution: Solution, left: list[int], right: list[int]
+    program: Program,
+    system: ConstraintSystem,
+    solution: Solution,
+    left: list[int],
+    right: list[int],
 ) -> bool:
     """Return whether two groups of nodes, where they hold an address, hold the same one.
 
@@ -84,7 +92,7 @@ def must_alias(
     if len(ours) != 1 or not np.array_equal(ours, theirs):
         return False
     place = int(ours[0])
-    places = statement.places
-    is_exact = places.stride[place] == 0 and places.byte[place] != BLUR
+    places = system.locations
+    is_exact = places.stride[place] == 0 and places.byte[place] != UNKNOWN_OFFSET
     storage = int(places.allocation[place])
-    return bool(is_exact) and is_made_once(program, statement, solution, storage)
+    return bool(is_exact) and is_made_once(program, system, solution, storage)

@@ -17,7 +17,7 @@ from kleene.analyses.points_to.answers.calls import (
     reach_graph,
     reached_from,
 )
-from kleene.analyses.points_to.model import Statement
+from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.views import span_of
@@ -175,7 +175,7 @@ class CallGraph:
 
 def call_graph(
     program: Program,
-    statement: Statement,
+    system: ConstraintSystem,
     solution: Solution,
     naming: Naming,
     calls: Calls,
@@ -187,11 +187,11 @@ def call_graph(
         if rule >= 0:
             targets.setdefault(rule, {})[naming.function(callee)] = None
     escaped = tuple(naming.function(row) for row in calls.escaped.tolist())
-    kinds = kinds_of(statement)
+    kinds = kinds_of(system)
     sites = []
-    for rule in range(statement.problem.n_calls):
-        instruction, leaves = int(statement.origins.call[rule]), bool(solution.calls_outside[rule])
-        node = _callee(program, statement, rule, int(kinds[rule]))
+    for rule in range(system.problem.n_calls):
+        instruction, leaves = int(system.origins.call[rule]), bool(solution.calls_outside[rule])
+        node = _callee(program, system, rule, int(kinds[rule]))
         row = int(program.instructions.span[instruction]) if instruction >= 0 else -1
         caller, place = caller_and_place(program, naming, instruction)
         known, rest = tuple(targets.get(rule, ())), escaped if leaves else ()
@@ -201,11 +201,11 @@ def call_graph(
     return CallGraph(program, naming, calls, tuple(sites))
 
 
-def _callee(program: Program, statement: Statement, rule: int, kind: int) -> int:
+def _callee(program: Program, system: ConstraintSystem, rule: int, kind: int) -> int:
     """Return the node that is called: of a call in the program its operand."""
-    instruction = int(statement.origins.call[rule])
+    instruction = int(system.origins.call[rule])
     if kind == CALLBACK or instruction < 0:
-        return int(statement.problem.call_callee[rule])
+        return int(system.problem.call_callee[rule])
     return int(program.instructions.operands_of(instruction)[0])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.model import Statement
+from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import I32, Bools
 from kleene.graphs import Graph
 from kleene.graphs.order import depth_first
@@ -35,14 +35,14 @@ class Calls:
     leaving: I32  # functions that may call the outside, or are without body and model
 
 
-def calls_of(program: Program, statement: Statement, solution: Solution) -> Calls:
+def calls_of(program: Program, system: ConstraintSystem, solution: Solution) -> Calls:
     """Return the calls of a program, direct ones first."""
-    direct = statement.direct_calls.reshape(-1, 2)
+    direct = system.direct_calls.reshape(-1, 2)
     rules, functions = solution.call_edges.T
-    rows = functions_of(program, statement)
-    instruction = np.concatenate([direct[:, 0], statement.origins.call[rules]])
-    kind = np.concatenate([np.full(len(direct), DIRECT), kinds_of(statement)[rules]])
-    escaped = rows[solution.escaped[statement.problem.function_object]]
+    rows = functions_of(program, system)
+    instruction = np.concatenate([direct[:, 0], system.origins.call[rules]])
+    kind = np.concatenate([np.full(len(direct), DIRECT), kinds_of(system)[rules]])
+    escaped = rows[solution.escaped[system.problem.function_object]]
     columns = (
         instruction,
         _callers(program, instruction),
@@ -50,21 +50,21 @@ def calls_of(program: Program, statement: Statement, solution: Solution) -> Call
         kind,
         np.concatenate([np.full(len(direct), -1), rules]),
         escaped,
-        _leaving(program, statement, solution),
+        _leaving(program, system, solution),
     )
     return Calls(*(column.astype(np.int32) for column in columns))
 
 
-def functions_of(program: Program, statement: Statement) -> I32:
+def functions_of(program: Program, system: ConstraintSystem) -> I32:
     """Return for each function of the problem its row among the program's functions."""
-    allocation = statement.places.allocation[statement.problem.function_object]
-    return program.globals.function[statement.allocations.site[allocation]]
+    allocation = system.locations.allocation[system.problem.function_object]
+    return program.globals.function[system.allocations.site[allocation]]
 
 
-def kinds_of(statement: Statement) -> I32:
+def kinds_of(system: ConstraintSystem) -> I32:
     """Return for each call rule whether it is a call through a pointer or a callback."""
-    found = np.full(statement.problem.n_calls, INDIRECT, np.int32)
-    found[statement.callbacks.reshape(-1, 2)[:, 1]] = CALLBACK
+    found = np.full(system.problem.n_calls, INDIRECT, np.int32)
+    found[system.callbacks.reshape(-1, 2)[:, 1]] = CALLBACK
     return found
 
 
@@ -92,11 +92,11 @@ def _callers(program: Program, instruction: NDArray[np.integer]) -> I32:
     return np.where(instruction >= 0, program.instruction_function[instruction], -1)
 
 
-def _leaving(program: Program, statement: Statement, solution: Solution) -> I32:
+def _leaving(program: Program, system: ConstraintSystem, solution: Solution) -> I32:
     """Return the functions that may call code the program does not show."""
-    origins = statement.origins.call[solution.calls_outside]
+    origins = system.origins.call[solution.calls_outside]
     callers = program.instruction_function[origins[origins >= 0]]
-    unmodelled = {e.name for e in statement.externals if not e.is_modelled}
+    unmodelled = {e.name for e in system.externals if not e.is_modelled}
     symbols = program.globals.name[program.function_table.value].tolist()
     names = enumerate(program.strings[symbol] for symbol in symbols)
     externals = [row for row, name in names if name in unmodelled]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.views import span_of
@@ -55,9 +55,9 @@ class Explanation:
 class Teller:
     """Puts flows into words."""
 
-    def __init__(self, program: Program, statement: Statement, naming: Naming) -> None:
+    def __init__(self, program: Program, system: ConstraintSystem, naming: Naming) -> None:
         self._program = program
-        self._statement = statement
+        self._system = system
         self._naming = naming
 
     def steps(self, flows: list[Flow]) -> list[Step]:
@@ -101,7 +101,7 @@ class Teller:
         return self._naming.span_row(owner) if owner >= 0 else -1
 
     def _instruction(self, flow: Flow) -> int:
-        origins, row = self._statement.origins, flow.row
+        origins, row = self._system.origins, flow.row
         if row == NONE or flow.rule in (Rule.ESCAPE, Rule.ENTER):
             return -1
         column = {
@@ -117,10 +117,10 @@ class Teller:
         """Return the value that storage belongs to, for places of initialisers; or -1."""
         if node == OUTSIDE or (object := int(self._naming.object_of_contents[node])) < 0:
             return -1
-        allocation = self._statement.places.allocation[object]
-        if self._statement.allocations.kind[allocation] != AllocationKind.GLOBAL:
+        allocation = self._system.locations.allocation[object]
+        if self._system.allocations.kind[allocation] != AllocationKind.GLOBAL:
             return -1
-        return int(self._statement.allocations.site[allocation])
+        return int(self._system.allocations.site[allocation])
 
     def _says(self, flow: Flow) -> str:
         object = self._naming.object(flow.object)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.call_graph import CallGraph, CallKind
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.arrays import offsets_of, ragged
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -17,20 +17,22 @@ from kleene.solvers.inclusion import Solution
 UNKNOWN = "unknown"
 
 
-def facts_of(program: Program, statement: Statement, solution: Solution, naming: Naming) -> Table:
+def facts_of(
+    program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
+) -> Table:
     """Return what every register, storage and function result may hold, a pair for each row.
 
     The columns are `pointer`, `object`, and the object's `kind` and `place`. The object `unknown`
     stands for all that escaped, and what is outside the program.
     """
-    nodes = _named_nodes(program, statement, solution)
+    nodes = _named_nodes(program, system, solution)
     pointer, object = _pairs(solution, nodes)
     unknown = np.flatnonzero(solution.unknown[nodes]).astype(np.int32)
-    is_used = np.zeros(statement.problem.n_objects, bool)
+    is_used = np.zeros(system.problem.n_objects, bool)
     is_used[object] = True
     used = np.flatnonzero(is_used)
     object = (np.cumsum(is_used) - 1)[object]
-    kinds = [_kind_and_place(statement, naming, o) for o in used.tolist()]
+    kinds = [_kind_and_place(system, naming, o) for o in used.tolist()]
     pointer = np.concatenate([pointer, unknown])
     held = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
     pointers = [naming.node(node) or "" for node in nodes.tolist()]
@@ -45,12 +47,14 @@ def facts_of(program: Program, statement: Statement, solution: Solution, naming:
     )
 
 
-def _named_nodes(program: Program, statement: Statement, solution: Solution) -> NDArray[np.int64]:
+def _named_nodes(
+    program: Program, system: ConstraintSystem, solution: Solution
+) -> NDArray[np.int64]:
     """Return the nodes that have a name and hold something, in the order of the program."""
-    named = np.zeros(statement.problem.n_nodes, bool)
+    named = np.zeros(system.problem.n_nodes, bool)
     first = program.bases[ValueKind.ARGUMENT]
-    named[first : program.n_values] = statement.is_tracked[first : program.n_values]
-    for group in (statement.problem.contents, statement.result_node):
+    named[first : program.n_values] = system.may_hold_pointer[first : program.n_values]
+    for group in (system.problem.contents, system.result_node):
         named[group[group >= 0]] = True
     holds = (solution.rows.sizes() > 0)[solution.row_of] | solution.unknown
     return np.flatnonzero(named & holds)
@@ -68,10 +72,10 @@ def _pairs(
     return pointer.astype(np.int32), flat[place]
 
 
-def _kind_and_place(statement: Statement, naming: Naming, object: int) -> tuple[str, str]:
-    allocation = statement.places.allocation[object]
-    site = int(statement.allocations.site[allocation])
-    kind = KIND_WORDS[AllocationKind(statement.allocations.kind[allocation])]
+def _kind_and_place(system: ConstraintSystem, naming: Naming, object: int) -> tuple[str, str]:
+    allocation = system.locations.allocation[object]
+    site = int(system.allocations.site[allocation])
+    kind = KIND_WORDS[AllocationKind(system.allocations.kind[allocation])]
     return kind, (naming.place_of(site) or "") if site >= 0 else ""
 
 

@@ -11,16 +11,16 @@ from math import gcd, inf
 
 import numpy as np
 
-from kleene.analyses.points_to.model import BLUR, Statement
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, ConstraintSystem
 from kleene.base.arrays import I64
 
 
 class Geometry:
     """Answers which places of one program's storage overlap."""
 
-    def __init__(self, statement: Statement) -> None:
-        self._places = statement.places
-        self._offsets = statement.problem.allocation_offsets
+    def __init__(self, system: ConstraintSystem) -> None:
+        self._places = system.locations
+        self._offsets = system.problem.allocation_offsets
         self._ends: dict[int, float] = {}
 
     def overlap(self, left: I64, left_bytes: int, right: I64, right_bytes: int) -> bool:
@@ -48,7 +48,7 @@ class Geometry:
     def meet(self, left: int, left_bytes: int, right: int, right_bytes: int) -> bool:
         """Return whether accesses at two places of one piece of storage may touch one byte."""
         first, second = int(self._places.byte[left]), int(self._places.byte[right])
-        if BLUR in (first, second):
+        if UNKNOWN_OFFSET in (first, second):
             return True
         step, other_step = int(self._places.stride[left]), int(self._places.stride[right])
         end, other_end = self._end(left), self._end(right)

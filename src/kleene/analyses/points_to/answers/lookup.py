@@ -16,7 +16,7 @@ import numpy as np
 
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
 from kleene.analyses.points_to.answers.symbols import Symbols, nearest, unknown
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.codes import Binding, TypeKind, ValueKind
@@ -32,10 +32,10 @@ class Lookup:
     """Finds what a name means in one analysed program."""
 
     def __init__(
-        self, program: Program, statement: Statement, solution: Solution, naming: Naming
+        self, program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
     ) -> None:
         self._program = program
-        self._statement = statement
+        self._system = system
         self._solution = solution
         self._naming = naming
         self.symbols = Symbols(program, naming)
@@ -74,7 +74,7 @@ class Lookup:
         if (symbol := self.symbols.one_global(text)) is not None:
             return [symbol]
         allocations = self._allocations(text) or []
-        sites = [int(self._statement.allocations.site[a]) for a in allocations]
+        sites = [int(self._system.allocations.site[a]) for a in allocations]
         return [site for site in sites if site >= 0] or None
 
     def _holder(self, text: str) -> list[int] | None:
@@ -99,7 +99,7 @@ class Lookup:
 
     def _in_function(self, text: str, function: int, rest: str) -> list[int] | None:
         if rest == "return":
-            node = int(self._statement.result_node[function])
+            node = int(self._system.result_node[function])
             return [node] if node >= 0 else None
         if rest.startswith("%"):
             return self._register(function, rest[1:])
@@ -139,7 +139,7 @@ class Lookup:
 
     def _behind(self, value: int) -> list[int]:
         """Return all places of what a value, the address of a variable, points to."""
-        allocations = np.unique(self._statement.places.allocation[self._solution.of(value)])
+        allocations = np.unique(self._system.locations.allocation[self._solution.of(value)])
         return self._places(allocations.tolist(), "")
 
     # What a name of storage means
@@ -171,7 +171,7 @@ class Lookup:
 
     def _sited(self, base: str, kind: AllocationKind) -> list[int] | None:
         """Return the allocations called `kind@place`, with or without the column."""
-        rows = np.flatnonzero(self._statement.allocations.kind == kind).tolist()
+        rows = np.flatnonzero(self._system.allocations.kind == kind).tolist()
         names = {row: self._naming.allocation(row) for row in rows}
         exact = [row for row, name in names.items() if name == base]
         return exact or [row for row, name in names.items() if name.startswith(f"{base}:")] or None
@@ -181,18 +181,18 @@ class Lookup:
         found: list[int] = []
         wanted = re.sub(r"^\+0(?=\[|#|$)", "", place)
         for allocation in allocations:
-            first, end = self._statement.problem.allocation_offsets[allocation : allocation + 2]
+            first, end = self._system.problem.allocation_offsets[allocation : allocation + 2]
             named = zip(range(first, end), self._naming.suffixes(allocation), strict=True)
             found += [o for o, name in named if place in ("", "+*") or name == wanted]
         return found
 
     def _contents(self, objects: Iterable[int]) -> list[int]:
-        nodes = self._statement.problem.contents[list(objects)].tolist()
+        nodes = self._system.problem.contents[list(objects)].tolist()
         return list(dict.fromkeys(node for node in nodes if node >= 0))
 
     @cached_property
     def _allocation_of_global(self) -> dict[int, int]:
-        table = self._statement.allocations
+        table = self._system.allocations
         kinds = [AllocationKind.GLOBAL, AllocationKind.FUNCTION]
         rows = np.flatnonzero(np.isin(table.kind, kinds) & (table.part == 0)).tolist()
         return {int(table.site[row]): row for row in rows}
@@ -212,8 +212,8 @@ class Lookup:
             return int(self._program.value_types[node])
         if (object := int(self._naming.object_of_contents[node])) < 0:
             return -1
-        allocation = self._statement.places.allocation[object]
-        return int(self._statement.allocations.type[allocation])
+        allocation = self._system.locations.allocation[object]
+        return int(self._system.allocations.type[allocation])
 
     def _has_pointer(self, type_id: int) -> bool:
         types = self._program.types
@@ -233,7 +233,7 @@ class Lookup:
         """Return the names that may have been meant."""
         if "@" not in text:
             return self.symbols.near(text)
-        sited = ~np.isin(self._statement.allocations.kind, [0, 1])
+        sited = ~np.isin(self._system.allocations.kind, [0, 1])
         return nearest(text, [self._naming.allocation(a) for a in np.flatnonzero(sited).tolist()])
 
 

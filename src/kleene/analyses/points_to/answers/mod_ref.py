@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kleene.analyses.points_to.answers.aliases import access_bytes, explicit
 from kleene.analyses.points_to.answers.calls import Calls, reach_graph, reached_from
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.arrays import Bools
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
@@ -42,18 +42,18 @@ class Accesses:
     """Finds what instructions of a solved program touch."""
 
     def __init__(
-        self, program: Program, statement: Statement, solution: Solution, calls: Calls
+        self, program: Program, system: ConstraintSystem, solution: Solution, calls: Calls
     ) -> None:
         self._program = program
-        self._statement = statement
+        self._system = system
         self._solution = solution
         self._calls = calls
-        self._geometry = Geometry(statement)
+        self._geometry = Geometry(system)
 
     def of(self, function: int) -> Touched:
         """Return what a function and all it may call touches."""
         reached = reached_from(reach_graph(self._program, self._calls), function)
-        n_objects = self._statement.problem.n_objects
+        n_objects = self._system.problem.n_objects
         found = Touched(
             np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=bool(reached[-1])
         )
@@ -85,7 +85,7 @@ class Accesses:
 
     def _held(self, nodes: list[int]) -> NDArray[np.int64]:
         """Return all that some of the nodes may hold."""
-        found = np.zeros(self._statement.problem.n_objects, bool)
+        found = np.zeros(self._system.problem.n_objects, bool)
         found[explicit(self._solution, nodes)] = True
         if self._solution.unknown[nodes].any():
             found |= self._solution.escaped
@@ -113,7 +113,7 @@ class Accesses:
     @cached_property
     def _data(self) -> tuple[Bools, Bools]:
         """Per object: whether it has bytes to read, and whether these may be written."""
-        places, table = self._statement.places, self._statement.allocations
+        places, table = self._system.locations, self._system.allocations
         is_function = (table.kind == AllocationKind.FUNCTION)[places.allocation]
         is_data = (places.n_bytes > 0) & ~is_function
         flags = np.zeros(self._program.n_values + 1, np.uint32)  # the last: of no value
@@ -147,15 +147,15 @@ class Accesses:
         n_formals = int(program.function_table.argument_offsets[callee + 1]) - first
         for i, value in enumerate(program.instructions.operands_of(row)[1:].tolist()):
             is_block = program.locate(value)[0] == ValueKind.BLOCK
-            if not is_block and self._statement.is_tracked[value]:
+            if not is_block and self._system.may_hold_pointer[value]:
                 flags = int(program.arguments.flags[first + i]) if i < n_formals else 0
                 yield value, not flags & ArgumentFlag.READ_ONLY
 
     def _own_storage(self, callee: int, found: Touched) -> None:
         """Add the storage that an external keeps for itself."""
-        table, value = self._statement.allocations, self._program.function_table.value[callee]
+        table, value = self._system.allocations, self._program.function_table.value[callee]
         own = (table.kind == AllocationKind.STATIC) & (table.site == value)
-        objects = own[self._statement.places.allocation]
+        objects = own[self._system.locations.allocation]
         found.reads[objects] = True
         found.writes[objects] = True
 
@@ -165,15 +165,15 @@ class Accesses:
 
     def led_to(self, nodes: list[int], *, is_far: bool) -> NDArray[np.int64]:
         """Return all storage that nodes lead to; far: through pointers in it too."""
-        problem = self._statement.problem
+        problem = self._system.problem
         found = np.zeros(problem.n_objects, bool)
         is_seen = np.zeros(problem.n_nodes, bool)
         waiting = np.unique(np.array(nodes, np.int64))
         while waiting.size:
             is_seen[waiting] = True
-            chosen = np.zeros(len(self._statement.allocations), bool)
-            chosen[self._statement.places.allocation[self._held(waiting.tolist())]] = True
-            new = chosen[self._statement.places.allocation] & ~found
+            chosen = np.zeros(len(self._system.allocations), bool)
+            chosen[self._system.locations.allocation[self._held(waiting.tolist())]] = True
+            new = chosen[self._system.locations.allocation] & ~found
             found |= new
             contents = np.unique(problem.contents[new]).astype(np.int64)
             contents = contents[contents >= 0]

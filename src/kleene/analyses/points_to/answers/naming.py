@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.answers.files import Files
-from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.base.arrays import I32
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -49,22 +49,22 @@ _BY_PLACE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
 class Naming:
     """The names of a program's pointers and objects, found when asked for."""
 
-    def __init__(self, program: Program, statement: Statement) -> None:
+    def __init__(self, program: Program, system: ConstraintSystem) -> None:
         self._program = program
-        self._statement = statement
+        self._system = system
         self._suffixes: dict[bytes, list[str]] = {}
         self._locals: dict[int, dict[int, str]] = {}
         self.files = Files(program)
 
     def object(self, object: int) -> str:
         """Return the name of an object: its storage and the place within it."""
-        allocation = int(self._statement.places.allocation[object])
-        first = int(self._statement.problem.allocation_offsets[allocation])
+        allocation = int(self._system.locations.allocation[object])
+        first = int(self._system.problem.allocation_offsets[allocation])
         return self.allocation(allocation) + self.suffixes(allocation)[object - first]
 
     def allocation(self, allocation: int) -> str:
         """Return the name of a piece of storage."""
-        table = self._statement.allocations
+        table = self._system.allocations
         kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
         if kind in _SYMBOLS:
             return self._numbered(self._program.names.globals[site], int(table.part[allocation]))
@@ -75,7 +75,7 @@ class Naming:
 
     def suffixes(self, allocation: int) -> list[str]:
         """Return what each place of an allocation adds to its name."""
-        places, offsets = self._statement.places, self._statement.problem.allocation_offsets
+        places, offsets = self._system.locations, self._system.problem.allocation_offsets
         span = slice(int(offsets[allocation]), int(offsets[allocation + 1]))
         byte, stride = places.byte[span], places.stride[span]
         key = byte.tobytes() + stride.tobytes()
@@ -143,8 +143,8 @@ class Naming:
     @cached_property
     def object_of_contents(self) -> I32:
         """Per node: the first object whose contents it is, or -1."""
-        contents = self._statement.problem.contents
-        found = np.full(self._statement.problem.n_nodes, -1, np.int32)
+        contents = self._system.problem.contents
+        found = np.full(self._system.problem.n_nodes, -1, np.int32)
         owners = np.flatnonzero(contents >= 0)[::-1]
         found[contents[owners]] = owners
         return found
@@ -152,8 +152,8 @@ class Naming:
     @cached_property
     def function_of_result(self) -> I32:
         """Per node: the function (row) whose result it is, or -1."""
-        results = self._statement.result_node
-        found = np.full(self._statement.problem.n_nodes, -1, np.int32)
+        results = self._system.result_node
+        found = np.full(self._system.problem.n_nodes, -1, np.int32)
         rows = np.flatnonzero(results >= 0)
         found[results[rows]] = rows
         return found
@@ -172,7 +172,7 @@ class Naming:
     @cached_property
     def _times(self) -> I32:
         """Per allocation: how many before it are of its kind, at its place."""
-        table = self._statement.allocations
+        table = self._system.allocations
         times = np.zeros(len(table), np.int32)
         seen: Counter[tuple[int, str]] = Counter()
         for row in np.flatnonzero(~np.isin(table.kind, _SYMBOLS + _LOCALS)).tolist():
@@ -195,7 +195,7 @@ class Naming:
         return self._locals[function]
 
     def _local_name(self, function: int, allocation: int) -> str:
-        table = self._statement.allocations
+        table = self._system.allocations
         site, kind = int(table.site[allocation]), AllocationKind(table.kind[allocation])
         if variables := self._program.variable_rows_of(site):
             return f"{self.function(function)}.{self.variable(function, variables[0])}"
@@ -210,13 +210,13 @@ class Naming:
 
     @cached_property
     def _local_sites(self) -> frozenset[int]:
-        table = self._statement.allocations
+        table = self._system.allocations
         return frozenset(table.site[np.isin(table.kind, _LOCALS)].tolist())
 
     @cached_property
     def _local_allocations(self) -> dict[int, list[int]]:
         """The allocations that are local storage of each function."""
-        table = self._statement.allocations
+        table = self._system.allocations
         found: dict[int, list[int]] = {}
         for row in np.flatnonzero(np.isin(table.kind, _LOCALS)).tolist():
             found.setdefault(self.function_of(int(table.site[row])), []).append(row)
@@ -247,7 +247,7 @@ def _suffixes(byte: list[int], stride: list[int]) -> list[str]:
 
 
 def _suffix(byte: int, start: int, stride: int, n_arrays: int) -> str:
-    if byte == BLUR:
+    if byte == UNKNOWN_OFFSET:
         return "+?"
     offset = f"+{start}" if start else ""
     if stride:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.analyses.points_to.answers.calls import calls_of, reach_graph, reached_from
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.arrays import Bools
 from kleene.graphs import strong_components
 from kleene.ir import Program
@@ -12,11 +12,11 @@ from kleene.solvers.inclusion import Solution
 
 
 def is_made_once(
-    program: Program, statement: Statement, solution: Solution, allocation: int
+    program: Program, system: ConstraintSystem, solution: Solution, allocation: int
 ) -> bool:
     """Return whether an allocation stands for one piece of storage at a time."""
-    kind = AllocationKind(statement.allocations.kind[allocation])
-    site = int(statement.allocations.site[allocation])
+    kind = AllocationKind(system.allocations.kind[allocation])
+    site = int(system.allocations.site[allocation])
     if kind == AllocationKind.FUNCTION:
         return True
     if kind == AllocationKind.GLOBAL:
@@ -26,7 +26,7 @@ def is_made_once(
     row = site - program.bases[ValueKind.INSTRUCTION]
     function = int(program.instruction_function[row])
     return _is_in_entry(program, row, function) and bool(
-        runs_once_at_a_time(program, statement, solution)[function]
+        runs_once_at_a_time(program, system, solution)[function]
     )
 
 
@@ -42,13 +42,13 @@ def _is_in_entry(program: Program, row: int, function: int) -> bool:
     return bool(is_one) and bool(program.instructions.block[row] == entry)
 
 
-def runs_once_at_a_time(program: Program, statement: Statement, solution: Solution) -> Bools:
+def runs_once_at_a_time(program: Program, system: ConstraintSystem, solution: Solution) -> Bools:
     """Return for each function whether no two activations of it can exist at one time.
 
     That is so where it is on no cycle of calls and is not reached from outside the program or from
     a callback: both may run it in several threads, or again while it runs.
     """
-    calls = calls_of(program, statement, solution)
+    calls = calls_of(program, system, solution)
     graph = reach_graph(program, calls, callbacks_from_outside=True)
     components = strong_components(graph)
     once = ~components.is_cyclic()[components.component]

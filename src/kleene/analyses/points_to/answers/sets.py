@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
-from kleene.analyses.points_to.model import AllocationKind, Statement
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.arrays import I64
 from kleene.ir import Program
 
@@ -101,7 +101,7 @@ class ObjectSet(Set[Object]):
 
     def shown(self) -> list[str]:
         """Return the known objects as people read them: many places of one storage as `x+*`."""
-        allocations = self._makes.statement.places.allocation
+        allocations = self._makes.system.locations.allocation
         shown: list[str] = []
         for allocation, group in groupby(self._known.tolist(), key=lambda o: int(allocations[o])):
             places = list(group)
@@ -117,15 +117,15 @@ class ObjectSet(Set[Object]):
 class Objects:
     """Makes objects from their numbers."""
 
-    def __init__(self, program: Program, statement: Statement, naming: Naming) -> None:
+    def __init__(self, program: Program, system: ConstraintSystem, naming: Naming) -> None:
         self.program = program
-        self.statement = statement
+        self.system = system
         self.naming = naming
 
     def object(self, index: int) -> Object:
         """Return an object by its number."""
-        allocation = int(self.statement.places.allocation[index])
-        table = self.statement.allocations
+        allocation = int(self.system.locations.allocation[index])
+        table = self.system.allocations
         site, type_id = int(table.site[allocation]), int(table.type[allocation])
         return Object(
             self.naming.object(index),

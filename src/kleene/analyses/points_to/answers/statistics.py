@@ -15,7 +15,7 @@ from kleene.analyses.points_to.answers.aliases import explicit
 from kleene.analyses.points_to.answers.call_graph import CallGraph
 from kleene.analyses.points_to.answers.calls import Calls
 from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.model import Statement
+from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.ir import Program
 from kleene.ir.codes import TypeKind, ValueKind
 from kleene.solvers.inclusion import Solution
@@ -93,17 +93,17 @@ class Statistics:
         return asdict(self)
 
 
-def pointers_of(program: Program, statement: Statement) -> NDArray[np.int64]:
+def pointers_of(program: Program, system: ConstraintSystem) -> NDArray[np.int64]:
     """Return the registers (values) that are pointers."""
     first = program.bases[ValueKind.ARGUMENT]
     kinds = program.types.kind[program.value_types]
-    is_pointer = statement.is_tracked[: program.n_values] & (kinds == TypeKind.POINTER)
+    is_pointer = system.may_hold_pointer[: program.n_values] & (kinds == TypeKind.POINTER)
     return first + np.flatnonzero(is_pointer[first:])
 
 
 def statistics_of(
     program: Program,
-    statement: Statement,
+    system: ConstraintSystem,
     solution: Solution,
     naming: Naming,
     graph: CallGraph,
@@ -111,16 +111,16 @@ def statistics_of(
     phases: tuple[Phase, ...],
 ) -> Statistics:
     """Return the sizes of an analysed program."""
-    pointers = pointers_of(program, statement)
+    pointers = pointers_of(program, system)
     sizes = solution.rows.sizes()[solution.row_of[pointers]]
     held = sizes[sizes > 0]
     return Statistics(
         n_functions=int((np.diff(program.function_table.block_offsets) > 0).sum()),
         n_instructions=len(program.instructions),
-        n_allocations=len(statement.allocations),
-        n_objects=statement.problem.n_objects,
-        n_nodes=statement.problem.n_nodes,
-        n_constraints=statement.problem.n_constraints,
+        n_allocations=len(system.allocations),
+        n_objects=system.problem.n_objects,
+        n_nodes=system.problem.n_nodes,
+        n_constraints=system.problem.n_constraints,
         n_pointers=len(pointers),
         n_pointing=len(held),
         n_unknown=int(solution.unknown[pointers].sum()),
@@ -133,8 +133,8 @@ def statistics_of(
         n_unresolved_sites=sum(site.is_unresolved for site in graph.sites),
         n_escaped_functions=len(graph.escaped),
         hottest=_hottest(solution, naming, pointers),
-        unknown_externals=_externals(program, statement, solution, calls),
-        assumptions=statement.assumptions,
+        unknown_externals=_externals(program, system, solution, calls),
+        assumptions=system.assumptions,
         phases=phases,
         plan=solution.plan,
     )
@@ -154,17 +154,17 @@ def _hottest(solution: Solution, naming: Naming, pointers: NDArray[np.int64]) ->
 
 
 def _externals(
-    program: Program, statement: Statement, solution: Solution, calls: Calls
+    program: Program, system: ConstraintSystem, solution: Solution, calls: Calls
 ) -> tuple[UnknownExternal, ...]:
     """Return the externals without a model, by how many objects their calls hand over."""
-    unmodelled = {e.name: e for e in statement.externals if not e.is_modelled}
+    unmodelled = {e.name: e for e in system.externals if not e.is_modelled}
     given: dict[str, set[int]] = {name: set() for name in unmodelled}
     symbols = program.globals.name[program.function_table.value]
     for row, callee in zip(calls.instruction.tolist(), calls.callee.tolist(), strict=True):
         name = program.strings[int(symbols[callee])]
         if row >= 0 and name in given:
             operands = program.instructions.operands_of(row)[1:]
-            given[name].update(operands[statement.is_tracked[operands]].tolist())
+            given[name].update(operands[system.may_hold_pointer[operands]].tolist())
     found = [
         UnknownExternal(name, unmodelled[name].n_calls, len(explicit(solution, list(nodes))))
         for name, nodes in given.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kleene
-from tests.analyses.points_to.stated import Stated, load, stated
+from tests.analyses.points_to.oracle import OracleAnswer, load, oracle_answer
 
 C = r"""
 #include <setjmp.h>
@@ -147,8 +147,8 @@ int main(int argc, char **argv) {
 
 
 @pytest.fixture(scope="module")
-def museum(tmp_path_factory: pytest.TempPathFactory) -> Stated:
-    return stated(load(tmp_path_factory.mktemp("museum"), C))
+def museum(tmp_path_factory: pytest.TempPathFactory) -> OracleAnswer:
+    return oracle_answer(load(tmp_path_factory.mktemp("museum"), C))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Stated:
         ("viewed", {"a"}),
     ],
 )
-def test_fields_are_told_apart(museum: Stated, variable: str, held: set[str]) -> None:
+def test_fields_are_told_apart(museum: OracleAnswer, variable: str, held: set[str]) -> None:
     assert museum.holds(variable) == held
 
 
@@ -177,13 +177,13 @@ def test_fields_are_told_apart(museum: Stated, variable: str, held: set[str]) ->
     ],
 )
 def test_copies_of_memory_keep_fields_apart(
-    museum: Stated, variable: str, first: set[str], second: set[str]
+    museum: OracleAnswer, variable: str, first: set[str], second: set[str]
 ) -> None:
     assert museum.holds(variable) == first
     assert museum.holds(variable, 8) == second
 
 
-def test_bytes_copied_one_by_one_are_a_pointer(museum: Stated) -> None:
+def test_bytes_copied_one_by_one_are_a_pointer(museum: OracleAnswer) -> None:
     assert museum.holds("bytewise_to") == {"c"}
 
 
@@ -197,11 +197,11 @@ def test_bytes_copied_one_by_one_are_a_pointer(museum: Stated) -> None:
         ("swapped", {"a", "c"}),
     ],
 )
-def test_values_flow(museum: Stated, variable: str, held: set[str]) -> None:
+def test_values_flow(museum: OracleAnswer, variable: str, held: set[str]) -> None:
     assert museum.holds(variable) == held
 
 
-def test_tags_come_off_again(museum: Stated) -> None:
+def test_tags_come_off_again(museum: OracleAnswer) -> None:
     assert "a" in museum.holds("untagged")
     assert {name.split("+")[0] for name in museum.holds("untagged")} == {"a"}
 
@@ -218,20 +218,20 @@ def test_tags_come_off_again(museum: Stated) -> None:
         ("called_back", {"d"}),
     ],
 )
-def test_calls_pass_and_return(museum: Stated, variable: str, held: set[str]) -> None:
+def test_calls_pass_and_return(museum: OracleAnswer, variable: str, held: set[str]) -> None:
     assert museum.holds(variable) == held
 
 
-def test_a_struct_by_value_is_a_copy(museum: Stated) -> None:
+def test_a_struct_by_value_is_a_copy(museum: OracleAnswer) -> None:
     assert museum.holds("big", 8) == set()
     assert museum.holds("big_result") == {"a"}
     assert museum.holds("big_result", 8) == {"a"}
     assert museum.holds("big_result", 16) == {"c"}
 
 
-def test_tables_and_callbacks_are_called(museum: Stated) -> None:
+def test_tables_and_callbacks_are_called(museum: OracleAnswer) -> None:
     assert museum.targets("calls") == {"identity", "other", "compare"}
-    assert [int(row) for row, _ in museum.statement.callbacks]
+    assert [int(row) for row, _ in museum.system.callbacks]
 
 
 @pytest.mark.parametrize(
@@ -246,13 +246,13 @@ def test_tables_and_callbacks_are_called(museum: Stated) -> None:
     ],
 )
 def test_calls_of_wrappers_make_storage_of_their_own(
-    museum: Stated, variable: str, held: set[str]
+    museum: OracleAnswer, variable: str, held: set[str]
 ) -> None:
     assert museum.holds(variable) == held
 
 
-def test_storage_of_a_wrapper_has_the_size_it_asks_for(museum: Stated) -> None:
-    table = museum.statement.allocations
+def test_storage_of_a_wrapper_has_the_size_it_asks_for(museum: OracleAnswer) -> None:
+    table = museum.system.allocations
     sizes = {museum.allocation(row): int(table.n_bytes[row]) for row in range(len(table))}
     assert sizes["xmalloc@heap"] == 8
     assert sizes["make@heap"] == 16
@@ -260,34 +260,34 @@ def test_storage_of_a_wrapper_has_the_size_it_asks_for(museum: Stated) -> None:
     assert sizes["xmalloc@xcalloc"] == -1
 
 
-def test_storage_of_a_wrapper_is_shaped_by_its_body(museum: Stated) -> None:
-    places = museum.statement.places
+def test_storage_of_a_wrapper_is_shaped_by_its_body(museum: OracleAnswer) -> None:
+    places = museum.system.locations
     names = [museum.allocation(int(row)) for row in places.allocation]
     made = [int(b) for n, b in zip(names, places.byte, strict=True) if n == "make@heap"]
     assert {0, 8} <= set(made)
 
 
-def test_a_wrapper_can_be_named(museum: Stated) -> None:
+def test_a_wrapper_can_be_named(museum: OracleAnswer) -> None:
     assert museum.holds("made_by_pool") != {"pool_take@heap"}
-    named = stated(museum.program, wrappers=("pool_take",))
+    named = oracle_answer(museum.program, wrappers=("pool_take",))
     assert named.holds("made_by_pool") == {"pool_take@heap"}
-    assert any("pool_take" in sentence for sentence in named.statement.assumptions)
+    assert any("pool_take" in sentence for sentence in named.system.assumptions)
 
 
-def test_a_wrapper_that_is_none_is_refused(museum: Stated) -> None:
+def test_a_wrapper_that_is_none_is_refused(museum: OracleAnswer) -> None:
     with pytest.raises(kleene.SourceError) as caught:
-        stated(museum.program, wrappers=("xmaloc",))
+        oracle_answer(museum.program, wrappers=("xmaloc",))
     assert caught.value.id == "points-to/no-such-wrapper"
     assert "xmalloc" in caught.value.notes[0]
 
 
-def test_jumps_lose_nothing(museum: Stated) -> None:
+def test_jumps_lose_nothing(museum: OracleAnswer) -> None:
     assert museum.holds("after_jump") == {"a", "b"}
 
 
-def test_assembly_may_do_anything_to_its_operands(museum: Stated) -> None:
+def test_assembly_may_do_anything_to_its_operands(museum: OracleAnswer) -> None:
     assert museum.holds("assembled") >= {"?", "d"}
-    assert any("assembly" in sentence for sentence in museum.statement.assumptions)
+    assert any("assembly" in sentence for sentence in museum.system.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -301,11 +301,13 @@ def test_assembly_may_do_anything_to_its_operands(museum: Stated) -> None:
         ("text", 0, {".str"}),
     ],
 )
-def test_initial_values_are_there(museum: Stated, variable: str, byte: int, held: set[str]) -> None:
+def test_initial_values_are_there(
+    museum: OracleAnswer, variable: str, byte: int, held: set[str]
+) -> None:
     assert museum.holds(variable, byte) == held
 
 
-def test_main_gets_a_command_line(museum: Stated) -> None:
+def test_main_gets_a_command_line(museum: OracleAnswer) -> None:
     assert museum.holds("arguments") == {"command_line main"}
     assert museum.holds("argument") == {"command_line main.1"}
 
@@ -340,11 +342,11 @@ int main(int argc, char **) {
 
 
 @pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Stated:
-    return stated(load(tmp_path_factory.mktemp("objects"), CXX, "unit.cpp"))
+def objects(tmp_path_factory: pytest.TempPathFactory) -> OracleAnswer:
+    return oracle_answer(load(tmp_path_factory.mktemp("objects"), CXX, "unit.cpp"))
 
 
-def test_virtual_calls_fall_out_of_tables(objects: Stated) -> None:
+def test_virtual_calls_fall_out_of_tables(objects: OracleAnswer) -> None:
     assert objects.holds("area") == {"a", "b"}
     assert {name for name in objects.targets("main") if "area" in name} == {
         "_ZN6Square4areaEv",
@@ -352,14 +354,14 @@ def test_virtual_calls_fall_out_of_tables(objects: Stated) -> None:
     }
 
 
-def test_virtual_tables_are_kept_element_by_element(objects: Stated) -> None:
+def test_virtual_tables_are_kept_element_by_element(objects: OracleAnswer) -> None:
     assert not any("D0Ev" in name or "D2Ev" in name for name in objects.targets("main"))
 
 
-def test_thunks_find_the_start_of_the_object(objects: Stated) -> None:
+def test_thunks_find_the_start_of_the_object(objects: OracleAnswer) -> None:
     assert objects.holds("from_right") >= {"a"}
     assert objects.holds("right") == {"_Znwm@main+16"}
 
 
-def test_exceptions_reach_their_handlers(objects: Stated) -> None:
+def test_exceptions_reach_their_handlers(objects: OracleAnswer) -> None:
     assert "thrown" in objects.holds("caught")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.analyses.points_to.compiled import entry_point
-from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.base.arrays import I32, I64
 from kleene.ir.codes import ConstantKind, TypeKind
 

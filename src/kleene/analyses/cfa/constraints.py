@@ -19,7 +19,7 @@ from kleene.solvers.inclusion import Problem, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class ConstraintSystem:
     """What a program says about its procedures, and what the numbers in it stand for.
 
     A *site* is the row of a call. A primitive that is used as a value has a site of its own, n_rows
@@ -63,22 +63,22 @@ class Statement:
         )
 
 
-def state(index: Index, counts_reachable: bool, contexts: Contexts) -> Statement:
+def generate(index: Index, counts_reachable: bool, contexts: Contexts) -> ConstraintSystem:
     """Return the constraints of a program; see `CFA` for what `counts_reachable` means."""
     with paused_collector():
         work = Frames(index, counts_reachable, contexts)
         work.write()
-        return _statement(work)
+        return _system(work)
 
 
-def _statement(work: Frames) -> Statement:
+def _system(work: Frames) -> ConstraintSystem:
     """Return what was written."""
     w, index = work.writer, work.index
     functions = np.array(w.function_is, np.int32).reshape(-1, 2)
     nodes_of = work.nodes_of()
     variable_of = {node: v for v, nodes in enumerate(nodes_of) for node in nodes}
     n_data = len(w.contents)
-    return Statement(
+    return ConstraintSystem(
         core=index.core,
         index=index,
         problem=w.problem(),

@@ -1,4 +1,4 @@
-"""A small program, stated and solved by the judge, and read by the names of its globals."""
+"""A small program, its constraints solved by the oracle, and read by the names of its globals."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 
 import kleene
+from kleene.analyses.points_to.constraints import generate
 from kleene.analyses.points_to.library import Library
-from kleene.analyses.points_to.model import BLUR, AllocationKind, Statement
-from kleene.analyses.points_to.statement import state
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.ir import Program
 from kleene.solvers.inclusion import NONE, Solution, reference
 from kleene.solvers.inclusion.check import check
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A program, what it says, and the answer."""
+class OracleAnswer:
+    """A program, its constraints, and the answer of the oracle."""
 
     program: Program
-    statement: Statement
+    system: ConstraintSystem
     solution: Solution
 
     def value(self, name: str) -> int:
@@ -35,13 +35,13 @@ class Stated:
 
     def contents(self, name: str, byte: int = 0) -> int:
         """Return the contents node of a global variable at a byte."""
-        places, allocations = self.statement.places, self.statement.allocations
+        places, allocations = self.system.locations, self.system.allocations
         site = self.value(name)
         for place in range(len(places)):
             row = places.allocation[place]
             is_ours = allocations.kind[row] == AllocationKind.GLOBAL
             if is_ours and allocations.site[row] == site and places.byte[place] == byte:
-                return int(self.statement.problem.contents[place])
+                return int(self.system.problem.contents[place])
         raise AssertionError(f"{name} has no place at byte {byte}")
 
     def named(self, node: int) -> set[str]:
@@ -53,13 +53,13 @@ class Stated:
 
     def name(self, place: int) -> str:
         """Return the name of a place: whose it is, and its byte if that is not 0."""
-        byte = int(self.statement.places.byte[place])
-        where = {0: "", BLUR: "+?"}.get(byte, f"+{byte}")
-        return self.allocation(int(self.statement.places.allocation[place])) + where
+        byte = int(self.system.locations.byte[place])
+        where = {0: "", UNKNOWN_OFFSET: "+?"}.get(byte, f"+{byte}")
+        return self.allocation(int(self.system.locations.allocation[place])) + where
 
     def allocation(self, row: int) -> str:
         """Return the name of an allocation."""
-        table = self.statement.allocations
+        table = self.system.allocations
         kind, site = AllocationKind(table.kind[row]), int(table.site[row])
         if kind in (AllocationKind.GLOBAL, AllocationKind.FUNCTION):
             return self.program.names.globals[site]
@@ -79,14 +79,14 @@ class Stated:
 
     def targets(self, caller: str) -> set[str]:
         """Return whom the indirect calls and callbacks in a function may call."""
-        problem, solution = self.statement.problem, self.solution
+        problem, solution = self.system.problem, self.solution
         edges = solution.call_edges.tolist()
         escaped = np.flatnonzero(solution.escaped[problem.function_object]).tolist()
         for call in np.flatnonzero(solution.calls_outside).tolist():
             edges += [(call, function) for function in escaped]
         found = set()
         for call, function in edges:
-            origin = int(self.statement.origins.call[call])
+            origin = int(self.system.origins.call[call])
             row = self.program.instruction_function[origin] if origin >= 0 else -1
             if row >= 0 and self.program.functions[int(row)].name == caller:
                 place = int(problem.function_object[function])
@@ -94,24 +94,24 @@ class Stated:
         return found
 
 
-def stated(
+def oracle_answer(
     program: Program,
     *,
     library_mode: bool = False,
     wrappers: tuple[str, ...] = (),
     models: Library | None = None,
     exact_arguments: bool = False,
-) -> Stated:
+) -> OracleAnswer:
     """Return a program with its answer."""
-    statement = state(
+    system = generate(
         program,
         library_mode=library_mode,
         wrappers=wrappers,
         models=models,
         exact_arguments=exact_arguments,
     )
-    check(statement.problem)
-    return Stated(program, statement, reference.solve(statement.problem))
+    check(system.problem)
+    return OracleAnswer(program, system, reference.solve(system.problem))
 
 
 def load(folder: Path, text: str, name: str = "unit.c", **options: str) -> Program:

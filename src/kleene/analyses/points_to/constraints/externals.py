@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.calls import CallTable
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.functions import FunctionTable, generate_outside
+from kleene.analyses.points_to.constraints.heap import Heap
+from kleene.analyses.points_to.constraints.models import Models, Sites
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import Model
-from kleene.analyses.points_to.model import External
-from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.functions import FunctionTable, state_outside
-from kleene.analyses.points_to.scan.heap import Heap
-from kleene.analyses.points_to.scan.models import Models, Sites
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.memory_model import External
 from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import GlobalFlag
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
@@ -32,21 +32,21 @@ class Externals:
         found = np.append(~self.functions.is_defined | is_modelled, False)  # the last is for -1
         return found[calls.function]
 
-    def state(self, calls: CallTable) -> tuple[External, ...]:
+    def generate(self, calls: CallTable) -> tuple[External, ...]:
         """Write the calls, and declared functions called by address; return who is called."""
         functions = self.functions
         is_modelled = np.array([model is not None for model in functions.model], bool)
-        state_outside(self.columns, self.sheet, calls.only(~is_modelled[calls.function]))
+        generate_outside(self.columns, self.sheet, calls.only(~is_modelled[calls.function]))
         counts = np.bincount(calls.function, minlength=len(functions.name))
         order, ends = np.argsort(calls.function, kind="stable"), np.cumsum(counts)
         for function in np.flatnonzero((counts > 0) | ~functions.is_defined).tolist():
             own = order[ends[function] - counts[function] : ends[function]]
-            self._state(function, calls, own)
+            self._generate(function, calls, own)
         shown = np.flatnonzero((counts > 0) & ~(functions.is_intrinsic & is_modelled)).tolist()
         found = [External(functions.name[f], bool(is_modelled[f]), int(counts[f])) for f in shown]
         return tuple(sorted(found, key=lambda e: (e.is_modelled, -e.n_calls, e.name)))
 
-    def _state(self, function: int, calls: CallTable, own: I64) -> None:
+    def _generate(self, function: int, calls: CallTable, own: I64) -> None:
         """Write a function that is outside or modelled, and its own calls if it is modelled."""
         program, model = self.columns.program, self.functions.model[function]
         value = int(program.function_table.value[function])

@@ -7,15 +7,15 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.calls import CallTable
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.functions import FunctionTable
+from kleene.analyses.points_to.constraints.sheet import Sheet
+from kleene.analyses.points_to.constraints.wrappers import Allocator, find_wrappers
 from kleene.analyses.points_to.heap_types import heap_shapes
 from kleene.analyses.points_to.library import heap_of
 from kleene.analyses.points_to.library.effects import Argument, Returns
-from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.functions import FunctionTable
-from kleene.analyses.points_to.scan.sheet import Sheet
-from kleene.analyses.points_to.scan.wrappers import Allocator, find_wrappers
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.arrays import I64, Bools
 from kleene.base.errors import SourceError, raise_all
@@ -152,7 +152,7 @@ class Heap:
         found: Bools = np.isin(calls.function, list(self.wrappers))
         return found
 
-    def state_clones(self, sheet: Sheet) -> None:
+    def generate_clones(self, sheet: Sheet) -> None:
         """Write what calls of wrappers hold: storage of their own."""
         node = {function: sheet.node() for function in self.wrappers}
         for function, wrapper in self.wrappers.items():

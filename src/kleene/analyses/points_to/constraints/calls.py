@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Columns
+from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.base.arrays import I64, Bools, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, GlobalKind, Passing, TypeFlag
 

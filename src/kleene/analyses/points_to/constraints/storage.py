@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.functions import FunctionTable
+from kleene.analyses.points_to.constraints.initialisers import leaves_of
+from kleene.analyses.points_to.constraints.models import Models
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.effects import Holds
-from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.functions import FunctionTable
-from kleene.analyses.points_to.scan.initialisers import leaves_of
-from kleene.analyses.points_to.scan.models import Models
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.arrays import I32, I64
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
@@ -26,7 +26,7 @@ _SEEN_BY_OTHERS = (
 )
 
 
-def state_globals(
+def generate_globals(
     columns: Columns, sheet: Sheet, shapes: Shapes, models: Models, library: Library
 ) -> None:
     """Write the storage of global variables, and what it contains at the start."""
@@ -61,7 +61,7 @@ def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
     return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
 
 
-def state_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
     """Write aliases as what they stand for, and ifuncs as what their resolver returns."""
     table = columns.program.globals
     aliases = np.flatnonzero(table.kind == GlobalKind.ALIAS)
@@ -75,7 +75,7 @@ def state_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> N
             sheet.call(resolver, np.zeros(2, np.int64), np.empty(0, np.int64), row)
 
 
-def state_locals(
+def generate_locals(
     columns: Columns, sheet: Sheet, shapes: Shapes, heap_shape: Callable[[I64], I64]
 ) -> None:
     """Write the storage of local variables; arrays of variable length are shaped by their use."""
@@ -102,7 +102,7 @@ def _by_type(types: I32, shape_of: Callable[[int], int]) -> I64:
     return found[index.reshape(-1)] if len(found) else found
 
 
-def state_exports(columns: Columns, sheet: Sheet) -> None:
+def generate_exports(columns: Columns, sheet: Sheet) -> None:
     """Let every symbol that others can see escape."""
     table = columns.program.globals
     seen = np.isin(table.linkage, _SEEN_BY_OTHERS)
@@ -110,7 +110,7 @@ def state_exports(columns: Columns, sheet: Sheet) -> None:
     sheet.flag(np.flatnonzero(seen), TO_OUTSIDE)
 
 
-def state_command_line(columns: Columns, sheet: Sheet, shapes: Shapes, main: int) -> None:
+def generate_command_line(columns: Columns, sheet: Sheet, shapes: Shapes, main: int) -> None:
     """Write what main is given: arrays of strings, for its arguments and for the environment."""
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.columns import Columns, spread
+from kleene.analyses.points_to.constraints.geps import MOST_STRIDES, either_stride, reach_of
+from kleene.analyses.points_to.constraints.sheet import Sheet, distinct_rows
 from kleene.analyses.points_to.moves import Way
-from kleene.analyses.points_to.scan.columns import Columns, spread
-from kleene.analyses.points_to.scan.geps import MOST_STRIDES, either_stride, reach_of
-from kleene.analyses.points_to.scan.sheet import Sheet, distinct_rows
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE
@@ -66,7 +66,7 @@ class Code(NamedTuple):
         return self.operands[self.first + place]
 
 
-def state_values(columns: Columns, sheet: Sheet) -> None:
+def generate_values(columns: Columns, sheet: Sheet) -> None:
     """Write what values take from others."""
     _constants(columns, sheet)
     for code in (_expressions(columns), _instructions(columns)):

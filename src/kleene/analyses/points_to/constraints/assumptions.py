@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kleene.analyses.points_to.model import External
-from kleene.analyses.points_to.scan.calls import CallTable
-from kleene.analyses.points_to.scan.columns import THROUGH, Columns, spread
+from kleene.analyses.points_to.constraints.calls import CallTable
+from kleene.analyses.points_to.constraints.columns import THROUGH, Columns, spread
+from kleene.analyses.points_to.memory_model import External
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 
 _LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)

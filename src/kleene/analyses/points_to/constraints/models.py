@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library.effects import (
     Anywhere,
     Argument,
@@ -24,10 +27,7 @@ from kleene.analyses.points_to.library.effects import (
     Stores,
     Term,
 )
-from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.memory import Memory
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.arrays import I64
 from kleene.ir.codes import Opcode

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.calls import CallTable, named_arguments, variadic_actuals
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.library import Library, Model
-from kleene.analyses.points_to.model import AllocationKind
-from kleene.analyses.points_to.scan.calls import CallTable, named_arguments, variadic_actuals
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.memory import Memory
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.arrays import I64, Bools, Ints, ragged
 from kleene.ir.codes import Opcode, Passing, TypeFlag, ValueKind
@@ -102,7 +102,7 @@ def _variadic(sheet: Sheet, shapes: Shapes, value: Ints, rest: I64, chosen: Bool
     return allocation
 
 
-def state_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
     """Write what functions return."""
     table = columns.program.instructions
     rows = columns.rows(Opcode.RET)
@@ -114,7 +114,7 @@ def state_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> N
     sheet.copy(result[known], value[known], rows[known])
 
 
-def state_direct(
+def generate_direct(
     columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable, returns: Bools
 ) -> None:
     """Write calls of functions that the program contains; `returns` says which give a result."""
@@ -134,7 +134,7 @@ def state_direct(
     sheet.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
-def state_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
+def generate_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
     """Write calls through pointers: of functions that take no more arguments than are passed."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
@@ -159,7 +159,7 @@ def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:
     return found
 
 
-def state_outside(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
+def generate_outside(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
     """Write calls of what nobody knows: actuals escape, the result is unknown."""
     actuals = calls.actuals[columns.flows[calls.actuals] & columns.tracked[calls.actuals]]
     sheet.flag(actuals, TO_OUTSIDE)
@@ -167,7 +167,7 @@ def state_outside(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
     sheet.flag(result[columns.tracked[result]], FROM_OUTSIDE)
 
 
-def state_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
+def generate_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
     """Write how exceptions travel: all through one node."""
     pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
     sheet.copy(columns.results(pads), node, pads)
@@ -175,7 +175,7 @@ def state_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
     sheet.copy(node, columns.operand(resumes, 0), resumes)
 
 
-def state_opaque(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_opaque(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
     """Let instructions that the reader did not understand do whatever unknown code might.
 
     One may be a call that passes on all arguments of its caller: those beyond the named ones, too.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kleene import SourceError
-from tests.analyses.points_to.stated import Stated, load, stated
+from tests.analyses.points_to.oracle import OracleAnswer, load, oracle_answer
 
 HEAD = """
 target datalayout = "e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -23,10 +23,10 @@ target triple = "x86_64-unknown-linux-gnu"
 """
 
 
-def main_of(folder: Path, body: str, *, head: str = "", library_mode: bool = False) -> Stated:
+def main_of(folder: Path, body: str, *, head: str = "", library_mode: bool = False) -> OracleAnswer:
     """Return the program whose main is `body`."""
     text = f"{HEAD}\n{head}\ndefine i32 @main(i32 %n, ptr %argv) {{\n{body}\n  ret i32 0\n}}\n"
-    return stated(load(folder, text, "unit.ll"), library_mode=library_mode)
+    return oracle_answer(load(folder, text, "unit.ll"), library_mode=library_mode)
 
 
 def test_aggregates_and_vectors_are_one_node(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_numbers_that_are_only_compared_have_no_set(tmp_path: Path) -> None:
     names = ["x", "y", "z"]
     function = found.program.functions["main"]
     values = {i.name: i.id for i in function.instructions if i.name in names}
-    tracked = [name for name in names if found.statement.is_tracked[values[name]]]
+    tracked = [name for name in names if found.system.may_hold_pointer[values[name]]]
     assert tracked == ["z"]
     assert found.holds("q") == {"a"}
 
@@ -290,7 +290,7 @@ def test_unmodelled_functions_know_what_they_are_given(tmp_path: Path) -> None:
     assert found.holds("cells") >= everything
     assert found.holds("q") >= everything
     assert "b" not in found.holds("p")
-    names = [e.name for e in found.statement.externals if not e.is_modelled]
+    names = [e.name for e in found.system.externals if not e.is_modelled]
     assert names == ["stranger"]
 
 
@@ -352,7 +352,7 @@ def test_a_closed_program_is_entered_at_main(tmp_path: Path) -> None:
 def test_a_program_without_main_is_refused(tmp_path: Path) -> None:
     program = load(tmp_path, HEAD + "define void @f() {\n  ret void\n}\n", "unit.ll")
     with pytest.raises(SourceError) as caught:
-        stated(program)
+        oracle_answer(program)
     assert caught.value.id == "points-to/no-main"
 
 

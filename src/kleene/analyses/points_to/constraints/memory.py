@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.sheet import Sheet
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.base.arrays import I32, I64, Bools, Ints, ragged
 from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
 
@@ -24,7 +24,7 @@ class Memory:
         self.columns, self.sheet = columns, sheet
         self._pieces: dict[int, list[int] | None] = {}
 
-    def state_accesses(self) -> None:
+    def generate_accesses(self) -> None:
         """Write what every load, store and atomic instruction does."""
         columns, sheet = self.columns, self.sheet
         loads = columns.rows(Opcode.LOAD)

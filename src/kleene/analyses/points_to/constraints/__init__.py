@@ -11,35 +11,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kleene.analyses.points_to.library import Library, builtin
-from kleene.analyses.points_to.model import External, Statement
-from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.scan.assumptions import assumptions_of
-from kleene.analyses.points_to.scan.calls import CallTable, table_of
-from kleene.analyses.points_to.scan.columns import Columns
-from kleene.analyses.points_to.scan.externals import Externals
-from kleene.analyses.points_to.scan.functions import (
+from kleene.analyses.points_to.constraints.assumptions import assumptions_of
+from kleene.analyses.points_to.constraints.calls import CallTable, table_of
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.externals import Externals
+from kleene.analyses.points_to.constraints.functions import (
     FunctionTable,
     declare,
-    state_direct,
-    state_exceptions,
-    state_indirect,
-    state_opaque,
-    state_outside,
-    state_returns,
+    generate_direct,
+    generate_exceptions,
+    generate_indirect,
+    generate_opaque,
+    generate_outside,
+    generate_returns,
 )
-from kleene.analyses.points_to.scan.heap import Heap
-from kleene.analyses.points_to.scan.memory import Memory
-from kleene.analyses.points_to.scan.models import EXCEPTION, Models
-from kleene.analyses.points_to.scan.sheet import Sheet
-from kleene.analyses.points_to.scan.storage import (
-    state_aliases,
-    state_command_line,
-    state_exports,
-    state_globals,
-    state_locals,
+from kleene.analyses.points_to.constraints.heap import Heap
+from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.models import EXCEPTION, Models
+from kleene.analyses.points_to.constraints.sheet import Sheet
+from kleene.analyses.points_to.constraints.storage import (
+    generate_aliases,
+    generate_command_line,
+    generate_exports,
+    generate_globals,
+    generate_locals,
 )
-from kleene.analyses.points_to.scan.values import state_values
+from kleene.analyses.points_to.constraints.values import generate_values
+from kleene.analyses.points_to.library import Library, builtin
+from kleene.analyses.points_to.memory_model import ConstraintSystem, External
+from kleene.analyses.points_to.moves import Moves
 from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.errors import SourceError
 from kleene.ir.codes import Opcode
@@ -47,14 +47,14 @@ from kleene.ir.program import Program
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 
-def state(
+def generate(
     program: Program,
     *,
     library_mode: bool = False,
     wrappers: Sequence[str] = (),
     models: Library | None = None,
     exact_arguments: bool = False,
-) -> Statement:
+) -> ConstraintSystem:
     """Return what a program says about its pointers.
 
     Args:
@@ -67,12 +67,12 @@ def state(
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
-    return _Stating(program, models or builtin(), wrappers, Moves(exact_arguments)).run(
+    return _Generation(program, models or builtin(), wrappers, Moves(exact_arguments)).run(
         library_mode
     )
 
 
-class _Stating:
+class _Generation:
     """The parts, in the order in which they need one another."""
 
     def __init__(
@@ -90,31 +90,31 @@ class _Stating:
         self.calls: CallTable = table_of(self.columns)
         self.heap = Heap(self.columns, self.shapes, self.functions, self.calls, wrappers)
 
-    def run(self, library_mode: bool) -> Statement:
+    def run(self, library_mode: bool) -> ConstraintSystem:
         """Write everything and return it."""
         columns, sheet, functions = self.columns, self.sheet, self.functions
         self._enter(library_mode)
-        state_values(columns, sheet)
-        self.memory.state_accesses()
-        state_globals(columns, sheet, self.shapes, self.models, self.library)
-        state_aliases(columns, sheet, functions)
-        state_locals(columns, sheet, self.shapes, self.heap.shape_of)
-        state_returns(columns, sheet, functions)
+        generate_values(columns, sheet)
+        self.memory.generate_accesses()
+        generate_globals(columns, sheet, self.shapes, self.models, self.library)
+        generate_aliases(columns, sheet, functions)
+        generate_locals(columns, sheet, self.shapes, self.heap.shape_of)
+        generate_returns(columns, sheet, functions)
         externals = self._calls()
         self._exceptions(externals)
-        state_opaque(columns, sheet, functions)
+        generate_opaque(columns, sheet, functions)
         problem, allocations, places, origins = sheet.finish(self.shapes)
         known = self.calls.function >= 0
         known &= ~np.append(functions.is_intrinsic, False)[self.calls.function]
         direct_calls = self.calls.only(known)
         direct = np.stack([direct_calls.row, direct_calls.function], axis=1)
         callbacks = np.concatenate([*self.models.callbacks, np.empty((0, 2), np.int64)])
-        return Statement(
+        return ConstraintSystem(
             *(problem, allocations, places, origins),
             result_node=np.where(functions.is_defined, functions.result, NONE).astype(np.int32),
             direct_calls=direct.astype(np.int32),
             callbacks=callbacks.astype(np.int32),
-            is_tracked=columns.tracked | columns.carried,
+            may_hold_pointer=columns.tracked | columns.carried,
             externals=externals,
             assumptions=tuple(
                 assumptions_of(columns, self.calls, externals, self.heap.named(), library_mode)
@@ -125,14 +125,14 @@ class _Stating:
     def _enter(self, library_mode: bool) -> None:
         """Write who calls the program."""
         if library_mode:
-            state_exports(self.columns, self.sheet)
+            generate_exports(self.columns, self.sheet)
             return
         found = [f for f, name in enumerate(self.functions.name) if name == "main"]
         if not found or not self.functions.is_defined[found[0]]:
             message = "the program has no 'main': nothing says where it starts"
             note = "analyse it as a library: library=True (--library)"
             raise SourceError(None, "points-to/no-main", message, note)
-        state_command_line(self.columns, self.sheet, self.shapes, found[0])
+        generate_command_line(self.columns, self.sheet, self.shapes, found[0])
 
     def _calls(self) -> tuple[External, ...]:
         """Write all calls; return the functions that the program calls and does not contain."""
@@ -140,12 +140,12 @@ class _Stating:
         outside = Externals(columns, sheet, functions, self.heap, self.models)
         leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
-        state_direct(columns, sheet, functions, direct, ~self.heap.is_wrapped(direct))
-        self.heap.state_clones(sheet)
+        generate_direct(columns, sheet, functions, direct, ~self.heap.is_wrapped(direct))
+        self.heap.generate_clones(sheet)
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        state_indirect(columns, sheet, indirect)
-        state_outside(columns, sheet, calls.only(calls.is_assembly))
-        return outside.state(calls.only(leaves))
+        generate_indirect(columns, sheet, indirect)
+        generate_outside(columns, sheet, calls.only(calls.is_assembly))
+        return outside.generate(calls.only(leaves))
 
     def _exceptions(self, externals: tuple[External, ...]) -> None:
         """Write exceptions; what is thrown may come from outside if the program calls there."""
@@ -153,6 +153,6 @@ class _Stating:
         if not len(pads) and not self.models.has(EXCEPTION):
             return
         node = self.models.shared(EXCEPTION)
-        state_exceptions(self.columns, self.sheet, node)
+        generate_exceptions(self.columns, self.sheet, node)
         if any(not external.is_modelled for external in externals):
             self.sheet.flag(node, FROM_OUTSIDE | TO_OUTSIDE)

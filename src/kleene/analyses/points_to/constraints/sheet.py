@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.analyses.points_to.model import AllocationKind, Allocations, Origins, Places
+from kleene.analyses.points_to.memory_model import AllocationKind, Allocations, Locations, Origins
 from kleene.analyses.points_to.moves import Way
 from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
@@ -30,7 +30,7 @@ class Finished(NamedTuple):
 
     problem: Problem
     allocations: Allocations
-    places: Places
+    locations: Locations
     origins: Origins
 
 
@@ -295,10 +295,12 @@ class _Memory:
         inside = layout.contents_class[self._row]
         self.contents = _i32(np.where(inside < 0, NONE, self.first_contents[self.owner] + inside))
 
-    def places(self) -> Places:
+    def places(self) -> Locations:
         """Return every place."""
         layout, row = self.layout, self._row
-        return Places(_i32(self.owner), layout.byte[row], layout.n_bytes[row], layout.stride[row])
+        return Locations(
+            _i32(self.owner), layout.byte[row], layout.n_bytes[row], layout.stride[row]
+        )
 
     def object(self, allocation: I64, byte: I64) -> I32:
         """Return the object at a byte of each allocation."""

@@ -34,7 +34,7 @@ from kleene.base.arrays import I32, I64, U8
 from kleene.ir.tables import Table
 from kleene.solvers.inclusion import Problem
 
-BLUR = -1  # in `Places.byte`
+UNKNOWN_OFFSET = -1  # in `Locations.byte`
 
 
 class AllocationKind(IntEnum):
@@ -64,11 +64,11 @@ class Allocations(Table):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places(Table):
+class Locations(Table):
     """Every object of the problem: a place of an allocation."""
 
     allocation: I32
-    byte: I64  # of an exact place its offset; of one that repeats, that of its second; or BLUR
+    byte: I64  # its offset; of one that repeats, that of its second element; or UNKNOWN_OFFSET
     n_bytes: I32  # how far the place reaches
     stride: I32  # 0 for an exact place: it stands for one address
 
@@ -95,16 +95,16 @@ class External:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class ConstraintSystem:
     """What a program says about its pointers."""
 
     problem: Problem
     allocations: Allocations
-    places: Places
+    locations: Locations
     origins: Origins
     result_node: I32  # per function: what it returns, -1 for a declaration
     direct_calls: I32  # (n, 2): instruction, function; the calls that need no solving
     callbacks: I32  # (n, 2): instruction, call rule: an external calls what it was given
-    is_tracked: NDArray[np.bool_]  # per value: its node means something
+    may_hold_pointer: NDArray[np.bool_]  # per value: its node means something
     externals: tuple[External, ...]
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
