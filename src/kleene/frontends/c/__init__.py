@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kleene.frontends.c.exchange import FORMS
+from kleene.frontends.c.source import LANGUAGES
+
 if TYPE_CHECKING:
     from kleene.frontends.c.driver import load
 
-__all__ = ["load"]
+__all__ = ["LANGUAGE", "SUFFIXES", "TAKES_FOLDERS", "load"]
+
+LANGUAGE = "C or C++"
+SUFFIXES = (*LANGUAGES, *FORMS, ".json")
+TAKES_FOLDERS = True
 
 
 def __getattr__(name: str) -> Any:

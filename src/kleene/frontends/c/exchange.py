@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["bitcode", "assembly"]
+FORMS: dict[str, Form] = {".bc": "bitcode", ".ll": "assembly", ".o": "bitcode", ".obj": "bitcode"}
 MARK = "kleene: at "  # said on stderr before each unit, for when LLVM dies
 
 

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import database
-from kleene.frontends.c.exchange import Form
+from kleene.frontends.c.exchange import FORMS, Form
 from kleene.frontends.c.source import LANGUAGES, Source, is_chosen
 
-_FORMS: dict[str, Form] = {".bc": "bitcode", ".ll": "assembly", ".o": "bitcode", ".obj": "bitcode"}
 _BUILD_FOLDERS = {"CMakeFiles", "_build", "build", "node_modules"}
 
 
@@ -72,15 +71,15 @@ def _one(path: str, only: tuple[str, ...]) -> list[Source | Given]:
         return [Source(path, LANGUAGES[suffix])]
     if suffix == ".json":
         return list(database.entries(path, only))
-    if suffix in _FORMS:
-        return [Given(path, _FORMS[suffix])]
+    if suffix in FORMS:
+        return [Given(path, FORMS[suffix])]
     if _begins_as_bitcode(path):
         return [Given(path, "bitcode")]
     raise SourceError(
         Span(path),
         "c/unknown-input",
         "neither C or C++ source, LLVM bitcode or assembly, nor a compilation database",
-        f"known suffixes: {' '.join([*LANGUAGES, *_FORMS, '.json'])}",
+        f"known suffixes: {' '.join([*LANGUAGES, *FORMS, '.json'])}",
     )
 
 
@@ -115,7 +114,7 @@ def _is_build(parent: str, name: str) -> bool:
 
 
 def _matching(pattern: str, only: tuple[str, ...]) -> list[Source | Given]:
-    known = {*LANGUAGES, *_FORMS}
+    known = {*LANGUAGES, *FORMS}
     files = [file for file in glob.glob(pattern, recursive=True) if Path(file).suffix in known]
     chosen = [file for file in sorted(files) if is_chosen(only, file)]
     if not chosen:

@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kleene.frontends.scheme.expander import Expansion
-from kleene.ir.scheme.core import Core
+from kleene.base.errors import SourceError, Span
 
-__all__ = ["Core", "load", "parse"]
+if TYPE_CHECKING:
+    from kleene.ir.scheme.core import Core
+
+__all__ = ["LANGUAGE", "SUFFIXES", "Core", "load", "parse"]
+
+LANGUAGE = "Scheme"
+SUFFIXES = (".scm", ".sld", ".sps", ".ss")
 
 
-def load(path: str | Path) -> Core:
+def load(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Core:
     """Return the core of the program in a file; libraries and includes are found beside it.
 
     Raises:
-        SourceError: the file cannot be read, or its text is no Scheme program.
+        SourceError: the file cannot be read, its text is no Scheme program, or several files are
+            named (`scheme/several-files`).
     """
-    expansion = Expansion(Path(path).parent)
-    expansion.add(expansion.sources.load(Path(path)))
+    from kleene.frontends.scheme.expander import Expansion
+
+    files = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(one) for one in paths]
+    if len(files) != 1:
+        message = f"a Scheme program is one file, and {len(files)} are named"
+        note = "libraries and included files are found beside it"
+        place = Span(str(files[1])) if files else None
+        raise SourceError(place, "scheme/several-files", message, note)
+    expansion = Expansion(files[0].parent)
+    expansion.add(expansion.sources.load(files[0]))
     return expansion.core()
 
 
 def parse(text: str | bytes, file: str = "<text>", folder: Path | None = None) -> Core:
     """Return the core of a program given as text; `file` is its name in messages."""
+    from kleene.frontends.scheme.expander import Expansion
+
     expansion = Expansion(folder)
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     expansion.add(expansion.sources.add(file, raw))
     return expansion.core()
+
+
+def __getattr__(name: str) -> Any:
+    """Import `Core` on first use: who only asks which files are Scheme needs no columns."""
+    if name != "Core":
+        raise AttributeError(f"module 'kleene.frontends.scheme' has no attribute {name!r}")
+    from kleene.ir.scheme.core import Core
+
+    return Core

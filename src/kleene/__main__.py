@@ -1,0 +1,5 @@
+"""`python -m kleene` is `kleene`."""
+
+from kleene.cli import main
+
+main()
