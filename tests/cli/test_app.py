@@ -16,7 +16,7 @@ import kleene as package
 from kleene.base.errors import SourceError, SourceErrors, Span
 from kleene.cli import discover
 from kleene.cli.guard import guarded
-from kleene.cli.sources import AsJson
+from kleene.cli.shared import AsJson
 from tests.cli.conftest import COMMAND, Kleene
 
 

@@ -17,11 +17,12 @@ def _ignore(_steps: int) -> None:
     return None
 
 
-def _silent(_title: str, _total: int | None) -> AbstractContextManager[Advance]:
+def silent(_title: str, _total: int | None) -> AbstractContextManager[Advance]:
+    """Show nothing: the sink of programs that install none."""
     return nullcontext(_ignore)
 
 
-_sink: Sink = _silent
+_sink: Sink = silent
 
 
 @contextmanager

@@ -59,11 +59,12 @@ def _kleene(
 ) -> None:
     """Program analysis as fixed points, on CPUs and GPUs.
 
-    Kleene reads C and C++ programs (sources, folders, bitcode or compile_commands.json) into tables
-    of integers that analyses solve as fixed points.
+    Kleene reads C, C++ (sources, folders, bitcode or compile_commands.json) and Scheme into tables
+    of integers that analyses solve as fixed points. Exit codes: 0 clean, 1 the input is at fault,
+    2 wrong usage, 3 something was found.
     """
 
 
 def main() -> None:
-    """Run the command line; the exit code is 0, 1 (input at fault) or 2 (wrong usage)."""
+    """Run the command line; `exit_codes.ExitCode` says how it may end."""
     app(prog_name="kleene")

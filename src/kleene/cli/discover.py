@@ -1,7 +1,8 @@
 """Which commands are there? The files of `kleene.cli.commands`, each with a function `run`.
 
 `run` is an ordinary Typer function: its docstring is the help and its annotated arguments are the
-options. An argument annotated `Sources` stands for the input files and all options about them.
+options. An argument annotated with one of the `Sources` stands for the input files and all options
+about them. The options of `Shared` are added to every command.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any, get_type_hints
 
 import typer
 
+from kleene.base.errors import SourceError, Span
 from kleene.cli import commands
 from kleene.cli.guard import guarded
+from kleene.cli.shared import Shared
 from kleene.cli.sources import Sources
 
 
@@ -28,32 +31,78 @@ def available() -> list[str]:
 
 def load(name: str) -> Any:
     """Return the command called `name`, ready for Typer's group."""
-    module = import_module(f"{commands.__name__}.{name.replace('-', '_')}")
     single = typer.Typer(
         add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False
     )
-    single.command(name)(guarded(_expanded(module.run)))
+    single.command(name)(guarded(_expanded(_run_of(name), name)))
     return typer.main.get_command(single)
 
 
-def _expanded(run: Callable[..., None]) -> Callable[..., None]:
-    """Return `run` with its argument of type `Sources`, if any, spelt out as single options."""
-    hints = get_type_hints(run, include_extras=True)
-    shared = [name for name, hint in hints.items() if hint is Sources]
+def _run_of(name: str) -> Callable[..., None]:
+    run: Callable[..., None] = import_module(f"{commands.__name__}.{name.replace('-', '_')}").run
+    return run
+
+
+def _expanded(run: Callable[..., None], name: str) -> Callable[..., None]:
+    """Return `run` with its argument for `Sources`, if any, and the shared options spelt out."""
+    sources = _sources_of(run)
 
     @functools.wraps(run)
     def call(**given: Any) -> None:
-        for name in shared:
-            given[name] = Sources(**{field: given.pop(field) for field in _parameters(Sources)})
+        for argument, kind in sources.items():
+            fields = {field: given.pop(field) for field in _fields(kind)}
+            given[argument] = kind(**fields)
+            _check_language(given[argument], name)
         run(**given)
 
     spelt: dict[str, inspect.Parameter] = {}
-    for name, parameter in _parameters(run).items():
-        spelt |= _parameters(Sources) if name in shared else {name: parameter}
+    for argument, parameter in _parameters(run).items():
+        kind = sources.get(argument)
+        spelt |= {argument: parameter} if kind is None else _fields(kind)
+    spelt |= _parameters(Shared)
     del call.__wrapped__  # its signature is not the command's
     call.__signature__ = inspect.Signature(list(spelt.values()))  # type: ignore[attr-defined]
     call.__annotations__ = {name: parameter.annotation for name, parameter in spelt.items()}
     return call
+
+
+def _check_language(sources: Sources, name: str) -> None:
+    """Raise if the files are in a language that the command does not read."""
+    front_end = sources.front_end
+    if front_end.name in sources.reads:
+        return
+    others = [f"kleene {other}" for other in _analyses_first() if front_end.name in _reads(other)]
+    message = f"kleene {name} does not read {front_end.language}"
+    place = Span(sources.files[0])
+    raise SourceError(place, "cli/wrong-language", message, f"use {' or '.join(others)}")
+
+
+def _analyses_first() -> list[str]:
+    from kleene.ir import analysis_methods
+
+    analyses = {name.replace("_", "-") for name in analysis_methods.available()}
+    return sorted(available(), key=lambda name: name not in analyses)
+
+
+def _reads(name: str) -> set[str]:
+    """Return the names of the front ends for the files of a command."""
+    return {one for kind in _sources_of(_run_of(name)).values() for one in kind.reads}
+
+
+def _sources_of(run: Callable[..., None]) -> dict[str, type[Sources]]:
+    """Return the arguments of `run` that stand for input files."""
+    hints = get_type_hints(run, include_extras=True)
+    return {
+        argument: hint
+        for argument, hint in hints.items()
+        if isinstance(hint, type) and issubclass(hint, Sources)
+    }
+
+
+def _fields(kind: type[Sources]) -> dict[str, inspect.Parameter]:
+    """Return the files, and the options about them, as parameters."""
+    spelt = _parameters(kind)
+    return spelt if kind.has_options else {"files": spelt["files"]}
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

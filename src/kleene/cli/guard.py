@@ -6,33 +6,43 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import typer
 
 from kleene.base import progress
 from kleene.base.errors import SourceError
+from kleene.cli import limits, output
 from kleene.cli.bars import Bars
+from kleene.cli.exit_codes import ExitCode
+from kleene.cli.shared import Shared
 from kleene.reports import json
 
 
 def guarded(run: Callable[..., None]) -> Callable[..., None]:
-    """Return `run` with progress shown, and its ends turned into exit codes."""
+    """Return `run` with the shared options obeyed, and its ends turned into exit codes."""
 
     @functools.wraps(run)
     def call(**given: Any) -> None:
+        shared = Shared(**{one.name: given.pop(one.name, one.default) for one in fields(Shared)})
         try:
-            with progress.showing(Bars().task):
+            limits.keep(shared)
+            with output.notes(not shared.quiet), progress.showing(_sink(shared)):
                 run(**given)
             sys.stdout.flush()  # a closed pipe shows here, not at interpreter exit
         except SourceError as error:
             _report(error, as_json=given.get("as_json", False))
-            raise typer.Exit(1) from None
+            raise typer.Exit(ExitCode.INPUT_AT_FAULT) from None
         except BrokenPipeError:
             _forget_stdout()
-            raise typer.Exit(1) from None
+            raise typer.Exit(ExitCode.INPUT_AT_FAULT) from None
 
     return call
+
+
+def _sink(shared: Shared) -> progress.Sink:
+    return progress.silent if shared.quiet else Bars().task
 
 
 def _report(error: SourceError, *, as_json: bool) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from kleene.base.errors import SourceError, Span
 from kleene.reports import json
+
+_notes_are_shown = True
 
 
 def rows(pairs: Iterable[tuple[str, object]]) -> str:
@@ -30,9 +33,21 @@ def emit_json(value: object) -> None:
     typer.echo(json.dumps(value))
 
 
+@contextmanager
+def notes(shown: bool) -> Iterator[None]:
+    """Show or drop the notes of the block."""
+    global _notes_are_shown
+    before, _notes_are_shown = _notes_are_shown, shown
+    try:
+        yield
+    finally:
+        _notes_are_shown = before
+
+
 def note(text: str) -> None:
-    """Tell the user something that is not the answer, on stderr."""
-    typer.echo(f"note: {text}", err=True)
+    """Tell the user something that is not the answer, on stderr; with `--quiet` nothing."""
+    if _notes_are_shown:
+        typer.echo(f"note: {text}", err=True)
 
 
 def check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
@@ -61,7 +76,7 @@ def _replace(path: Path, text: str) -> None:
         with temporary.open("x", encoding="utf-8") as file:
             file.write(text)
         temporary.replace(path)
-    except OSError:
+    except BaseException:  # the end of the time allowed comes as SystemExit
         temporary.unlink(missing_ok=True)
         raise
 

@@ -1,78 +1,121 @@
-"""The input files of a command, and every option that says how to read them."""
+"""The input files of a command, and every option that says how to read them.
+
+A command says by the type of its argument what it reads: `CSources`, `SchemeSources`, or `Sources`
+for both. Files in another language are refused before the command starts, with the names of the
+commands that read them (`discover`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast, get_type_hints
 
 import typer
 
+from kleene.frontends import FrontEnd, front_end_of
+
 if TYPE_CHECKING:
     from kleene.ir import Program
+    from kleene.ir.scheme import Core
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, errors included.")]
+_C_FILES = "C or C++ files, folders, globs, .bc, .ll, or compile_commands.json."
+_C_PANEL = "How C and C++ are read"
+
+
+def _files(help_text: str) -> Any:
+    return typer.Argument(help=help_text, metavar="FILES", show_default=False)
+
+
+def _option(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=_C_PANEL, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """What to load, and how; each field is an argument or option of the command line."""
+    """A program in any language; each field is an argument or option of the command line."""
 
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="C or C++ files, folders, globs, .bc, .ll, or compile_commands.json.",
-            metavar="FILES",
-            show_default=False,
-        ),
-    ]
+    reads: ClassVar[tuple[str, ...]] = ("c", "scheme")  # names of front ends
+    has_options: ClassVar[bool] = True  # whether there are fields besides `files` to be given
+
+    files: Annotated[list[str], _files(f"{_C_FILES[:-1]}; or a Scheme file.")]
     defines: Annotated[
-        list[str] | None, typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
+        list[str] | None, _option("-D", metavar="NAME[=VALUE]", help="Define a macro.")
     ] = None
     includes: Annotated[
-        list[str] | None, typer.Option("-I", metavar="FOLDER", help="Look for headers there too.")
+        list[str] | None, _option("-I", metavar="FOLDER", help="Look for headers there too.")
     ] = None
     std: Annotated[
         list[str] | None,
-        typer.Option("--std", metavar="NAME", help="Language standard, for its language: c11, ..."),
+        _option("--std", metavar="NAME", help="Language standard, for its language: c11, ..."),
     ] = None
     flags: Annotated[
-        list[str] | None, typer.Option("--flag", metavar="FLAG", help="Pass FLAG to the compiler.")
+        list[str] | None, _option("--flag", metavar="FLAG", help="Pass FLAG to the compiler.")
     ] = None
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        _option(
             "--only", metavar="PATTERN", help="Of folders and databases, take files that match."
         ),
     ] = None
     cc: Annotated[
         str | None,
-        typer.Option(
-            "--cc", metavar="CLANG", help="Compile with this clang, not $KLEENE_CC or zig."
-        ),
+        _option("--cc", metavar="CLANG", help="Compile with this clang, not $KLEENE_CC or zig."),
     ] = None
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Compile so many files at once.")
+        int | None, _option("--jobs", "-j", min=1, help="Compile so many files at once.")
     ] = None
-    normalise: Annotated[
-        bool, typer.Option("--normalise", help="Run SROA over given bitcode too.")
-    ] = False
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
-    ] = False
+    normalise: Annotated[bool, _option("--normalise", help="Run SROA over given bitcode too.")] = (
+        False
+    )
+    no_cache: Annotated[bool, _option("--no-cache", help="Neither read nor write the cache.")] = (
+        False
+    )
+
+    @property
+    def front_end(self) -> FrontEnd:
+        """The front end for these files."""
+        return front_end_of(self.files)
+
+    def load(self) -> Program | Core:
+        """Return the program these files make, read with the options that were given."""
+        front_end = self.front_end
+        hints = get_type_hints(type(self), include_extras=True)
+        options: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "files" or value == one.default:
+                continue
+            name, value = ("cache", False) if one.name == "no_cache" else (one.name, value)
+            if name not in front_end.options:
+                word = hints[one.name].__metadata__[0].default  # where Typer keeps the first name
+                raise typer.BadParameter(f"{word} is not for files in {front_end.language}")
+            options[name] = value
+        program: Program | Core = front_end.load(self.files, **options)
+        return program
+
+
+@dataclass(frozen=True, kw_only=True)
+class CSources(Sources):
+    """A C or C++ program, and how to compile it."""
+
+    reads: ClassVar[tuple[str, ...]] = ("c",)
+
+    files: Annotated[list[str], _files(_C_FILES)]
 
     def load(self) -> Program:
         """Return the program these files make."""
-        from kleene import load
+        return cast("Program", super().load())
 
-        return load(
-            self.files,
-            defines=self.defines or (),
-            includes=self.includes or (),
-            std=self.std or None,
-            flags=self.flags or (),
-            only=self.only or (),
-            cc=self.cc,
-            cache=not self.no_cache,
-            jobs=self.jobs,
-            normalise=self.normalise,
-        )
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeSources(Sources):
+    """A Scheme program."""
+
+    reads: ClassVar[tuple[str, ...]] = ("scheme",)
+    has_options: ClassVar[bool] = False
+
+    files: Annotated[list[str], _files("A Scheme program.")]
+
+    def load(self) -> Core:
+        """Return the program in these files."""
+        return cast("Core", super().load())

@@ -70,7 +70,7 @@ def front_end_of(paths: Iterable[PathLike]) -> FrontEnd:
     for_others = next(one for one in known if one.takes_folders)
     by_suffix = {suffix: one for one in known for suffix in one.suffixes}
     chosen: FrontEnd | None = None
-    for path in map(os.fspath, paths):
+    for path in [os.fspath(one) for one in paths]:
         claimed = None if os.path.isdir(path) else by_suffix.get(PurePath(path).suffix)
         front_end = claimed or for_others
         if chosen is not None and front_end != chosen:

@@ -9,7 +9,7 @@ import typer
 from kleene.base.cache import Cache, default_folder
 from kleene.base.errors import SourceError, Span
 from kleene.cli.output import emit, emit_json, megabytes, rows
-from kleene.cli.sources import AsJson
+from kleene.cli.shared import AsJson
 
 
 def run(

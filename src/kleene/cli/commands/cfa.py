@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,19 +11,21 @@ import typer
 from kleene.base.device import Device
 from kleene.cli.drawing import write_svg
 from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
+from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
-from kleene.cli.sources import AsJson
+from kleene.cli.sources import SchemeSources
 from kleene.reports import cfa as report
 from kleene.reports import json
 
 if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
+    from kleene.ir.scheme import Core
 
 _GRAPHS = (".svg", ".dot", ".csv", ".json")
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Scheme program.")],
+    sources: SchemeSources,
     *,
     flows: Annotated[
         list[str] | None,
@@ -81,11 +84,11 @@ def run(
     """
     check_suffix(graph_file, _GRAPHS)
 
-    def analysed(path: Path) -> CFAResult:
+    def analysed(core: Core) -> CFAResult:
         options = {"m": m, "polyvariant_let": polyvariant_let, "road": road}
-        return _analysed(path, device, threads, reachable_only=not every_call, **options)
+        return _analysed(core, device, threads, reachable_only=not every_call, **options)
 
-    result = analysed(file)
+    result = analysed(sources.load())
     if not as_json:
         note(f"solving on {result.solution.plan}")
     if graph_file is not None:
@@ -101,7 +104,8 @@ def run(
     if why is not None:
         answers["why"] = result.why(*why)
     if diff is not None:
-        answers["diff"] = analysed(diff).call_graph().difference(result.call_graph())
+        old = analysed(replace(sources, files=[str(diff)]).load())
+        answers["diff"] = old.call_graph().difference(result.call_graph())
     answers = {name: answer for name, answer in answers.items() if answer != {}}
     if as_json:
         emit_json(report.as_json(answers) if answers else result.as_json())
@@ -109,11 +113,10 @@ def run(
         emit(report.answers(answers) if answers else report.summary(result))
 
 
-def _analysed(path: Path, device: Device, threads: int | None, **options: Any) -> CFAResult:
+def _analysed(core: Core, device: Device, threads: int | None, **options: Any) -> CFAResult:
     from kleene.analyses.cfa import CFA
-    from kleene.frontends.scheme import load
 
-    return CFA(**options).run(load(path), device=device, threads=threads)
+    return CFA(**options).run(core, device=device, threads=threads)
 
 
 def _write_graph(result: CFAResult, path: Path) -> None:

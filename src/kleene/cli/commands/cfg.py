@@ -10,7 +10,8 @@ import typer
 from kleene.cli.drawing import write_svg
 from kleene.cli.functions import picked
 from kleene.cli.output import emit, emit_json, write_whole
-from kleene.cli.sources import AsJson, Sources
+from kleene.cli.shared import AsJson
+from kleene.cli.sources import CSources
 from kleene.reports.graph import Edge, Graph, Node
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    sources: Sources,
+    sources: CSources,
     *,
     function: Annotated[
         str, typer.Option("--function", metavar="NAME", help="The function to draw.")

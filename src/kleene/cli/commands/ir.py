@@ -10,11 +10,13 @@ import typer
 
 from kleene.cli.functions import picked
 from kleene.cli.output import emit, note, rows, write_whole
-from kleene.cli.sources import AsJson, Sources
+from kleene.cli.shared import AsJson
+from kleene.cli.sources import Sources
 from kleene.reports import json
 
 if TYPE_CHECKING:
     from kleene.ir import Function, Program
+    from kleene.ir.scheme import Core
 
 
 def run(
@@ -34,24 +36,47 @@ def run(
 
     Example: kleene ir examples/shapes/*.c --function main
 
-    All files are compiled, linked and read into one program. What Kleene did not understand is kept
-    as an opaque instruction, and counted in a note.
+    C and C++ files are compiled, linked and read into one program. What Kleene did not understand
+    is kept as an opaque instruction, and counted in a note. Of a Scheme file the core is printed,
+    each variable with its number.
     """
+    from kleene.ir import Program
+
     program = sources.load()
-    chosen = picked(program, functions)
-    if as_json:
-        pieces = iter([_json(program, chosen, stats)])
-    elif stats:
-        pieces = iter([rows(program.stats().items())])
+    if isinstance(program, Program):
+        pieces = _c(program, functions or [], stats=stats, as_json=as_json)
+    elif functions:
+        raise typer.BadParameter("--function is for C and C++")
     else:
-        pieces = _text(program, chosen if functions else None)
+        pieces = _scheme(program, stats=stats, as_json=as_json)
     if output is None:
         emit(pieces)
     else:
         write_whole(output, "".join(pieces))
-    if not as_json:
+    if isinstance(program, Program) and not as_json:
         for count, what in program.notices:
             note(f"{what} ({count} times)")
+
+
+def _c(program: Program, functions: list[str], *, stats: bool, as_json: bool) -> Iterator[str]:
+    chosen = picked(program, functions)
+    if as_json:
+        return iter([_json(program, chosen, stats)])
+    if stats:
+        return iter([rows(program.stats().items())])
+    return _text(program, chosen if functions else None)
+
+
+def _scheme(core: Core, *, stats: bool, as_json: bool) -> Iterator[str]:
+    """Yield the core of a Scheme program, a line for each top-level form, or its sizes."""
+    from kleene.frontends.scheme.text import core_text
+
+    sizes = core.stats()
+    if as_json:
+        forms = {} if stats else {"forms": core_text(core).splitlines()}
+        yield json.dumps({"stats": sizes, **forms}) + "\n"
+    else:
+        yield rows(sizes.items()) if stats else core_text(core) + "\n"
 
 
 def _text(program: Program, functions: list[Function] | None) -> Iterator[str]:

@@ -10,9 +10,11 @@ import typer
 
 from kleene.base.device import Device
 from kleene.cli.drawing import write_svg
+from kleene.cli.exit_codes import ExitCode
 from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
+from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
-from kleene.cli.sources import AsJson, Sources
+from kleene.cli.sources import CSources
 from kleene.reports import json
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _TABLES = (".parquet", ".json")
 
 
 def run(
-    sources: Sources,
+    sources: CSources,
     *,
     queries: Annotated[
         list[str] | None,
@@ -100,10 +102,10 @@ def run(
     else:
         _print(result, phases, answers)
     if any(not one.passed for one in answers.get("checks", ())):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
-def _loaded(sources: Sources) -> tuple[Program, list[Phase]]:
+def _loaded(sources: CSources) -> tuple[Program, list[Phase]]:
     from kleene.analyses.points_to.answers.statistics import timed
 
     phases: list[Phase] = []

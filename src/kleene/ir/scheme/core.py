@@ -83,6 +83,17 @@ class Core(CoreAnalyses):
         """Return where a variable is bound, or first used if it is global and not defined."""
         return self.sources.span(int(self.variable_at[variable]), int(self.variable_end[variable]))
 
+    def stats(self) -> dict[str, int]:
+        """Return the sizes of the program."""
+        return {
+            "expressions": self.n_rows,
+            "lambdas": int((self.kind == LAMBDA).sum()),
+            "calls": int((self.kind == CALL).sum()),
+            "variables": self.n_variables,
+            "primitives": len(self.primitives),
+            "constants": len(self.constants),
+        }
+
     def unbound(self) -> I32:
         """Return the rows that read or assign a global variable that nothing defines."""
         missing = (self.owner == NONE) & ~self.is_defined & (self.starts_as == NONE)

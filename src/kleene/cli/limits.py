@@ -1,0 +1,128 @@
+"""`--timeout` and `--memory`: the command runs in a child process, and this one watches.
+
+The watcher can end the child whatever it is doing: compiled loops and LLVM look at no clock. What
+the child prints is held in a file and passed on when it has ended by itself; a command that was
+ended has printed nothing but notes, and has left no half of a file (`output.write_whole`) and no
+scratch folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO, NoReturn
+
+import typer
+
+from kleene.base.errors import SourceError
+from kleene.cli.shared import Shared
+
+_LOOKS_PER_S = 20
+_TIME_TO_TIDY_S = 1.0
+_MEGA = 1 << 20
+
+
+def keep(limits: Shared) -> None:
+    """Return in a child process; this one stays here, and ends as the child does.
+
+    Raises:
+        typer.Exit: the child has ended by itself; the exit code is its own.
+        SourceError: a limit was passed (`cli/timeout`, `cli/out-of-memory`), or this system cannot
+            hold to it (`cli/no-limit`).
+    """
+    if limits.timeout is None and limits.memory is None:
+        return
+    _refuse_what_cannot_be_kept(limits)
+    scratch = tempfile.mkdtemp(prefix="kleene-")
+    with tempfile.TemporaryFile() as printed:
+        child = os.fork()
+        if child == 0:
+            _become_child(scratch, printed)
+            return
+        try:
+            code = _watch(child, limits)
+            _pass_on(printed)
+        finally:
+            _end(child)
+            shutil.rmtree(scratch, ignore_errors=True)
+    raise typer.Exit(code)
+
+
+def _refuse_what_cannot_be_kept(limits: Shared) -> None:
+    if not hasattr(os, "fork"):
+        raise SourceError(None, "cli/no-limit", "this system cannot hold a command to a limit")
+    if limits.memory is not None and not Path("/proc/self/statm").exists():
+        message = "this system does not say how much memory a process holds"
+        raise SourceError(None, "cli/no-limit", message, "--timeout works")
+
+
+def _become_child(scratch: str, printed: IO[bytes]) -> None:
+    """Lead a process group, write to `printed`, and end tidily when told to."""
+    os.setpgid(0, 0)
+    os.dup2(printed.fileno(), sys.stdout.fileno())
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    signal.signal(signal.SIGTERM, _unwind)
+
+
+def _unwind(_signal: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def _watch(child: int, limits: Shared) -> int:
+    """Return the exit code of the child, or raise where it passes a limit."""
+    deadline = time.monotonic() + limits.timeout if limits.timeout else None
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        if deadline and time.monotonic() > deadline:
+            message = f"not done after {limits.timeout:g} s"
+            raise SourceError(None, "cli/timeout", message, "--timeout sets this limit")
+        if limits.memory and (n_bytes := _held(child)) > limits.memory:
+            message = f"{n_bytes / _MEGA:.0f} MB are held, and {limits.memory / _MEGA:.0f} allowed"
+            raise SourceError(None, "cli/out-of-memory", message, "--memory sets this limit")
+        time.sleep(1 / _LOOKS_PER_S)
+
+
+def _held(process: int) -> int:
+    """Return the resident bytes of a process and of all below it; 0 for those that have ended."""
+    try:
+        resident = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+        below = [
+            int(child)
+            for thread in Path(f"/proc/{process}/task").iterdir()
+            for child in (thread / "children").read_text().split()
+        ]
+    except OSError:
+        return 0
+    return resident * os.sysconf("SC_PAGE_SIZE") + sum(_held(child) for child in below)
+
+
+def _end(child: int) -> None:
+    """End the child and all it started: it may tidy up for a moment first."""
+    deadline = time.monotonic() + _TIME_TO_TIDY_S
+    try:
+        os.kill(child, signal.SIGTERM)
+        while time.monotonic() < deadline and os.waitpid(child, os.WNOHANG) == (0, 0):
+            time.sleep(1 / _LOOKS_PER_S)
+    except (ProcessLookupError, ChildProcessError):
+        pass  # it has ended by itself
+    try:
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass
+
+
+def _pass_on(printed: IO[bytes]) -> None:
+    """Print what the child has printed."""
+    printed.seek(0)
+    sys.stdout.flush()
+    shutil.copyfileobj(printed, sys.stdout.buffer)
+    sys.stdout.flush()

@@ -1,0 +1,126 @@
+"""`--timeout`, `--memory` and `--quiet`: ordinary errors, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+
+from kleene.cli.shared import bytes_of
+from tests.cli.conftest import Kleene
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SHOP = EXAMPLES / "scheme" / "shop.scm"
+
+
+def limited(tmp_path: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Return how a command with this body ends under the limits that `options` set."""
+    code = f"""
+import os, subprocess, sys, tempfile, time
+from pathlib import Path
+import typer
+from kleene.cli.guard import guarded
+from kleene.cli.output import emit, note, write_whole
+from kleene.cli.shared import AsJson, bytes_of
+
+def run(timeout: float = None, memory: str = None, as_json: bool = False):
+    limits = dict(timeout=timeout, memory=bytes_of(memory) if memory else None)
+    guarded(body)(**limits, as_json=as_json)
+
+def body(as_json):
+    {body.strip()}
+
+typer.run(run)
+"""
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", code, *options]
+    return subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path)
+
+
+def test_a_command_in_time_ends_as_without_a_limit(tmp_path: Path) -> None:
+    body = "emit(['answer\\n']); note('beside'); raise typer.Exit(3)"
+    done = limited(tmp_path, body, "--timeout", "60", "--memory", "4G")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "answer\n", "note: beside\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_time_passed_is_an_error_and_nothing_is_half_written(tmp_path: Path) -> None:
+    body = "emit(['half']); write_whole(Path('out'), (time.sleep(60), '')[1])"
+    start = time.monotonic()
+    done = limited(tmp_path, body, "--timeout", "0.5")
+    assert time.monotonic() - start < 30
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error[cli/timeout]: not done after 0.5 s\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_command_started_ends_with_it(tmp_path: Path) -> None:
+    mark = tmp_path / "alive"
+    loop = f"while true; do touch {mark}; sleep 0.1; done"
+    done = limited(tmp_path, f"subprocess.Popen(['sh', '-c', {loop!r}]).wait()", "--timeout", "0.5")
+    assert done.returncode == 1
+    last = mark.stat().st_mtime_ns
+    time.sleep(0.4)
+    assert mark.stat().st_mtime_ns == last
+
+
+def test_a_file_being_written_when_time_is_up_is_removed(tmp_path: Path) -> None:
+    body = """
+    opened = Path.open
+    class Slow:
+        def __init__(self, file): self.file = file
+        def __enter__(self): return self
+        def __exit__(self, *_): self.file.close()
+        def write(self, text): self.file.write(text); self.file.flush(); time.sleep(60)
+    Path.open = lambda self, *a, **k: Slow(opened(self, *a, **k))
+    write_whole(Path('out'), 'text')
+    """
+    assert limited(tmp_path, body, "--timeout", "0.5").returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc on this system")
+def test_too_much_memory_is_an_error(tmp_path: Path) -> None:
+    body = "held = bytearray(b'1') * (400 << 20); time.sleep(60)"
+    done = limited(tmp_path, body, "--memory", "200M", "--as-json")
+    assert (done.returncode, done.stderr) == (1, "")
+    (error,) = json.loads(done.stdout)["errors"]
+    assert error["id"] == "cli/out-of-memory"
+    assert "200 allowed" in error["message"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc on this system")
+def test_memory_of_child_processes_counts(tmp_path: Path) -> None:
+    child = "x = bytearray(b'1') * (400 << 20); import time; time.sleep(60)"
+    body = f"subprocess.run([sys.executable, '-c', {child!r}])"
+    done = limited(tmp_path, body, "--memory", "200M", "--timeout", "50")
+    assert done.stderr.startswith("error[cli/out-of-memory]")
+
+
+def test_a_command_under_limits_answers_the_same(kleene: Kleene) -> None:
+    plain, under = kleene("ir", SHOP), kleene("ir", SHOP, "--timeout", 100, "--memory", "8G")
+    assert (under.returncode, under.stdout) == (0, plain.stdout)
+
+
+def test_quiet_prints_the_answer_alone(kleene: Kleene) -> None:
+    assert kleene("cfa", SHOP, "--quiet").stderr == ""
+    assert kleene("cfa", SHOP).stderr.startswith("note: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"), [("7", 7), ("2K", 2048), ("1.5M", 3 << 19), ("4GiB", 4 << 30)]
+)
+def test_sizes(text: str, n_bytes: int) -> None:
+    assert bytes_of(text) == n_bytes
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "4X", "G"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        bytes_of(text)
