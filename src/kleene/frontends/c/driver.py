@@ -97,14 +97,14 @@ def _read_directly(units: Sequence[Unit]) -> Program | None:
 
 
 def _read_by_llvm(units: Sequence[Unit]) -> Program:
-    """Return the program of any units, which LLVM makes one module of and prints."""
-    from kleene.frontends.c import reader
+    """Return the program of any units, which LLVM makes one module of."""
+    from kleene.frontends.c.reader import bits
 
     with progress.task("linking"), linking(units) as finish:
-        reader.read(b"")  # loads the compiled loops while LLVM works in its process
-        text = finish()
+        bits.warm()  # loads the compiled loops while LLVM works in its process
+        raw = finish()
     with progress.task("reading"):
-        return reader.read(text)
+        return bits.read_own(raw)
 
 
 def _words(value: PathLike | Iterable[PathLike]) -> tuple[str, ...]:

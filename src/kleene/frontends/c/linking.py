@@ -1,4 +1,4 @@
-"""Units to the text of one verified module, by LLVM in a process of its own.
+"""Units to the bitcode of one verified module, by LLVM in a process of its own.
 
 LLVM ends its process on some inputs (a failed assertion, a fatal error, a stack overflow); here
 that is an error with the file's name. The child also has a time and a memory limit, and takes its
@@ -27,14 +27,14 @@ _MEMORY_PER_BYTE = 400  # an 8 MB module takes 0.4 GB
 
 
 def link(units: Sequence[Unit]) -> bytes:
-    """Return the text of the one module that `units` make, as LLVM prints it."""
+    """Return the bitcode of the one module that `units` make, as our LLVM writes it."""
     with linking(units) as finish:
         return finish()
 
 
 @contextmanager
 def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
-    """Start LLVM on `units`; the block gets the function that waits for the text they make."""
+    """Start LLVM on `units`; the `with` block gets the function that waits for their bitcode."""
     n_bytes = sum(len(unit.raw) for unit in units)
     limit_s = _MIN_TIME_S + _TIME_S_PER_MB * n_bytes / 1e6
     with (
@@ -45,7 +45,7 @@ def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
         _ask(units, _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes, request)
         with subprocess.Popen(_COMMAND, stdin=request, stdout=answer, stderr=complaints) as child:
             try:
-                yield lambda: _text(units, child, limit_s, answer, complaints)
+                yield lambda: _module(units, child, limit_s, answer, complaints)
             finally:
                 child.kill()
 
@@ -65,14 +65,14 @@ def _ask(units: Sequence[Unit], memory_bytes: int, request: IO[bytes]) -> None:
     request.seek(0)
 
 
-def _text(
+def _module(
     units: Sequence[Unit],
     child: subprocess.Popen[bytes],
     limit_s: float,
     answer: IO[bytes],
     complaints: IO[bytes],
 ) -> bytes:
-    """Return the child's text; its errors, or how it died, are raised."""
+    """Return the child's bitcode; its errors, or how it died, are raised."""
     if problem := _problem(child, limit_s):
         complaints.seek(0)
         raise _death(units, problem, complaints.read().decode(errors="replace"))

@@ -1,7 +1,7 @@
-"""The process that holds LLVM: it reads units from stdin and writes one module's text to stdout.
+"""The process that holds LLVM: it reads units from stdin and writes one module's bitcode to stdout.
 
-Parse, check, normalise, link, verify, print. The answer begins with a line of JSON that lists the
-errors found; if there are none, the text follows. See `linking`, which starts it.
+Parse, check, normalise, link, verify, write. The answer begins with a line of JSON that lists the
+errors found; if there are none, the bitcode follows. See `linking`, which starts it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import llvmlite.binding as llvm
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
 from kleene.frontends.c.exchange import MARK, Unit
-from kleene.frontends.c.reader import PADDING
 
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 
@@ -28,23 +27,22 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else prints, it does not end up in the answer
     units = _receive(sys.stdin.buffer)
-    text, errors = b"", []
+    module, errors = b"", []
     try:
-        text = build(units)
+        module = build(units)
     except SourceError as error:
         errors = [single.as_json() for single in error]
     except UnicodeDecodeError:  # llvmlite decodes every name and message it is asked for
         span = Span(units[0].file) if len(units) == 1 else None
         errors = [SourceError(span, "c/bad-bitcode", "a name in it is not UTF-8").as_json()]
     answer.write(json.dumps(errors).encode() + b"\n")
-    answer.write(text)
-    answer.write(PADDING if text else b"")
+    answer.write(module)
     answer.close()
     os._exit(0)
 
 
 def build(units: Sequence[Unit]) -> bytes:
-    """Return the text of the module that `units` make together."""
+    """Return the bitcode of the module that `units` make together."""
     modules: list[Any] = []
     errors: list[SourceError] = []
     for number, unit in enumerate(units):
@@ -61,8 +59,9 @@ def build(units: Sequence[Unit]) -> bytes:
     module = _link(files, modules)
     if not symbols.declares_anything(module):
         raise SourceError(Span(files[0]), "c/empty-module", "nothing is declared or defined here")
-    _mark("print")
-    return str(module).encode()
+    _mark("write")
+    raw: bytes = module.as_bitcode()
+    return raw
 
 
 def _receive(stream: BinaryIO) -> list[Unit]:

@@ -13,7 +13,7 @@ from kleene.frontends.c.reader import debug, state
 from kleene.frontends.c.reader.decode import narrow, real_bits
 from kleene.frontends.c.reader.faults import unread
 from kleene.frontends.c.reader.words import SIMPLE_TYPES, WORDS
-from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeKind, ValueKind
+from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, ValueKind
 from kleene.ir.derived import address_taken
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
@@ -34,6 +34,14 @@ from kleene.ir.tables import (
     Variables,
 )
 
+_DEEPEST = 50
+_WORD_OF = {
+    int(ConstantKind.NULL): b"null",
+    int(ConstantKind.UNDEF): b"undef",
+    int(ConstantKind.POISON): b"poison",
+    int(ConstantKind.ZERO): b"zeroinitializer",
+}
+
 
 def assemble(texts: list[bytes], nodes: I64, heap: I64, excerpt: Callable[[int], bytes]) -> Program:
     """Return the program that was read into `heap`, given texts by symbol and by excerpt."""
@@ -51,6 +59,7 @@ class _Assembly:
         self._symbols: dict[bytes, int] = {}
         self._words = list(WORDS)
         self._globals = self._rows(state.GLOBALS, state.N_GLOBALS)
+        self._type_rows = self._rows(state.TYPES, state.N_TYPES)
         self._functions = self._rows(state.FUNCTIONS, state.N_FUNCTIONS)
         self._blocks = self._rows(state.BLOCKS, state.N_BLOCKS)
         counts = (state.N_GLOBALS, state.N_CONSTANTS, state.N_ARGUMENTS, state.N_BLOCKS)
@@ -110,9 +119,77 @@ class _Assembly:
 
     def _excerpt(self, number: int) -> int:
         """Return the symbol of an excerpt's text."""
+        if number >= 0:
+            return self._add(self._text_of_excerpt(number))
+        return self._add(self._written(number))
+
+    def _written(self, number: int) -> bytes:
+        """Return a text that only its number describes: see `state.A_NODE`."""
         if number == state.A_NODE:
-            return self._add("!")
-        return self._add(self._text_of_excerpt(number))
+            return b"!"
+        if number <= state.CONSTANT_TEXT:
+            return b"constant of record %d" % (state.CONSTANT_TEXT - number)
+        if number <= state.INSTRUCTION_TEXT:
+            return b"instruction of record %d" % (state.INSTRUCTION_TEXT - number)
+        return self._value_text(state.VALUE_TEXT - number)
+
+    def _value_text(self, tagged: int) -> bytes:
+        """Return a value as LLVM prints it where it is metadata: `i32 1`, `ptr @x`, `ptr %x`."""
+        kind, row = tagged >> state.TAG_SHIFT, tagged & state.TAG_MASK
+        if kind == ValueKind.GLOBAL:
+            space = self._globals[self._global_of[row], state.G_SPACE]
+            return b"ptr%s @%s" % (_space_text(space), self._texts[row])
+        if kind != ValueKind.CONSTANT:
+            is_argument = kind == ValueKind.ARGUMENT
+            table, count = (
+                (state.ARGUMENTS, state.N_ARGUMENTS)
+                if is_argument
+                else (state.INSTRUCTIONS, state.N_INSTRUCTIONS)
+            )
+            columns = (state.A_TYPE, state.A_NAME) if is_argument else (state.I_TYPE, state.I_NAME)
+            type_id, name = self._rows(table, count)[row, columns].tolist()
+            return b"%s %%%s" % (self._type_text(type_id), self._texts[name])
+        constant = self._rows(state.CONSTANTS, state.N_CONSTANTS)[row]
+        text = _WORD_OF.get(int(constant[state.C_KIND]), b"...")
+        if constant[state.C_KIND] == ConstantKind.INT:
+            payload = int(constant[state.C_PAYLOAD])
+            is_wide = constant[state.C_FLAGS] & Flag.WIDE
+            text = self._texts[payload] if is_wide else b"%d" % payload
+        return b"%s %s" % (self._type_text(int(constant[state.C_TYPE])), text)
+
+    def _type_text(self, type_id: int, depth: int = 0) -> bytes:
+        """Return a type as LLVM prints it; what lies very deep is left out."""
+        kind, flags, name, bits, first, count = self._type_rows[type_id].tolist()
+        pool = self._cells(state.ELEMENTS, state.N_ELEMENTS)[first : first + count].tolist()
+        if depth > _DEEPEST:
+            return b"..."
+        if kind == TypeKind.OTHER and type_id >= len(SIMPLE_TYPES):
+            end = 2 + pool[1]
+            words = [b'"%s"' % self._texts[pool[0]]]
+            words += [self._type_text(inner, depth + 1) for inner in pool[2:end]]
+            words += [b"%d" % number for number in pool[end:]]
+            return b"target(%s)" % b", ".join(words)
+        inner = [self._type_text(element, depth + 1) for element in pool] if not name else []
+        match kind:
+            case TypeKind.INT:
+                return b"i%d" % bits
+            case TypeKind.POINTER:
+                return b"ptr" + _space_text(bits)
+            case TypeKind.ARRAY:
+                return b"[%d x %s]" % (bits, inner[0])
+            case TypeKind.VECTOR:
+                scalable = b"vscale x " if flags & TypeFlag.SCALABLE else b""
+                return b"<%s%d x %s>" % (scalable, bits, inner[0])
+            case TypeKind.FUNCTION:
+                dots = [b"..."] if flags & TypeFlag.VARARG else []
+                return b"%s (%s)" % (inner[0], b", ".join([*inner[1:], *dots]))
+            case TypeKind.STRUCT if name:
+                return b"%%%s" % (self._texts[name - 1] if name > 0 else b"%d" % (-name - 1))
+            case TypeKind.STRUCT:
+                body = b"{ %s }" % b", ".join(inner) if inner else b"{}"
+                return b"<%s>" % body if flags & TypeFlag.PACKED else body
+            case _:
+                return SIMPLE_TYPES[type_id].encode()
 
     def _word(self, number: int) -> int:
         """Return the symbol of a word."""
@@ -140,14 +217,15 @@ class _Assembly:
         return values.astype(np.int32)
 
     def _types(self, data_layout: str) -> Types:
-        rows = self._rows(state.TYPES, state.N_TYPES)
+        rows = self._type_rows
         kind = rows[:, state.T_KIND].astype(np.uint8)
         flags = rows[:, state.T_FLAGS].astype(np.uint8)
         bits = rows[:, state.T_BITS].copy()
         for row in np.flatnonzero(bits < 0):  # an array's count that took a symbol
             bits[row] = self._number(narrow, -bits[row] - 1) or 0
         pool = self._cells(state.ELEMENTS, state.N_ELEMENTS)
-        offsets, places = _ranges(rows[:, state.T_FIRST], rows[:, state.T_COUNT])
+        count = np.where(kind == TypeKind.OTHER, 0, rows[:, state.T_COUNT])
+        offsets, places = _ranges(rows[:, state.T_FIRST], count)
         elements = pool[places].astype(np.int32)
         size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
         names = np.array(
@@ -160,7 +238,7 @@ class _Assembly:
         if kind in (TypeKind.FLOAT, TypeKind.OTHER) and type_id < len(SIMPLE_TYPES):
             return self._add(SIMPLE_TYPES[type_id])
         if kind == TypeKind.OTHER:
-            return self._excerpt(name - 1)
+            return self._excerpt(name - 1) if name else self._add(self._type_text(type_id))
         if name < 0:
             return self._add(str(-name - 1))
         return max(name - 1, 0)
@@ -336,10 +414,18 @@ class _Assembly:
     def _notices(self) -> Notices:
         rows = self._rows(state.NOTICES, state.N_NOTICES)
         texts = [
-            self._word(-symbol - 1) if symbol < 0 else symbol or self._add("no word")
+            self._excerpt(symbol)
+            if symbol <= state.INSTRUCTION_TEXT
+            else self._word(-symbol - 1)
+            if symbol < 0
+            else symbol or self._add("no word")
             for symbol in rows[:, state.N_TEXT].tolist()
         ]
         return Notices(text=np.array(texts, np.int32), count=rows[:, state.N_COUNT].copy())
+
+
+def _space_text(space: int) -> bytes:
+    return b" addrspace(%d)" % space if space else b""
 
 
 def _column(rows: I64, column: int, dtype: Any = np.int32) -> Any:

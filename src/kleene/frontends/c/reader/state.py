@@ -152,7 +152,11 @@ P_WIDTH, N_WIDTH, X_WIDTH = (WIDTH[t] for t in (PASSED, NOTICES, FRAMES))
 # Columns of a frame: an unfinished type or constant.
 X_SORT, X_BASE, X_TYPE, X_OPCODE, X_FLAGS, X_ABOUT, X_PAYLOAD, X_CLOSE = range(8)
 
-A_NODE = -1  # instead of an excerpt: metadata that is a node, whose number names nothing here
+# Instead of a symbol, where a text is asked for that `assemble` is to write:
+A_NODE = -1  # metadata that is a node, whose number names nothing here
+VALUE_TEXT = -2  # minus a tagged value: the value as metadata
+INSTRUCTION_TEXT = -(1 << 60)  # minus the code of a record of a body that is not understood
+CONSTANT_TEXT = -(1 << 61)  # minus the code of a record of a constant
 MAX_NOTICES = 4096
 SLACK = 64  # rows beyond what the text can fill
 SIMPLE = {word: place for place, word in enumerate(SIMPLE_TYPES)}

@@ -22,9 +22,27 @@ def read(raw: bytes) -> Program | None:
     version = re.match(r"LLVM(\d+)", bitcode.producer(raw) or "")
     if not version or int(version[1]) not in MAJORS:
         return None
-    from kleene.frontends.c.reader.bits.whole import read_whole
+    from kleene.frontends.c.reader.bits.whole import read_given
 
-    return read_whole(raw, int(version[1]))
+    return read_given(raw, int(version[1]))
 
 
-__all__ = ["read"]
+def read_own(raw: bytes) -> Program:
+    """Return the program of bitcode that our own LLVM has written.
+
+    Raises:
+        SourceError: `c/unread`; there is something in it that this reader does not know.
+    """
+    from kleene.frontends.c.reader.bits import whole
+
+    return whole.read_own(raw)
+
+
+def warm() -> None:
+    """Load, or compile, the loops of this reader."""
+    from kleene.frontends.c.reader.bits import whole
+
+    whole.warm()
+
+
+__all__ = ["read", "read_own", "warm"]

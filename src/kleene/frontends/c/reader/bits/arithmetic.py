@@ -14,7 +14,7 @@ from kleene.frontends.c.reader.bits.cursor import (
 )
 from kleene.frontends.c.reader.bits.rows import add, fast_math
 from kleene.frontends.c.reader.bits.scalars import T_FLOAT, T_VECTOR, element_of, kind_of
-from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE
+from kleene.frontends.c.reader.bits.state import LAST_TYPE, UNKNOWN
 from kleene.frontends.c.reader.state import (
     I_FLAGS,
     I_OPCODE,
@@ -121,15 +121,16 @@ def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
     add(m, typed(c, h))
     type_id = h[LAST_TYPE]
     add(m, relative(c, h))
+    m[row + I_TYPE] = type_id
     code, flags = item(c, h), optional(c, h)
     if code < 0 or code >= len(_INTEGER_OF):
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
         return
     opcode = _REAL_OF[code] if is_real(m, type_id) else _INTEGER_OF[code]
     if opcode < 0:
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
         return
-    m[row + I_OPCODE], m[row + I_TYPE] = opcode, type_id
+    m[row + I_OPCODE] = opcode
     if FADD <= opcode <= FREM:
         m[row + I_FLAGS] = fast_math(flags)
     elif _WRAPS[opcode]:
@@ -148,7 +149,7 @@ def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_TYPE] = a_type(c, h)
     code, flags = item(c, h), optional(c, h)
     if code < 0 or code >= len(_CAST_OF):
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
         return
     opcode = _CAST_OF[code]
     m[row + I_OPCODE] = opcode
@@ -157,11 +158,11 @@ def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
     elif opcode == ZEXT or opcode == UITOFP:
         m[row + I_FLAGS] = bit(flags, 0, NNEG)
         if flags & ~1:
-            h[FAULT] = 1
+            h[UNKNOWN] = 1
     elif opcode == FPTRUNC or opcode == FPEXT:
         m[row + I_FLAGS] = fast_math(flags)
     elif flags:
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
 
 
 @no_refcount
@@ -177,11 +178,11 @@ def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
         m[row + I_OPCODE], m[row + I_SUB] = FCMP, predicate
         m[row + I_FLAGS] = fast_math(flags)
         if predicate < 0 or predicate > 15:
-            h[FAULT] = 1
+            h[UNKNOWN] = 1
         return
     predicate -= _FIRST_INTEGER_PREDICATE
     if predicate < 0 or predicate >= len(_PREDICATE_OF):
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
         return
     m[row + I_OPCODE], m[row + I_SUB] = ICMP, _PREDICATE_OF[predicate]
     m[row + I_FLAGS] = bit(flags, 0, SAMESIGN)

@@ -15,15 +15,17 @@ from kleene.frontends.c.reader.bits.cursor import (
     optional,
     signed,
 )
+from kleene.frontends.c.reader.bits.rows import notice
 from kleene.frontends.c.reader.bits.scalars import (
     FLOAT,
     INT,
+    NULL,
     T_ARRAY,
     T_FLOAT,
-    T_INT,
     T_STRUCT,
     T_VECTOR,
     WIDE,
+    ZERO,
     bits_of,
     element_of,
     kind_of,
@@ -31,12 +33,15 @@ from kleene.frontends.c.reader.bits.scalars import (
     number_constant,
 )
 from kleene.frontends.c.reader.bits.state import (
+    AT,
     CONSTANT_TYPE,
+    END,
     FAULT,
     FIRST_BLOCKS,
     FIRST_CONSTANT,
     GLOBAL_ROW,
     N_GLOBALS,
+    N_UNKNOWN,
     N_VALUES,
     N_WAITING,
     VALUE_RECORDS,
@@ -48,8 +53,13 @@ from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, R_WIDT
 from kleene.frontends.c.reader.bits.texts import symbol_of
 from kleene.frontends.c.reader.interned import intern_constant, plain_constant
 from kleene.frontends.c.reader.state import (
+    C_FIRST,
     C_KIND,
+    C_OPCODE,
+    C_PAYLOAD,
     C_WIDTH,
+    CONSTANT_OPERANDS,
+    CONSTANT_TEXT,
     CONSTANTS,
     G_FUNCTION,
     G_WIDTH,
@@ -77,8 +87,11 @@ BLOCK_ADDRESS, ASSEMBLY = int(ConstantKind.BLOCK_ADDRESS), int(ConstantKind.ASSE
 SIDE_EFFECT = int(Flag.SIDE_EFFECT)
 NUW, NSW = int(Flag.NUW), int(Flag.NSW)
 INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
-GEP = int(Opcode.GETELEMENTPTR)
+GEP, EXTRACT = int(Opcode.GETELEMENTPTR), int(Opcode.EXTRACTELEMENT)
+INSERT, SHUFFLE = int(Opcode.INSERTELEMENT), int(Opcode.SHUFFLEVECTOR)
+UNKNOWN_CONSTANT = int(ConstantKind.UNKNOWN)
 W_EQUIVALENT, W_NO_CFI = WORDS["dso_local_equivalent"], WORDS["no_cfi"]
+W_SIGNED = WORDS["ptrauth"]
 WIDE_TEXT = 200  # our own code, of no file: a number that was made a text before reading
 UNMADE, WAITED = -1, -2
 # Expressions that LLVM 22 still has; it makes instructions of the others.
@@ -131,8 +144,35 @@ def inner(c: Cells, record: int) -> tuple[int, int, int]:
     if code == blocks.CONSTANT_ADDRESS:
         return first + 3, end, 2
     if code == blocks.CONSTANT_RANGED_ADDRESS:
-        return first + 6, end, 2
+        return min(first + 4 + range_size(c, first + 2, end), end), end, 2
+    if code == blocks.CONSTANT_EXTRACT:
+        return first + 1, end, 2
+    if code == blocks.CONSTANT_SHUFFLE_TO:
+        return first + 1, end, 1
+    if (
+        code == blocks.CONSTANT_INSERT
+        or code == blocks.CONSTANT_SHUFFLE
+        or code == blocks.CONSTANT_SIGNED
+        or code == blocks.CONSTANT_OLD_SIGNED
+    ):
+        return first, end, 1
     return first, first, 1
+
+
+@no_refcount
+def range_size(c: Cells, place: int, end: int) -> int:
+    """Return how many operands follow the width at `place`: two bounds, wide ones by the word."""
+    if place + 1 >= end or c[place] <= 64:
+        return 2
+    both = c[place + 1]
+    return 1 + max((both & 0xFFFFFFFF) + (both >> 32), 0)
+
+
+@no_refcount
+def is_type(c: Cells, record: int, place: int) -> bool:
+    """Return whether a place that `inner` spans is a type: the index's, of an insertelement."""
+    row = record * R_WIDTH
+    return c[row + R_CODE] == blocks.CONSTANT_INSERT and place == c[row + R_FIRST] + 2
 
 
 @no_refcount
@@ -140,6 +180,8 @@ def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
     """Put the constants within a constant that are not yet made on the list of those to make."""
     first, end, stride = inner(c, record)
     for place in range(first, end, stride):
+        if is_type(c, record, place):
+            continue
         number = c[place]
         if number < 0 or number >= h[N_VALUES] or h[h[VALUES] + number] == WAITED:
             h[FAULT] = 1  # not there, or within itself
@@ -154,7 +196,8 @@ def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Push the constants within a constant, all made."""
     first, end, stride = inner(c, record)
     for place in range(first, end, stride):
-        push(m, h[h[VALUES] + c[place]])
+        if not is_type(c, record, place):
+            push(m, h[h[VALUES] + c[place]])
 
 
 @no_refcount
@@ -184,6 +227,17 @@ def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     if is_splat:
         m[TOP] = base + 1
     return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
+
+
+@no_refcount
+def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
+    """Return the number of this type whose bits are these; of a vector's type, a splat of it."""
+    noinline()
+    if kind_of(m, type_id) != T_VECTOR:
+        return number_constant(h, m, type_id, bits)
+    base = m[TOP]
+    push(m, number_constant(h, m, element_of(m, type_id), bits))
+    return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
 
 
 @no_refcount
@@ -225,23 +279,64 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
         item(c, h)
         item(c, h)
         if left(h) > 0 and item(c, h):  # flags that no constant has
-            h[FAULT] = 1
+            opcode = -1
+    elif code == blocks.CONSTANT_EXTRACT:
+        opcode = EXTRACT if left(h) == 4 else -1
+    elif code == blocks.CONSTANT_INSERT:
+        opcode = INSERT if left(h) == 4 else -1
+    elif code == blocks.CONSTANT_SHUFFLE or code == blocks.CONSTANT_SHUFFLE_TO:
+        opcode = SHUFFLE if left(h) == (3 if code == blocks.CONSTANT_SHUFFLE else 4) else -1
     else:
         opcode, about = GEP, a_type(c, h)
         flags = address_flags(item(c, h))
         if code == blocks.CONSTANT_RANGED_ADDRESS:
-            if item(c, h) > 64:  # the width of the range
-                h[FAULT] = 1
-            item(c, h)
-            item(c, h)
+            for _ in range(1 + range_size(c, h[AT], h[END])):
+                item(c, h)
         if left(h) < 2 or left(h) & 1:
             h[FAULT] = 1
-    if opcode < 0:
-        h[FAULT] = 1
     if h[FAULT]:
         return TAG_CONSTANT
     push_inner(c, h, m, record)
+    if opcode < 0:
+        h[N_UNKNOWN] += 1
+        notice(m, CONSTANT_TEXT - code)
+        return intern_constant(m, UNKNOWN_CONSTANT, 0, 0, type_id, -1, CONSTANT_TEXT - code, base)
+    if opcode == SHUFFLE:
+        element = splat_element(m, base)
+        if element >= 0:
+            m[TOP] = base
+            push(m, element)
+            return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
     return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
+
+
+@no_refcount
+def constant_row(m: Cells, tagged: int) -> int:
+    """Return the row of a constant, -1 of another value."""
+    if tagged < TAG_CONSTANT or tagged > TAG_CONSTANT + TAG_MASK:
+        return -1
+    return m[CONSTANTS] + (tagged & TAG_MASK) * C_WIDTH
+
+
+@no_refcount
+def splat_element(m: Cells, base: int) -> int:
+    """Return the number that a shufflevector repeats, -1 if it is no splat.
+
+    A scalable vector of one number is written `shufflevector (insertelement (poison, X, 0), poison,
+    zeroinitializer)`; its operands are the stack from `base` on.
+    """
+    noinline()
+    whole, mask = constant_row(m, m[m[STACK] + base]), constant_row(m, m[m[STACK] + base + 2])
+    if whole < 0 or mask < 0 or m[mask + C_KIND] != ZERO:
+        return -1
+    if m[whole + C_KIND] != EXPRESSION or m[whole + C_OPCODE] != INSERT:
+        return -1
+    first = m[CONSTANT_OPERANDS] + m[whole + C_FIRST]
+    index, element = constant_row(m, m[first + 2]), constant_row(m, m[first + 1])
+    if index < 0 or m[index + C_KIND] != INT or m[index + C_PAYLOAD] != 0 or element < 0:
+        return -1
+    is_number = m[element + C_KIND] == INT or m[element + C_KIND] == FLOAT
+    return m[first + 1] if is_number else -1
 
 
 @no_refcount
@@ -286,6 +381,23 @@ def wrapped(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
 
 
 @no_refcount
+def signed_pointer(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
+    """Return `ptrauth (pointer, key, discriminator, address, symbol)` without zeros at the end."""
+    noinline()
+    base = m[TOP]
+    push_inner(c, h, m, record)
+    if m[TOP] - base < 4:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    while m[TOP] - base > 2:
+        row = constant_row(m, m[m[STACK] + m[TOP] - 1])
+        if row < 0 or (m[row + C_KIND] != NULL and m[row + C_KIND] != INT) or m[row + C_PAYLOAD]:
+            break
+        m[TOP] -= 1
+    return intern_constant(m, WRAPPED, 0, 0, type_id, -1, W_SIGNED, base)
+
+
+@no_refcount
 def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return a constant that holds no other."""
     noinline()
@@ -297,13 +409,9 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
     if code == blocks.CONSTANT_POISON:
         return plain_constant(m, POISON, type_id, 0)
     if code == blocks.CONSTANT_INTEGER:
-        if kind_of(m, type_id) != T_INT:  # a vector of it, which nobody writes yet
-            h[FAULT] = 1
-        return number_constant(h, m, type_id, signed(item(c, h)))
+        return number_or_splat(h, m, type_id, signed(item(c, h)))
     if code == blocks.CONSTANT_FLOAT:
-        if kind_of(m, type_id) != T_FLOAT:
-            h[FAULT] = 1
-        return number_constant(h, m, type_id, item(c, h))
+        return number_or_splat(h, m, type_id, item(c, h))
     if code == WIDE_TEXT:
         kind = FLOAT if kind_of(m, type_id) == T_FLOAT else INT
         return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[TOP])
@@ -335,11 +443,15 @@ def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     made = TAG_CONSTANT
     if code == blocks.CONSTANT_AGGREGATE:
         made = aggregate(c, h, m, record, type_id)
+    elif code == blocks.CONSTANT_SIGNED or code == blocks.CONSTANT_OLD_SIGNED:
+        made = signed_pointer(c, h, m, record, type_id)
     elif (
         code == blocks.CONSTANT_BINARY
         or code == blocks.CONSTANT_CAST
         or code == blocks.CONSTANT_ADDRESS
         or code == blocks.CONSTANT_RANGED_ADDRESS
+        or blocks.CONSTANT_EXTRACT <= code <= blocks.CONSTANT_SHUFFLE
+        or code == blocks.CONSTANT_SHUFFLE_TO
     ):
         made = expression(c, h, m, record, code, type_id)
     else:

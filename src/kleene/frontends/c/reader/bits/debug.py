@@ -14,7 +14,6 @@ from kleene.frontends.c.reader.bits.state import (
     MD_DATA,
     MD_EMPTY_EXPRESSION,
     MD_KIND,
-    MD_NODE,
     MD_STRING,
     MD_VALUE,
     N_NODES,
@@ -37,6 +36,7 @@ from kleene.frontends.c.reader.state import (
     INSTRUCTIONS,
     N_BINDINGS,
     N_INSTRUCTIONS,
+    TAG_NUMBERED,
     V_BEFORE,
     V_EXACT,
     V_FUNCTION,
@@ -45,6 +45,7 @@ from kleene.frontends.c.reader.state import (
     V_VALUE,
     V_VARIABLE,
     V_WIDTH,
+    VALUE_TEXT,
 )
 from kleene.frontends.c.reader.types import METADATA
 from kleene.ir.codes import Binding, ConstantKind
@@ -92,9 +93,12 @@ def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     kind = h[h[MD_KIND] + row]
     if kind == MD_STRING:
         return plain_constant(m, METADATA_CONSTANT, METADATA, h[h[MD_DATA] + row])
-    if kind != MD_NODE:
-        h[FAULT] = 1
-    return plain_constant(m, METADATA_CONSTANT, METADATA, A_NODE)
+    text = A_NODE
+    if kind == MD_VALUE:
+        inside = value(h, h[h[MD_DATA] + row])
+        if inside < TAG_NUMBERED:
+            text = VALUE_TEXT - inside
+    return plain_constant(m, METADATA_CONSTANT, METADATA, text)
 
 
 @no_refcount

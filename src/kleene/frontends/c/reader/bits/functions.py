@@ -14,7 +14,7 @@ from kleene.frontends.c.reader.bits.compiled import (
 )
 from kleene.frontends.c.reader.bits.constants import declare, make_all
 from kleene.frontends.c.reader.bits.cursor import define, go_to, item, left
-from kleene.frontends.c.reader.bits.debug import debug_record, place
+from kleene.frontends.c.reader.bits.debug import METADATA_CONSTANT, debug_record, place
 from kleene.frontends.c.reader.bits.globals import all_globals, initializers
 from kleene.frontends.c.reader.bits.head import (
     attribute_group,
@@ -24,7 +24,7 @@ from kleene.frontends.c.reader.bits.head import (
 )
 from kleene.frontends.c.reader.bits.instructions import known
 from kleene.frontends.c.reader.bits.metadata import attachment, metadata_record
-from kleene.frontends.c.reader.bits.rows import new_instruction
+from kleene.frontends.c.reader.bits.rows import OPAQUE, new_instruction, notice
 from kleene.frontends.c.reader.bits.state import (
     BODIES,
     BUNDLED,
@@ -51,16 +51,19 @@ from kleene.frontends.c.reader.bits.state import (
     N_MODULE_VALUES,
     N_ORDERED,
     N_ROWS,
+    N_UNKNOWN,
     N_VALUES,
     O_SORT,
     O_WIDTH,
     ORDER,
+    UNKNOWN,
     USED,
     VALUES,
     ZERO_TEXTS,
 )
 from kleene.frontends.c.reader.bits.stream import ENTER, LEAVE, R_BLOCK, R_CODE, R_WIDTH
 from kleene.frontends.c.reader.bits.texts import symbol_of
+from kleene.frontends.c.reader.interned import plain_constant
 from kleene.frontends.c.reader.state import (
     A_NAME,
     A_TYPE,
@@ -79,10 +82,16 @@ from kleene.frontends.c.reader.state import (
     F_WIDTH,
     FULL,
     FUNCTIONS,
+    I_ABOUT,
+    I_ALIGN,
+    I_FIRST,
+    I_FLAGS,
     I_NAME,
     I_OPCODE,
+    I_SUB,
     I_TYPE,
     I_WIDTH,
+    INSTRUCTION_TEXT,
     INSTRUCTIONS,
     N_ARGUMENTS,
     N_BINDINGS,
@@ -100,7 +109,7 @@ from kleene.frontends.c.reader.state import (
     V_VALUE,
     V_WIDTH,
 )
-from kleene.frontends.c.reader.types import VOID
+from kleene.frontends.c.reader.types import METADATA, VOID
 from kleene.ir.codes import Opcode
 
 LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
@@ -199,6 +208,21 @@ def open_block(h: Cells, m: Cells) -> None:
 
 
 @no_refcount
+def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
+    """Make the last instruction an opaque one: what it is, then every operand that was read."""
+    noinline()
+    first, end = m[OPERANDS] + m[row + I_FIRST], m[OPERANDS] + m[N_OPERANDS]
+    for cell in range(end, first, -1):
+        m[cell] = m[cell - 1]
+    m[first] = plain_constant(m, METADATA_CONSTANT, METADATA, INSTRUCTION_TEXT - code)
+    m[N_OPERANDS] += 1
+    m[row + I_OPCODE], m[row + I_SUB], m[row + I_ALIGN], m[row + I_FLAGS] = OPAQUE, 0, 0, 0
+    m[row + I_ABOUT] = -1
+    h[N_UNKNOWN] += 1
+    notice(m, INSTRUCTION_TEXT - code)
+
+
+@no_refcount
 def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Append the instruction of the record at hand."""
     noinline()
@@ -207,9 +231,13 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
         if h[FAULT]:
             return
     row = new_instruction(m)
+    h[UNKNOWN] = 0
     known(c, h, m, row, code)
     if h[FAULT] or m[ERROR]:
         return
+    is_last = m[row + I_OPCODE] <= LAST_TERMINATOR
+    if h[UNKNOWN]:
+        opaque(h, m, row, code)
     is_call = code == blocks.CALL or code == blocks.INVOKE or code == blocks.CALL_BRANCH
     if h[BUNDLED] and not is_call:
         h[FAULT] = 1
@@ -217,7 +245,7 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     if m[row + I_TYPE] != VOID:
         define(h, TAG_INSTRUCTION + m[N_INSTRUCTIONS], m[row + I_TYPE])
     m[N_INSTRUCTIONS] += 1
-    if m[row + I_OPCODE] <= LAST_TERMINATOR:
+    if is_last:
         h[IN_BLOCK] = 0
 
 
@@ -288,8 +316,8 @@ def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> Non
 
 
 @no_refcount
-def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> None:
-    """Read types, attributes and tags."""
+def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> int:
+    """Read types, attributes and tags; return the record where reading stopped, or how many."""
     noinline()
     for zero in range(ZERO_TEXTS, ZERO_TEXTS + 3):
         h[zero] = symbol_of(text, s, h[zero])
@@ -305,7 +333,8 @@ def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int
             elif block == blocks.BUNDLE_TAGS:
                 bundle_tag(text, s, c, h, record)
         if h[FAULT] or m[ERROR]:
-            return
+            return record
+    return n_records
 
 
 @no_refcount
@@ -333,16 +362,16 @@ def body_record(
 @entry_point
 def read_records(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
-) -> None:
-    """Read all records into the heap."""
+) -> int:
+    """Read all records into the heap; return the one where reading stopped, or how many."""
     h[FUNCTION] = -1
-    read_head(text, s, c, h, m, n_records)
+    stopped = read_head(text, s, c, h, m, n_records)
     if h[FAULT] or m[ERROR]:
-        return
+        return stopped
     all_globals(text, s, c, h, m)
     for record in range(n_records):
         if h[FAULT] or m[ERROR] or m[FULL]:
-            return
+            return record - 1
         code = c[record * R_WIDTH + R_CODE]
         if code == ENTER or code == LEAVE:
             block_end(h, m, c, c[record * R_WIDTH + R_BLOCK], code == ENTER)
@@ -353,3 +382,4 @@ def read_records(
     if h[N_BODIES] != h[MAX_BODIES]:
         h[FAULT] = 1
     initializers(h, m)
+    return n_records

@@ -161,8 +161,7 @@ def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Read the record of an alias or ifunc from its type on."""
     noinline()
     m[row + G_TYPE] = a_type(c, h)
-    if item(c, h):  # address space
-        h[FAULT] = 1
+    m[row + G_SPACE] = item(c, h)
     m[row + G_INITIALIZER] = item(c, h)
     linkage, visibility = item(c, h), optional(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
@@ -215,8 +214,7 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
         optional(c, h)
     m[row + G_INITIALIZER] = optional(c, h) - 1  # the personality, for now
     m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
-    if optional(c, h):  # address space
-        h[FAULT] = 1
+    m[row + G_SPACE] = optional(c, h)
     arguments(c, h, m, type_id, attributes)
 
 

@@ -26,6 +26,7 @@ from kleene.frontends.c.reader.bits.state import (
     MAX_TAGS,
     MAX_TYPES,
     N_LISTS,
+    N_NAMELESS,
     N_TAGS,
     N_TYPES,
     TAGS,
@@ -40,6 +41,7 @@ from kleene.frontends.c.reader.types import intern_type, plain_type, push
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing, TypeFlag, TypeKind
 
 INT, POINTER, ARRAY = int(TypeKind.INT), int(TypeKind.POINTER), int(TypeKind.ARRAY)
+OTHER = int(TypeKind.OTHER)
 VECTOR, STRUCT, FUNCTION = int(TypeKind.VECTOR), int(TypeKind.STRUCT), int(TypeKind.FUNCTION)
 PACKED, VARARG = int(TypeFlag.PACKED), int(TypeFlag.VARARG)
 OPAQUE, SCALABLE = int(TypeFlag.OPAQUE), int(TypeFlag.SCALABLE)
@@ -113,6 +115,35 @@ def elements(c: Cells, h: Cells, m: Cells) -> None:
 
 
 @no_refcount
+def struct_name(h: Cells) -> int:
+    """Return the name of the struct at hand as `intern_type` takes it; one without is numbered."""
+    name = h[TYPE_NAME]
+    h[TYPE_NAME] = 0
+    if name:
+        return name + 1
+    h[N_NAMELESS] += 1
+    return -h[N_NAMELESS]
+
+
+@no_refcount
+def target_type(c: Cells, h: Cells, m: Cells) -> int:
+    """Return a target's type: its elements are its name, a count, so many types, then numbers."""
+    noinline()
+    base, count = m[TOP], item(c, h)
+    push(m, h[TYPE_NAME])
+    push(m, count)
+    h[TYPE_NAME] = 0
+    if count < 0 or count > left(h):
+        h[FAULT] = 1
+        return 0
+    for _ in range(count):
+        push(m, a_type(c, h))
+    while left(h) > 0:
+        push(m, item(c, h))
+    return intern_type(m, OTHER, 0, 0, 0, base)
+
+
+@no_refcount
 def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     """Return the type that the record at hand describes."""
     noinline()
@@ -142,15 +173,15 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
         flags = PACKED if item(c, h) else 0
         elements(c, h, m)
         return intern_type(m, STRUCT, flags, 0, 0, base)
-    if (code == blocks.TYPE_NAMED_STRUCT or code == blocks.TYPE_OPAQUE) and h[TYPE_NAME]:
+    if code == blocks.TYPE_NAMED_STRUCT or code == blocks.TYPE_OPAQUE:
         flags = OPAQUE if code == blocks.TYPE_OPAQUE else 0
         flags |= PACKED if item(c, h) else 0
         if code == blocks.TYPE_NAMED_STRUCT:
             elements(c, h, m)
-        name = h[TYPE_NAME] + 1
-        h[TYPE_NAME] = 0
-        return intern_type(m, STRUCT, flags, name, 0, base)
-    h[FAULT] = 1  # a struct without a name is numbered in the text; a target's type is spelled out
+        return intern_type(m, STRUCT, flags, struct_name(h), 0, base)
+    if code == blocks.TYPE_TARGET:
+        return target_type(c, h, m)
+    h[FAULT] = 1
     return 0
 
 

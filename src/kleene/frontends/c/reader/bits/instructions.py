@@ -20,7 +20,7 @@ from kleene.frontends.c.reader.bits.cursor import (
 from kleene.frontends.c.reader.bits.memory import memory
 from kleene.frontends.c.reader.bits.rows import add, fast_math
 from kleene.frontends.c.reader.bits.scalars import T_VECTOR, kind_of
-from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE
+from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE, UNKNOWN
 from kleene.frontends.c.reader.state import (
     I_ABOUT,
     I_FLAGS,
@@ -89,7 +89,7 @@ def one_value(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
         return
     m[row + I_OPCODE] = FNEG
     if item(c, h):  # the only operation there is
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
     m[row + I_FLAGS] = fast_math(optional(c, h))
 
 
@@ -140,4 +140,4 @@ def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     else:
         memory(c, h, m, row, code)
     if left(h) != 0:  # more than we know of
-        h[FAULT] = 1
+        h[UNKNOWN] = 1

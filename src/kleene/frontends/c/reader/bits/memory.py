@@ -14,7 +14,7 @@ from kleene.frontends.c.reader.bits.cursor import (
     value,
 )
 from kleene.frontends.c.reader.bits.rows import add
-from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE, N_VALUES
+from kleene.frontends.c.reader.bits.state import FAULT, LAST_TYPE, UNKNOWN
 from kleene.frontends.c.reader.state import (
     I_ABOUT,
     I_ALIGN,
@@ -70,7 +70,7 @@ def allocation(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
     a_type(c, h)
     count, bits = item(c, h), item(c, h)
-    if count >= h[N_VALUES] or not bits & 64:  # a type that is a pointer: long ago
+    if not bits & 64:  # a type that is a pointer: long ago
         h[FAULT] = 1
     add(m, value(h, count))
     m[row + I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
@@ -134,7 +134,7 @@ def update(c: Cells, h: Cells, m: Cells, row: int) -> None:
     add(m, typed(c, h))
     m[row + I_TYPE], m[row + I_SUB] = h[LAST_TYPE], item(c, h)
     if m[row + I_SUB] < 0 or m[row + I_SUB] > LAST_OPERATION:
-        h[FAULT] = 1
+        h[UNKNOWN] = 1
     m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
     m[row + I_FLAGS] |= ordering(c, h)
     m[row + I_ALIGN] = alignment(c, h)

@@ -62,10 +62,10 @@ class Plan(NamedTuple):
     names: list[bytes]  # to be put behind the file's bytes: the order refers to them there
 
 
-def check(value: object) -> None:
+def check(value: object, reason: str = "its parts do not fit together") -> None:
     """Refuse the file unless `value` holds."""
     if not value:
-        raise Refused
+        raise Refused(reason)
 
 
 class Records:
@@ -137,7 +137,6 @@ def examine(records: Records, major: int) -> None:
     check(not len(scopes) or not records.n_operands(scopes[1:2]).any())  # 1: the whole system
     layout = records.text(blocks.MODULE, blocks.MODULE_LAYOUT)
     triple = records.text(blocks.MODULE, blocks.MODULE_TRIPLE)
-    check(((layout or b"") + (triple or b"")).isascii())  # LLVM prints them as they are
     check(major >= LAYOUTS.major or (layout, (triple or b"").partition(b"-")[0]) in LAYOUTS.known)
 
 
@@ -147,8 +146,8 @@ def _only(records: Records, block: int, code: int) -> int:
     return int(records.operand(found, 0)[0])
 
 
-def plan(records: Records, raw: bytes, major: int) -> Plan:
-    """Return the plan of a file."""
+def plan(records: Records, raw: bytes, major: int, is_own: bool) -> Plan:
+    """Return the plan of a file; what our own LLVM wrote needs no upgrade."""
     cells = records.cells
     found = records.of(blocks.MODULE, *_GLOBALS)
     check(0 < len(found) < _MOST_GLOBALS)
@@ -165,23 +164,24 @@ def plan(records: Records, raw: bytes, major: int) -> Plan:
     codes = records.rows[found, R_CODE]
     for sort, code in enumerate(_GLOBALS):
         order[codes == code, state.O_SORT] = sort
-    return _Planner(records, order, raw, major).plan()
+    return _Planner(records, order, raw).plan(None if is_own else major)
 
 
 class _Planner:
     """The globals of a file, on their way into the order of the text."""
 
-    def __init__(self, records: Records, order: I64, raw: bytes, major: int) -> None:
-        self.records, self.raw, self.major = records, raw, major
+    def __init__(self, records: Records, order: I64, raw: bytes) -> None:
+        self.records, self.raw = records, raw
         self.order = order[np.argsort(order[:, state.O_SORT], kind="stable")]
         self.n_globals = len(order)
         self.extra: list[bytes] = []
         self.end = len(raw)  # of the file's bytes and the names put behind them
 
-    def plan(self) -> Plan:
-        """Return all of it."""
+    def plan(self, major: int | None) -> Plan:
+        """Return all of it, upgraded from this LLVM's form if one is given."""
         self._number_nameless()
-        self._upgrade()
+        if major is not None:
+            self._upgrade(major)
         functions = self.order[self.order[:, state.O_SORT] > state.IFUNC]
         is_body = functions[:, state.O_SORT] == state.PLAIN_FUNCTION
         is_body[is_body] = self.records.operand(functions[is_body, state.O_RECORD], 4) == 0
@@ -214,7 +214,7 @@ class _Planner:
         for number, row in enumerate(nameless.tolist()):
             self._name(row, b"%d" % number)
 
-    def _upgrade(self) -> None:
+    def _upgrade(self, major: int) -> None:
         """Put intrinsics that LLVM 22 has in another form where it would; refuse unknown ones."""
         lifetimes = []
         for row, (_, sort, _, first, end) in enumerate(self.order.tolist()):
@@ -224,7 +224,7 @@ class _Planner:
             if is_lifetime(name) and self._n_parameters(row) == 2:
                 lifetimes.append(row)
             else:
-                check(is_known(name, self.major))
+                check(is_known(name, major))
         kept = np.delete(np.arange(len(self.order)), lifetimes)
         strays, news = self.order[lifetimes], self.order[lifetimes]
         strays[:, state.O_SORT], news[:, state.O_SORT] = state.STRAY, state.LIFETIME

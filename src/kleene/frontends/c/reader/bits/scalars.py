@@ -25,7 +25,7 @@ INT, FLOAT, NULL = int(ConstantKind.INT), int(ConstantKind.FLOAT), int(ConstantK
 ZERO, NONE = int(ConstantKind.ZERO), int(ConstantKind.NONE)
 T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind.POINTER)
 T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
-T_TOKEN = int(TypeKind.TOKEN)
+T_TOKEN, T_OTHER = int(TypeKind.TOKEN), int(TypeKind.OTHER)
 FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
 HALF_TYPE, BFLOAT_TYPE = SIMPLE["half"], SIMPLE["bfloat"]
 X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
@@ -108,7 +108,7 @@ def null(h: Cells, m: Cells, type_id: int) -> int:
         return plain_constant(m, NULL, type_id, 0)
     if kind == T_TOKEN:
         return plain_constant(m, NONE, type_id, 0)
-    if kind == T_ARRAY or kind == T_STRUCT or kind == T_VECTOR:
+    if kind == T_ARRAY or kind == T_STRUCT or kind == T_VECTOR or kind == T_OTHER:
         return plain_constant(m, ZERO, type_id, 0)
     if kind == T_FLOAT:
         for place in range(3):

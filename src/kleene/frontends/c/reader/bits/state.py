@@ -32,6 +32,8 @@ N_TYPES, MAX_TYPES, TYPE_NAME, MAX_GROUPS, N_LISTS, MAX_LISTS = range(28, 34)
 N_TAGS, MAX_TAGS, N_ORDERED, MAX_BODIES = range(34, 38)
 # Whether a bundle waits for its call; which upgraded functions are called, and are so far.
 BUNDLED, USED, N_CREATED = 38, 39, 40
+N_NAMELESS = 41  # structs that have a number for a name
+UNKNOWN, N_UNKNOWN = 42, 47  # whether the record at hand says what we do not know; how many did
 ZERO_TEXTS = 43  # symbols of the zeros of the three wide reals
 STRINGS_END = 46  # of the bytes that text may lie in
 # Where tables begin.

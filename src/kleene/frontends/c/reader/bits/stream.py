@@ -66,9 +66,9 @@ _SKIPPED[[18, 19, 20, 24, 25]] = True
 _LETTERS = np.frombuffer(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", np.uint8
 ).astype(np.int64)
-# Bits a record and bits an operand: compilers write 50 to 80 and 10 to 15; what has fewer than the
-# last is not for us.
-_DENSITIES = ((32, 6), (8, 3))
+# Bits a record and bits an operand: compilers write 50 to 80 and 10 to 15, but a large array of two
+# addresses takes two bits an element. Fewer than the last nobody writes.
+_DENSITIES = ((32, 6), (8, 3), (2, 1))
 
 
 class Stream(NamedTuple):

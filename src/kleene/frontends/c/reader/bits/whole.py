@@ -7,12 +7,14 @@ import re
 import numpy as np
 
 from kleene.base.errors import SourceError
+from kleene.frontends.c.bitcode import LLVM_MAJOR
 from kleene.frontends.c.reader import state as heap_state
 from kleene.frontends.c.reader.assemble import assemble
 from kleene.frontends.c.reader.bits import blocks, functions, numbers, room, state, texts
 from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
 from kleene.frontends.c.reader.bits.plan import Records, Refused, check, examine, plan
 from kleene.frontends.c.reader.bits.stream import R_CODE, R_END, R_FIRST, take_apart
+from kleene.frontends.c.reader.faults import unread
 from kleene.frontends.c.reader.symbols import N_SYMBOLS, S_WIDTH, START, TABLE_FULL
 from kleene.frontends.c.reader.symbols import TABLE_SIZE as SYMBOL_TABLE_SIZE
 from kleene.frontends.c.reader.words import WORDS
@@ -25,30 +27,51 @@ _SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
 _ABOUT_PLACES = (blocks.MD_LOCATION, blocks.MD_UNIT, blocks.MD_SUBPROGRAM)
 
 
-def read_whole(raw: bytes, major: int) -> Program | None:
+def read_given(raw: bytes, major: int) -> Program | None:
     """Return the program of a file that an LLVM of this major wrote; None if it is not for us."""
     if raw.startswith(_WRAPPER):
         first, size = (int.from_bytes(raw[at : at + 4], "little") for at in (8, 12))
         raw = raw[first : first + size]
-    stream = take_apart(raw)
-    if stream is None:
-        return None
     try:
-        program = _Reading(raw, Records(stream), major).program()
+        reading = _Reading(raw, major)
+        program = reading.program()
     except (Refused, SourceError):  # the latter: from `assemble`, of what does not fit together
         return None
-    return None if problems(program) else program
+    return None if reading.n_unknown or problems(program) else program
+
+
+def read_own(raw: bytes) -> Program:
+    """Return the program of bitcode that our own LLVM has written, verified and upgraded."""
+    try:
+        return _Reading(raw, LLVM_MAJOR, is_own=True).program()
+    except Refused as refusal:
+        raise unread(str(refusal)) from None
+
+
+def warm() -> None:
+    """Load, or compile, the loops: they are called on nothing."""
+    nothing, cells = np.zeros(64, np.uint8), np.zeros(1 << 10, np.int64)
+    texts.spell(nothing, cells, 0, 0)
+    nothing.flags.writeable = False
+    functions.read_records(nothing, cells, cells, cells, cells, cells.reshape(-1, 1), 0)
+    take_apart(b"")
 
 
 class _Reading:
     """One file, on its way."""
 
-    def __init__(self, raw: bytes, records: Records, major: int) -> None:
+    def __init__(self, raw: bytes, major: int, *, is_own: bool = False) -> None:
+        """Take the bytes apart; with `is_own`, nothing is left that LLVM would upgrade or strip."""
+        stream = take_apart(raw)
+        check(stream is not None, "the bitstream is damaged")
+        assert stream
+        records = Records(stream)
         examine(records, major)
+        self.is_own = is_own
         self.records = records
         self.source = records.text(blocks.MODULE, blocks.MODULE_SOURCE)
         check(self.source is not None)
-        self.plan = plan(records, raw, major)
+        self.plan = plan(records, raw, major, is_own)
         self.heap = room.heap(records, self.plan)  # first: texts take the place of operands
         self._bring_texts(raw)
         self.nodes = room.nodes(records, self.plan)
@@ -60,7 +83,7 @@ class _Reading:
     def program(self) -> Program:
         """Return what it says."""
         known, heap = self.known, self.heap
-        functions.read_records(
+        stopped = functions.read_records(
             self.text,
             self.symbols,
             self.records.cells,
@@ -69,17 +92,31 @@ class _Reading:
             self.nodes,
             len(self.records.rows),
         )
-        check(not known[state.FAULT] and not heap[heap_state.ERROR] and not heap[heap_state.FULL])
+        if known[state.FAULT] or heap[heap_state.ERROR] or heap[heap_state.FULL]:
+            raise Refused(self._place(stopped))
         check(not self.symbols[TABLE_FULL])
         sorts = self.plan.order[:, state.O_SORT]
         has_upgrades = bool((sorts == state.LIFETIME).any())
         check(not has_upgrades or known[state.N_CREATED] == len(sorts))
         strings = self._strings()
-        self._check_debug_version(strings)
+        if not self.is_own:
+            self._check_debug_version(strings)
         self._describe(strings)
         names = heap_state.table_of(heap, heap_state.GLOBALS, len(sorts))[:, heap_state.G_NAME]
         check(len(np.unique(names)) == len(names) and names.all())
         return assemble(strings, self.nodes, heap, lambda symbol: _quoted(strings[symbol]))
+
+    @property
+    def n_unknown(self) -> int:
+        """How many constants and instructions became opaque."""
+        return int(self.known[state.N_UNKNOWN])
+
+    def _place(self, record: int) -> str:
+        """Return where reading stopped, in words."""
+        if not 0 <= record < len(self.records.rows):
+            return "its parts do not fit together"
+        block, code, *_ = self.records.rows[record].tolist()
+        return f"record {record}, of code {code} in a block {block}, is not understood"
 
     def _bring_texts(self, raw: bytes) -> None:
         """Lay the file's bytes, the texts that we add, and those that records spell in a row."""
