@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite.binding as llvm
+
 from kleene.base.cache import Cache
 from kleene.base.errors import SourceError
 from kleene.frontends.c.compiler import Options
@@ -31,7 +33,12 @@ def text_of(
     units = gather(
         found, options=options or Options(), cc=cc, cache=cache, jobs=jobs, normalise=normalise
     )
-    return link(units).decode()
+    return printed(link(units))
+
+
+def printed(raw: bytes) -> str:
+    """Return what LLVM prints of bitcode, in a context of its own, where no name is taken."""
+    return str(llvm.parse_bitcode(raw, llvm.create_context()))
 
 
 def problem(*paths: object, **options: object) -> SourceError:

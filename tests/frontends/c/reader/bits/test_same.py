@@ -16,7 +16,7 @@ from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
 from tests.frontends.c.conftest import X86
 from tests.frontends.c.reader.bits.exhibits import bitcode, printed, readable
-from tests.frontends.c.reader.test_against_llvm import MUSEUM, SOURCES
+from tests.frontends.c.reader.test_against_llvm import SOURCES
 from tests.frontends.c.road import zig
 from tests.frontends.c.test_bitcode import renamed, wrapped
 
@@ -105,13 +105,6 @@ define void @f() !dbg !3 {
 !6 = !DILocation(line: 2, column: 3, scope: !3)
 """  # noqa: E501 - as LLVM prints it
 LEFT = {
-    "nameless struct": "%0 = type { i32 }\n@x = global %0 zeroinitializer",
-    "target's type": 'declare void @f(target("spirv.Sampler"))',
-    "signed pointer": "declare void @f()\n@x = global ptr ptrauth (ptr @f, i32 1, i64 2)",
-    "scalable splat": "define <vscale x 4 x i32> @f() { ret <vscale x 4 x i32> splat (i32 1) }",
-    "value as metadata": "declare void @llvm.donothing()\ndeclare i64 @llvm.read_register.i64("
-    "metadata)\ndefine i64 @f() { %x = call i64 @llvm.read_register.i64(metadata i32 1)\n"
-    "ret i64 %x }",
     "nothing": 'source_filename = "x"',
 }
 
@@ -119,10 +112,6 @@ LEFT = {
 @pytest.mark.parametrize("name", LEFT)
 def test_what_is_left_to_llvm(name: str) -> None:
     assert bits.read(bitcode(LEFT[name])) is None
-
-
-def test_the_whole_museum_is_left_to_llvm() -> None:
-    assert bits.read(bitcode(MUSEUM.read_text())) is None
 
 
 def test_debug_information_of_no_known_version_is_left_to_llvm() -> None:

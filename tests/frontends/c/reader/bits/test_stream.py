@@ -96,7 +96,7 @@ def test_what_was_written_is_read(blocks: list[Block]) -> None:
     else:
         n_operands = sum(len(operands) for *_, operands in wanted)
         n_bits = 8 * len(raw) - 512
-        assert len(wanted) > n_bits // 8 or n_operands > n_bits // 3
+        assert len(wanted) > n_bits // 2 or n_operands > n_bits
 
 
 def test_one_block_defines_abbreviations_for_others() -> None:
@@ -124,11 +124,13 @@ def test_records_may_be_dense() -> None:
     short = ((0, 1), (FIXED, 1), (FIXED, 1))  # six bits each
     block = Block(30, 4, [Record(1, [1, 0], short)] * 500)
     stream = take_apart(written([block, Block(31, 4, [Record(1, [7] * 40)])]))
-    assert stream is None  # denser than any compiler writes
-    spread = Block(31, 4, [Record(1, [1 << 63] * 40)])
-    stream = take_apart(written([block, spread]))
     assert stream is not None
-    assert rows(stream) == [*expected(block), *expected(spread)]
+    assert rows(stream)[: len([*expected(block)])] == [*expected(block)]
+
+
+def test_elements_without_bits_are_none() -> None:
+    endless = Record(1, [7] * 1000, ((0, 1), (ARRAY, 0), (0, 7)))
+    assert take_apart(written([Block(30, 4, [endless])])) is None
 
 
 @given(block=BLOCKS, place=st.floats(0, 1, exclude_max=True))
