@@ -28,7 +28,7 @@ from benchmarks import octagon_phases as phases
 from benchmarks import ppl
 from benchmarks.harness import RESULTS, Measurement, Table, measure
 from kleene.kernels import minplus
-from kleene.kernels.minplus import batch, reference
+from kleene.kernels.minplus import reference
 
 SIZES = (64, 128, 256, 512, 1024, 2048)
 TYPES = tuple(d.name for d in minplus.DTYPES)
@@ -172,7 +172,7 @@ def batches(table: Table, counts: list[int]) -> None:
     """Ten thousand octagons in one call, on one thread and beside that on more."""
     for least, most in ((16, 32), (1, 64)):
         sizes = np.random.default_rng(1).integers(least, most + 1, 10_000)
-        offsets = batch.offsets_of(sizes)
+        offsets = minplus.offsets_of(sizes)
         for dtype in TYPES:
             seen = {n: dense(n, dtype, n) for n in range(least, most + 1)}
             m = np.concatenate([seen[int(n)] for n in sizes])
@@ -202,7 +202,7 @@ def are_closed(m: Any, offsets: Any, sizes: Any, seen: dict[int, Any]) -> bool:
 
 
 def close_batch(offsets: Any, m: Any) -> Any:
-    assert batch.close(m, offsets).all()
+    assert minplus.close(m, offsets).all()
     return m
 
 

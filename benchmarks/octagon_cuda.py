@@ -25,13 +25,11 @@ from octagon_inputs import dense
 
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
-from kleene.kernels.minplus import batch, cuda
-from kleene.kernels.minplus.backends import CUDA_FROM_VARIABLES
+from kleene.kernels.minplus import CUDA_FROM_VARIABLES, cuda
 
 TYPES = {
     "int32": "int",
     "float64": "double",
-    "float32": "float",
     "int16": "short",
     "int64": "long long",
 }
@@ -145,18 +143,18 @@ def close_one(table: Table, n: int, dtype: str, times: Times) -> None:
 
 
 def close_batch(offsets: Any, m: Any) -> Any:
-    assert bool(batch.close(m, offsets, device=Device.CUDA).all())
+    assert bool(minplus.close(m, offsets, device=Device.CUDA).all())
     return m
 
 
 def close_batch_here(offsets: Any, m: Any) -> Any:
-    assert batch.close(m, offsets).all()
+    assert minplus.close(m, offsets).all()
     return m
 
 
 def batches(table: Table, dtype: str, least: int, most: int, n_octagons: int = 100_000) -> None:
     sizes = np.random.default_rng(1).integers(least, most + 1, n_octagons)
-    offsets = batch.offsets_of(sizes)
+    offsets = minplus.offsets_of(sizes)
     m = np.concatenate([dense(int(n), dtype) for n in sizes])
     there, cut = cuda.to_device(m), cuda.to_device(offsets)
     ours = measure(partial(close_batch, cut), repeat=5, setup=partial(copied, there))

@@ -7,12 +7,12 @@ from typing import Any
 
 from numba import njit
 
-from kleene.kernels.minplus.cpu import panels
-from kleene.kernels.minplus.cpu.inner import BLOCK
+from kleene.kernels.minplus.cpu import tiles
+from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
 from kleene.kernels.minplus.cpu.scalar import pointer
-from kleene.kernels.minplus.cpu.tile import ROOM
-from kleene.kernels.minplus.cpu.types import inner_of, outer_of
+from kleene.kernels.minplus.cpu.tiles import ROOM
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
+from kleene.kernels.minplus.cpu.vector_loops import BLOCK
 
 STEPS = ("load", "close the blocks", "combine P with them", "update C", "store")
 _LOAD, _CLOSE, _COMBINE, _UPDATE, _STORE = range(len(STEPS))
@@ -23,29 +23,29 @@ def step(which, m, c, p, r, d, t, n, first, outer, inner):  # type: ignore[no-un
     """Take one step of the closure, for the block at `first` where that matters."""
     upwards()
     cc, tt, own = pointer(c, 0), pointer(t, 0), pointer(t, ROOM)
-    n_panels, n_pivots = panels.shape(cc, n)[2], min(BLOCK, 2 * n - first)
+    n_panels, n_pivots = tiles.shape(cc, n)[2], min(BLOCK, 2 * n - first)
     if which == _LOAD:
         for v in range(n_panels):
-            panels.load(cc, pointer(m, 0), n, v, outer, inner, False)
+            tiles.load(cc, pointer(m, 0), n, v, outer, inner, False)
     elif which == _CLOSE:
-        panels.close_block(cc, tt, own, n, first, n_pivots)
+        tiles.close_block(cc, tt, own, n, first, n_pivots)
     elif which == _COMBINE:
         for v in range(n_panels):
             pp, rr = pointer(p, 0), pointer(r, 0)
-            panels.combine(cc, pp, rr, tt, own, n, first, n_pivots, v)
+            tiles.combine(cc, pp, rr, tt, own, n, first, n_pivots, v)
     elif which == _UPDATE:
-        panels.update(cc, pointer(p, 0), pointer(r, 0), n, first, n_pivots, 0, 1)
+        tiles.update(cc, pointer(p, 0), pointer(r, 0), n, first, n_pivots, 0, 1)
     else:
-        panels.settle(cc, pointer(d, 0), n, False)
+        tiles.settle(cc, pointer(d, 0), n, False)
         for v in range(n_panels):
-            panels.store(pointer(m, 0), cc, pointer(d, 0), n, v, outer, inner)
+            tiles.store(pointer(m, 0), cc, pointer(d, 0), n, v, outer, inner)
     to_nearest()
 
 
 def times_s(m: Any, n: int) -> list[float]:
     """Return how long each of `STEPS` takes, having closed `m` with them."""
     outer, (inner, *_) = outer_of(m.dtype), inner_of(m.dtype)
-    room, t = panels.room(n, inner), panels.aligned(ROOM + BLOCK * BLOCK, m.dtype)
+    room, t = tiles.room(n, inner), tiles.aligned(ROOM + BLOCK * BLOCK, m.dtype)
     spent = [0.0] * len(STEPS)
 
     def take(which: int, first: int) -> None:

@@ -19,9 +19,9 @@ from kleene.algebra import residence
 from kleene.algebra.cells import OBJECT
 from kleene.algebra.shape import Shape
 from kleene.base.device import Device
-from kleene.kernels import launch
+from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
-from kleene.kernels.minplus import backends, cuda
+from kleene.kernels.minplus import cuda
 from tests.algebra.dense import NAMES, run, steps
 
 GPU_PROBLEM = launch.gpu_problem()
@@ -128,7 +128,7 @@ def test_they_say_where_they_lie():
 
 
 def test_auto_moves_blocks_that_grow_and_shrink(monkeypatch):
-    monkeypatch.setattr(backends, "CUDA_FROM_VARIABLES", 4)
+    monkeypatch.setattr(minplus, "CUDA_FROM_VARIABLES", 4)
     value = Octagon.top(NAMES, device="auto").meet("v - w <= 1", "x - y <= 2", "v >= 0", "y <= 5")
     assert {one.device for one in value.placement()} == {Device.CPU}
     grown = value.meet("w - x <= 3")

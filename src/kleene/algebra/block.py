@@ -15,8 +15,8 @@ from kleene.algebra.cells import FLOAT
 from kleene.algebra.linear import Bound
 from kleene.algebra.residence import Cells, beside, here, is_here
 from kleene.kernels.minplus import cell, limit, n_variables
-from kleene.kernels.minplus.cpu import single
-from kleene.kernels.minplus.cpu.types import outer_of
+from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus.cpu.compiled import outer_of
 
 
 class Kinds(NamedTuple):
@@ -72,7 +72,7 @@ class Block:
 
     def address(self) -> int:
         """Return where the cells are in memory."""
-        self._address = self._address or single.address(self.cells)
+        self._address = self._address or entry_points.address(self.cells)
         return self._address
 
     def has_room(self, more: int) -> bool:

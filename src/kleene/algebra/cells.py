@@ -18,8 +18,9 @@ from kleene.algebra import residence
 from kleene.algebra.infinite import INFINITY
 from kleene.algebra.residence import Cells, beside, here, is_here, where
 from kleene.kernels import minplus
-from kleene.kernels.minplus.cpu import blocks, groups, single, table
-from kleene.kernels.minplus.cpu.types import outer_of
+from kleene.kernels.minplus.cpu import components as compiled
+from kleene.kernels.minplus.cpu import entry_points, partition
+from kleene.kernels.minplus.cpu.compiled import outer_of
 from kleene.kernels.minplus.reference import halve, whole
 
 OBJECT = np.dtype(object)
@@ -48,7 +49,7 @@ def magnitude(m: Cells) -> int:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
     if not is_here(m):
         return residence.greatest(m)
-    return int(single.magnitude(m, outer_of(m.dtype)))
+    return int(entry_points.magnitude(m, outer_of(m.dtype)))
 
 
 def room_for(n: int, greatest: int) -> np.dtype[Any]:
@@ -62,7 +63,7 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
         return m.copy()
     if type(m) is np.ndarray and OBJECT not in (m.dtype, dtype):
         wide = np.empty(len(m), dtype)
-        single.convert(wide, m, factor, outer_of(m.dtype), outer_of(dtype))
+        entry_points.convert(wide, m, factor, outer_of(m.dtype), outer_of(dtype))
         return wide
     m = here(m) if dtype == OBJECT else m
     is_free = m == infinity(m.dtype)
@@ -148,7 +149,7 @@ def survey(m: Cells, n: int, exactly: bool) -> tuple[int, Any]:
     """
     if is_here(m) and m.dtype != OBJECT:
         found = np.empty(n, INDEX)
-        return int(groups.split(found, m, exactly, outer_of(m.dtype))), found
+        return int(compiled.split(found, m, exactly, outer_of(m.dtype))), found
     labels = _labels(whole(m)) if is_here(m) else residence.labels(m)
     return sum(map(minplus.size, Counter(labels).values())), labels
 
@@ -168,7 +169,7 @@ def _labels(square: Cells) -> list[int]:
 def close(m: Cells, tighten: bool) -> bool:
     """Close; return whether a point is left."""
     if m.dtype != OBJECT:
-        return minplus.close(m, tighten=tighten, device=where(m))
+        return bool(minplus.close(m, tighten=tighten, device=where(m)))
     square = whole(m)
     for k in range(len(square)):
         np.minimum(square, square[:, k, None] + square[None, k], out=square)
@@ -181,7 +182,7 @@ def strengthen(m: Cells, tighten: bool) -> bool:
     """Combine bounds on single variables; return whether a point is left."""
     if m.dtype == OBJECT:
         return _finish(whole(m), m, tighten)
-    return minplus.strengthen(m, tighten=tighten, device=where(m))
+    return bool(minplus.strengthen(m, tighten=tighten, device=where(m)))
 
 
 def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
@@ -205,7 +206,7 @@ def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: b
     values = np.array(bounds, m.dtype)
     i, j = np.array(rows, np.int64), np.array(columns, np.int64)
     if m.dtype != OBJECT:
-        return minplus.close_after(m, i, j, values, tighten=tighten)
+        return bool(minplus.close_after(m, i, j, values, tighten=tighten))
     add(m, i, j, values)
     return close(m, tighten)
 
@@ -222,9 +223,7 @@ def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
 
 def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
-    if m.dtype != OBJECT and target == source:
-        minplus.shift(m, target, up=up, down=down, negate=negate, device=where(m))
-    elif m.dtype != OBJECT:
+    if m.dtype != OBJECT:
         minplus.assign(m, target, source, up=up, down=down, negate=negate, device=where(m))
     else:
         _move(m, target, source, negate, up, down)
@@ -267,7 +266,9 @@ def _subset(m: Cells, chosen: Any) -> Cells:
     """Return what `select` does of variables in their order: row by row, in stretches."""
     n = len(chosen)
     out = np.empty(minplus.size(n), m.dtype)
-    blocks.assemble(out, table.table_of([single.address(m)], 0, chosen), outer_of(m.dtype))
+    compiled.assemble(
+        out, partition.table_of([entry_points.address(m)], 0, chosen), outer_of(m.dtype)
+    )
     return out
 
 

@@ -26,8 +26,8 @@ from kleene.algebra.residence import Cells, beside
 from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, State
 from kleene.algebra.table import are_same, table_of
 from kleene.kernels.minplus import n_variables
-from kleene.kernels.minplus.cpu import single
-from kleene.kernels.minplus.cpu.groups import ALONE, BLOCKS, MOVING
+from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus.cpu.components import ALONE, BLOCKS, MOVING
 
 
 def includes(a: State, b: State) -> bool:
@@ -47,7 +47,7 @@ def _covers(block: Block, b: State) -> bool:
     if other is block:
         return True
     if other is not None and _is_alike(block, other):
-        return single.includes(block.cells, other.cells)
+        return entry_points.includes_one(block.cells, other.cells)
     table = b.table(block.cells.dtype if block.is_plain else None)
     table = table if are_same(table.names, block.names) else table_of(b.blocks, block.names)
     if table.dtype is not None and block.is_plain and block.scale == 1:

@@ -22,7 +22,7 @@ from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, ro
 from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import cell
-from kleene.kernels.minplus.cpu import single
+from kleene.kernels.minplus.cpu import entry_points
 
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
 
@@ -71,10 +71,10 @@ class Draft(Holder):
         if block.owner is not self.owner:
             block = self.copied(block)
         value = float(bound) if self.is_float else bound
-        found = single.guard(block.cells, i, j, value, block.tighten, block.outer)
-        if found == single.EMPTY:
+        found = entry_points.guard(block.cells, i, j, value, block.tighten, block.outer)
+        if found == entry_points.EMPTY:
             self.clear()
-        elif found == single.TIGHTER and block.greatest is not None:
+        elif found == entry_points.TIGHTER and block.greatest is not None:
             # A new bound is a path through the new edge and its dual: three old ones and both.
             block.greatest = 3 * block.greatest + 2 * abs(bound) + 2
         block.twice = None
@@ -244,10 +244,10 @@ class Draft(Holder):
         if self.is_float:
             up, down = float(up), float(down)  # type: ignore[assignment]
         if name is None:
-            single.set_interval(block.cells, target, up, down)
+            entry_points.set_interval_one(block.cells, target, up, down)
             self.loosen(block)
         else:
-            single.move(block.cells, target, source, negate, up, down)
+            entry_points.move_one(block.cells, target, source, negate, up, down)
             block.twice = None
         return True
 

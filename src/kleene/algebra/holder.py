@@ -17,7 +17,7 @@ from kleene.algebra.residence import CPU, Cells, settled
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
 from kleene.algebra.table import Table, table_of
 from kleene.kernels.minplus import size
-from kleene.kernels.minplus.cpu import single
+from kleene.kernels.minplus.cpu import entry_points
 
 _FEW = 16  # variables of a block that is not split to save cells: calls cost more than they do
 _ROUNDED = Exactness(OVER, "float64 bounds are rounded upwards")
@@ -174,7 +174,7 @@ class Holder(State):
             return self._take_out(name, block)
         if block.owner is not self.owner:
             block = self.copied(block)
-        single.forget(block.cells, block.index[name], block.outer)
+        entry_points.forget_one(block.cells, block.index[name], block.outer)
         self.loosen(block)
         return None
 

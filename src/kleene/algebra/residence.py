@@ -15,8 +15,7 @@ import numpy as np
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
-from kleene.kernels.minplus import n_variables
-from kleene.kernels.minplus.backends import choose
+from kleene.kernels.minplus import choose, n_variables
 
 Cells = Any  # a vector of NumPy or CuPy
 CPU = Device.CPU  # to read it off its class takes as long as a step of a small operation

@@ -19,10 +19,10 @@ from kleene.algebra.blocks import Blocks, distinct
 from kleene.algebra.cells import FLOAT, INDEX, grouped, widened
 from kleene.algebra.residence import Cells
 from kleene.kernels.minplus import size
-from kleene.kernels.minplus.cpu import blocks as compiled
-from kleene.kernels.minplus.cpu import groups, single
-from kleene.kernels.minplus.cpu.table import table_of as rows_of
-from kleene.kernels.minplus.cpu.types import outer_of
+from kleene.kernels.minplus.cpu import components as compiled
+from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus.cpu.compiled import outer_of
+from kleene.kernels.minplus.cpu.partition import table_of as rows_of
 
 
 @dataclass(slots=True, eq=False)
@@ -86,9 +86,9 @@ class Table:
         n = len(self.names)
         labels = np.empty(n, INDEX)
         if signs is None:
-            n_groups = groups.group_moving(labels, self.rows, other.rows, self.outer)
+            n_groups = compiled.group_moving(labels, self.rows, other.rows, self.outer)
         else:
-            n_groups = groups.group(labels, self.rows, other.rows, signs)
+            n_groups = compiled.group(labels, self.rows, other.rows, signs)
         return [range(n)] if n_groups == 1 else list(grouped(labels))
 
     def is_within(self, m: Cells) -> bool:
@@ -148,4 +148,4 @@ def _dtype_of(parts: tuple[Block, ...]) -> Any:
 
 
 def _address(part: Block, m: Cells) -> int:
-    return part.address() if m is part.cells else single.address(m)
+    return part.address() if m is part.cells else entry_points.address(m)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.kernels import minplus
-from kleene.kernels.minplus import batch, cpu
+from kleene.kernels.minplus import cpu
+from tests.kernels.minplus.conftest import OneOctagon
 from tests.kernels.minplus.octagon_inputs import DTYPES, random_octagon
 
 SIZES = st.lists(st.sampled_from([0, 1, 2, 3, 7, 33]), max_size=6)
@@ -18,7 +19,7 @@ class Many:
     def __init__(self, sizes, dtype, seed):
         self.random = random = np.random.default_rng(seed)
         self.sizes, self.dtype = np.array(sizes, np.int64), np.dtype(dtype)
-        self.offsets = batch.offsets_of(sizes)
+        self.offsets = minplus.offsets_of(sizes)
         self.m = self.octagons()
         self.other = self.octagons()
         self.x = np.array([random.integers(0, max(1, n)) for n in sizes], np.int64)
@@ -51,6 +52,12 @@ class Many:
             yield t, *(array[here] for array in arrays)
 
 
+@pytest.fixture(scope="module")
+def backend():
+    """The back end that has batches: the reference is asked one octagon at a time."""
+    return OneOctagon(cpu)
+
+
 many = st.builds(Many, SIZES, DTYPES, st.integers(0, 2**32))
 
 
@@ -70,15 +77,15 @@ def test_closing(tighten, case, backend):
 
 @given(case=many, tighten=st.booleans())
 def test_constraints(case, tighten, backend):
-    added = (case.starts, case.rows, case.columns, case.bounds)
+    added = (case.rows, case.columns, case.bounds)
     found, expected = case.m.copy(), case.m.copy()
-    flags = backend.batch.close_after(found, case.offsets, *added, tighten)
+    flags = backend.batch.close_after(found, case.offsets, *added, case.starts, tighten)
     cuts = [slice(case.starts[t], case.starts[t + 1]) for t in range(len(case.sizes))]
-    lists = [tuple(array[cut] for array in added[1:]) for cut in cuts]
+    lists = [tuple(array[cut] for array in added) for cut in cuts]
     one_by_one = [backend.close_after(o, *lists[t], tighten) for t, o in case.each(expected)]
     assert flags.tolist() == one_by_one
     assert np.array_equal(found, expected)
-    backend.batch.add(found, case.offsets, *added)
+    backend.batch.add(found, case.offsets, *added, case.starts)
     for t, o in case.each(expected):
         backend.add(o, *lists[t])
     assert np.array_equal(found, expected)
@@ -90,7 +97,8 @@ def test_pairs(case, backend):
     thresholds = np.array([2, 5], case.dtype)
     for name, extra in (("join", ()), ("meet", ()), ("narrow", ()), ("widen", (thresholds,))):
         found, expected = np.empty_like(a), np.empty_like(a)
-        getattr(backend.batch, name)(found, a, b, cut, *extra)
+        cuts = () if name in ("join", "meet") else (cut,)
+        getattr(backend.batch, name)(found, a, b, *cuts, *extra)
         for _, out, x, y in case.each(expected, a, b):
             getattr(backend, name)(out, x, y, *extra)
         assert np.array_equal(found, expected)
@@ -104,13 +112,11 @@ def test_assignments(case, backend):
     x, y, negate, up, down = case.x, case.y, case.negate, case.up, case.down
     for name, arguments in (
         ("forget", (x,)),
-        ("shift", (x, negate, up, down)),
+        ("assign", (x, x, negate, up, down)),
         ("assign", (x, y, negate, up, down)),
         ("assign_interval", (x, up, down)),
     ):
         found, expected = case.m.copy(), case.m.copy()
-        if name == "assign" and (case.sizes == 1).any():
-            continue  # it takes two variables
         getattr(backend.batch, name)(found, case.offsets, *arguments)
         for t, o in case.each(expected):
             if len(o):
@@ -122,7 +128,7 @@ def test_assignments(case, backend):
 def test_parts(case, backend):
     bounds = np.concatenate([[0], np.cumsum(2 * case.sizes)]).astype(np.int64)
     found, expected = (np.empty(bounds[-1], case.dtype) for _ in range(2))
-    backend.batch.unary(found, bounds, case.m, case.offsets)
+    backend.batch.unary(found, case.m, case.offsets, bounds)
     for t, o in case.each(case.m):
         backend.unary(expected[bounds[t] : bounds[t + 1]], o)
     assert np.array_equal(found, expected)
@@ -141,7 +147,7 @@ def test_selecting_and_placing(case, backend):
     for name in ("select", "place"):
         found, expected = case.other.copy(), case.other.copy()
         cut = case.offsets
-        getattr(backend.batch, name)(found, cut, case.m, cut, variables, starts)
+        getattr(backend.batch, name)(found, case.m, variables, cut, cut, starts)
         for t, out, o in case.each(expected, case.m):
             getattr(backend, name)(out, o, parts[t].astype(np.int64))
         assert np.array_equal(found, expected)
@@ -165,7 +171,7 @@ def test_some_need_a_wider_type(backend):
         m = minplus.top(3, np.int16)
         minplus.add(m, rows, columns, np.array([bound, -bound + 1], np.int16))
         ms.append(m)
-    m, offsets = np.concatenate(ms), batch.offsets_of([3, 3, 3])
+    m, offsets = np.concatenate(ms), minplus.offsets_of([3, 3, 3])
     assert backend.batch.close(m, offsets, False).all()
     assert [m[at + minplus.cell(0, 4)] for at in offsets[:-1]] == [1, 1, 1]
 
@@ -173,37 +179,53 @@ def test_some_need_a_wider_type(backend):
 @given(case=many)
 def test_public_names_check_and_call(case):
     n_octagons, cut = len(case.sizes), case.offsets
-    steps, starts = np.zeros(0, case.dtype), np.concatenate([[0], np.cumsum(case.sizes)])
+    starts = np.concatenate([[0], np.cumsum(case.sizes)])
     variables = np.concatenate([np.zeros(0, np.int64), *map(np.arange, case.sizes)])
-    added = (case.starts, case.rows, case.columns, case.bounds)
-    moved = (case.x, case.negate, case.up, case.down)
+    added, lists = (case.rows, case.columns, case.bounds), {"starts": case.starts}
+    moved = {"up": case.up, "down": case.down}
+    some = {"out_offsets": cut, "starts": starts}
     calls = {
-        "close": (case.m, cut),
-        "strengthen": (case.m, cut),
-        "close_after": (case.m, cut, *added),
-        "add": (case.m, cut, *added),
-        "join": (np.zeros_like(case.m), case.m, case.other, cut),
-        "meet": (np.zeros_like(case.m), case.m, case.other, cut),
-        "widen": (np.zeros_like(case.m), case.m, case.other, cut, steps),
-        "narrow": (np.zeros_like(case.m), case.m, case.other, cut),
-        "includes": (case.m, case.other, cut),
-        "equals": (case.m, case.other, cut),
-        "forget": (case.m, cut, case.x),
-        "shift": (case.m, cut, *moved),
-        "assign": (case.m, cut, case.x, case.y, *moved[1:]),
-        "assign_interval": (case.m, cut, case.x, case.up, case.down),
-        "unary": (np.empty(2 * starts[-1], case.dtype), 2 * starts, case.m, cut),
-        "select": (case.other, cut, case.m, cut, variables, starts),
-        "place": (case.other, cut, case.m, cut, variables, starts),
-        "minimal": (np.zeros(len(case.m), np.bool_), case.m, cut),
+        "close": ((case.m,), {}),
+        "strengthen": ((case.m,), {}),
+        "close_after": ((case.m, *added), lists),
+        "add": ((case.m, *added), lists),
+        "join": ((np.zeros_like(case.m), case.m, case.other), {}),
+        "meet": ((np.zeros_like(case.m), case.m, case.other), {}),
+        "widen": ((np.zeros_like(case.m), case.m, case.other), {}),
+        "narrow": ((np.zeros_like(case.m), case.m, case.other), {}),
+        "includes": ((case.m, case.other), {}),
+        "equals": ((case.m, case.other), {}),
+        "forget": ((case.m, case.x), {}),
+        "assign": ((case.m, case.x, case.y), {**moved, "negate": case.negate}),
+        "assign_interval": ((case.m, case.x), moved),
+        "unary": ((np.empty(2 * starts[-1], case.dtype), case.m), {"starts": 2 * starts}),
+        "select": ((case.other, case.m, variables), some),
+        "place": ((case.other, case.m, variables), some),
+        "minimal": ((np.zeros(len(case.m), np.bool_), case.m), {}),
     }
-    if (case.sizes == 1).any():
-        del calls["assign"]  # it takes two variables
-    for name, arguments in calls.items():
-        theirs = [array.copy() for array in arguments]
-        extra = (False,) if name in ("close", "strengthen", "close_after") else ()
-        found = getattr(batch, name)(*arguments)
-        expected = getattr(cpu.batch, name)(*theirs, *extra)
-        assert found is None or (len(found) == n_octagons and found.tolist() == expected.tolist())
-        for mine, other in zip(arguments, theirs, strict=True):
-            assert np.array_equal(mine, other)
+    for name, (given_arrays, options) in calls.items():
+        arrays = [array.copy() for array in given_arrays]
+        found = getattr(minplus, name)(*arrays, offsets=cut, **options)
+        assert found is None or len(found) == n_octagons
+        for t, n in enumerate(case.sizes.tolist()):
+            if not n:
+                continue
+            one = [array.copy() for array in given_arrays]
+            parts = [_part(case, array, t, options.get("starts"), n) for array in one]
+            own = {
+                key: array[t] for key, array in options.items() if key in ("up", "down", "negate")
+            }
+            flag = getattr(minplus, name)(*parts, **own)
+            assert flag is None or flag == found[t]
+            for here, array in zip(parts, arrays, strict=True):
+                whole = _part(case, array, t, options.get("starts"), n)
+                assert np.array_equal(here, whole), name
+
+
+def _part(case, array, t, starts, n):
+    """Return what octagon t has of an argument of a batch."""
+    if len(array) == len(case.m) and len(case.m) != len(case.sizes):
+        return array[case.offsets[t] : case.offsets[t + 1]]
+    if starts is not None:
+        return array[starts[t] : starts[t + 1]]
+    return array[t]

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import blocks, groups, single
-from kleene.kernels.minplus.cpu.groups import ALONE, BLOCKS, MOVING
-from kleene.kernels.minplus.cpu.table import table_of
-from kleene.kernels.minplus.cpu.types import outer_of
+from kleene.kernels.minplus.cpu import components, entry_points
+from kleene.kernels.minplus.cpu.compiled import outer_of
+from kleene.kernels.minplus.cpu.components import ALONE, BLOCKS, MOVING
+from kleene.kernels.minplus.cpu.partition import table_of
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
 KINDS = st.sampled_from(["int16", "int32", "int64", "float64"])
@@ -43,7 +43,7 @@ def states(draw, dtype, n):
         places[one] = np.arange(len(one))
         reference.place(whole, block, one)
     reference.strengthen(whole, tighten=True)
-    return State(table_of(list(map(single.address, cells)), slots, places), cells, whole)
+    return State(table_of(list(map(entry_points.address, cells)), slots, places), cells, whole)
 
 
 def closed(n, dtype, random):
@@ -64,10 +64,10 @@ def pairs(draw):
 def test_blocks_are_one_octagon(two):
     a, b, outer = two
     out = np.empty_like(a.whole)
-    blocks.assemble(out, a.table, outer)
+    components.assemble(out, a.table, outer)
     assert np.array_equal(out, a.whole)
-    assert blocks.covers(np.maximum(a.whole, b.whole), a.table, outer)
-    assert blocks.covers(a.whole, b.table, outer) == (a.whole >= b.whole).all()
+    assert components.covers(np.maximum(a.whole, b.whole), a.table, outer)
+    assert components.covers(a.whole, b.table, outer) == (a.whole >= b.whole).all()
 
 
 @given(pairs(), st.sampled_from([ALONE, BLOCKS, MOVING]))
@@ -75,13 +75,13 @@ def test_a_join_is_that_of_each_group(two, related):
     a, b, outer = two
     n, whole = a.table[0], np.maximum(a.whole, b.whole)
     out, labels, expected = np.empty_like(whole), np.empty(n, np.int64), np.empty(n, np.int64)
-    n_groups = blocks.join(out, labels, a.table, b.table, related, outer)
+    n_groups = components.join(out, labels, a.table, b.table, related, outer)
     if related == ALONE:
         expected = np.arange(n)
     elif related == BLOCKS:
-        groups.group(expected, a.table, b.table, np.zeros(0, np.int64))
+        components.group(expected, a.table, b.table, np.zeros(0, np.int64))
     else:
-        groups.group_moving(expected, a.table, b.table, outer)
+        components.group_moving(expected, a.table, b.table, outer)
     assert np.array_equal(labels, expected)
     members = [np.flatnonzero(labels == label) for label in dict.fromkeys(labels.tolist())]
     assert n_groups == len(members)
@@ -98,8 +98,8 @@ def test_one_bound_less_is_not_covered(two, data):
     a, _, outer = two
     less = a.whole.copy()
     less[data.draw(st.sampled_from(np.flatnonzero(less != outer[0]).tolist()))] -= 1
-    assert blocks.covers(a.whole, a.table, outer)
-    assert not blocks.covers(less, a.table, outer)
+    assert components.covers(a.whole, a.table, outer)
+    assert not components.covers(less, a.table, outer)
 
 
 @given(pairs(), st.booleans())
@@ -109,7 +109,7 @@ def test_related_variables_have_one_label(two, exactly):
         n = len(m) and minplus.n_variables(len(m))
         expected = labels_of(m, n)
         found = np.empty(n, np.int64)
-        n_cells = groups.split(found, m, exactly, outer)
+        n_cells = components.split(found, m, exactly, outer)
         sizes = [expected.count(label) for label in set(expected)]
         wanted = sum(map(minplus.size, sizes))
         if exactly or 4 * wanted < 3 * minplus.size(n):
@@ -149,9 +149,9 @@ def test_growing_and_shrinking_variables_are_grouped(two, given_signs):
     signs = np.where(is_bound, (x < y).astype(np.int64) - (y < x), 0)
     labels = np.empty(n, np.int64)
     if given_signs:
-        n_groups = groups.group(labels, a.table, b.table, signs)
+        n_groups = components.group(labels, a.table, b.table, signs)
     else:
-        n_groups = groups.group_moving(labels, a.table, b.table, outer)
+        n_groups = components.group_moving(labels, a.table, b.table, outer)
     assert len(set(labels.tolist())) == n_groups
     for table in (a.table, b.table):
         slots = table[6 : 6 + n]
@@ -169,9 +169,9 @@ def test_wider_blocks_say_the_same(widths, data, n):
     state = data.draw(states(narrow, n))
     sizes = np.array([len(m) for m in state.cells])
     cells, table = np.empty(sizes.sum(), wide), state.table.copy()
-    blocks.widen(cells, table, sizes, outer_of(narrow), outer_of(wide))
+    components.widen(cells, table, sizes, outer_of(narrow), outer_of(wide))
     out = np.empty(len(state.whole), wide)
-    blocks.assemble(out, table, outer_of(wide))
+    components.assemble(out, table, outer_of(wide))
     assert np.array_equal(out, minplus.convert(np.empty_like(out), state.whole))
 
 
@@ -188,10 +188,10 @@ def test_large_blocks(dtype):
             slots[one], places[one] = slot, np.arange(len(one))
             reference.place(whole, block, one)
         reference.strengthen(whole, tighten=True)
-        tables.append(table_of(list(map(single.address, cells)), slots, places))
+        tables.append(table_of(list(map(entry_points.address, cells)), slots, places))
         wholes.append(whole)
         kept.append(cells)
     out, labels = np.empty_like(wholes[0]), np.empty(70, np.int64)
-    assert blocks.join(out, labels, *tables, BLOCKS, outer_of(dtype)) == 1
+    assert components.join(out, labels, *tables, BLOCKS, outer_of(dtype)) == 1
     assert np.array_equal(out, np.maximum(*wholes))
-    assert not blocks.covers(wholes[0], tables[1], outer_of(dtype))
+    assert not components.covers(wholes[0], tables[1], outer_of(dtype))

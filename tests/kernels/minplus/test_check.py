@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from kleene.kernels import minplus
-from kleene.kernels.minplus import batch
 
 M = minplus.top(2, np.int32)
 OTHER = minplus.top(3, np.int32)
 ENDS = np.array([0, 1])
+ONE = np.array([0, 12])
 
 
 def locked():
@@ -25,8 +25,7 @@ FAULTS = {
     "differ in type or size": lambda: minplus.join(M, M, OTHER),
     "int32 of 12 elements, int64": lambda: minplus.includes(M, M.astype(np.int64)),
     "no variable 2 among 2": lambda: minplus.forget(M, 2),
-    "no variable -1": lambda: minplus.shift(M, -1, up=0, down=0),
-    "same variable": lambda: minplus.assign(M, 1, 1, up=0, down=0),
+    "no variable -1": lambda: minplus.assign(M, 0, -1, up=0, down=0),
     "rows has an element outside 0..3": lambda: minplus.add(M, ENDS + 3, ENDS, ENDS.astype("i4")),
     "bounds must be a vector of 2": lambda: minplus.close_after(M, ENDS, ENDS, M[:1]),
     "rows must be a vector of 2 elements of int64": lambda: minplus.add(
@@ -36,13 +35,16 @@ FAULTS = {
     "out must be a vector of 4": lambda: minplus.unary(M, M),
     "variables has an element outside -1..1": lambda: minplus.select(M, M, np.array([0, 2])),
     "out must be a vector of 12 elements of bool": lambda: minplus.minimal(M, M),
-    "do not cut 12 elements": lambda: batch.close(M, np.array([0, 4, 11])),
-    "do not cut 12 elements into octagons": lambda: batch.close(M, np.array([0, 12, 4])),
-    "variables has an element that its": lambda: batch.forget(M, np.array([0, 12]), ENDS[:1] + 2),
-    "starts do not cut": lambda: batch.add(
-        M, np.array([0, 12]), np.array([0, 3]), ENDS, ENDS, M[:2]
+    "do not cut 12 elements": lambda: minplus.close(M, np.array([0, 4, 11])),
+    "do not cut 12 elements into octagons": lambda: minplus.close(M, np.array([0, 12, 4])),
+    "variable has an element that its": lambda: minplus.forget(M, ENDS[:1] + 2, offsets=ONE),
+    "starts do not cut": lambda: minplus.add(
+        M, ENDS, ENDS, M[:2], offsets=ONE, starts=np.array([0, 3])
     ),
-    "negate must be": lambda: batch.shift(M, np.array([0, 12]), ENDS[:1], ENDS[:1], M[:1], M[:1]),
+    "a batch takes `starts`": lambda: minplus.add(M, ENDS, ENDS, M[:2], offsets=ONE),
+    "negate must be": lambda: minplus.assign(
+        M, ENDS[:1], ENDS[:1], up=M[:1], down=M[:1], negate=ENDS[:1], offsets=ONE
+    ),
 }
 
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
-from kleene.kernels.minplus import backends, cuda, reference
+from kleene.kernels.minplus import cuda, reference
 from kleene.kernels.minplus.cuda import closure
 from kleene.kernels.minplus.layout import Forms
 from tests.kernels.conftest import CUDA, GPU_PROBLEM
+from tests.kernels.minplus.conftest import OneOctagon
 from tests.kernels.minplus.octagon_inputs import (
     DTYPES,
     EXACT_DTYPES,
@@ -60,7 +61,7 @@ class Moved:
 
     def __getattr__(self, name):
         operation = getattr(self.operations, name)
-        return Moved(operation) if name == "batch" else lambda *args: moved(operation, args)
+        return lambda *args: moved(operation, args)
 
 
 def moved(operation, args):
@@ -94,7 +95,7 @@ def place(request):
 @pytest.fixture(scope="module")
 def backend(place):
     """The CUDA back end."""
-    return Moved(cuda)
+    return OneOctagon(Moved(cuda))
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +188,7 @@ def test_dense_octagons_stay_in_a_narrow_type(dtype, place, tiles, monkeypatch):
 def test_batches_of_small_and_large_octagons(dtype, seed, data, backend):
     random = np.random.default_rng(seed)
     sizes = data.draw(st.permutations([3, 66, 0, 20]))
-    offsets = minplus.batch.offsets_of(sizes)
+    offsets = minplus.offsets_of(sizes)
     parts = [random_octagon(n, dtype, random, 0.3) for n in sizes]
     m = np.concatenate(parts)
     assert backend.batch.close(m, offsets, False).all()
@@ -219,12 +220,10 @@ def groups_of(m):
 def test_related_variables_are_grouped(parts, dtype, backend):
     parts = [minplus.convert(np.empty(len(m), dtype), m) for m in parts]
     sizes = [minplus.n_variables(len(m)) for m in parts]
-    offsets, starts = minplus.batch.offsets_of(sizes), np.cumsum([0, *sizes])
-    found = np.empty(starts[-1], np.int32)
+    offsets, starts = minplus.offsets_of(sizes), np.cumsum([0, *sizes])
     expected = [label for m in parts for label in groups_of(m)]
     m = np.concatenate([np.empty(0, dtype), *parts])
-    backend.batch.relate(found, starts, m, offsets)
-    assert found.tolist() == expected
+    assert backend.labels(m, offsets, starts).tolist() == expected
     assert [label for m in parts for label in backend.labels(m).tolist()] == expected
 
 
@@ -252,7 +251,7 @@ def test_the_public_names_compute_there(place):
     minplus.forget(there, 0, device=Device.CUDA)
     assert cuda.to_host(there)[minplus.cell(3, 2)] == 14
     offsets = cuda.to_device(np.array([0, len(m)]))
-    assert bool(minplus.batch.equals(there, there, offsets, device=Device.CUDA)[0])
+    assert bool(minplus.equals(there, there, offsets, device=Device.CUDA)[0])
 
 
 def test_arrays_of_elsewhere_are_refused(place):
@@ -263,10 +262,10 @@ def test_arrays_of_elsewhere_are_refused(place):
             return minplus.size(2)
 
     for call in (
-        lambda m: cuda.close(m, False),
+        lambda m: cuda.close(m, None, False),
         lambda m: cuda.join(m, m, m),
-        lambda m: cuda.shift(m, 0, False, 1, 1),
-        lambda m: cuda.batch.close(m, m, False),
+        lambda m: cuda.assign(m, None, 0, 0, False, 1, 1),
+        lambda m: cuda.close(m, m, False),
     ):
         with pytest.raises(
             ValueError, match=r"must be on the GPU, not .*Elsewhere: use `to_device`"
@@ -286,19 +285,19 @@ def test_any_schedule_gives_the_same(seed, place):
     reference.close(expected, False)
     reference.add(expected, *rows, bounds)
     with launch.on_host(seed):
-        cuda.close(m, False)
-        cuda.add(m, *rows, bounds)
+        cuda.close(m, None, False)
+        cuda.add(m, None, *rows, bounds, None)
     assert np.array_equal(m, expected)
 
 
 def test_auto_weighs_the_copies(monkeypatch):
-    few, many = backends.CUDA_FROM_VARIABLES - 1, backends.CUDA_FROM_VARIABLES
+    few, many = minplus.CUDA_FROM_VARIABLES - 1, minplus.CUDA_FROM_VARIABLES
     monkeypatch.setattr(launch, "gpu_problem", lambda: None)
-    device, reason = backends.choose(few)
+    device, reason = minplus.choose(few)
     assert (device, str(few) in reason) == (Device.CPU, True)
-    assert backends.choose(many)[0] is Device.CUDA
+    assert minplus.choose(many)[0] is Device.CUDA
     monkeypatch.setattr(launch, "gpu_problem", lambda: "no such thing here")
-    assert backends.choose(many) == (Device.CPU, "no such thing here")
+    assert minplus.choose(many) == (Device.CPU, "no such thing here")
 
 
 settings.load_profile(USUAL)

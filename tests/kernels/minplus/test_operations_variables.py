@@ -59,7 +59,7 @@ def test_shifting_moves_every_point(m, data, negate, seed, backend):
     n, x = variable_of(m, data)
     low, high, up, down = ends(data, m.dtype)
     found = m.copy()
-    backend.shift(found, x, negate, up, down)
+    backend.assign(found, x, x, negate, up, down)
     assert_closed(found, m, backend)
     for point in points_of(n, seed):
         if contains(m, point):
@@ -68,7 +68,7 @@ def test_shifting_moves_every_point(m, data, negate, seed, backend):
                 moved[x] = (-point[x] if negate else point[x]) + d
                 assert contains(found, moved)
     if low == high and up == high and down == -low:  # then it can be undone
-        backend.shift(found, x, negate, *((up, down) if negate else (down, up)))
+        backend.assign(found, x, x, negate, *((up, down) if negate else (down, up)))
         assert np.array_equal(found, m)
 
 
@@ -182,7 +182,7 @@ def test_variables_change_at_any_size(n, dtype, seed, negate, backend):
     expected = m.copy()
     for found, one in ((m, backend), (expected, reference)):
         one.assign(found, x, y, negate, up, down)
-        one.shift(found, y, negate, up, down)
+        one.assign(found, y, y, negate, up, down)
         one.assign_interval(found, z, up, down)
         one.forget(found, x)
     assert np.array_equal(m, expected)

@@ -8,8 +8,8 @@ from numba import njit
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus.cpu import closure, shares
-from kleene.kernels.minplus.cpu.tile import CLOSED
-from kleene.kernels.minplus.cpu.types import inner_of, outer_of
+from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
+from kleene.kernels.minplus.cpu.tiles import CLOSED
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
 N_PHASES, N_SHARES = 50, 8

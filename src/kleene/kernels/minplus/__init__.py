@@ -1,9 +1,17 @@
 """Octagons as min-plus matrices: closing them, and every operation on closed ones.
 
-How an octagon lies in memory is said in `layout`. Here are the operations on one octagon, in
-`batch` the same on many of any sizes in one call. All work in place on arrays of one type:
+How an octagon lies in memory is said in `layout`. Every operation is on a batch of octagons of any
+sizes: one flat array `m` and `offsets` (int64), octagon t being m[offsets[t]:offsets[t + 1]].
+Without offsets `m` is one octagon, a batch of one:
 
-- float64, float32: every sum is rounded upwards, so no bound is ever below the exact one.
+    argument                    in a batch                               for one octagon
+    variable, up, down, negate  an array with one for each octagon       a number
+    rows, variables, lows, ...  an array cut by `starts` (int64)         an array
+    a returned flag             an array of bool                         a bool
+
+All work in place on arrays of one type:
+
+- float64: every sum is rounded upwards, so no bound is ever below the exact one.
 - int64, int32, int16: sums are exact, or saturate: to infinity above, to the least bound below.
   `exact_dtype` says which type cannot saturate. A half is rounded upwards, unless `tighten` says
   that the variables are integers; then it is exact.
@@ -28,10 +36,11 @@ from typing import Any
 import numpy as np
 
 from kleene.base.device import Device
-from kleene.kernels.minplus import check
-from kleene.kernels.minplus.backends import of
+from kleene.kernels import launch
+from kleene.kernels.minplus import check, cpu
 from kleene.kernels.minplus.layout import (
     DTYPES,
+    Forms,
     cell,
     convert,
     exact_dtype,
@@ -41,17 +50,21 @@ from kleene.kernels.minplus.layout import (
     lowest,
     magnitude,
     n_variables,
+    offsets_of,
     size,
     top,
 )
 
 __all__ = [
+    "CUDA_FROM_VARIABLES",
     "DTYPES",
+    "Forms",
     "add",
     "assign",
     "assign_interval",
     "assign_linear",
     "cell",
+    "choose",
     "close",
     "close_after",
     "convert",
@@ -69,9 +82,9 @@ __all__ = [
     "minimal",
     "n_variables",
     "narrow",
+    "offsets_of",
     "place",
     "select",
-    "shift",
     "size",
     "strengthen",
     "top",
@@ -79,27 +92,50 @@ __all__ = [
     "widen",
 ]
 
-_BOOL = np.dtype(np.bool_)
+# From here on the library's operations that close are four times as fast on an H200 as on the 16
+# threads of its host, a guard 2.6 times, and no other loses more than 0.2 ms
+# (benchmarks/octagon_cuda_library.py); at 256 variables the common ones lose five to ten times.
+CUDA_FROM_VARIABLES = 512
+_CPU = Device.CPU
 _THRESHOLDS = {dtype: np.zeros(0, dtype) for dtype in DTYPES}
 
 
-def close(m: Any, *, tighten: bool = False, device: Device = Device.CPU) -> bool:
+def choose(n_variables: int) -> tuple[Device, str]:
+    """Return where an octagon should lie that many operations will be asked of, and why."""
+    why = f"{n_variables} variables; a GPU pays from {CUDA_FROM_VARIABLES}"
+    if n_variables >= CUDA_FROM_VARIABLES and (reason := launch.gpu_problem()):
+        return Device.CPU, reason
+    return Device.CPU if n_variables < CUDA_FROM_VARIABLES else Device.CUDA, why
+
+
+def _backend(device: Device) -> Any:
+    """Return the module that computes for a device: each operation, every argument by its place."""
+    if device is Device.CPU or device is Device.AUTO:
+        return cpu
+    if device is Device.CUDA:
+        from kleene.kernels.minplus import cuda  # compiles nothing yet, but few callers ask for it
+
+        return cuda
+    raise ValueError(f"one call runs on one device, not {device!r}: ask for 'cpu' or 'cuda'")
+
+
+def close(m: Any, offsets: Any = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
     """Return whether the octagon has a point, having closed it.
 
     Cost: 4n³ sums. Emptiness is found at the first negative cycle, before the rest is computed.
     """
-    check.written(m)
-    return of(device).close(m, tighten)
+    check.octagons(m, offsets)
+    return _answer(_backend(device).close(m, offsets, tighten), offsets)
 
 
-def strengthen(m: Any, *, tighten: bool = False, device: Device = Device.CPU) -> bool:
+def strengthen(m: Any, offsets: Any = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
     """Return whether the octagon has a point, having combined its unary bounds; O(n²).
 
     What it gives is closed where no path gives a tighter bound: in a box, or in closed octagons of
     different variables placed in one.
     """
-    check.written(m)
-    return of(device).strengthen(m, tighten)
+    check.octagons(m, offsets)
+    return _answer(_backend(device).strengthen(m, offsets, tighten), offsets)
 
 
 def close_after(
@@ -108,175 +144,209 @@ def close_after(
     columns: Any,
     bounds: Any,
     *,
+    offsets: Any = None,
+    starts: Any = None,
     tighten: bool = False,
-    device: Device = Device.CPU,
-) -> bool:
+    device: Device = _CPU,
+) -> Any:
     """Return whether a closed octagon has a point under more constraints, having closed it again.
 
     Constraint t says V'[columns[t]] - V'[rows[t]] <= bounds[t]. Cost: O(n²) for each that tightens
     something, O(1) for the others.
     """
-    check.constraints(m, check.written(m), rows, columns, bounds)
-    return of(device).close_after(m, rows, columns, bounds, tighten)
+    check.constraints(m, offsets, rows, columns, bounds, starts)
+    backend = _backend(device)
+    return _answer(backend.close_after(m, offsets, rows, columns, bounds, starts, tighten), offsets)
 
 
-def add(m: Any, rows: Any, columns: Any, bounds: Any, *, device: Device = Device.CPU) -> None:
+def add(
+    m: Any,
+    rows: Any,
+    columns: Any,
+    bounds: Any,
+    *,
+    offsets: Any = None,
+    starts: Any = None,
+    device: Device = _CPU,
+) -> None:
     """Add the constraints V'[columns[t]] - V'[rows[t]] <= bounds[t], and close nothing."""
-    check.constraints(m, check.written(m), rows, columns, bounds)
-    of(device).add(m, rows, columns, bounds)
+    check.constraints(m, offsets, rows, columns, bounds, starts)
+    _backend(device).add(m, offsets, rows, columns, bounds, starts)
 
 
-def join(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
+def join(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
     """Write the least octagon around two closed ones; it is closed."""
-    check.written(out)
-    check.same(out, a, b)
-    of(device).join(out, a, b)
+    check.pairs(out, a, b, offsets)
+    _backend(device).join(out, a, b)
 
 
-def meet(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
+def meet(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
     """Write the constraints of both; closed arguments do not make it closed."""
-    check.written(out)
-    check.same(out, a, b)
-    of(device).meet(out, a, b)
+    check.pairs(out, a, b, offsets)
+    _backend(device).meet(out, a, b)
 
 
-def widen(out: Any, a: Any, b: Any, thresholds: Any = None, *, device: Device = Device.CPU) -> None:
+def widen(
+    out: Any,
+    a: Any,
+    b: Any,
+    thresholds: Any = None,
+    *,
+    offsets: Any = None,
+    device: Device = _CPU,
+) -> None:
     """Write each bound of `a` that holds in `b`, and for others the next threshold or none.
 
-    `thresholds` ascend and are bounds on V'[j] - V'[i] and on V'[i], so a unary cell, which holds
-    twice a bound, takes twice a threshold. For a chain of widenings to end, `a` must be the last
-    result as it was written, not closed; `b` is better closed.
+    `thresholds`, the same for all octagons of a batch, ascend and are bounds on V'[j] - V'[i] and
+    on V'[i], so a unary cell, which holds twice a bound, takes twice a threshold. For a chain of
+    widenings to end, `a` must be the last result as it was written, not closed; `b` is better
+    closed.
     """
-    check.written(out)
-    check.same(out, a, b)
+    check.pairs(out, a, b, offsets)
     steps = _THRESHOLDS[a.dtype] if thresholds is None else thresholds
     check.thresholds(a, steps)
-    of(device).widen(out, a, b, steps)
+    _backend(device).widen(out, a, b, offsets, steps)
 
 
-def narrow(out: Any, a: Any, b: Any, *, device: Device = Device.CPU) -> None:
+def narrow(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
     """Write the bounds of `a`, and those of `b` where `a` has none."""
-    check.written(out)
-    check.same(out, a, b)
-    of(device).narrow(out, a, b)
+    check.pairs(out, a, b, offsets)
+    _backend(device).narrow(out, a, b, offsets)
 
 
-def includes(a: Any, b: Any, *, device: Device = Device.CPU) -> bool:
+def includes(a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> Any:
     """Return whether every point of `b` is in `a`, if `b` is closed; True is right in any case."""
-    check.one(a)
+    check.octagons(a, offsets, is_written=False)
     check.same(a, b)
-    return of(device).includes(a, b)
+    return _answer(_backend(device).includes(a, b, offsets), offsets)
 
 
-def equals(a: Any, b: Any, *, device: Device = Device.CPU) -> bool:
+def equals(a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> Any:
     """Return whether all bounds are equal: if both are closed, whether their points are."""
-    check.one(a)
+    check.octagons(a, offsets, is_written=False)
     check.same(a, b)
-    return of(device).equals(a, b)
+    return _answer(_backend(device).equals(a, b, offsets), offsets)
 
 
-def forget(m: Any, variable: int, *, device: Device = Device.CPU) -> None:
+def forget(m: Any, variable: Any, *, offsets: Any = None, device: Device = _CPU) -> None:
     """Drop every bound on a variable; what was closed stays closed."""
-    check.variable(check.written(m), variable)
-    of(device).forget(m, variable)
-
-
-def shift(
-    m: Any, variable: int, *, up: Any, down: Any, negate: bool = False, device: Device = Device.CPU
-) -> None:
-    """Assign x := x + d, or -x + d, for all d with d <= up and -d <= down; keeps it closed."""
-    check.variable(check.written(m), variable)
-    of(device).shift(m, variable, negate, up, down)
+    check.variables(m, offsets, variable)
+    _backend(device).forget(m, offsets, variable)
 
 
 def assign(
     m: Any,
-    target: int,
-    source: int,
+    target: Any,
+    source: Any,
     *,
     up: Any,
     down: Any,
-    negate: bool = False,
-    device: Device = Device.CPU,
+    negate: Any = False,
+    offsets: Any = None,
+    device: Device = _CPU,
 ) -> None:
     """Assign x := y + d, or -y + d, for all d with d <= up and -d <= down; O(n).
 
-    The two variables differ. What was closed stays closed; if it was not, bounds are lost with the
-    old value of x.
+    The two variables may be the same. What was closed stays closed; if it was not, bounds are lost
+    with the old value of x.
     """
-    check.variable(check.written(m), target, source)
-    check.apart(target, source)
-    of(device).assign(m, target, source, negate, up, down)
+    check.variables(m, offsets, target, source)
+    check.ends(m, offsets, up, down, negate)
+    _backend(device).assign(m, offsets, target, source, negate, up, down)
 
 
 def assign_interval(
-    m: Any, variable: int, *, up: Any, down: Any, device: Device = Device.CPU
+    m: Any, variable: Any, *, up: Any, down: Any, offsets: Any = None, device: Device = _CPU
 ) -> None:
     """Assign x := d, for all d with d <= up and -d <= down; O(n), and keeps it closed."""
-    check.variable(check.written(m), variable)
-    of(device).assign_interval(m, variable, up, down)
+    check.variables(m, offsets, variable)
+    check.ends(m, offsets, up, down)
+    _backend(device).assign_interval(m, offsets, variable, up, down)
 
 
 def assign_linear(
     m: Any,
-    target: int,
-    variables: Any,
-    lows: Any,
-    highs: Any,
+    target: Any,
+    forms: Forms,
     *,
-    up: Any,
-    down: Any,
+    offsets: Any = None,
     tighten: bool = False,
-    device: Device = Device.CPU,
+    device: Device = _CPU,
 ) -> None:
     """Assign x := Σ c_t y_t + d for all c_t in lows[t]..highs[t], d <= up and -d <= down.
 
     Variables differ, x may be among them: its old value is meant. An interval linear form, as Miné
     has them: bounds of it, and of its sums and differences with each of its variables, come from
-    the bounds of single variables; so x := x + d and a known y - z are better left to `shift` and
+    the bounds of single variables; so x := x + d and a known y - z are better left to `assign` and
     `close_after`. What was closed stays closed, if each point has a value; with `tighten` a whole
     one, and bounds on x are rounded down. Cost: O(n) for each term; no terms: `assign_interval`.
     """
-    n = check.written(m)
-    check.variable(n, target)
-    check.terms(m, n, variables, lows, highs)
-    of(device).assign_linear(m, target, variables, lows, highs, up, down, tighten)
+    check.variables(m, offsets, target)
+    check.forms(m, offsets, forms)
+    _backend(device).assign_linear(m, offsets, target, forms, tighten)
 
 
-def unary(out: Any, m: Any, *, device: Device = Device.CPU) -> None:
+def unary(
+    out: Any, m: Any, *, offsets: Any = None, starts: Any = None, device: Device = _CPU
+) -> None:
     """Write to out[i] (of 2n elements) twice the bound of V'[i]: of 2x at 2k, of -2x at 2k+1."""
-    check.column(out, m.dtype, 2 * check.one(m), "out")
+    check.octagons(m, offsets, is_written=False)
+    length = len(out) if offsets is not None else 2 * n_variables(len(m))
+    check.column(out, m.dtype, length, "out")
     check.writeable(out)
-    of(device).unary(out, m)
+    check.cut(offsets, starts, len(out))
+    _backend(device).unary(out, m, offsets, starts)
 
 
-def select(out: Any, m: Any, variables: Any, *, device: Device = Device.CPU) -> None:
+def select(
+    out: Any,
+    m: Any,
+    variables: Any,
+    *,
+    offsets: Any = None,
+    out_offsets: Any = None,
+    starts: Any = None,
+    device: Device = _CPU,
+) -> None:
     """Write the octagon whose variable k is variables[k] of `m`, or is free where that is -1.
 
     No variable of `m` may come twice. A closed `m` gives a closed `out`.
     """
-    check.indices(variables, check.written(out), -1, check.one(m), "variables")
-    check.column(out, m.dtype, len(out), "out")
-    of(device).select(out, m, variables)
+    check.chosen(out, out_offsets, m, offsets, variables, starts, least=-1)
+    _backend(device).select(out, m, variables, offsets, out_offsets, starts)
 
 
-def place(out: Any, m: Any, variables: Any, *, device: Device = Device.CPU) -> None:
+def place(
+    out: Any,
+    m: Any,
+    variables: Any,
+    *,
+    offsets: Any = None,
+    out_offsets: Any = None,
+    starts: Any = None,
+    device: Device = _CPU,
+) -> None:
     """Overwrite in `out` all bounds between variables[k] with those between the variables k of `m`.
 
     To put closed octagons of different variables together: `place` them in `top`, `strengthen`.
     """
-    check.indices(variables, check.one(m), 0, check.written(out), "variables")
-    check.column(m, out.dtype, len(m), "m")
-    of(device).place(out, m, variables)
+    check.chosen(m, offsets, out, out_offsets, variables, starts, least=0)
+    check.writeable(out)
+    _backend(device).place(out, m, variables, offsets, out_offsets, starts)
 
 
-def minimal(out: Any, m: Any, *, device: Device = Device.CPU) -> None:
+def minimal(out: Any, m: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
     """Mark in `out` (of bool) elements of a closed octagon that give all others, none to spare.
 
     Closing those again gives the octagon back, and without any of them it does not (integers closed
     by tightening may still spare some). Of an empty octagon the first element is marked.
     """
-    check.one(m)
-    check.column(out, _BOOL, len(m), "out")
+    check.octagons(m, offsets, is_written=False)
+    check.column(out, np.dtype(np.bool_), len(m), "out")
     check.writeable(out)
-    of(device).minimal(out, m)
+    _backend(device).minimal(out, m, offsets)
+
+
+def _answer(found: Any, offsets: Any) -> Any:
+    """Return flags, or the only one as a bool."""
+    return bool(found) if offsets is None else found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.cpu import entries
+from kleene.kernels.minplus.cpu import entry_points
 from kleene.kernels.minplus.layout import DTYPES, infinity, least_bound, n_variables
 
 _KNOWN = frozenset(DTYPES)
@@ -25,17 +25,17 @@ def flat(m: Any) -> None:
         raise ValueError("an octagon is a contiguous vector")
 
 
-def one(m: Any) -> int:
-    """Return the variables of one octagon."""
+def octagons(m: Any, offsets: Any, *, is_written: bool = True) -> None:
+    """Refuse what is not one octagon, or a batch cut by `offsets`."""
     flat(m)
-    return n_variables(len(m))
-
-
-def written(m: Any) -> int:
-    """Return the variables of one octagon that is to be changed."""
-    n = one(m)
-    writeable(m)
-    return n
+    if is_written:
+        writeable(m)
+    if offsets is None:
+        n_variables(len(m))
+        return
+    column(offsets, _INT64, len(offsets), "offsets")
+    if isinstance(m, np.ndarray) and not entry_points.are_octagons(offsets, len(m)):
+        raise ValueError(f"offsets do not cut {len(m)} elements into octagons")
 
 
 def writeable(m: Any) -> None:
@@ -53,17 +53,20 @@ def same(m: Any, *others: Any) -> None:
             raise ValueError(f"the octagons differ in type or size: {shapes}")
 
 
-def variable(n: int, *chosen: int) -> None:
-    """Refuse variables that an octagon of n does not have."""
+def pairs(out: Any, a: Any, b: Any, offsets: Any) -> None:
+    """Refuse octagons that do not pair up."""
+    octagons(out, offsets)
+    same(out, a, b)
+
+
+def variables(m: Any, offsets: Any, *chosen: Any) -> None:
+    """Refuse variables, one for each octagon, that an octagon to be changed does not have."""
+    octagons(m, offsets)
     for x in chosen:
-        if not 0 <= x < n:
-            raise ValueError(f"there is no variable {x} among {n}")
-
-
-def apart(target: int, source: int) -> None:
-    """Refuse to assign a variable to itself, which `shift` does."""
-    if target == source:
-        raise ValueError("target and source are the same variable: use `shift`")
+        if offsets is not None:
+            _of_each(offsets, x, None, 0, 1, "variable")
+        elif not 0 <= x < n_variables(len(m)):
+            raise ValueError(f"there is no variable {x} among {n_variables(len(m))}")
 
 
 def column(values: Any, dtype: Any, length: int, name: str) -> None:
@@ -74,41 +77,55 @@ def column(values: Any, dtype: Any, length: int, name: str) -> None:
         raise ValueError(f"{name} must be contiguous")
 
 
-def indices(values: Any, length: int, least: int, end: int, name: str) -> None:
-    """Refuse indices outside least..end-1."""
-    column(values, _INT64, length, name)
-    if isinstance(values, np.ndarray) and not entries.are_between(values, least, end):
-        raise ValueError(f"{name} has an element outside {least}..{end - 1}")
+def ends(m: Any, offsets: Any, up: Any, down: Any, negate: Any = None) -> None:
+    """Refuse numbers that are not one for each octagon of a batch."""
+    if offsets is not None:
+        column(up, m.dtype, len(offsets) - 1, "up")
+        column(down, m.dtype, len(offsets) - 1, "down")
+        if negate is not None:
+            column(negate, _BOOL, len(offsets) - 1, "negate")
 
 
-def constraints(m: Any, n: int, rows: Any, columns: Any, bounds: Any) -> None:
-    """Refuse constraints that an octagon of n variables cannot have."""
-    indices(rows, len(rows), 0, 2 * n, "rows")
-    indices(columns, len(rows), 0, 2 * n, "columns")
+def constraints(m: Any, offsets: Any, rows: Any, columns: Any, bounds: Any, starts: Any) -> None:
+    """Refuse constraints that the octagons cannot have."""
+    octagons(m, offsets)
+    cut(offsets, starts, len(rows))
+    for ends_, name in ((rows, "rows"), (columns, "columns")):
+        column(ends_, _INT64, len(rows), name)
+        _list(m, offsets, ends_, starts, 0, 2, name)
     column(bounds, m.dtype, len(rows), "bounds")
 
 
-def terms(m: Any, n: int, variables: Any, lows: Any, highs: Any) -> None:
-    """Refuse terms that no form over n variables has."""
-    indices(variables, len(variables), 0, n, "variables")
-    if isinstance(variables, np.ndarray):
-        distinct(np.array([0, len(variables)]), variables)
-    coefficients(m, lows, highs, len(variables))
+def chosen(
+    smaller: Any, cuts: Any, m: Any, offsets: Any, variables: Any, starts: Any, *, least: int
+) -> None:
+    """Refuse variables of `m` that are not as many as the smaller octagons have, from `least`."""
+    octagons(m, offsets, is_written=False)
+    octagons(smaller, cuts, is_written=least < 0)
+    column(smaller, m.dtype, len(smaller), "out" if least < 0 else "m")
+    column(variables, _INT64, len(variables), "variables")
+    if offsets is None:
+        column(variables, _INT64, n_variables(len(smaller)), "variables")
+    cut(offsets, starts, len(variables))
+    _list(m, offsets, variables, starts, least, 1, "variables")
 
 
-def distinct(cut: Any, variables: Any) -> None:
-    """Refuse a variable that comes twice in one part."""
-    if isinstance(variables, np.ndarray) and not entries.are_distinct(cut, variables):
-        raise ValueError("variables has an element twice")
-
-
-def coefficients(m: Any, lows: Any, highs: Any, length: int) -> None:
-    """Refuse ends of intervals that are not finite, or in the wrong order."""
-    column(lows, m.dtype, length, "lows")
-    column(highs, m.dtype, length, "highs")
-    if isinstance(lows, np.ndarray):
-        is_finite = (lows >= least_bound(m.dtype)) & (highs < infinity(m.dtype))
-        if not (is_finite & (lows <= highs)).all():
+def forms(m: Any, offsets: Any, given: Any) -> None:
+    """Refuse forms with terms that the octagons do not have, twice, or without an order."""
+    ends(m, offsets, given.up, given.down)
+    length = len(given.variables)
+    column(given.variables, _INT64, length, "variables")
+    cut(offsets, given.starts, length)
+    _list(m, offsets, given.variables, given.starts, 0, 1, "variables")
+    if isinstance(given.variables, np.ndarray):
+        parts = np.array([0, length]) if offsets is None else given.starts
+        if not entry_points.are_distinct(parts, given.variables):
+            raise ValueError("variables has an element twice")
+    column(given.lows, m.dtype, length, "lows")
+    column(given.highs, m.dtype, length, "highs")
+    if isinstance(given.lows, np.ndarray):
+        is_finite = (given.lows >= least_bound(m.dtype)) & (given.highs < infinity(m.dtype))
+        if not (is_finite & (given.lows <= given.highs)).all():
             raise ValueError("each of lows must be finite, and no more than its one of highs")
 
 
@@ -119,30 +136,34 @@ def thresholds(m: Any, steps: Any) -> None:
         raise ValueError("thresholds must ascend")
 
 
-def batch(m: Any, offsets: Any) -> None:
-    """Refuse offsets that do not cut `m` into octagons."""
-    flat(m)
-    writeable(m)
-    column(offsets, _INT64, len(offsets), "offsets")
-    if isinstance(m, np.ndarray) and not entries.are_octagons(offsets, len(m)):
-        raise ValueError(f"offsets do not cut {len(m)} elements into octagons")
-
-
-def starts(cut: Any, n_octagons: int, n_items: int) -> None:
-    """Refuse what does not cut a list into a part for each octagon."""
-    column(cut, _INT64, n_octagons + 1, "starts")
-    if isinstance(cut, np.ndarray) and not entries.are_parts(cut, n_items):
+def cut(offsets: Any, starts: Any, n_items: int) -> None:
+    """Refuse what does not cut a list into a part for each octagon of a batch."""
+    if offsets is None:
+        return
+    if starts is None:
+        raise ValueError("a batch takes `starts`, which say where the list of each octagon begins")
+    column(starts, _INT64, len(offsets), "starts")
+    if isinstance(starts, np.ndarray) and not entry_points.are_parts(starts, n_items):
         raise ValueError(f"starts do not cut {n_items} elements into parts")
 
 
-def of_each(offsets: Any, values: Any, cut: Any, least: int, scale: int, name: str) -> None:
-    """Refuse indices of which some are not of their octagon: least..scale*n-1.
+def _list(
+    m: Any, offsets: Any, values: Any, starts: Any, least: int, scale: int, name: str
+) -> None:
+    """Refuse indices of a list of which some are not in least..scale*n-1."""
+    if offsets is not None:
+        _of_each(offsets, values, starts, least, scale, name)
+        return
+    end = scale * n_variables(len(m))
+    if isinstance(values, np.ndarray) and not entry_points.are_between(values, least, end):
+        raise ValueError(f"{name} has an element outside {least}..{end - 1}")
 
-    `cut` says which belong to each octagon; None, that one does.
-    """
+
+def _of_each(offsets: Any, values: Any, starts: Any, least: int, scale: int, name: str) -> None:
+    """Refuse indices of which some are not of their octagon; without `starts` each has one."""
     n_octagons = len(offsets) - 1
-    column(values, _INT64, n_octagons if cut is None else len(values), name)
+    column(values, _INT64, n_octagons if starts is None else len(values), name)
     if isinstance(values, np.ndarray):
-        each = np.arange(n_octagons + 1) if cut is None else cut
-        if not entries.are_of_each(offsets, each, values, least, scale):
+        parts = np.arange(n_octagons + 1) if starts is None else starts
+        if not entry_points.are_of_each(offsets, parts, values, least, scale):
             raise ValueError(f"{name} has an element that its octagon does not have")

@@ -12,22 +12,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DTYPES = tuple(np.dtype(name) for name in ("float64", "float32", "int64", "int32", "int16"))
+from kleene.base import arrays
+from kleene.base.arrays import I64
+
+DTYPES = tuple(np.dtype(name) for name in ("float64", "int64", "int32", "int16"))
 _INTEGERS = tuple(np.dtype(name) for name in ("int16", "int32", "int64"))
 
 
 class Forms(NamedTuple):
     """An interval linear form for each octagon t: the terms from starts[t] to starts[t + 1], and d.
 
-    Its values are Σ c_k x_k + d, c_k in lows[k]..highs[k], with d <= up[t] and -d <= down[t].
+    Its values are Σ c_k x_k + d, c_k in lows[k]..highs[k], with d <= up[t] and -d <= down[t]. For
+    one octagon there are no starts, and `up` and `down` are numbers.
     """
 
-    starts: Any
     variables: Any
     lows: Any
     highs: Any
     up: Any
     down: Any
+    starts: Any = None
 
 
 def size(n_variables: int) -> int:
@@ -45,6 +49,11 @@ def n_variables(n_elements: int) -> int:
     if 2 * n * (n + 1) != n_elements:
         raise ValueError(f"no octagon has {n_elements} elements: n variables take 2n(n+1)")
     return n
+
+
+def offsets_of(n_variables: Any) -> I64:
+    """Return the offsets of a batch of octagons with these numbers of variables."""
+    return arrays.offsets_of([size(int(n)) for n in n_variables])
 
 
 def cell(i: int, j: int) -> int:
@@ -123,14 +132,11 @@ def convert(out: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 
 def _round_up(out: np.ndarray, m: np.ndarray) -> None:
-    """Lift what conversion to a float type rounded down."""
-    if out.dtype.kind != "f":
+    """Lift what conversion of integers to float64 rounded down."""
+    if out.dtype.kind != "f" or m.dtype.kind == "f":
         return
-    if m.dtype.kind == "f":
-        low = out < m
-    else:  # an int64 is compared exactly in integers, where the float is no more than 2**63
-        inside = np.abs(out) < 2.0**62
-        low = np.zeros(len(out), np.bool_)
-        low[inside] = out[inside].astype(np.int64) < m[inside]
-        low[~inside] = True  # one step more is sound, and no octagon lives there
-    out[low] = np.nextafter(out[low], out.dtype.type(np.inf))
+    inside = np.abs(out) < 2.0**62  # there integers and floats are compared exactly, as int64
+    low = np.zeros(len(out), np.bool_)
+    low[inside] = out[inside].astype(np.int64) < m[inside]
+    low[~inside] = True  # one step more is sound, and no octagon lives there
+    out[low] = np.nextafter(out[low], np.inf)

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from kleene.kernels.minplus.cpu import panels, shares
+from kleene.kernels.minplus.cpu import shares, tiles
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
-from kleene.kernels.minplus.cpu.inner import BLOCK
+from kleene.kernels.minplus.cpu.half_matrix import n_of
 from kleene.kernels.minplus.cpu.scalar import pointer
-from kleene.kernels.minplus.cpu.tile import (
+from kleene.kernels.minplus.cpu.tiles import (
     CLOSED,
     EMPTY,
     ROOM,
@@ -31,9 +31,9 @@ from kleene.kernels.minplus.cpu.tile import (
     close_tile,
     fits,
     make_empty,
-    n_of,
 )
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
+from kleene.kernels.minplus.cpu.vector_loops import BLOCK
 from kleene.kernels.minplus.layout import n_variables, size
 
 LARGEST_TILE = BLOCK // 2  # variables
@@ -105,31 +105,31 @@ def take_share(
     """Do a part of a phase, which may be new to this thread; return False if no point is left."""
     noinline()
     c, p, r, d, t, own = room
-    n_panels, last = panels.shape(c, n)[2], n_phases(n) - 1
-    begin, end = panels.part_of(n_panels, part, n_parts)
+    n_panels, last = tiles.shape(c, n)[2], n_phases(n) - 1
+    begin, end = tiles.part_of(n_panels, part, n_parts)
     first = (phase - 1) // 2 * BLOCK
     n_pivots = min(BLOCK, 2 * n - first)
     if phase == 0:
         for v in range(part, n_panels, n_parts):
-            panels.load(c, m, n, v, outer, inner, tighten)
+            tiles.load(c, m, n, v, outer, inner, tighten)
     elif phase == last:
         for v in range(part, n_panels, n_parts):
-            panels.store(m, c, d, n, v, outer, inner)
+            tiles.store(m, c, d, n, v, outer, inner)
     elif phase == last - 1:
-        return part > 0 or panels.settle(c, d, n, tighten)
+        return part > 0 or tiles.settle(c, d, n, tighten)
     elif phase % 2 == 0:
-        panels.update(c, p, r, n, first, n_pivots, part, n_parts)
+        tiles.update(c, p, r, n, first, n_pivots, part, n_parts)
     else:
-        if is_new and not panels.close_block(c, t, own, n, first, n_pivots):
+        if is_new and not tiles.close_block(c, t, own, n, first, n_pivots):
             return False
         for v in range(begin, end):
-            panels.combine(c, p, r, t, own, n, first, n_pivots, v)
+            tiles.combine(c, p, r, t, own, n, first, n_pivots, v)
     return True
 
 
 @device_function
 def pointers(c: Any, p: Any, r: Any, d: Any, t: Any) -> Any:
-    """Return the room of a closure: C, P, R, unary bounds, the tile and its panels."""
+    """Return the room of a closure: C, P, R, unary bounds, the tile and its tiles."""
     tiles = pointer(t, 0), pointer(t, ROOM)
     return (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), *tiles)
 
@@ -225,7 +225,7 @@ def _room(dtype: Any) -> _Room:
     """Return this thread's room."""
     rooms = _rooms.__dict__
     if dtype.char not in rooms:
-        tile = panels.aligned(ROOM + BLOCK * BLOCK, dtype)
+        tile = tiles.aligned(ROOM + BLOCK * BLOCK, dtype)
         rooms[dtype.char] = _Room(tile, np.empty(1, np.int64), shares.counters())
     found: _Room = rooms[dtype.char]
     return found
@@ -243,7 +243,7 @@ def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads
 
 def _close_together(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
     """Return whether an octagon has a point, having closed it."""
-    room, n_shares = panels.room(n, inner), shares.SHARES_A_THREAD * n_threads
+    room, n_shares = tiles.room(n, inner), shares.SHARES_A_THREAD * n_threads
     given = m, _NONE, _NONE, outer, inner, tighten
 
     def work(state: Any) -> None:
@@ -263,7 +263,7 @@ def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> in
     if n >= TOGETHER_FROM_VARIABLES and n_threads > 1:
         return close_large(m, n, outer, inner, tighten, n_threads)
     given = m, offsets, codes, outer, inner, tighten
-    close_blocks(*given, *panels.room(n, inner), tile, n, state, 0)
+    close_blocks(*given, *tiles.room(n, inner), tile, n, state, 0)
     return int(codes[0])
 
 
@@ -282,7 +282,7 @@ def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten:
         most = n_variables(int(lengths[between].max()))
 
         def close_medium(state: Any) -> None:
-            room = panels.room(most, inner)
+            room = tiles.room(most, inner)
             close_blocks(*given, *room, _room(inner.dtype).tile, most, state, 0)
 
         shares.work_together(close_medium, len(lengths), n_threads)

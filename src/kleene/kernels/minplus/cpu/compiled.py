@@ -1,14 +1,45 @@
-"""How these loops are compiled: once for each type of element, when first asked for."""
+"""How loops are compiled here, once for each type of element, and what they must know of it."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from kleene.kernels.compiled import CompilationUnit, noinline, plain
+from kleene.kernels.minplus.layout import infinity, least_bound, lowest
 
 _HERE = Path(__file__).parent
 _UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", rule=plain)
-entry_point, parallel_entry_point = _UNIT.entry_point, _UNIT.parallel_entry_point
-device_function = _UNIT.device_function
+entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
 
-__all__ = ["device_function", "entry_point", "noinline", "parallel_entry_point"]
+__all__ = ["device_function", "entry_point", "inner_of", "noinline", "outer_of"]
+
+
+_WIDER = {"int16": ("int32", "int64"), "int32": ("int64",)}
+
+
+@cache
+def outer_of(dtype: np.dtype[Any]) -> Any:
+    """Return an octagon's infinity, its least bound, and what fills an empty one."""
+    return np.array([infinity(dtype), least_bound(dtype), lowest(dtype)], dtype)
+
+
+@cache
+def inner_of(dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """Return for each type to close in, narrowest first: its infinity and its greatest bound.
+
+    Integers are added without a look at overflow: infinity is a quarter of the range, bounds are
+    small enough for sums of 2n of them to stay far below it (`layout.limit`).
+    """
+    names = (dtype.name, *_WIDER.get(dtype.name, ()))
+    return tuple(_inner(np.dtype(name), dtype) for name in names)
+
+
+def _inner(kind: np.dtype[Any], dtype: np.dtype[Any]) -> Any:
+    if kind.kind == "f":
+        return np.array([np.inf, np.inf], kind)
+    infinite = (1 << (np.iinfo(kind).bits - 2)) - 8
+    return np.array([infinite, min(infinite // 4, np.iinfo(dtype).max - 1)], kind)

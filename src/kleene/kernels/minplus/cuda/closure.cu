@@ -47,7 +47,6 @@ static_assert(ACROSS * ACROSS == PANEL_THREADS, "16 or 64 pivots");
 struct __align__(16) Pack { word_t word[PER_PACK]; };
 struct __align__(16) Columns { INNER_T x[PANEL_COLUMNS]; };
 
-__device__ __forceinline__ float twice(float a) { return a; }
 __device__ __forceinline__ double twice(double a) { return a; }
 __device__ __forceinline__ int twice(int a) { return a; }
 __device__ __forceinline__ long long twice(long long a) { return a; }

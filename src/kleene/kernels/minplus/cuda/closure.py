@@ -61,20 +61,16 @@ LARGE_FROM = 2048  # variables
 _TILES, _TILE_EDGE = (8, 16, 24, 32, 48, LARGEST_TILE), 4  # variables; as in tile.cu
 _BLOCK = 256
 _ROWS, _PANEL_ROWS, _PANEL_COLUMNS = 8, 32, 8  # as in closure.cu
-_F64, _F32, _I64, _I32, _I16 = (
-    Inner(np.dtype(name)) for name in ("float64", "float32", "int64", "int32", "int16")
-)
+_F64, _I64, _I32, _I16 = (Inner(np.dtype(name)) for name in ("float64", "int64", "int32", "int16"))
 _SURE = Inner(np.dtype(np.int64), saturates=True)
 _OF_TILES = {
     "float64": (_F64,),
-    "float32": (_F32,),
     "int64": (_I64, _SURE),
     "int32": (_I32, _SURE),
     "int16": (_I32,),  # 2n sums of 16 bits always fit
 }
 _OF_LARGE = {
     "float64": (_F64,),
-    "float32": (_F32,),
     "int64": (_I64, _SURE),
     "int32": (_I32, _SURE),
     "int16": (_I16, _I32, _SURE),

@@ -17,25 +17,14 @@ template <> struct Limits<long long> {
   static __device__ long long lowest() { return -0x7fffffffffffffffll - 1; }
 };
 #ifdef __CUDA_ARCH__
-template <> struct Limits<float> {
-  static __device__ float infinity() { return __int_as_float(0x7f800000); }
-  static __device__ float lowest() { return -infinity(); }
-};
 template <> struct Limits<double> {
   static __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
   static __device__ double lowest() { return -infinity(); }
 };
-__device__ __forceinline__ float add_up(float a, float b) { return __fadd_ru(a, b); }
 __device__ __forceinline__ double add_up(double a, double b) { return __dadd_ru(a, b); }
-__device__ __forceinline__ float half_up(float a) { return __fmul_ru(a, 0.5f); }
 __device__ __forceinline__ double half_up(double a) { return __dmul_ru(a, 0.5); }
-__device__ __forceinline__ float product_up(float a, float b) { return __fmul_ru(a, b); }
 __device__ __forceinline__ double product_up(double a, double b) { return __dmul_ru(a, b); }
 #else
-template <> struct Limits<float> {
-  static float infinity() { return HUGE_VALF; }
-  static float lowest() { return -HUGE_VALF; }
-};
 template <> struct Limits<double> {
   static double infinity() { return HUGE_VAL; }
   static double lowest() { return -HUGE_VAL; }
@@ -55,11 +44,8 @@ template <class F> F round_product_up(F a, F b) {
   const F product = a * b, lost = std::fma(a, b, -product);
   return lost > 0 ? std::nextafter(product, Limits<F>::infinity()) : product;
 }
-inline float add_up(float a, float b) { return round_sum_up(a, b); }
 inline double add_up(double a, double b) { return round_sum_up(a, b); }
-inline float half_up(float a) { return round_half_up(a); }
 inline double half_up(double a) { return round_half_up(a); }
-inline float product_up(float a, float b) { return round_product_up(a, b); }
 inline double product_up(double a, double b) { return round_product_up(a, b); }
 #endif
 
@@ -89,14 +75,11 @@ template <class T> __device__ __forceinline__ T half_up(T a) {
   return a == Limits<T>::infinity() ? a : T((a >> 1) + (a & 1));
 }
 template <class T> __device__ __forceinline__ T least(T a, T b) { return b < a ? b : a; }
-__device__ __forceinline__ float least(float a, float b) { return fminf(a, b); }
 
 // The greatest integer, and the greatest even one, that is no more than a; infinity is both.
 template <class T> __device__ __forceinline__ T whole(T a) { return a; }
-__device__ __forceinline__ float whole(float a) { return floorf(a); }
 __device__ __forceinline__ double whole(double a) { return floor(a); }
 template <class T> __device__ __forceinline__ T even(T a) {
   return a == Limits<T>::infinity() ? a : T(a & ~T(1));
 }
-__device__ __forceinline__ float even(float a) { return 2 * floorf(a * 0.5f); }
 __device__ __forceinline__ double even(double a) { return 2 * floor(a * 0.5); }

@@ -16,7 +16,6 @@
 #endif
 
 template <class T> struct Kind { enum { is_float = 0 }; };
-template <> struct Kind<float> { enum { is_float = 1 }; };
 template <> struct Kind<double> { enum { is_float = 1 }; };
 enum { NEEDS_NO_LIMIT = Kind<INNER_T>::is_float || SATURATE };
 
@@ -25,7 +24,6 @@ __device__ __forceinline__ INNER_T inner_infinity() {
   return (INNER_T)((1ll << (8 * sizeof(INNER_T) - 2)) - 8);
 }
 
-__device__ __forceinline__ float sum(float a, float b) { return add_up(a, b); }
 __device__ __forceinline__ double sum(double a, double b) { return add_up(a, b); }
 __device__ __forceinline__ short sum(short a, short b) { return (short)(a + b); }
 __device__ __forceinline__ int sum(int a, int b) { return a + b; }

@@ -13,7 +13,6 @@ from kleene.kernels import launch
 HERE = Path(__file__).parent
 _C_NAMES = {
     "float64": "double",
-    "float32": "float",
     "int64": "long long",
     "int32": "int",
     "int16": "short",

@@ -8,7 +8,6 @@
 #define INFINITE Limits<VALUE_T>::infinity()
 
 template <class T> struct Wide { typedef long long type; };
-template <> struct Wide<float> { typedef float type; };
 template <> struct Wide<double> { typedef double type; };
 typedef Wide<VALUE_T>::type wide_t;  // where two finite bounds can be added
 

@@ -1,4 +1,4 @@
-"""The definition of every operation on one octagon, and the judge of the other back ends.
+"""The definition of every operation on one octagon, and the oracle of the back ends.
 
 Each takes the half-stored array, works on the whole matrix, and writes the half back. What each
 means is said in `kleene.kernels.minplus`.
@@ -192,18 +192,6 @@ def forget(m: Array, variable: int) -> None:
     halve(square, m)
 
 
-def shift(m: Array, variable: int, negate: bool, up: Any, down: Any) -> None:
-    """Assign x := ±x + d; see `kleene.kernels.minplus.shift`."""
-    if _has_nothing(m):
-        return
-    order = np.arange(2 * n_variables(len(m)))
-    if negate:
-        order[2 * variable : 2 * variable + 2] = order[2 * variable : 2 * variable + 2][::-1]
-    square = whole(m)[np.ix_(order, order)]
-    _move(square, variable, m.dtype.type(up), m.dtype.type(down))
-    halve(square, m)
-
-
 def _move(square: Array, variable: int, up: Any, down: Any) -> None:
     """Add d to the variable, d <= up and -d <= down."""
     plus, minus = 2 * variable, 2 * variable + 1
@@ -215,7 +203,7 @@ def _move(square: Array, variable: int, up: Any, down: Any) -> None:
 
 
 def assign(m: Array, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
-    """Assign x := ±y + d, x and y apart; see `kleene.kernels.minplus.assign`."""
+    """Assign x := ±y + d; see `kleene.kernels.minplus.assign`."""
     if _has_nothing(m):
         return
     order = np.arange(2 * n_variables(len(m)))

@@ -20,8 +20,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kleene.kernels.minplus.cpu import cells
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
+from kleene.kernels.minplus.cpu.half_matrix import row_start
 from kleene.kernels.minplus.cpu.scalar import beyond, pointer
 
 _intrinsic: Any = intrinsic  # Numba publishes no types
@@ -149,7 +149,7 @@ def block_at(like: Any, table: Any, s: int) -> Any:
 def block_row(like: Any, table: Any, i: int) -> Any:
     """Return where row i of the whole matrix is in the block of its variable."""
     row = 2 * place(table, i >> 1) + (i & 1)
-    return beyond(block_at(like, table, slot(table, i >> 1)), cells.row_start(row))
+    return beyond(block_at(like, table, slot(table, i >> 1)), row_start(row))
 
 
 @device_function
@@ -161,7 +161,10 @@ def read_unary(unary: Any, table: Any, infinity: Any) -> None:
         low = high = infinity
         if slot(table, k) >= 0:
             block, x = block_at(unary, table, slot(table, k)), 2 * place(table, k)
-            low, high = block[cells.row_start(x) + x + 1], block[cells.row_start(x + 1) + x]
+            low, high = (
+                block[row_start(x) + x + 1],
+                block[row_start(x + 1) + x],
+            )
         unary[2 * k], unary[2 * k + 1] = low, high
         unary[2 * n + 2 * k], unary[2 * n + 2 * k + 1] = high, low
 
