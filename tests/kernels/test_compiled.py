@@ -11,18 +11,18 @@ from contextlib import nullcontext
 from importlib import import_module, util
 from pathlib import Path
 from pkgutil import walk_packages
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from numba import types
-from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 import kleene
 from kleene.base import progress
-from kleene.kernels.compiled import CompilationUnit, DeviceFunction, plain, wide
+from kleene.kernels import compiled, machine_code
+from kleene.kernels.compiled import CompilationUnit, EntryPoint, plain, wide
 
 HELPER = """\
 from kleene.kernels.compiled import CompilationUnit
@@ -43,8 +43,9 @@ ASK = """\
 import sys
 sys.path.insert(0, sys.argv[1])
 import main, helper
-print(main.run(40), sum(main.run.stats.cache_hits.values()),
-      "dispatcher" in vars(helper.step), "numba.np.linalg" in sys.modules)
+from kleene.kernels import machine_code
+print(main.run(40), sum(main.run.dispatcher.stats.cache_hits.values()),
+      bool(machine_code.device_function.cache_info().currsize), "numba.np.linalg" in sys.modules)
 """
 
 
@@ -120,7 +121,7 @@ def test_which_types_count(rule, n_codes) -> None:  # type: ignore[no-untyped-de
     entry: Any = CompilationUnit(rule=rule).entry_point(first_of)
     for at in (1, np.int32(1)):
         assert entry(np.arange(3), at) == 1
-    assert len(entry.overloads) == n_codes
+    assert len(entry.dispatcher.overloads) == n_codes
 
 
 def test_compiling_is_reported() -> None:
@@ -147,7 +148,9 @@ def test_no_refcount_functions_make_and_return_no_array(
     function: Any, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        CompilationUnit().no_refcount(function).dispatcher.compile((types.int64[::1],))
+        machine_code.device_function(CompilationUnit().no_refcount(function)).compile(
+            (types.int64[::1],)
+        )
 
 
 def modules() -> list[ModuleType]:
@@ -158,13 +161,17 @@ def modules() -> list[ModuleType]:
     return [import_module(name) for name, text in texts.items() if ".compiled import" in text]
 
 
-def compiled_functions(module: ModuleType) -> list[Any]:
-    """Return the compiled functions that a module defines."""
-    return [
-        value
+def compiled_functions(module: ModuleType) -> list[tuple[Any, CompilationUnit]]:
+    """Return the compiled functions that a module defines, with their units."""
+    found = [
+        (value.py_func, value.unit) if isinstance(value, EntryPoint) else (value, None)
         for value in vars(module).values()
-        if isinstance(value, DeviceFunction | Dispatcher)
-        and value.py_func.__module__ == module.__name__
+    ]
+    return [
+        (function, unit or compiled.device_functions[function].unit)
+        for function, unit in found
+        if unit or (isinstance(function, FunctionType) and function in compiled.device_functions)
+        if function.__module__ == module.__name__
     ]
 
 
@@ -183,8 +190,8 @@ def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
     }
     used = {
         str(step.argval)
-        for function in compiled_functions(module)
-        for step in dis.get_instructions(function.py_func)
+        for function, _ in compiled_functions(module)
+        for step in dis.get_instructions(function)
         if step.opname == "LOAD_GLOBAL"
     }
     for node in tree.body:
@@ -198,15 +205,15 @@ def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
 @pytest.mark.parametrize("module", modules(), ids=lambda module: module.__name__)
 def test_every_source_counts(module: ModuleType) -> None:
     """What ends up in compiled code is among the sources whose change has it compiled anew."""
-    for function in compiled_functions(module):
-        files = set(function.unit.files)
+    for function, unit in compiled_functions(module):
+        files = set(unit.files)
         assert Path(str(module.__file__)) in files
         missing = [(name, file) for name, file in needed(module) if file not in files]
-        assert not missing, function.py_func.__qualname__
+        assert not missing, function.__qualname__
 
 
 def test_nothing_is_compiled_outside_a_unit() -> None:
     """Nothing is compiled outside a compilation unit."""
     folder = Path(kleene.__path__[0])
     texts = ((file, file.read_text()) for file in folder.rglob("*.py"))
-    assert [file.name for file, text in texts if "njit" in text] == ["compiled.py"]
+    assert [file.name for file, text in texts if "import njit" in text] == ["machine_code.py"]

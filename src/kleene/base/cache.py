@@ -63,20 +63,7 @@ class Cache:
         path = self._path(kind, key)
         if path is None:
             return False
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-        except OSError:
-            return False
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + _digest(payload))
-                file.write(payload)
-            os.replace(name, path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            return False
-        return True
+        return replace(path, _MAGIC + _digest(payload) + payload)
 
     def size(self) -> tuple[int, int]:
         """Return how many entries there are, and their bytes."""
@@ -109,6 +96,24 @@ class Cache:
         if self.folder is None:
             return []
         return [path for path in self.folder.glob("*/*/*") if _is_entry(path)]
+
+
+def replace(path: Path, raw: bytes, *, mode: int = 0o600) -> bool:
+    """Write a file so that others see all of it or the one before; False where one cannot write."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _is_entry(path: Path) -> bool:

@@ -1,97 +1,168 @@
-"""How loops are compiled: by Numba, once each, kept on disk.
+"""How loops are compiled: by Numba, once each, kept on disk; or run as the plain Python they are.
 
 A `CompilationUnit` is a set of sources whose functions are compiled together. Python calls an
 *entry point*, whose machine code is kept on disk with the device functions it calls inside. Only
-compiled code calls a *device function*, which Numba sees when its caller is compiled: a process
-that finds its entry points on disk pays for no device function. A *no-refcount* function is a
-device function that leaves it to its callers to hold arrays.
+compiled code calls a *device function*; its decorator returns the function as it was, and Numba
+sees it when a caller is compiled. A *no-refcount* function is a device function that leaves it to
+its callers to hold arrays.
+
+Nothing here imports Numba: `machine_code` does, when an entry point first needs machine code. So a
+small input is answered by plain Python before Numba is even imported: `interpreted` says where, and
+so does `NUMBA_DISABLE_JIT=1` for a whole process.
 
 Two things differ from a plain `njit(cache=True)`, and `machine_code` has two more:
 
-- Numba looks for changes in the file of an entry point; here every source of the unit counts.
+- Numba looks for changes in the file of an entry point; here every source of the unit counts, and
+  in it all but docstrings, comments and layout.
 - Numba compiles anew for each constant and width of integer that a function is called with; here a
-  unit says which types count (`wide`, `plain`, or a rule of its own).
+  unit says which types count (`wide`, `plain`, `by_name`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+import numpy as np
 
-from kleene.base import progress
-from kleene.base.cache import key_of
-from kleene.kernels import machine_code
-from kleene.kernels.machine_code import (
-    DeviceFunctionCompiler,
-    EntryPointCompiler,
-    MachineCodeOnDisk,
-    NoRefcountCompiler,
-    with_environments,
-)
+from kleene.base.cache import key_of, replace
+from kleene.kernels import stamps
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
 Rule = Callable[[Callable[..., Any], Kinds], Kinds]
 
-_njit: Any = njit  # Numba publishes no types
-_types: Any = types
-_OWN = [Path(__file__), Path(machine_code.__file__)]
+_OWN = [Path(__file__), Path(__file__).with_name("machine_code.py")]
+_interpreting = ContextVar("interpreting", default=os.environ.get("NUMBA_DISABLE_JIT", "0") != "0")
 
 
 def wide(_function: Callable[..., Any], called_with: Kinds) -> Kinds:
     """Return the types with all signed integers 64 bits wide, and no constant special."""
-    kinds = map(_types.unliteral, called_with)
-    return tuple(types.int64 if _is_signed(kind) else kind for kind in kinds)
+    types = _numba_types()
+
+    def kind_of(given: Any) -> Any:
+        kind = types.unliteral(given)
+        return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+    return tuple(map(kind_of, called_with))
 
 
 def plain(_function: Callable[..., Any], called_with: Kinds) -> Kinds:
     """Return the types with constants 64 bits wide: where the width of an integer has a meaning."""
+    types = _numba_types()
     return tuple(
-        types.int64 if isinstance(kind, _types.IntegerLiteral) else _types.unliteral(kind)
+        types.int64 if isinstance(kind, types.IntegerLiteral) else types.unliteral(kind)
         for kind in called_with
     )
 
 
-def _is_signed(kind: Any) -> bool:
-    return isinstance(kind, _types.Integer) and kind.signed
+class ArrayOf(NamedTuple):
+    """The type of a contiguous array."""
+
+    dtype: str
+    n_dimensions: int = 1
+    readonly: bool = False
+
+
+def by_name(**arrays: ArrayOf) -> Rule:
+    """Return the rule that a parameter's name fixes its type: an array of these, else int64."""
+
+    def rule(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
+        types = _numba_types()
+
+        def kind_of(name: str) -> Any:
+            if (found := arrays.get(name)) is None:
+                return types.int64
+            dtype = getattr(types, found.dtype)
+            return types.Array(dtype, found.n_dimensions, "C", readonly=found.readonly)
+
+        return tuple(map(kind_of, inspect.signature(function).parameters))
+
+    return rule
+
+
+def _numba_types() -> Any:
+    from numba import types
+
+    return types  # Numba publishes few types of its own
+
+
+@contextmanager
+def interpreted(when: bool = True) -> Iterator[None]:
+    """Run entry points called inside the block as plain Python, or else (False) as machine code."""
+    before = _interpreting.set(when)
+    try:
+        yield
+    finally:
+        _interpreting.reset(before)
+
+
+def is_interpreting() -> bool:
+    """Return whether entry points run as plain Python here."""
+    return _interpreting.get()
 
 
 class CompilationUnit:
-    """Sources whose functions are compiled together: files, and all of the folders."""
+    """Sources whose functions are compiled together: files, and all of the folders.
 
-    def __init__(self, *sources: str | Path, rule: Rule = wide) -> None:
+    Args:
+        sources: files, and folders with all that is in them.
+        rule: which types of arguments count.
+        only_indexes: whether functions index arrays and ask nothing else of them. Interpreted, they
+            then get memory views, whose elements are Python's integers: three times as fast as
+            NumPy's, and as wide as compiled code computes.
+    """
+
+    def __init__(self, *sources: str | Path, rule: Rule = wide, only_indexes: bool = False) -> None:
         self._sources = [Path(source) for source in sources]
         self.rule = rule
+        self.only_indexes = only_indexes
 
     @cached_property
     def stamp(self) -> str:
-        """What the sources contain, as a digest."""
-        return key_of(*(file.read_bytes() for file in self.files))
+        """What the sources mean, as a digest."""
+        return stamps.of(self.files)
 
-    @property
+    @cached_property
     def files(self) -> list[Path]:
         """The sources, file by file; how they are compiled is among them."""
         within = (source.rglob("*.py") if source.is_dir() else [source] for source in self._sources)
         return sorted([*_OWN, *(file for files in within for file in files)])
 
-    def entry_point(self, function: Function) -> Function:
-        """Return a function that Python calls, kept on disk and free of Python's lock."""
-        return cast(Function, self._entry_point(function))
+    def is_ready(self) -> bool:
+        """Return whether machine code of the sources, as they are now, is on disk."""
+        try:
+            return self._ready_file().read_text() == self.stamp
+        except OSError:
+            return False
 
-    def parallel_entry_point(self, function: Function) -> Function:
+    def mark_ready(self) -> None:
+        """Note that machine code of the sources is on disk."""
+        replace(self._ready_file(), self.stamp.encode(), mode=0o644)
+
+    def _ready_file(self) -> Path:
+        return stamps.folder() / f"ready.{key_of(*map(str, self._sources))[:16]}"
+
+    def entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
+        """Return a function that Python calls, kept on disk and free of Python's lock."""
+        return EntryPoint(function, self)
+
+    def parallel_entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
         """Return an entry point whose `prange` runs on several threads."""
-        return cast(Function, self._entry_point(function, parallel=True))
+        return EntryPoint(function, self, parallel=True)
 
     def device_function(self, function: Function) -> Function:
-        """Return a function that only compiled code calls."""
-        return cast(Function, DeviceFunction(function, self))
+        """Return the function, which compiled code may call from now on."""
+        device_functions[function] = DeviceFunction(self, counts_references=True)
+        return function
 
     def no_refcount(self, function: Function) -> Function:
         """Return a device function that makes and returns no array and calls only no-refcount ones.
@@ -99,61 +170,73 @@ class CompilationUnit:
         Numba counts who holds an array, by atomic instructions: in the landings of a points-to
         analysis more than half of the time. Here the caller holds the arrays, uncounted.
         """
-        return cast(
-            Function, DeviceFunction(function, self, pipeline_class=NoRefcountCompiler, _nrt=False)
-        )
-
-    def _entry_point(self, function: Callable[..., Any], **options: Any) -> Any:
-        made = self.compiled(function, nogil=True, pipeline_class=EntryPointCompiler, **options)
-        with suppress(RuntimeError):  # nowhere to write: every process compiles
-            made._cache = MachineCodeOnDisk(function, self.stamp)
-        compile_ = made._compiler.compile
-
-        def reported(*kinds: Any) -> Any:
-            with progress.task(f"compiling {function.__name__}, this once"):
-                return with_environments(compile_(*kinds))
-
-        made._compiler.compile = reported
-        return made
-
-    def compiled(self, function: Callable[..., Any], **options: Any) -> Any:
-        """Return the function as Numba compiles it when it is first called."""
-        made = _njit(no_cfunc_wrapper=True, **options)(function)
-        made._compilation_chain_init_hook = lambda: None  # looks for plug-ins of Numba: none here
-        compile_ = made.compile
-        made.compile = lambda called_with: compile_(self.rule(function, called_with))
-        made.unit = self
-        return made
+        device_functions[function] = DeviceFunction(self, counts_references=False)
+        return function
 
 
-class DeviceFunction:
-    """A function that is given to Numba when compiled code first names it."""
+class EntryPoint(Generic[P, R]):
+    """A function that Python calls, as machine code or, where that is asked for, as it is."""
 
-    def __init__(self, function: Callable[..., Any], unit: CompilationUnit, **options: Any) -> None:
+    def __init__(
+        self, function: Callable[P, R], unit: CompilationUnit, *, parallel: bool = False
+    ) -> None:
         update_wrapper(cast(Any, self), function)
-        self.py_func, self.unit = function, unit
-        self._options = {
-            "no_cpython_wrapper": True,
-            "pipeline_class": DeviceFunctionCompiler,
-        } | options
+        self.py_func, self.unit, self.parallel = function, unit, parallel
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the function returns."""
+        if _interpreting.get():
+            given = map(_view, args) if self.unit.only_indexes else args
+            return self.py_func(*given, **kwargs)
+        return cast(R, self.dispatcher(*args, **kwargs))
 
     @cached_property
     def dispatcher(self) -> Any:
-        """Numba's own object."""
-        return self.unit.compiled(self.py_func, **self._options)
+        """Numba's own object, which finds machine code by the types of arguments, or makes it."""
+        from kleene.kernels import machine_code
 
-    @property
-    def _numba_type_(self) -> Any:
-        """What Numba takes this for where compiled code names it."""
-        return self.dispatcher._numba_type_
+        return machine_code.entry_point(self.py_func, self.unit, parallel=self.parallel)
+
+
+def _view(value: Any) -> Any:
+    return value.data if isinstance(value, np.ndarray) else value
+
+
+class DeviceFunction(NamedTuple):
+    """How a function that only compiled code calls is to be compiled."""
+
+    unit: CompilationUnit
+    counts_references: bool
+
+
+def intrinsic(build: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Return a decorator of functions for which compiled code has instructions of its own.
+
+    `build` takes Numba's typing context and the types of the arguments; it returns a signature, and
+    what writes the instructions. The decorated function is what plain Python runs.
+    """
+
+    def named(function: Function) -> Function:
+        intrinsics[function] = build
+        return function
+
+    return named
+
+
+device_functions: dict[Callable[..., Any], DeviceFunction] = {}
+intrinsics: dict[Callable[..., Any], Callable[..., Any]] = {}  # with what builds their instructions
 
 
 def _noinline(_context: Any) -> Any:
-    def build(context: Any, builder: ir.IRBuilder, _signature: Any, _arguments: Any) -> Any:
+    from numba import types
+
+    def build(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         builder.function.attributes.add("noinline")
         return context.get_dummy_value()
 
     return types.none(), build
 
 
-noinline: Any = intrinsic(_noinline)  # keeps the calling function out of its callers' code
+@intrinsic(_noinline)
+def noinline() -> None:
+    """Keep the calling function out of its callers' code."""

@@ -13,15 +13,89 @@ All of it reaches into Numba, whose version is fixed in pyproject.toml for that 
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+import numba
 from llvmlite import binding as llvm
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba import njit
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.registry import cpu_target
+from numba.core.serialize import dumps
+from numba.extending import intrinsic, typeof_impl
+
+from kleene.base import progress
+from kleene.base.cache import key_of, replace
+from kleene.kernels import compiled, stamps
+from kleene.kernels.compiled import CompilationUnit, EntryPoint, Kinds
+
+Function = Callable[..., Any]
+
+_njit: Any = njit  # Numba publishes few types
+_intrinsic: Any = intrinsic
+_typeof: Any = typeof_impl
+
+
+def entry_point(function: Function, unit: CompilationUnit, *, parallel: bool) -> Any:
+    """Return Numba's dispatcher of an entry point."""
+    made = _dispatcher(function, nogil=True, parallel=parallel, pipeline_class=_EntryPoint)
+    on_disk = made._cache = _OnDisk(function, unit)
+    compile_ = made.compile
+
+    def compile_here(kinds: Kinds) -> Any:
+        if kinds in made.overloads or on_disk.has(kinds):
+            return compile_(kinds)
+        with progress.task(f"compiling {function.__name__}, this once"):
+            return compile_(kinds)
+
+    made.compile = lambda called_with: compile_here(unit.rule(function, called_with))
+    return made
+
+
+@cache
+def device_function(function: Function) -> Any:
+    """Return Numba's dispatcher of a device function."""
+    unit, counts_references = compiled.device_functions[function]
+    options = {"pipeline_class": _DeviceFunction} if counts_references else _NO_REFCOUNT
+    made = _dispatcher(function, no_cpython_wrapper=True, **options)
+    compile_ = made.compile
+    made.compile = lambda called_with: compile_(unit.rule(function, called_with))
+    return made
+
+
+def _dispatcher(function: Function, **options: Any) -> Any:
+    made = _njit(no_cfunc_wrapper=True, **options)(function)
+    made._compilation_chain_init_hook = lambda: None  # looks for plug-ins of Numba: none here
+    return made
+
+
+@_typeof.register(EntryPoint)
+def _type_of_entry_point(value: EntryPoint[..., Any], _context: Any) -> Any:
+    """Return what Numba takes an entry point for where compiled code names it."""
+    return value.dispatcher._numba_type_
+
+
+@_typeof.register(FunctionType)
+def _type_of_function(value: FunctionType, context: Any) -> Any:
+    """Return what Numba takes a device function for, or an intrinsic; else what it always does."""
+    if value in compiled.device_functions:
+        return device_function(value)._numba_type_
+    if value in compiled.intrinsics:
+        return _type_of_intrinsic(compiled.intrinsics[value])
+    return _typeof.dispatch(object)(value, context)
+
+
+@cache
+def _type_of_intrinsic(build: Function) -> Any:
+    made, typing = _intrinsic(build), cpu_target.typing_context
+    typing.refresh()
+    return typing.resolve_value_type(made)
 
 
 class _DeviceFunctionCode(JITCodeLibrary):
@@ -48,7 +122,7 @@ class _Nowhere:
         """Do nothing: the environment is set where the code is run."""
 
 
-class DeviceFunctionCompiler(Compiler):
+class _DeviceFunction(Compiler):
     """What makes the code of a device function."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
@@ -57,15 +131,18 @@ class DeviceFunctionCompiler(Compiler):
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
 
 
-class NoRefcountCompiler(DeviceFunctionCompiler):
+class _NoRefcount(_DeviceFunction):
     """What makes the code of a device function that counts no references."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Return the code of a function, which must not return what is only borrowed."""
+        """Return the code of a function, which must not return an array that it does not hold."""
         made = super().compile_extra(func)  # type: ignore[no-untyped-call]
         result = made.target_context.data_model_manager[made.signature.return_type]
-        assert not result.contains_nrt_meminfo(), "a no_refcount function returns an array"
+        assert not result.contains_nrt_meminfo(), "a no-refcount function returns an array"
         return made
+
+
+_NO_REFCOUNT = {"pipeline_class": _NoRefcount, "_nrt": False}
 
 
 class _EntryPointCode(JITCodeLibrary):
@@ -78,7 +155,7 @@ class _EntryPointCode(JITCodeLibrary):
         super()._optimize_final_module()  # type: ignore[no-untyped-call]
 
 
-class EntryPointCompiler(Compiler):
+class _EntryPoint(Compiler):
     """What makes the code of an entry point."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
@@ -88,49 +165,77 @@ class EntryPointCompiler(Compiler):
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
 
 
-class _MachineCode(CompileResultCacheImpl):
-    """Numba's record of an entry point, of which all but the machine code is left alone.
+class _OnDisk:
+    """The machine code of an entry point on disk, as Numba's dispatcher asks for it.
 
-    The record also has the code as LLVM knows it, for others to inline. Looking at it takes longer
-    than the rest; here that waits until something that calls the entry point is compiled. And it
-    has what each inlined function may ask of Python, its *environment*, for which modules are
-    imported. One without constants is as good as any other, so it is kept by name, and the entry
-    point's own is taken.
+    Numba's record of a compiled function also has the code as LLVM knows it, for others to inline.
+    Looking at it takes longer than the rest; here that waits until something that calls the entry
+    point is compiled. And it has what each inlined function may ask of Python, its *environment*,
+    for which modules are imported. One without constants is as good as any other, so it is kept by
+    name, and the entry point's own is taken.
+
+    A file is the unit's stamp, then the record. Where a function has no source among those of its
+    unit, or names variables around it, nothing could tell whether a file is out of date: there is
+    none, and every process compiles.
     """
 
-    def reduce(self, compiled: Any) -> Any:
-        """Return the record."""
-        *rest, environments = super().reduce(compiled)  # type: ignore[no-untyped-call]
-        full = tuple(environment for environment in environments if environment.consts)
-        return (*rest, full), [e.env_name for e in environments if not e.consts]
+    cache_path = None
 
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return the entry point, ready to be called."""
-        ((name, kind, (code, bitcode)), descriptor, *rest), environments = payload
+    def __init__(self, function: Function, unit: CompilationUnit) -> None:
+        self._function, self._unit = function, unit
+        code = function.__code__
+        self._is_kept = Path(code.co_filename) in unit.files and function.__closure__ is None
+
+    def flush(self) -> None:
+        """Do nothing: a file is replaced when its stamp is out of date."""
+
+    def has(self, kinds: Kinds) -> bool:
+        """Return whether there is machine code for these types."""
+        return self._read(kinds) is not None
+
+    def load_overload(self, kinds: Kinds, target_context: Any) -> Any:
+        """Return the code for these types, ready to be called; None if there is none."""
+        if (raw := self._read(kinds)) is None:
+            return None
+        _name_runtime()
+        (((name, kind, (code, bitcode)), descriptor, *rest), environments) = pickle.loads(raw)
         codegen = target_context.codegen()
         codegen._engine._defined_symbols.add(descriptor.llvm_cpython_wrapper_name)
-        light = ((name, kind, (code, llvm.parse_assembly("").as_bitcode())), descriptor, *rest)
-        made = super().rebuild(target_context, light)  # type: ignore[no-untyped-call]
+        light = (name, kind, (code, llvm.parse_assembly("").as_bitcode()))
+        made = CompileResult._rebuild(target_context, light, descriptor, *rest)  # type: ignore[no-untyped-call]
         made.library._get_module_for_linking = lambda: llvm.parse_bitcode(bitcode)
         for environment in environments:
             codegen.set_env(environment, made.environment)
         return made
 
+    def save_overload(self, kinds: Kinds, made: Any) -> None:
+        """Keep the code for these types, and make its device functions' constants known to it."""
+        *record, environments = made._reduce()
+        for environment in environments:
+            made.library.codegen.set_env(environment.env_name, environment)
+        if not self._is_kept or made.library.has_dynamic_globals:
+            return
+        full = tuple(environment for environment in environments if environment.consts)
+        names = [environment.env_name for environment in environments if not environment.consts]
+        raw: bytes = dumps((((*record, full)), names))  # type: ignore[no-untyped-call]
+        if replace(self._file(kinds), self._unit.stamp.encode() + raw, mode=0o644):
+            self._unit.mark_ready()
 
-class MachineCodeOnDisk(FunctionCache):
-    """The machine code of an entry point on disk."""
+    def _read(self, kinds: Kinds) -> bytes | None:
+        if not self._is_kept:
+            return None
+        stamp = self._unit.stamp.encode()
+        try:
+            raw = self._file(kinds).read_bytes()
+        except OSError:
+            return None
+        return raw.removeprefix(stamp) if raw.startswith(stamp) else None
 
-    _impl_class = _MachineCode
-
-    def __init__(self, function: Callable[..., Any], stamp: str) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        self._cache_file._source_stamp = stamp
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code for these types, or None if there is none."""
-        _name_runtime()
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+    def _file(self, kinds: Kinds) -> Path:
+        function, machine = self._function, cpu_target.target_context.codegen().magic_tuple()
+        code = function.__code__.co_code
+        key = key_of(numba.__version__, str(machine), str(kinds), code)
+        return stamps.folder() / f"{function.__module__}.{function.__qualname__}.{key[:16]}"
 
 
 @cache
@@ -139,10 +244,3 @@ def _name_runtime() -> None:
     runtime: Any = import_module("numba.core.runtime._nrt_python")
     for name, address in runtime.c_helpers.items():
         llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-
-
-def with_environments(compiled: Any) -> Any:
-    """Return what was compiled, with its device functions' constants where machine code looks."""
-    for environment in compiled._find_referenced_environments():
-        compiled.library.codegen.set_env(environment.env_name, environment)
-    return compiled

@@ -8,39 +8,30 @@ alone, and a function that calls `noinline()` is never inlined. See `kleene.kern
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from numba import types
-
 from kleene.ir import codes
-from kleene.kernels.compiled import CompilationUnit, Kinds, noinline
+from kleene.kernels.compiled import ArrayOf, CompilationUnit, by_name, noinline
 
 # Arrays, as Numba sees them: integers go in and come out.
 Cells: TypeAlias = Any
 Text: TypeAlias = Any
 Nodes: TypeAlias = Any
 
-CELLS = types.Array(types.int64, 1, "C")
+CELLS = ArrayOf("int64")
 ARRAYS = {  # what both readers have
-    "text": types.Array(types.uint8, 1, "C", readonly=True),
-    "nodes": types.Array(types.int64, 2, "C"),
+    "text": ArrayOf("uint8", readonly=True),
+    "nodes": ArrayOf("int64", n_dimensions=2),
     "s": CELLS,
     "m": CELLS,
 }
 
 
-def unit(**arrays: Any) -> CompilationUnit:
+def unit(**arrays: ArrayOf) -> CompilationUnit:
     """Return the readers' unit, where parameters of these names are arrays and others numbers."""
-    known = ARRAYS | arrays
-
-    def by_name(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
-        names = inspect.signature(function).parameters
-        return tuple(known.get(name, types.int64) for name in names)
-
-    return CompilationUnit(Path(__file__).parent, codes.__file__, rule=by_name)
+    rule = by_name(**(ARRAYS | arrays))
+    return CompilationUnit(Path(__file__).parent, codes.__file__, rule=rule, only_indexes=True)
 
 
 _UNIT = unit(cells=CELLS, t=CELLS)

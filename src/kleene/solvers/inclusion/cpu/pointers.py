@@ -9,26 +9,27 @@ as well, Numba's count came out one too low, and the heap was damaged.
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeVar
 
-from numba import types
-from numba.extending import intrinsic
+from kleene.kernels.compiled import intrinsic
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
-_types: Any = types
+Tables = TypeVar("Tables")
 
 
 def _pointer(kind: Any) -> Any:
     """Return the type that stands for `kind` where nothing is counted."""
+    types: Any = import_module("numba.types")
     if isinstance(kind, types.Array):
-        return _types.CPointer(kind.dtype)
+        return types.CPointer(kind.dtype)
     if isinstance(kind, types.NamedTuple):
-        return _types.NamedTuple([_pointer(k) for k in kind.types], kind.instance_class)
+        return types.NamedTuple([_pointer(k) for k in kind.types], kind.instance_class)
     return kind
 
 
 def _value(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return the value of type `_pointer(kind)` for one of type `kind`."""
+    types: Any = import_module("numba.types")
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
     if isinstance(kind, types.NamedTuple):
@@ -47,4 +48,7 @@ def _pointers(_context: Any, arrays: Any) -> Any:
     return _pointer(arrays)(arrays), build
 
 
-pointers = _intrinsic(_pointers)  # of a named tuple: the same, with each array as its pointer
+@intrinsic(_pointers)
+def pointers(arrays: Tables) -> Tables:
+    """Return the named tuple, in compiled code with each array as its pointer."""
+    return arrays

@@ -82,7 +82,7 @@ def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, po
         if j < j_end and s.indices[j] == index:
             word &= ~s.words[j]
         while word != 0:
-            o = (np.int64(index * s.step + s.first) << 6) + lowest(word)
+            o = int((np.int64(index * s.step + s.first) << 6) + lowest(word))
             _connect(g, rules, s, o, kind, port)
             word &= word - np.uint64(1)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from numba import types
-
 from kleene.frontends.c.reader.compiled import CELLS, Cells, Nodes, Text, unit
-from kleene.kernels.compiled import noinline
+from kleene.kernels.compiled import ArrayOf, noinline
 
 Words: TypeAlias = Any
 
 _UNIT = unit(
-    words=types.Array(types.uint64, 1, "C", readonly=True),
-    letters=types.Array(types.uint8, 1, "C"),
+    words=ArrayOf("uint64", readonly=True),
+    letters=ArrayOf("uint8"),
     b=CELLS,
     c=CELLS,
     h=CELLS,

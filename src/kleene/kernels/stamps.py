@@ -1,0 +1,82 @@
+"""What Python sources mean, as digests: docstrings, comments and layout do not count.
+
+A source is parsed once. Its digest is remembered in one small file by the source's size and time of
+change, as Python does for its own compiled files: parsing the 120 sources behind a points-to
+analysis takes 0.3 s, looking at their sizes and times 0.001 s.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from kleene.base.cache import default_folder, key_of, replace
+
+_PACKAGE = Path(__file__).parents[1]
+_Known = dict[str, tuple[int, int, str]]  # by path: size, time of change, digest
+
+
+@cache
+def folder() -> Path:
+    """Return where machine code is kept: with the package if one can write there, else the cache.
+
+    With the package it serves every user of an image, as Python's own compiled files do.
+    """
+    tag = str(sys.implementation.cache_tag)
+    beside = _PACKAGE / "__pycache__" / "machine_code" / tag
+    with suppress(OSError):
+        beside.mkdir(parents=True, exist_ok=True)
+        if os.access(beside, os.W_OK):
+            return beside
+    return beside if any(beside.glob("*")) else default_folder() / "machine-code" / tag
+
+
+def of(files: Iterable[Path]) -> str:
+    """Return a digest of what `files` mean."""
+    known = _known()
+    n_known, digests = len(known), []
+    for file in files:
+        found, status = known.get(str(file)), file.stat()
+        if found is None or found[:2] != (status.st_size, status.st_mtime_ns):
+            found = (status.st_size, status.st_mtime_ns, meaning(file.read_bytes()))
+            known[str(file)] = found
+            n_known = -1
+        digests.append(found[2])
+    if len(known) != n_known:
+        replace(_file(), json.dumps(known).encode(), mode=0o644)
+    return key_of(*digests)
+
+
+def meaning(source: bytes) -> str:
+    """Return a digest of the syntax tree of `source` without docstrings and positions."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            node.body = body[1:]  # type: ignore[attr-defined]
+    return key_of(ast.dump(tree))
+
+
+def _is_text(node: ast.AST) -> bool:
+    is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_constant and isinstance(node.value.value, str)  # type: ignore[attr-defined]
+
+
+@cache
+def _known() -> _Known:
+    """Return the digests found by earlier processes; none where the file is damaged."""
+    try:
+        found = json.loads(_file().read_bytes())
+        return {path: (int(n), int(at), str(digest)) for path, (n, at, digest) in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def _file() -> Path:
+    return folder() / "stamps.json"
