@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
 
 
 class Lattice(Protocol):
@@ -24,8 +25,11 @@ class Lattice(Protocol):
 class Widening(Lattice, Protocol):
     """A lattice with endless chains, and operators that end them."""
 
-    def widen(self, other: Self, /) -> Self:
-        """Return a value that holds both; `x = x.widen(f(x))` becomes stable after some steps."""
+    def widen(self, other: Self, /, *, thresholds: Iterable[Any] = ()) -> Self:
+        """Return a value that holds both; `x = x.widen(f(x))` becomes stable after some steps.
+
+        Bounds that grow stop at the thresholds on their way, if the domain knows any.
+        """
 
     def narrow(self, other: Self, /) -> Self:
         """Return a value between this and the smaller `other`; repeated, it becomes stable."""
