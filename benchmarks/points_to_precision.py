@@ -24,9 +24,9 @@ from svf import Svf, svf_of
 
 import kleene
 from kleene.analyses.points_to import PointsTo
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import builtin
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
@@ -41,7 +41,7 @@ CONSTRAINTS = "kleene.analyses.points_to.constraints"
 WRAPPERS = "kleene.analyses.points_to.constraints.heap.find_wrappers"
 
 
-def _any_callee(_sheet: Sheet, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
+def _any_callee(_sheet: PointerBuilder, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
     return callee
 
 
@@ -49,8 +49,8 @@ def _pointers_alone(columns: Columns) -> Any:
     return np.asarray(columns.program.types.kind == TypeKind.POINTER)
 
 
-def _stay(sheet: Sheet, destination: Any, source: Any, origin: Any = -1) -> None:
-    sheet.copy(destination, source, origin)
+def _stay(builder: PointerBuilder, destination: Any, source: Any, origin: Any = -1) -> None:
+    builder.copy(destination, source, origin)
 
 
 def _nothing(*_: object) -> None:
@@ -75,10 +75,10 @@ TABLES = {  # of these SVF loses the contents, or some of them: see `svf`
 OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     PLAIN_WRAPPERS: lambda: patch(WRAPPERS, _none_found),
     "a call reaches functions of any number of arguments": lambda: patch.object(
-        Sheet, "called", _any_callee
+        PointerBuilder, "called", _any_callee
     ),
     "integers hold no addresses": lambda: patch.object(Columns, "_is_wide", _pointers_alone),
-    "a move by an unknown amount stays": lambda: patch.object(Sheet, "anywhere", _stay),
+    "a move by an unknown amount stays": lambda: patch.object(PointerBuilder, "anywhere", _stay),
     "structs and memory are not copied": lambda: patch.object(Memory, "copy", _nothing),
     "calls through pointers do nothing": lambda: patch(
         f"{CONSTRAINTS}.generate_indirect", _nothing

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem, Rows, Solution, difference, reference
-from kleene.solvers.inclusion.builder import Builder
+from kleene.solvers.inclusion.builder import ConstraintBuilder
 from tests.solvers.inclusion.registry import Solver
 from tests.solvers.inclusion.strategies import problem_of
 
@@ -151,10 +151,10 @@ def test_images_depend_on_the_layout(solver: Solver) -> None:
 def test_no_fact_supports_itself(solver: Solver, amount: int | None) -> None:
     """p = *q and q = p, while an object o contains itself: o at p would put o at p."""
     p, q, inside = 0, 1, 2
-    b = Builder()
+    b = ConstraintBuilder()
     for _ in (p, q, inside):
         b.node()
-    b.address(inside, b.object([inside]))
+    b.address(inside, b.allocation([inside]))
     b.load(p, q)
     b.copy(q, p) if amount is None else b.offset(q, p, amount)
     answer = taken(solver, b.problem())

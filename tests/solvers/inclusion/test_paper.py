@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.solvers.inclusion import FROM_OUTSIDE
-from kleene.solvers.inclusion.builder import Builder
+from kleene.solvers.inclusion.builder import ConstraintBuilder
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
 from kleene.solvers.inclusion.paper import andersen, eigencfa
 from kleene.solvers.inclusion.paper import elements as e
@@ -72,7 +72,7 @@ def test_joining_and_folding_are_set_operations(left: set[int], right: set[int])
 
 
 def test_the_outside_world_is_refused() -> None:
-    builder = Builder()
+    builder = ConstraintBuilder()
     builder.flag(builder.node(), FROM_OUTSIDE)
     problem = builder.problem()
     assert andersen.refuses(problem) == "the paper knows no outside world: flags has rows"
@@ -107,9 +107,9 @@ def test_eigencfa_needs_more_passes_if_inner_lambdas_come_first() -> None:
 
 def test_andersen_counts_its_iterations() -> None:
     """The worked example of the paper: two iterations find edges, the third finds nothing."""
-    b = Builder()
+    b = ConstraintBuilder()
     x, y, z, held, *a = (b.node() for _ in range(7))
-    b.address(x, b.object(a))
+    b.address(x, b.allocation(a))
     b.copy(y, x)
     b.load(held, y)
     b.offset(z, x, 2)

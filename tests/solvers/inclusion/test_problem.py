@@ -11,7 +11,7 @@ from hypothesis import given
 
 from kleene.base.errors import SourceError
 from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem
-from kleene.solvers.inclusion.builder import Builder
+from kleene.solvers.inclusion.builder import ConstraintBuilder
 from kleene.solvers.inclusion.check import check
 from tests.solvers.inclusion.strategies import problem_of, problems
 
@@ -212,28 +212,28 @@ def test_formals_of_a_function_that_is_none() -> None:
 
 
 def test_builders_refuse_what_is_no_node() -> None:
-    builder = Builder()
+    builder = ConstraintBuilder()
     builder.copy(builder.node(), 1)
     with pytest.raises(SourceError, match="copy_source: row 0 holds 1, which is none of 1 nodes"):
         builder.problem()
-    builder = Builder()
+    builder = ConstraintBuilder()
     builder.flag(builder.node(), 1.5)  # type: ignore[arg-type]
     with pytest.raises(SourceError, match="flags is an array of float64"):
         builder.problem()
 
 
 def test_builders_write_every_table() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     n0, n1, n2, n3 = (b.node() for _ in range(4))
-    first = b.object([n2, NONE])
-    second = b.object([n3])
+    first = b.allocation([n2, NONE])
+    second = b.allocation([n3])
     b.address(n0, first)
     b.address(n1, second)
     b.copy(n1, n0)
     b.load(n2, n0)
     b.store(n0, n1)
     b.offset(n3, n0, 1)
-    assert b.function([n0, n1], n3, object=second) == second
+    assert b.function([n0, n1], n3, allocation=second) == second
     assert b.call(n1, [n0]) == 0
     b.flag(n2, 3)
     for name, column in good().columns().items():

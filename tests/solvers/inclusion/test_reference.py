@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kleene.solvers.inclusion import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Solution, reference
-from kleene.solvers.inclusion.builder import Builder
+from kleene.solvers.inclusion.builder import ConstraintBuilder
 
 
 def sets(answer: Solution) -> list[list[int]]:
@@ -14,12 +14,12 @@ def sets(answer: Solution) -> list[list[int]]:
 
 
 def test_copies_go_one_way_and_around_cycles() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     nodes = [b.node() for _ in range(4)]
     for destination, source in ((1, 0), (2, 1), (1, 2)):
         b.copy(destination, source)
-    b.address(0, b.object())
-    b.address(2, b.object())
+    b.address(0, b.allocation())
+    b.address(2, b.allocation())
     b.copy(3, 3)
     assert sets(reference.solve(b.problem())) == [[0], [0, 1], [0, 1], []]
     assert nodes == [0, 1, 2, 3]
@@ -29,20 +29,20 @@ def test_copies_go_one_way_and_around_cycles() -> None:
     ("amount", "found"), [(0, [1]), (1, [2]), (2, [0, 1, 2]), (9, [0, 1, 2]), (ANY, [0, 1, 2])]
 )
 def test_an_offset_past_the_end_is_any_field(amount: int, found: list[int]) -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     source, destination = b.node(), b.node()
-    first = b.object([NONE, NONE, NONE])
-    b.object()
-    b.address(source, first + 1)
+    first = b.allocation([NONE, NONE, NONE])
+    b.allocation()
+    b.address(source, first, 1)
     b.offset(destination, source, amount)
     assert sets(reference.solve(b.problem()))[destination] == found
 
 
 def test_calls_match_actuals_with_formals_rest_and_result() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     callee, first, second, third, formal, rest, back, result = (b.node() for _ in range(8))
     function = b.function(formals=[formal, NONE], result=back, rest=rest)
-    tokens = [b.object() for _ in range(4)]
+    tokens = [b.allocation() for _ in range(4)]
     for node, token in zip((first, second, third, back), tokens, strict=True):
         b.address(node, token)
     b.address(callee, function)
@@ -57,24 +57,26 @@ def test_calls_match_actuals_with_formals_rest_and_result() -> None:
 
 
 def test_what_escapes_takes_its_contents_and_its_allocation_along() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     given, inside, other = b.node(), b.node(), b.node()
-    first = b.object([inside, other])
-    hidden, kept = b.object(), b.object()
+    first = b.allocation([inside, other])
+    hidden, kept = b.allocation(), b.allocation()
     b.address(given, first)
     b.address(inside, hidden)
     b.address(b.node(), kept)
     b.flag(given, TO_OUTSIDE)
-    answer = reference.solve(b.problem())
-    assert np.flatnonzero(answer.escaped).tolist() == [first, first + 1, hidden]
+    problem = b.problem()
+    escaped = [*problem.allocation_offsets[[first, first, hidden]] + [0, 1, 0]]
+    answer = reference.solve(problem)
+    assert np.flatnonzero(answer.escaped).tolist() == escaped
     assert np.flatnonzero(answer.unknown).tolist() == [inside, other]
-    assert sets(answer)[inside] == [first, first + 1, hidden]
+    assert sets(answer)[inside] == escaped
 
 
 def test_an_unknown_pointer_loads_stores_and_calls_the_outside() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     unknown, loaded, stored, actual, result, unrelated = (b.node() for _ in range(6))
-    lent, passed, own = b.object(), b.object(), b.object()
+    lent, passed, own = b.allocation(), b.allocation(), b.allocation()
     b.flag(unknown, FROM_OUTSIDE)
     b.load(loaded, unknown)
     b.address(stored, lent)
@@ -91,9 +93,9 @@ def test_an_unknown_pointer_loads_stores_and_calls_the_outside() -> None:
 
 
 def test_an_escaped_function_is_called_from_outside() -> None:
-    b = Builder()
+    b = ConstraintBuilder()
     holder, formal, rest, back, uses = (b.node() for _ in range(5))
-    secret = b.object()
+    secret = b.allocation()
     function = b.function([formal], back, rest)
     b.address(holder, function)
     b.flag(holder, TO_OUTSIDE)

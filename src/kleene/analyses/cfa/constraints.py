@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.cfa.builder import LAMBDA
 from kleene.analyses.cfa.contexts import Context, Contexts, called
 from kleene.analyses.cfa.frames import Frames
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import Tag
-from kleene.analyses.cfa.writer import LAMBDA
 from kleene.base.arrays import I32
 from kleene.base.collector import paused_collector
 from kleene.ir.scheme.core import Core
@@ -72,31 +72,32 @@ def generate(index: Index, counts_reachable: bool, contexts: Contexts) -> Constr
 
 
 def _system(work: Frames) -> ConstraintSystem:
-    """Return what was written."""
-    w, index = work.writer, work.index
-    functions = np.array(w.function_is, np.int32).reshape(-1, 2)
+    """Return the constraints, and what their numbers stand for."""
+    w, index = work.builder, work.index
+    n_allocations = w.rules.n_allocations  # but for the token
+    problem, origins = w.finish()
+    function, call = w.rules.notes("function"), w.rules.notes("call")
     nodes_of = work.nodes_of()
     variable_of = {node: v for v, nodes in enumerate(nodes_of) for node in nodes}
-    n_data = len(w.contents)
     return ConstraintSystem(
         core=index.core,
         index=index,
-        problem=w.problem(),
+        problem=problem,
         contexts=work.contexts,
         counts_reachable=work.counts_reachable,
         nodes_of=nodes_of,
         variable_of=variable_of,
         row_of={node: row for node, row in work.row_of.items() if node not in variable_of},
         here_of=work.here_of,
-        n_data=n_data,
-        object_row=np.array(w.object_row, np.int32),
-        procedures=w.procedures,
-        function_kind=functions[:, 0],
-        function_row=functions[:, 1],
-        call_site=np.array(w.call_site, np.int32),
-        call_size=np.array(w.call_size, np.int32),
-        call_operator=np.array(w.call_operator, np.int32),
-        call_context=w.call_context,
+        n_data=int(problem.allocation_offsets[n_allocations]),
+        object_row=w.rows_of_objects(problem),
+        procedures=w.procedures(problem),
+        function_kind=function["kind"].astype(np.int32),
+        function_row=function["which"].astype(np.int32),
+        call_site=origins.call,
+        call_size=call["size"].astype(np.int32),
+        call_operator=call["operator"].astype(np.int32),
+        call_context=w.call_contexts(),
         lets=np.array(sorted(work.lets.items()), np.int32).reshape(-1, 2),
         evaluations=tuple(sorted(set(work.primitives.evaluations))),
         instances=work.instances,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kleene.analyses.cfa.builder import EVERYWHERE, OTHER, SchemeBuilder
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import FIELDS
-from kleene.analyses.cfa.writer import EVERYWHERE, OTHER, Writer
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.values import Pair
 from kleene.solvers.inclusion.problem import NONE
@@ -34,10 +34,10 @@ class Text:
     site: int
 
 
-def text(writer: Writer, label: int) -> Text:
+def text(builder: SchemeBuilder, label: int) -> Text:
     """Return new text."""
-    here = writer.here()
-    return Text(writer.node(), here if writer.layout.head else EVERYWHERE, writer.site(label))
+    here = builder.here()
+    return Text(builder.node(), here if builder.layout.head else EVERYWHERE, builder.site(label))
 
 
 def sees_libraries_only(index: Index, operands: tuple[int, ...]) -> bool:
@@ -61,7 +61,7 @@ def _is_closed(datum: object) -> bool:
     return False
 
 
-def write(w: Writer, text: Text, seen: list[int]) -> None:
+def write(w: SchemeBuilder, text: Text, seen: list[int]) -> None:
     """Write what text may do that sees these nodes, and may change what they hold.
 
     It reads and writes all data it comes by, calls and is called with any of it, and makes data and
@@ -72,14 +72,14 @@ def write(w: Writer, text: Text, seen: list[int]) -> None:
         w.copy(text.held, node)
         w.copy(node, inside)
     places, held = w.node(), w.node()
-    w.offsets.append((places, inside, -1))
-    w.loads.append((held, places))
+    w.rules.offset(places, inside)
+    w.rules.load(held, places)
     w.copy(text.held, held)
-    w.stores.append((places, inside))
+    w.rules.store(places, inside)
     actuals = w.layout.spread([], inside, 0, w.token_at(text.here))
     w.copy(text.held, w.call(text.held, actuals, text.site, NONE, text.here))
     formals = w.layout.formals_with_rest([], text.held, NONE)
-    w.addresses.append((text.held, w.closure(formals, inside, text.held, (OTHER, NONE))))
+    w.rules.address(text.held, w.closure(formals, inside, text.held, (OTHER, NONE)))
     for kind in ("pair", "vector", "box", "table", "delay", "chain", "promise", "condition"):
         n_fields = sum(tag == kind for tag, _ in FIELDS.values())
         w.copy(text.held, w.held(w.data(kind, [inside] * n_fields, NONE)[0]))

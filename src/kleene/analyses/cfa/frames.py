@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kleene.analyses.cfa.builder import EVERYWHERE, LAMBDA, SchemeBuilder
 from kleene.analyses.cfa.calling import N_EXACT, Layout
 from kleene.analyses.cfa.captures import captures_of
 from kleene.analyses.cfa.contexts import Context, Contexts
 from kleene.analyses.cfa.index import ROOT, Index
 from kleene.analyses.cfa.primitives import Arguments, Primitives, Use, models
-from kleene.analyses.cfa.writer import EVERYWHERE, LAMBDA, Writer
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.values import Pair
 from kleene.solvers.inclusion.problem import NONE
@@ -59,8 +59,8 @@ class Frames:
         longest = int(np.diff(core.operand_offsets)[core.kind == columns.CALL].max(initial=0))
         has_token = counts_reachable or contexts.depth > 0
         layout = Layout(int(has_token), max(N_EXACT, most + 1, longest))
-        self.writer = Writer(core, layout, contexts)
-        self.primitives = Primitives(self.writer, index)
+        self.builder = SchemeBuilder(core, layout, contexts)
+        self.primitives = Primitives(self.builder, index)
         self.captures = captures_of(index, contexts)
         self.frames: dict[int, list[Frame]] = {}
         self.closed: dict[int, int] = {}  # closures that capture nothing: one will do
@@ -127,7 +127,7 @@ class Frames:
         for variable in np.flatnonzero(changed).tolist():
             name = self.core.primitives[starts[variable]]
             label = ~(self.core.n_rows + variable)
-            self.writer.addresses.append((variable, self._instance(name, NONE, label)))
+            self.builder.rules.address(variable, self._instance(name, NONE, label))
 
     def _open(self, procedure: int) -> list[Frame]:
         """Return the frames of a lambda: none if nothing calls it, unless all code counts."""
@@ -139,7 +139,7 @@ class Frames:
         return frames
 
     def _frame(self, procedure: int, context: Context, place: int) -> Frame:
-        w, captures = self.writer, self.captures
+        w, captures = self.builder, self.captures
         here = w.node() if self.counts_reachable else EVERYWHERE
         frame = Frame(procedure, context, place, here)
         for variable in captures.own.get(procedure, ()):
@@ -158,18 +158,18 @@ class Frames:
 
     def _write(self, frame: Frame, rows: list[int]) -> None:
         """Write the code of a frame."""
-        self.now, self.writer.context = frame, frame.context
+        self.now, self.builder.context = frame, frame.context
         kinds, node_of, row_of, steps = self.index.kind, self.node_of, self.row_of, self.steps
         for row in rows:
             node_of[row] = node = steps[kinds[row]](row)
             row_of[node] = row
         if frame.procedure != ROOT:  # calls with too few arguments do not return it
             body = self.index.below(frame.procedure)[0]
-            frame.result = self.writer.gated(node_of[body], frame.here)
+            frame.result = self.builder.gated(node_of[body], frame.here)
 
     def _constant(self, row: int) -> int:
         """Quoted data is followed because a program may put a procedure into it."""
-        w, value = self.writer, self.core.constants[self.index.reference[row]]
+        w, value = self.builder, self.core.constants[self.index.reference[row]]
         if type(value) not in (Pair, list):
             return NONE
         has_pair, has_vector, nests = _inside(value)
@@ -187,33 +187,33 @@ class Frames:
     def _variable(self, row: int) -> int:
         variable, now = self.index.reference[row], self.now
         if variable in now.boxes and variable not in now.held:
-            return self.writer.field("variable", 0, now.boxes[variable])
+            return self.builder.field("variable", 0, now.boxes[variable])
         return now.held.get(variable, variable)
 
     def _primitive(self, row: int) -> int:
         name = self.core.primitives[self.index.reference[row]]
-        return self.writer.held(self._instance(name, row, ~row))
+        return self.builder.held(self._instance(name, row, ~row))
 
     def _instance(self, name: str, row: int, label: int) -> int:
         """Return the object of a primitive that is used as a value."""
-        site = self.writer.site(label)
+        site = self.builder.site(label)
         self.instances[site] = name
         return self.primitives.value(name, site, row)
 
     def _lambda(self, row: int) -> int:
         captured = self.captures.captured.get(row, ())
         if captured or row not in self.closed:
-            w = self.writer
+            w = self.builder
             object = w.procedure(self.contexts.n_places.get(row, 1), (LAMBDA, row), row)
             for frame in self.frames[row]:
                 self._function(object, frame, captured)
             self.closed[row] = object
             return w.held(object)
-        return self.writer.held(self.closed[row])
+        return self.builder.held(self.closed[row])
 
     def _function(self, object: int, frame: Frame, captured: Sequence[int]) -> None:
         """Let calls in a frame's context, of a closure that is made here, go to that frame."""
-        w, token = self.writer, frame.here
+        w, token = self.builder, frame.here
         if captured:
             token = w.node() if frame.procedure in self.contexts.of else EVERYWHERE
             if self.counts_reachable:
@@ -229,7 +229,7 @@ class Frames:
         else:
             formals = w.layout.formals(frame.formals, formal)
         what = (LAMBDA, frame.procedure)
-        w.function(object + frame.place, formals, frame.result, frame.rest, what)
+        w.function(object, frame.place, formals, frame.result, frame.rest, what)
 
     def _call(self, row: int) -> int:
         operator, *operands = self.index.below(row)
@@ -247,20 +247,20 @@ class Frames:
             for variable, node in zip(self.index.formals(operator), nodes, strict=True):
                 self._bind(variable, node)
             return self.node_of[self.index.below(operator)[0]]
-        actuals = self.writer.layout.actuals(nodes, self.writer.token_at(here))
-        return self.writer.call(self.node_of[operator], actuals, row, len(nodes), here)
+        actuals = self.builder.layout.actuals(nodes, self.builder.token_at(here))
+        return self.builder.call(self.node_of[operator], actuals, row, len(nodes), here)
 
     def _bind(self, variable: int, node: int) -> None:
-        self.writer.copy(self.now.held.get(variable, variable), node)
+        self.builder.copy(self.now.held.get(variable, variable), node)
 
     def _if(self, row: int) -> int:
-        return self.writer.union(self.node_of[operand] for operand in self.index.below(row)[1:])
+        return self.builder.union(self.node_of[operand] for operand in self.index.below(row)[1:])
 
     def _set(self, row: int) -> int:
         variable, now = self.index.reference[row], self.now
-        value = self.writer.gated(self.node_of[self.index.below(row)[0]], now.here)
+        value = self.builder.gated(self.node_of[self.index.below(row)[0]], now.here)
         if variable in now.boxes and variable not in now.held:
-            self.writer.put("variable", 0, now.boxes[variable], value)
+            self.builder.put("variable", 0, now.boxes[variable], value)
         else:
             self._bind(variable, value)
         return NONE

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from kleene.analyses.cfa.builder import INSTANCE, LAMBDA, OTHER
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.contexts import Contexts
 from kleene.analyses.cfa.index import Index
-from kleene.analyses.cfa.writer import INSTANCE, LAMBDA, OTHER
 from kleene.base.arrays import I32
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core

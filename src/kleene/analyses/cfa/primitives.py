@@ -15,10 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from kleene.analyses.cfa import evaluated
+from kleene.analyses.cfa.builder import INSTANCE, OTHER, SchemeBuilder
 from kleene.analyses.cfa.calling import N_EXACT
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.shapes import FIELDS, Tag
-from kleene.analyses.cfa.writer import INSTANCE, OTHER, Writer
 from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion.problem import NONE
 
@@ -82,19 +82,19 @@ def _parsed(words: list[str]) -> Model:
 class Primitives:
     """Writes instances; what handlers are given and return is shared by the whole program."""
 
-    def __init__(self, writer: Writer, index: Index) -> None:
-        self.writer = writer
+    def __init__(self, builder: SchemeBuilder, index: Index) -> None:
+        self.builder = builder
         self.index = index
-        self.raised = writer.node()
-        self.handled = writer.node()
+        self.raised = builder.node()
+        self.handled = builder.node()
         # What primitives raise themselves is taken to hold no procedure in its irritants.
-        writer.copy(self.raised, writer.held(writer.data("condition", [NONE], NONE)[0]))
+        builder.copy(self.raised, builder.held(builder.data("condition", [NONE], NONE)[0]))
         self.text: evaluated.Text | None = None  # that sees all of the program
         self.evaluations: list[tuple[int, int]] = []  # sites of `eval` and `load`, and of the text
 
     def value(self, name: str, site: int, row: int) -> int:
         """Return the object of a primitive as a value; `site` stands for the calls it makes."""
-        w, facts = self.writer, table()[name]
+        w, facts = self.builder, table()[name]
         if name not in models():
             return w.closure([], NONE, NONE, (INSTANCE, site))
         here = w.here()
@@ -127,9 +127,9 @@ class Primitives:
         if word in ("from", "last", "init"):
             return self._some_arguments(word, parts[0], use)
         if word == "fix":
-            node = self.writer.node()
+            node = self.builder.node()
             for part in parts:
-                self.writer.copy(node, self._eval(part, use, node))
+                self.builder.copy(node, self._eval(part, use, node))
             return node
         if word == "new":
             return self._new(
@@ -137,12 +137,12 @@ class Primitives:
             )
         if word == "put":
             target, value = (self._eval(part, use, self_node) for part in parts[1:])
-            self.writer.put(*FIELDS[parts[0]], self.writer.gated(target, use.here), value)
+            self.builder.put(*FIELDS[parts[0]], self.builder.gated(target, use.here), value)
             return NONE
         return self._combine(word, [self._eval(part, use, self_node) for part in parts], use)
 
     def _combine(self, word: str, nodes: list[int], use: Use) -> int:
-        w = self.writer
+        w = self.builder
         if word == "either":
             return w.union(nodes)
         if word == "do":
@@ -164,21 +164,21 @@ class Primitives:
         if word == "none":
             return NONE
         if word == "spine":
-            return self.writer.spine(node)
+            return self.builder.spine(node)
         if word == "items":
-            return self.writer.get("car", self.writer.spine(node))
-        return self.writer.get(word, node)
+            return self.builder.get("car", self.builder.spine(node))
+        return self.builder.get(word, node)
 
     def _new(self, kind: str, values: list[int], use: Use) -> int:
         tag: Tag = ("values", 2) if kind == "values-2" else kind
-        return self.writer.held(self.writer.data(tag, values, use.row)[0])
+        return self.builder.held(self.builder.data(tag, values, use.row)[0])
 
     def _some_arguments(self, word: str, first: int, use: Use) -> int:
         nodes = use.arguments.since(first)
         if use.arguments.is_exact and word != "from":
             nodes = nodes[:-1]  # there is no rest
             nodes = nodes[-1:] if word == "last" else nodes[:-1]
-        return self.writer.union(nodes)
+        return self.builder.union(nodes)
 
     def _call(self, parts: list[Model], use: Use, self_node: int) -> int:
         """Write a call; behind an `each` whose length is not known, any argument may be any."""
@@ -201,17 +201,17 @@ class Primitives:
         function = self._eval(callee, use, self_node)
         if open_from is None:
             return self.called(function, before, use)
-        return self.spread(function, before, self.writer.union(behind), use)
+        return self.spread(function, before, self.builder.union(behind), use)
 
     def called(self, callee: int, arguments: list[int], use: Use) -> int:
         """Write the call of what is at `callee` with these arguments."""
-        w = self.writer
+        w = self.builder
         actuals = w.layout.actuals(arguments, w.token_at(use.here))
         return w.call(callee, actuals, use.site, len(arguments), use.here)
 
     def spread(self, callee: int, first: list[int], more: int, use: Use) -> int:
         """Write a call with these arguments first, and any number of others."""
-        w = self.writer
+        w = self.builder
         actuals = w.layout.spread(first, more, len(first), w.token_at(use.here))
         return w.call(callee, actuals, use.site, NONE, use.here)
 
@@ -221,12 +221,12 @@ class Primitives:
         if given.is_exact:
             first, last = nodes[:-2], nodes[-2] if len(nodes) > 1 else NONE
             return self.spread(given.at(0), first, self.select("items", last), use)
-        every = self.writer.union(nodes)
-        more = self.writer.union([every, self.select("items", every)])
+        every = self.builder.union(nodes)
+        more = self.builder.union([every, self.select("items", every)])
         return self.spread(given.at(0), [], more, use)
 
     def _values(self, use: Use) -> int:
-        given, w = use.arguments, self.writer
+        given, w = use.arguments, self.builder
         if given.is_exact:
             if len(given.nodes) == 1:
                 return given.nodes[0]
@@ -236,11 +236,11 @@ class Primitives:
 
     def several(self, nodes: list[int], use: Use) -> int:
         """Return the node of several values, or none."""
-        w = self.writer
+        w = self.builder
         return w.held(w.data(("values", len(nodes)), nodes, use.row)[0])
 
     def _call_with_values(self, use: Use) -> int:
-        w, given = self.writer, use.arguments
+        w, given = self.builder, use.arguments
         made = self.called(given.at(0), [], use)
         any_value = w.get("any-value", made)
         head = [w.token_at(use.here)] * w.layout.head
@@ -255,10 +255,10 @@ class Primitives:
 
     def _places(self, n: int, made: int) -> list[int]:
         """Return the nodes of n values."""
-        return [self.writer.field(("values", n), i, made) for i in range(n)]
+        return [self.builder.field(("values", n), i, made) for i in range(n)]
 
     def _call_cc(self, use: Use) -> int:
-        w = self.writer
+        w = self.builder
         one, others = w.node(), w.node()
         w.copy(one, w.held(w.data("values", [others], use.row)[0]))
         formals = w.layout.formals_with_rest([], others, NONE)
@@ -268,18 +268,18 @@ class Primitives:
         return w.union([one, self.called(use.arguments.at(0), [continuation], use)])
 
     def _make_parameter(self, use: Use) -> int:
-        w, given = self.writer, use.arguments
+        w, given = self.builder, use.arguments
         converted = self.called(given.at(1), [given.at(0)], use)
         is_plain = given.is_exact and len(given.nodes) == 1
         value = given.at(0) if is_plain or not given.is_exact else NONE
         object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
         for place in (0, 1):  # calls in other contexts come by the second
             formals = w.layout.formals([], NONE)
-            w.function(object + place, formals, cells[0], NONE, (OTHER, use.row))
+            w.function(object, place, formals, cells[0], NONE, (OTHER, use.row))
         return w.held(object)
 
     def _parameterize(self, use: Use) -> int:
-        w, nodes = self.writer, use.arguments.nodes
+        w, nodes = self.builder, use.arguments.nodes
         for parameter, value in zip(nodes[1::2], nodes[2::2], strict=False):
             converted = self.called(w.get("converter", parameter), [value], use)
             target = w.gated(parameter, use.here)
@@ -287,7 +287,7 @@ class Primitives:
         return self.called(use.arguments.at(0), [], use)
 
     def _force(self, use: Use) -> int:
-        w = self.writer
+        w = self.builder
         if use.arguments.at(0) == NONE:
             return NONE
         promises = w.node()
@@ -298,13 +298,13 @@ class Primitives:
 
     def _guard(self, use: Use) -> int:
         """A guard's handler is given the condition, and a procedure that raises it again."""
-        w, given = self.writer, use.arguments
+        w, given = self.builder, use.arguments
         again = w.held(w.closure(w.layout.formals([], NONE), self.handled, NONE, (OTHER, use.row)))
         handled = self.called(given.at(1), [self.raised, again], use)
         return w.union([self.called(given.at(0), [], use), handled])
 
     def _unfold(self, use: Use) -> int:
-        w, given = self.writer, use.arguments
+        w, given = self.builder, use.arguments
         seeds = w.node()
         w.copy(seeds, given.at(3))
         w.copy(seeds, self.called(given.at(2), [seeds], use))
@@ -315,8 +315,8 @@ class Primitives:
 
     def _record(self, use: Use) -> int:
         key = self.index.record_key(use.operands[0])
-        object, _ = self.writer.data(("record", key), use.arguments.nodes[1:], use.row)
-        return self.writer.held(object)
+        object, _ = self.builder.data(("record", key), use.arguments.nodes[1:], use.row)
+        return self.builder.held(object)
 
     def _record_field(self, use: Use) -> tuple[Tag, int]:
         return ("record", self.index.record_key(use.operands[1])), self.index.constant(
@@ -324,15 +324,15 @@ class Primitives:
         )
 
     def _record_ref(self, use: Use) -> int:
-        return self.writer.field(*self._record_field(use), use.arguments.at(0))
+        return self.builder.field(*self._record_field(use), use.arguments.at(0))
 
     def _record_set(self, use: Use) -> int:
-        target = self.writer.gated(use.arguments.at(0), use.here)
-        self.writer.put(*self._record_field(use), target, use.arguments.at(3))
+        target = self.builder.gated(use.arguments.at(0), use.here)
+        self.builder.put(*self._record_field(use), target, use.arguments.at(3))
         return NONE
 
     def _evaluate(self, use: Use) -> int:
-        w = self.writer
+        w = self.builder
         is_closed = evaluated.sees_libraries_only(self.index, use.operands)
         if is_closed:
             text = evaluated.text(w, ~use.row)
@@ -351,7 +351,7 @@ class Primitives:
     def finish(self, globals: list[int]) -> None:
         """Write what text may do that is evaluated in the program's own environment."""
         if self.text is not None:
-            evaluated.write(self.writer, self.text, [*globals, self.raised, self.handled])
+            evaluated.write(self.builder, self.text, [*globals, self.raised, self.handled])
 
 
 _SPECIAL: dict[str, Callable[[Primitives, Use], int]] = {

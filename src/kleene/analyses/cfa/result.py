@@ -13,10 +13,10 @@ from kleene.analyses.cfa.answers.call_graph import CallGraph, Site
 from kleene.analyses.cfa.answers.explain import Step, Teller
 from kleene.analyses.cfa.answers.naming import Naming, Value
 from kleene.analyses.cfa.answers.reach import Reach
+from kleene.analyses.cfa.builder import INSTANCE, LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.findings import Finding, findings_of
 from kleene.analyses.cfa.index import ROOT
-from kleene.analyses.cfa.writer import INSTANCE, LAMBDA
 from kleene.base.errors import SourceError, Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core

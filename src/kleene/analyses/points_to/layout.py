@@ -57,7 +57,7 @@ class Layout:
         """Return the place of a byte within its shape, the blur if it has none, -1 outside."""
         return int(self.places(np.array([shape], np.int32), np.array([byte], np.int64))[0])
 
-    def places(self, shapes: Ints, bytes_: I64) -> I32:
+    def places(self, shapes: Ints, bytes_: Ints) -> I32:
         """Return the place of each byte of each shape: see `place`."""
         found = find_places(self.frame, shapes.astype(np.int64), bytes_.astype(np.int64))
         return np.where(found < self.n_places[shapes], found, -1).astype(np.int32)

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from kleene.base.arrays import I32, I64, U8
 from kleene.ir.tables import Table
 from kleene.solvers.inclusion import Problem
+from kleene.solvers.inclusion.builder import Origins
 
 UNKNOWN_OFFSET = -1  # in `Locations.byte`
 
@@ -73,18 +74,6 @@ class Locations(Table):
     stride: I32  # 0 for an exact place: it stands for one address
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Origins:
-    """The instruction behind each row of a table of the problem; -1 for globals and models."""
-
-    address: I32
-    copy: I32
-    load: I32
-    store: I32
-    offset: I32
-    call: I32
-
-
 @dataclass(frozen=True, slots=True)
 class External:
     """A function that the program calls and does not contain."""
@@ -101,7 +90,7 @@ class ConstraintSystem:
     problem: Problem
     allocations: Allocations
     locations: Locations
-    origins: Origins
+    origins: Origins  # instructions; -1 for globals and models
     result_node: I32  # per function: what it returns, -1 for a declaration
     direct_calls: I32  # (n, 2): instruction, function; the calls that need no solving
     callbacks: I32  # (n, 2): instruction, call rule: an external calls what it was given

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.analyses.cfa.builder import INSTANCE
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
-from kleene.analyses.cfa.writer import INSTANCE
 from kleene.base.arrays import I32, Bools
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import Solution

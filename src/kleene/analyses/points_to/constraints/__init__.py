@@ -1,8 +1,8 @@
-"""What a program says about its pointers: every rule of the language, as rows of one problem.
+"""Generates the constraints of a C program: every rule of the language, as rows of one problem.
 
-The parts are in `scan`, one per kind of code, and each writes whole columns on one sheet. What the
-library does is data (`library`). Nothing here is solved, and nothing depends on an order of calls:
-equal programs give equal statements.
+Each module is for one kind of code, and adds whole columns to one `PointerBuilder`. What library
+functions do is data (`library`). Nothing is solved here, and nothing depends on the order of calls:
+equal programs give equal constraint systems.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.calls import CallTable, table_of
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import Externals
@@ -28,7 +29,6 @@ from kleene.analyses.points_to.constraints.functions import (
 from kleene.analyses.points_to.constraints.heap import Heap
 from kleene.analyses.points_to.constraints.memory import Memory
 from kleene.analyses.points_to.constraints.models import EXCEPTION, Models
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.constraints.storage import (
     generate_aliases,
     generate_command_line,
@@ -55,7 +55,7 @@ def generate(
     models: Library | None = None,
     exact_arguments: bool = False,
 ) -> ConstraintSystem:
-    """Return what a program says about its pointers.
+    """Return the constraints on the pointers of a program.
 
     Args:
         program: all of it, or a library.
@@ -81,29 +81,29 @@ class _Generation:
         self.program, self.library, self.moves = program, library, moves
         self.columns = Columns(program)
         self.shapes = Shapes(program.types, program.strings)
-        self.sheet = Sheet(program.n_values, self.moves)
-        self.memory = Memory(self.columns, self.sheet)
-        self.models = Models(self.columns, self.sheet, self.memory, self.shapes)
+        self.builder = PointerBuilder(program.n_values, self.moves)
+        self.memory = Memory(self.columns, self.builder)
+        self.models = Models(self.columns, self.builder, self.memory, self.shapes)
         self.functions: FunctionTable = declare(
-            self.columns, self.sheet, self.shapes, self.memory, library
+            self.columns, self.builder, self.shapes, self.memory, library
         )
         self.calls: CallTable = table_of(self.columns)
         self.heap = Heap(self.columns, self.shapes, self.functions, self.calls, wrappers)
 
     def run(self, library_mode: bool) -> ConstraintSystem:
-        """Write everything and return it."""
-        columns, sheet, functions = self.columns, self.sheet, self.functions
+        """Add everything and return it."""
+        columns, builder, functions = self.columns, self.builder, self.functions
         self._enter(library_mode)
-        generate_values(columns, sheet)
+        generate_values(columns, builder)
         self.memory.generate_accesses()
-        generate_globals(columns, sheet, self.shapes, self.models, self.library)
-        generate_aliases(columns, sheet, functions)
-        generate_locals(columns, sheet, self.shapes, self.heap.shape_of)
-        generate_returns(columns, sheet, functions)
+        generate_globals(columns, builder, self.shapes, self.models, self.library)
+        generate_aliases(columns, builder, functions)
+        generate_locals(columns, builder, self.shapes, self.heap.shape_of)
+        generate_returns(columns, builder, functions)
         externals = self._calls()
         self._exceptions(externals)
-        generate_opaque(columns, sheet, functions)
-        problem, allocations, places, origins = sheet.finish(self.shapes)
+        generate_opaque(columns, builder, functions)
+        problem, allocations, places, origins = builder.generated(self.shapes)
         known = self.calls.function >= 0
         known &= ~np.append(functions.is_intrinsic, False)[self.calls.function]
         direct_calls = self.calls.only(known)
@@ -123,36 +123,36 @@ class _Generation:
         )
 
     def _enter(self, library_mode: bool) -> None:
-        """Write who calls the program."""
+        """Add who calls the program."""
         if library_mode:
-            generate_exports(self.columns, self.sheet)
+            generate_exports(self.columns, self.builder)
             return
         found = [f for f, name in enumerate(self.functions.name) if name == "main"]
         if not found or not self.functions.is_defined[found[0]]:
             message = "the program has no 'main': nothing says where it starts"
             note = "analyse it as a library: library=True (--library)"
             raise SourceError(None, "points-to/no-main", message, note)
-        generate_command_line(self.columns, self.sheet, self.shapes, found[0])
+        generate_command_line(self.columns, self.builder, self.shapes, found[0])
 
     def _calls(self) -> tuple[External, ...]:
-        """Write all calls; return the functions that the program calls and does not contain."""
-        columns, sheet, functions, calls = self.columns, self.sheet, self.functions, self.calls
-        outside = Externals(columns, sheet, functions, self.heap, self.models)
+        """Add all calls; return the functions that the program calls and does not contain."""
+        columns, builder, functions, calls = self.columns, self.builder, self.functions, self.calls
+        outside = Externals(columns, builder, functions, self.heap, self.models)
         leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
-        generate_direct(columns, sheet, functions, direct, ~self.heap.is_wrapped(direct))
-        self.heap.generate_clones(sheet)
+        generate_direct(columns, builder, functions, direct, ~self.heap.is_wrapped(direct))
+        self.heap.generate_clones(builder)
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        generate_indirect(columns, sheet, indirect)
-        generate_outside(columns, sheet, calls.only(calls.is_assembly))
+        generate_indirect(columns, builder, indirect)
+        generate_outside(columns, builder, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))
 
     def _exceptions(self, externals: tuple[External, ...]) -> None:
-        """Write exceptions; what is thrown may come from outside if the program calls there."""
+        """Add exceptions; what is thrown may come from outside if the program calls there."""
         pads = self.columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD, Opcode.RESUME)
         if not len(pads) and not self.models.has(EXCEPTION):
             return
         node = self.models.shared(EXCEPTION)
-        generate_exceptions(self.columns, self.sheet, node)
+        generate_exceptions(self.columns, self.builder, node)
         if any(not external.is_modelled for external in externals):
-            self.sheet.flag(node, FROM_OUTSIDE | TO_OUTSIDE)
+            self.builder.flag(node, FROM_OUTSIDE | TO_OUTSIDE)

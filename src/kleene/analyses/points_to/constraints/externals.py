@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.calls import CallTable
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import FunctionTable, generate_outside
 from kleene.analyses.points_to.constraints.heap import Heap
 from kleene.analyses.points_to.constraints.models import Models, Sites
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import Model
 from kleene.analyses.points_to.memory_model import External
 from kleene.base.arrays import I64, Bools
@@ -21,9 +21,14 @@ class Externals:
     """Writes calls that leave the program."""
 
     def __init__(
-        self, columns: Columns, sheet: Sheet, functions: FunctionTable, heap: Heap, models: Models
+        self,
+        columns: Columns,
+        builder: PointerBuilder,
+        functions: FunctionTable,
+        heap: Heap,
+        models: Models,
     ) -> None:
-        self.columns, self.sheet, self.functions = columns, sheet, functions
+        self.columns, self.builder, self.functions = columns, builder, functions
         self.heap, self.models = heap, models
 
     def leaves(self, calls: CallTable) -> Bools:
@@ -36,7 +41,7 @@ class Externals:
         """Write the calls, and declared functions called by address; return who is called."""
         functions = self.functions
         is_modelled = np.array([model is not None for model in functions.model], bool)
-        generate_outside(self.columns, self.sheet, calls.only(~is_modelled[calls.function]))
+        generate_outside(self.columns, self.builder, calls.only(~is_modelled[calls.function]))
         counts = np.bincount(calls.function, minlength=len(functions.name))
         order, ends = np.argsort(calls.function, kind="stable"), np.cumsum(counts)
         for function in np.flatnonzero((counts > 0) | ~functions.is_defined).tolist():
@@ -74,8 +79,8 @@ class Externals:
         result = functions.result[[function]]
         if model is None:
             taken = np.append(functions.formal[first:end], functions.rest[function])
-            self.sheet.flag(taken[taken >= 0], TO_OUTSIDE)
-            self.sheet.flag(result[result >= 0], FROM_OUTSIDE)
+            self.builder.flag(taken[taken >= 0], TO_OUTSIDE)
+            self.builder.flag(result[result >= 0], FROM_OUTSIDE)
             return
         one, none = np.array([value]), np.array([NONE])
         arguments = self.columns.program.bases[2] + np.arange(first, end)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.calls import CallTable, named_arguments, variadic_actuals
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.cuts import ANY_NUMBER
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -35,7 +35,7 @@ class FunctionTable:
 
 
 def declare(
-    columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory, library: Library
+    columns: Columns, builder: PointerBuilder, shapes: Shapes, memory: Memory, library: Library
 ) -> FunctionTable:
     """Write every function as an object, and return the nodes of all."""
     program = columns.program
@@ -53,26 +53,26 @@ def declare(
     real = np.flatnonzero(~is_intrinsic)
     n_arguments = np.where(is_variadic, ANY_NUMBER, np.diff(table.argument_offsets))[real]
     shape = [shapes.function(n) for n in n_arguments.tolist()]
-    allocation[real] = sheet.allocate(AllocationKind.FUNCTION, table.value[real], shape)
-    sheet.address(table.value[real], allocation[real])
+    allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], shape)
+    builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
     returns = ~is_intrinsic & columns.tracked_type[types.elements[types.offsets[signature]]]
-    result[returns] = sheet.nodes(int(returns.sum()))
+    result[returns] = builder.nodes(int(returns.sum()))
     rest = np.full(len(names), NONE)
     has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
-    rest[has_rest] = sheet.nodes(len(has_rest))
-    formal = _formals(columns, sheet, shapes, memory)
+    rest[has_rest] = builder.nodes(len(has_rest))
+    formal = _formals(columns, builder, shapes, memory)
     owner, place = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
     n_formals = np.bincount(owner, minlength=len(real))
-    sheet.functions(allocation[real], result[real], rest[real], n_formals, formal[place])
-    variadic = _variadic(sheet, shapes, table.value, rest, is_defined & is_variadic)
+    builder.functions(allocation[real], result[real], rest[real], n_formals, formal[place])
+    variadic = _variadic(builder, shapes, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
         *(names, models, is_defined, is_intrinsic),
         *(allocation, formal, result, rest, variadic),
     )
 
 
-def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> I64:
+def _formals(columns: Columns, builder: PointerBuilder, shapes: Shapes, memory: Memory) -> I64:
     """Return the node of each argument that receives the actuals.
 
     An argument passed by value points to a copy of its own, filled from what the actuals point to.
@@ -84,25 +84,27 @@ def _formals(columns: Columns, sheet: Sheet, shapes: Shapes, memory: Memory) -> 
     type_id, argument = arguments.passed_type[rows], value[rows]
     n_bytes, zero = types.size[type_id], np.zeros(len(rows), np.int64)
     shape = [shapes.plain(t) for t in type_id.tolist()]
-    copy = sheet.allocate(AllocationKind.COPY, argument, shape, type=type_id, n_bytes=n_bytes)
-    sheet.address(argument, copy)
-    formal[rows] = sheet.nodes(len(rows))
+    copy = builder.allocate(AllocationKind.COPY, argument, shape, type=type_id, n_bytes=n_bytes)
+    builder.address(argument, copy)
+    formal[rows] = builder.nodes(len(rows))
     memory.copy(argument, formal[rows], n_bytes, zero, zero - 1)
     return formal
 
 
-def _variadic(sheet: Sheet, shapes: Shapes, value: Ints, rest: I64, chosen: Bools) -> I64:
+def _variadic(
+    builder: PointerBuilder, shapes: Shapes, value: Ints, rest: I64, chosen: Bools
+) -> I64:
     """Return the storage of the arguments beyond the named ones, of each function."""
     allocation = np.full(len(rest), -1)
     found = np.flatnonzero(chosen)
     if len(found):
         shape = shapes.cells()
-        allocation[found] = sheet.allocate(AllocationKind.VARIADIC, value[found], shape)
-        sheet.contain(allocation[found], 0, rest[found])
+        allocation[found] = builder.allocate(AllocationKind.VARIADIC, value[found], shape)
+        builder.fill(allocation[found], 0, rest[found])
     return allocation
 
 
-def generate_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_returns(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
     """Write what functions return."""
     table = columns.program.instructions
     rows = columns.rows(Opcode.RET)
@@ -111,11 +113,15 @@ def generate_returns(columns: Columns, sheet: Sheet, functions: FunctionTable) -
     rows, value = rows[columns.flows[value]], value[columns.flows[value]]
     result = functions.result[columns.program.instruction_function[rows]]
     known = result >= 0
-    sheet.copy(result[known], value[known], rows[known])
+    builder.copy(result[known], value[known], rows[known])
 
 
 def generate_direct(
-    columns: Columns, sheet: Sheet, functions: FunctionTable, calls: CallTable, returns: Bools
+    columns: Columns,
+    builder: PointerBuilder,
+    functions: FunctionTable,
+    calls: CallTable,
+    returns: Bools,
 ) -> None:
     """Write calls of functions that the program contains; `returns` says which give a result."""
     offsets = columns.program.function_table.argument_offsets
@@ -126,25 +132,25 @@ def generate_direct(
     formal = np.full(len(place), NONE)
     formal[named] = functions.formal[(first + place)[named]]
     formal[~named] = functions.rest[function[~named]]
-    actual = _actuals(columns, sheet, calls)
+    actual = _actuals(columns, builder, calls)
     keep = (formal >= 0) & (actual >= 0)
-    sheet.copy(formal[keep], actual[keep], calls.row[owner[keep]])
+    builder.copy(formal[keep], actual[keep], calls.row[owner[keep]])
     result = functions.result[calls.function]
     keep = returns & (result >= 0) & columns.tracked[columns.results(calls.row)]
-    sheet.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
+    builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
-def generate_indirect(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
+def generate_indirect(columns: Columns, builder: PointerBuilder, calls: CallTable) -> None:
     """Write calls through pointers: of functions that take no more arguments than are passed."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic
-    callee[plain] = sheet.called(callee[plain], n_named[plain], calls.row[plain])
-    sheet.call(callee, calls.offsets, _actuals(columns, sheet, calls), result, calls.row)
+    callee[plain] = builder.called(callee[plain], n_named[plain], calls.row[plain])
+    builder.calls(callee, calls.offsets, _actuals(columns, builder, calls), result, calls.row)
 
 
-def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:
+def _actuals(columns: Columns, builder: PointerBuilder, calls: CallTable) -> I64:
     """Return the node of each actual, NONE where it holds nothing.
 
     A struct that travels among the arguments beyond the named ones is what it contains.
@@ -155,33 +161,33 @@ def _actuals(columns: Columns, sheet: Sheet, calls: CallTable) -> I64:
     whole = variadic_actuals(columns, calls)
     if whole.any():
         origin = calls.row[calls.flat()[0][whole]]
-        found[whole] = sheet.loaded(sheet.somewhere(calls.actuals[whole], origin), origin)
+        found[whole] = builder.loaded(builder.somewhere(calls.actuals[whole], origin), origin)
     return found
 
 
-def generate_outside(columns: Columns, sheet: Sheet, calls: CallTable) -> None:
+def generate_outside(columns: Columns, builder: PointerBuilder, calls: CallTable) -> None:
     """Write calls of what nobody knows: actuals escape, the result is unknown."""
     actuals = calls.actuals[columns.flows[calls.actuals] & columns.tracked[calls.actuals]]
-    sheet.flag(actuals, TO_OUTSIDE)
+    builder.flag(actuals, TO_OUTSIDE)
     result = columns.results(calls.row)
-    sheet.flag(result[columns.tracked[result]], FROM_OUTSIDE)
+    builder.flag(result[columns.tracked[result]], FROM_OUTSIDE)
 
 
-def generate_exceptions(columns: Columns, sheet: Sheet, node: int) -> None:
+def generate_exceptions(columns: Columns, builder: PointerBuilder, node: int) -> None:
     """Write how exceptions travel: all through one node."""
     pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
-    sheet.copy(columns.results(pads), node, pads)
+    builder.copy(columns.results(pads), node, pads)
     resumes = columns.rows(Opcode.RESUME)
-    sheet.copy(node, columns.operand(resumes, 0), resumes)
+    builder.copy(node, columns.operand(resumes, 0), resumes)
 
 
-def generate_opaque(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_opaque(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
     """Let instructions that the reader did not understand do whatever unknown code might.
 
     One may be a call that passes on all arguments of its caller: those beyond the named ones, too.
     """
     rows = columns.rows(Opcode.OPAQUE)
-    sheet.flag(columns.all_operands(rows)[1], TO_OUTSIDE)
-    sheet.flag(columns.results(rows), FROM_OUTSIDE)
+    builder.flag(columns.all_operands(rows)[1], TO_OUTSIDE)
+    builder.flag(columns.results(rows), FROM_OUTSIDE)
     rest = functions.rest[columns.program.instruction_function[rows]]
-    sheet.flag(rest[rest >= 0], TO_OUTSIDE)
+    builder.flag(rest[rest >= 0], TO_OUTSIDE)

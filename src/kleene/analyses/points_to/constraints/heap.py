@@ -7,10 +7,10 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.calls import CallTable
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import FunctionTable
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.constraints.wrappers import Allocator, find_wrappers
 from kleene.analyses.points_to.heap_types import heap_shapes
 from kleene.analyses.points_to.library import heap_of
@@ -152,35 +152,37 @@ class Heap:
         found: Bools = np.isin(calls.function, list(self.wrappers))
         return found
 
-    def generate_clones(self, sheet: Sheet) -> None:
+    def generate_clones(self, builder: PointerBuilder) -> None:
         """Write what calls of wrappers hold: storage of their own."""
-        node = {function: sheet.node() for function in self.wrappers}
+        node = {function: builder.node() for function in self.wrappers}
         for function, wrapper in self.wrappers.items():
             group = self.calls.only(self.calls.function == function)
             value = self.columns.results(group.row)
-            own = sheet.allocate(
+            own = builder.allocate(
                 *(AllocationKind.HEAP, value, self.shape_of(group.row)),
                 callee=self.columns.program.function_table.value[function],
                 n_bytes=self.n_bytes[group.row],
             )
-            sheet.address(value, own, 0, group.row)
-            sheet.address(node[function], own)
-            self._inside(sheet, function, wrapper, node[function])
+            builder.address(value, own, 0, group.row)
+            builder.address(node[function], own)
+            self._inside(builder, function, wrapper, node[function])
             for place in wrapper.returned:
                 there = group.offsets[:-1] + place < group.offsets[1:]
                 actual = group.actuals[(group.offsets[:-1] + place)[there]]
-                sheet.copy(value[there], actual, group.row[there])
+                builder.copy(value[there], actual, group.row[there])
             for other in wrapper.others:
-                sheet.copy(value, other, group.row)
+                builder.copy(value, other, group.row)
             callers = self.columns.program.instruction_function[group.row].tolist()
             for maker, caller in zip(group.row.tolist(), callers, strict=True):
                 if caller in self.wrappers and maker in self.wrappers[caller].makers:
-                    sheet.copy(node[function], node[caller])  # it makes what its own calls hold
+                    builder.copy(node[function], node[caller])  # it makes what its own calls hold
 
-    def _inside(self, sheet: Sheet, function: int, wrapper: Allocator, clones: int) -> None:
+    def _inside(
+        self, builder: PointerBuilder, function: int, wrapper: Allocator, clones: int
+    ) -> None:
         """Let the body of a wrapper work on the storage of all its calls."""
         if function not in self.taken_at_word:
-            sheet.copy(self.columns.results(np.array(wrapper.makers, np.int64)), clones)
+            builder.copy(self.columns.results(np.array(wrapper.makers, np.int64)), clones)
             return
         table = self.columns.program.instructions
         rets = self.columns.rows(Opcode.RET)
@@ -188,4 +190,4 @@ class Heap:
         rets = rets[table.offsets[rets + 1] > table.offsets[rets]]
         returned = self.columns.operand(rets, 0)
         inside = returned >= self.columns.program.bases[2]  # constants stay what they are
-        sheet.copy(returned[inside], clones)
+        builder.copy(returned[inside], clones)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.base.arrays import I32, I64, Bools, Ints, ragged
 from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
 
@@ -20,13 +20,13 @@ MOST_PIECES = 64  # of a copy; larger ones go from anywhere to anywhere
 class Memory:
     """Writes accesses to memory."""
 
-    def __init__(self, columns: Columns, sheet: Sheet) -> None:
-        self.columns, self.sheet = columns, sheet
+    def __init__(self, columns: Columns, builder: PointerBuilder) -> None:
+        self.columns, self.builder = columns, builder
         self._pieces: dict[int, list[int] | None] = {}
 
     def generate_accesses(self) -> None:
         """Write what every load, store and atomic instruction does."""
-        columns, sheet = self.columns, self.sheet
+        columns, builder = self.columns, self.builder
         loads = columns.rows(Opcode.LOAD)
         loads = loads[columns.flows[columns.results(loads)]]
         self.load(columns.results(loads), columns.operand(loads, 0), loads)
@@ -35,8 +35,8 @@ class Memory:
         self.store(columns.operand(stores, 1), columns.operand(stores, 0), stores)
         swaps = self._of_tracked_type(columns.rows(Opcode.CMPXCHG))
         pointer = columns.operand(swaps, 0)
-        sheet.load(columns.results(swaps), pointer, swaps)
-        sheet.store(pointer, columns.operand(swaps, 2), swaps)
+        builder.load(columns.results(swaps), pointer, swaps)
+        builder.store(pointer, columns.operand(swaps, 2), swaps)
         self._updates()
         self._variadic()
 
@@ -45,39 +45,39 @@ class Memory:
 
     def _variadic(self) -> None:
         """Write what va_arg takes: whatever lies where the list points to."""
-        columns, sheet = self.columns, self.sheet
+        columns, builder = self.columns, self.builder
         rows = self._of_tracked_type(columns.rows(Opcode.VA_ARG))
-        area = sheet.loaded(sheet.somewhere(columns.operand(rows, 0), rows), rows)
-        sheet.load(columns.results(rows), area, rows)
+        area = builder.loaded(builder.somewhere(columns.operand(rows, 0), rows), rows)
+        builder.load(columns.results(rows), area, rows)
 
     def _updates(self) -> None:
         """Write what atomicrmw does: an exchange stores its operand, others may do arithmetic."""
-        columns, sheet = self.columns, self.sheet
+        columns, builder = self.columns, self.builder
         rows = self._of_tracked_type(columns.rows(Opcode.ATOMICRMW))
         pointer, value, old = (
             columns.operand(rows, 0),
             columns.operand(rows, 1),
             columns.results(rows),
         )
-        sheet.load(old, pointer, rows)
+        builder.load(old, pointer, rows)
         exchanges = columns.program.instructions.sub[rows] == AtomicOperation.XCHG
-        sheet.store(pointer[exchanges], value[exchanges], rows[exchanges])
+        builder.store(pointer[exchanges], value[exchanges], rows[exchanges])
         pointer, value, old, rows = (c[~exchanges] for c in (pointer, value, old, rows))
-        new = sheet.somewhere(old, rows)
-        sheet.anywhere(new, value, rows)
-        sheet.store(pointer, new, rows)
+        new = builder.somewhere(old, rows)
+        builder.anywhere(new, value, rows)
+        builder.store(pointer, new, rows)
 
     def load(self, result: I64, pointer: I32, rows: I64) -> None:
         """Write loads, piece by piece."""
         for part, address in self._accesses(
             self.columns.program.value_types[result], pointer, rows
         ):
-            self.sheet.load(result[part], address, rows[part])
+            self.builder.load(result[part], address, rows[part])
 
     def store(self, pointer: I32, value: I32, rows: I64) -> None:
         """Write stores, piece by piece."""
         for part, address in self._accesses(self.columns.program.value_types[value], pointer, rows):
-            self.sheet.store(address, value[part], rows[part])
+            self.builder.store(address, value[part], rows[part])
 
     def _accesses(self, types: I32, pointer: I32, rows: I64) -> list[tuple[I64, I64]]:
         """Return (accesses, where they go) for each piece of the types accessed."""
@@ -85,14 +85,14 @@ class Memory:
         askew = self._is_askew(types, rows)
         if askew.any():
             part = np.flatnonzero(askew)
-            found.append((part, self.sheet.somewhere(pointer[part], rows[part])))
+            found.append((part, self.builder.somewhere(pointer[part], rows[part])))
         for type_id in sorted(set(types[~askew].tolist())):
             part = np.flatnonzero(~askew & (types == type_id))
             pieces = self.pieces_of(type_id)
             if pieces is None:
-                found.append((part, self.sheet.somewhere(pointer[part], rows[part])))
+                found.append((part, self.builder.somewhere(pointer[part], rows[part])))
             for byte in pieces or ():
-                found.append((part, self.sheet.moved(pointer[part], byte, 0, rows[part])))
+                found.append((part, self.builder.moved(pointer[part], byte, 0, rows[part])))
         return found
 
     def _is_askew(self, types: I32, rows: I64) -> Bools:
@@ -139,12 +139,12 @@ class Memory:
         A negative size is any number of bytes. A stride is how far apart two such pieces begin; 0
         stands for one piece.
         """
-        sheet, word = self.sheet, self.columns.word_bytes
+        builder, word = self.builder, self.columns.word_bytes
         loose = (n_bytes < 0) | (n_bytes > MOST_PIECES * word)
-        value = sheet.loaded(sheet.somewhere(source[loose], origin[loose]), origin[loose])
-        sheet.store(sheet.somewhere(to[loose], origin[loose]), value, origin[loose])
+        value = builder.loaded(builder.somewhere(source[loose], origin[loose]), origin[loose])
+        builder.store(builder.somewhere(to[loose], origin[loose]), value, origin[loose])
         n_pieces = np.where(loose, 0, -(-n_bytes // word))
         owner, piece = ragged(np.zeros_like(n_pieces), n_pieces)
         byte, stride, origin = piece * word, stride[owner], origin[owner]
-        value = sheet.loaded(sheet.moved(source[owner], byte, stride, origin), origin)
-        sheet.store(sheet.moved(to[owner], byte, stride, origin), value, origin)
+        value = builder.loaded(builder.moved(source[owner], byte, stride, origin), origin)
+        builder.store(builder.moved(to[owner], byte, stride, origin), value, origin)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library.effects import (
     Anywhere,
     Argument,
@@ -62,9 +62,11 @@ class Sites:
 class Models:
     """Writes the effects of models."""
 
-    def __init__(self, columns: Columns, sheet: Sheet, memory: Memory, shapes: Shapes) -> None:
-        self._columns, self._sheet, self._memory, self._shapes = columns, sheet, memory, shapes
-        self._nothing = sheet.node()
+    def __init__(
+        self, columns: Columns, builder: PointerBuilder, memory: Memory, shapes: Shapes
+    ) -> None:
+        self._columns, self._builder, self._memory, self._shapes = columns, builder, memory, shapes
+        self._nothing = builder.node()
         self._unknown = -1
         self._shared: dict[str, int] = {}
         self._static: dict[int, int] = {}
@@ -73,7 +75,7 @@ class Models:
     def shared(self, name: str) -> int:
         """Return the node of a shared name."""
         if name not in self._shared:
-            self._shared[name] = self._sheet.node()
+            self._shared[name] = self._builder.node()
         return self._shared[name]
 
     def has(self, name: str) -> bool:
@@ -91,27 +93,27 @@ class Models:
         sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
         for effect in model:
             if isinstance(effect, Holds):
-                self._sheet.contain(allocation, 0, self._node(effect.term, sites))
+                self._builder.fill(allocation, 0, self._node(effect.term, sites))
             else:
                 self._apply(effect, sites)
 
     def _apply(self, effect: Effect, sites: Sites) -> None:
-        sheet, origin = self._sheet, sites.origin
+        builder, origin = self._builder, sites.origin
         match effect:
             case Returns(term):
                 there = sites.result >= 0
                 node = self._node(term, sites)
-                sheet.copy(sites.result[there], node[there], origin[there])
+                builder.copy(sites.result[there], node[there], origin[there])
             case Stores(pointer, term):
-                sheet.store(self._node(pointer, sites), self._node(term, sites), origin)
+                builder.store(self._node(pointer, sites), self._node(term, sites), origin)
             case Shares(name, term):
-                sheet.copy(self.shared(name), self._node(term, sites), origin)
+                builder.copy(self.shared(name), self._node(term, sites), origin)
             case Copies():
                 self._copy(effect, sites)
             case Calls():
                 self._call(effect, sites)
             case Escapes(term):
-                sheet.flag(self._node(term, sites), TO_OUTSIDE)
+                builder.flag(self._node(term, sites), TO_OUTSIDE)
             case Holds():
                 raise AssertionError("only a variable holds")
 
@@ -124,7 +126,7 @@ class Models:
             case Anywhere(inner, step):
                 return self._anywhere(self._node(inner, sites), step, sites)
             case Contents(inner):
-                return self._sheet.loaded(self._node(inner, sites), sites.origin)
+                return self._builder.loaded(self._node(inner, sites), sites.origin)
             case Heap():
                 return self._heap(term, sites)
             case Named("variadic"):
@@ -138,9 +140,9 @@ class Models:
         size = nothing if step is None else sites.argument(step, self._nothing)
         known, n_bytes = self._columns.constant(size)
         known &= n_bytes > 0
-        found = self._sheet.nodes(len(node))
-        self._sheet.move(found[known], node[known], 0, n_bytes[known], sites.origin[known])
-        self._sheet.anywhere(found[~known], node[~known], sites.origin[~known])
+        found = self._builder.nodes(len(node))
+        self._builder.move(found[known], node[known], 0, n_bytes[known], sites.origin[known])
+        self._builder.anywhere(found[~known], node[~known], sites.origin[~known])
         return found
 
     def _named(self, name: str, callee: int) -> int:
@@ -150,35 +152,35 @@ class Models:
             return self._static_of(callee)
         if name == "unknown":
             if self._unknown < 0:
-                self._unknown = self._sheet.node()
-                self._sheet.flag(self._unknown, FROM_OUTSIDE)
+                self._unknown = self._builder.node()
+                self._builder.flag(self._unknown, FROM_OUTSIDE)
             return self._unknown
         return self.shared(name)
 
     def _static_of(self, callee: int) -> int:
         """Return a node that points to what a function keeps for itself."""
         if callee not in self._static:
-            self._static[callee] = self._sheet.node()
-            kept = self._sheet.allocate(AllocationKind.STATIC, callee, self._shapes.cells())
-            self._sheet.address(self._static[callee], kept)
+            self._static[callee] = self._builder.node()
+            kept = self._builder.allocate(AllocationKind.STATIC, callee, self._shapes.cells())
+            self._builder.address(self._static[callee], kept)
         return self._static[callee]
 
     def _heap(self, term: Heap, sites: Sites) -> I64:
         """Return nodes that point to new storage; the same one wherever a model names it."""
         if term not in sites.made:
             kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
-            new = self._sheet.allocate(
+            new = self._builder.allocate(
                 *(kind, sites.site, sites.shape), callee=sites.callee, n_bytes=sites.n_bytes
             )
-            sites.made[term] = self._sheet.nodes(len(new))
-            self._sheet.address(sites.made[term], new, 0, sites.origin)
+            sites.made[term] = self._builder.nodes(len(new))
+            self._builder.address(sites.made[term], new, 0, sites.origin)
         return sites.made[term]
 
     def _variadic(self, sites: Sites) -> I64:
         found = np.full(len(sites.origin), self._nothing)
         there = sites.variadic >= 0
-        found[there] = self._sheet.nodes(int(there.sum()))
-        self._sheet.address(found[there], sites.variadic[there], 0, sites.origin[there])
+        found[there] = self._builder.nodes(int(there.sum()))
+        self._builder.address(found[there], sites.variadic[there], 0, sites.origin[there])
         return found
 
     def _call(self, effect: Calls, sites: Sites) -> None:
@@ -190,7 +192,7 @@ class Models:
         result = NONE if effect.result is None else self.shared(effect.result)
         callee = self._node(effect.callee, sites)
         offsets = np.arange(count + 1) * n_actuals
-        rules = self._sheet.call(callee, offsets, actuals.ravel(), result, sites.origin)
+        rules = self._builder.calls(callee, offsets, actuals.ravel(), result, sites.origin)
         self.callbacks.append(np.stack([sites.origin, rules], axis=1))
 
     def _copy(self, effect: Copies, sites: Sites) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import FunctionTable
 from kleene.analyses.points_to.constraints.initialisers import leaves_of
 from kleene.analyses.points_to.constraints.models import Models
-from kleene.analyses.points_to.constraints.sheet import Sheet
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.effects import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -27,7 +27,7 @@ _SEEN_BY_OTHERS = (
 
 
 def generate_globals(
-    columns: Columns, sheet: Sheet, shapes: Shapes, models: Models, library: Library
+    columns: Columns, builder: PointerBuilder, shapes: Shapes, models: Models, library: Library
 ) -> None:
     """Write the storage of global variables, and what it contains at the start."""
     program = columns.program
@@ -37,20 +37,20 @@ def generate_globals(
     shape = _by_type(types, shapes.plain)
     for place in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
         shape[place] = shapes.unrolled(int(types[place]))
-    allocation = sheet.allocate(
+    allocation = builder.allocate(
         *(AllocationKind.GLOBAL, rows, shape), type=types, n_bytes=program.types.size[types]
     )
-    sheet.address(rows, allocation)
+    builder.address(rows, allocation)
     is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
-    sheet.contain(allocation[starts[owner]], byte, value)
+    builder.fill(allocation[starts[owner]], byte, value)
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
     for place in np.flatnonzero(outside).tolist():
         variable = int(rows[place])
         model = library.find(program.strings[int(table.name[variable])])
         if model is None or not any(isinstance(effect, Holds) for effect in model):
-            sheet.flag(variable, TO_OUTSIDE)
+            builder.flag(variable, TO_OUTSIDE)
         else:
             models.hold(model, variable, int(allocation[place]))
 
@@ -61,22 +61,22 @@ def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
     return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
 
 
-def generate_aliases(columns: Columns, sheet: Sheet, functions: FunctionTable) -> None:
+def generate_aliases(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
     """Write aliases as what they stand for, and ifuncs as what their resolver returns."""
     table = columns.program.globals
     aliases = np.flatnonzero(table.kind == GlobalKind.ALIAS)
-    sheet.copy(aliases, table.initializer[aliases])
+    builder.copy(aliases, table.initializer[aliases])
     for row in np.flatnonzero(table.kind == GlobalKind.IFUNC).tolist():
         resolver = int(table.initializer[row])
         is_function = resolver < len(table) and table.function[resolver] >= 0
         if is_function and functions.result[table.function[resolver]] >= 0:
-            sheet.copy(row, functions.result[table.function[resolver]])
+            builder.copy(row, functions.result[table.function[resolver]])
         else:
-            sheet.call(resolver, np.zeros(2, np.int64), np.empty(0, np.int64), row)
+            builder.calls(resolver, np.zeros(2, np.int64), np.empty(0, np.int64), row)
 
 
 def generate_locals(
-    columns: Columns, sheet: Sheet, shapes: Shapes, heap_shape: Callable[[I64], I64]
+    columns: Columns, builder: PointerBuilder, shapes: Shapes, heap_shape: Callable[[I64], I64]
 ) -> None:
     """Write the storage of local variables; arrays of variable length are shaped by their use."""
     program = columns.program
@@ -89,10 +89,10 @@ def generate_locals(
     shape = np.empty(len(rows), np.int64)
     shape[one] = _by_type(types[one], shapes.plain)
     shape[~one] = heap_shape(rows[~one])
-    allocation = sheet.allocate(
+    allocation = builder.allocate(
         *(AllocationKind.STACK, columns.results(rows), shape), type=types, n_bytes=n_bytes
     )
-    sheet.address(columns.results(rows), allocation, 0, rows)
+    builder.address(columns.results(rows), allocation, 0, rows)
 
 
 def _by_type(types: I32, shape_of: Callable[[int], int]) -> I64:
@@ -102,15 +102,17 @@ def _by_type(types: I32, shape_of: Callable[[int], int]) -> I64:
     return found[index.reshape(-1)] if len(found) else found
 
 
-def generate_exports(columns: Columns, sheet: Sheet) -> None:
+def generate_exports(columns: Columns, builder: PointerBuilder) -> None:
     """Let every symbol that others can see escape."""
     table = columns.program.globals
     seen = np.isin(table.linkage, _SEEN_BY_OTHERS)
     seen &= table.flags & (GlobalFlag.DECLARATION | GlobalFlag.HIDDEN) == 0
-    sheet.flag(np.flatnonzero(seen), TO_OUTSIDE)
+    builder.flag(np.flatnonzero(seen), TO_OUTSIDE)
 
 
-def generate_command_line(columns: Columns, sheet: Sheet, shapes: Shapes, main: int) -> None:
+def generate_command_line(
+    columns: Columns, builder: PointerBuilder, shapes: Shapes, main: int
+) -> None:
     """Write what main is given: arrays of strings, for its arguments and for the environment."""
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()
@@ -119,13 +121,13 @@ def generate_command_line(columns: Columns, sheet: Sheet, shapes: Shapes, main: 
     bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
     text = shapes.repeated(int(bytes_[0])) if len(bytes_) else shapes.raw(-1)
     for place, argument in enumerate(range(first + 1, min(end, first + 3))):
-        array = sheet.allocate(
+        array = builder.allocate(
             AllocationKind.COMMAND_LINE, base + argument, shapes.cells(), part=2 * place
         )
-        strings = sheet.allocate(
+        strings = builder.allocate(
             AllocationKind.COMMAND_LINE, base + argument, text, part=2 * place + 1
         )
-        sheet.address(base + argument, array)
-        node = sheet.node()
-        sheet.address(node, strings)
-        sheet.contain(array, 0, node)
+        builder.address(base + argument, array)
+        node = builder.node()
+        builder.address(node, strings)
+        builder.fill(array, 0, node)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.builder import PointerBuilder, distinct_rows
 from kleene.analyses.points_to.constraints.columns import Columns, spread
 from kleene.analyses.points_to.constraints.geps import MOST_STRIDES, either_stride, reach_of
-from kleene.analyses.points_to.constraints.sheet import Sheet, distinct_rows
 from kleene.analyses.points_to.moves import Way
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
@@ -66,15 +66,15 @@ class Code(NamedTuple):
         return self.operands[self.first + place]
 
 
-def generate_values(columns: Columns, sheet: Sheet) -> None:
+def generate_values(columns: Columns, builder: PointerBuilder) -> None:
     """Write what values take from others."""
-    _constants(columns, sheet)
+    _constants(columns, builder)
     for code in (_expressions(columns), _instructions(columns)):
-        _copies(columns, sheet, code)
-        _moves(columns, sheet, code.only(Opcode.GETELEMENTPTR))
-        _sums(columns, sheet, code)
-        _masks(columns, sheet, code.only(*_BITS))
-        _anywhere(columns, sheet, code.only(*_SHIFTS), 0)
+        _copies(columns, builder, code)
+        _moves(columns, builder, code.only(Opcode.GETELEMENTPTR))
+        _sums(columns, builder, code)
+        _masks(columns, builder, code.only(*_BITS))
+        _anywhere(columns, builder, code.only(*_SHIFTS), 0)
 
 
 def _instructions(columns: Columns) -> Code:
@@ -98,36 +98,36 @@ def _expressions(columns: Columns) -> Code:
     )
 
 
-def _constants(columns: Columns, sheet: Sheet) -> None:
+def _constants(columns: Columns, builder: PointerBuilder) -> None:
     """Write what constants are made of; one that the reader did not understand is outside."""
     table = columns.program.constants
     base = columns.program.bases[ValueKind.CONSTANT]
     made = (ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.WRAPPED)
     rows = np.flatnonzero(np.isin(table.kind, made) & columns.tracked_type[table.type])
     owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
-    _copy(columns, sheet, base + rows[owner], table.operands[place], np.full(len(place), -1))
+    _copy(columns, builder, base + rows[owner], table.operands[place], np.full(len(place), -1))
     rows = np.flatnonzero(table.kind == ConstantKind.UNKNOWN)
     _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
-    sheet.flag(base + rows, FROM_OUTSIDE)
-    sheet.flag(table.operands[place], TO_OUTSIDE)
+    builder.flag(base + rows, FROM_OUTSIDE)
+    builder.flag(table.operands[place], TO_OUTSIDE)
 
 
-def _copies(columns: Columns, sheet: Sheet, code: Code) -> None:
+def _copies(columns: Columns, builder: PointerBuilder, code: Code) -> None:
     for part, places in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
         found = code.only(*part)
         for place in places:
-            _copy(columns, sheet, found.value, found.operand(place), found.origin)
+            _copy(columns, builder, found.value, found.operand(place), found.origin)
     phis = code.only(Opcode.PHI)
     owner, incoming = ragged(phis.first, phis.end)
-    _copy(columns, sheet, phis.value[owner], phis.operands[incoming], phis.origin[owner])
+    _copy(columns, builder, phis.value[owner], phis.operands[incoming], phis.origin[owner])
 
 
-def _copy(columns: Columns, sheet: Sheet, to: Ints, source: Ints, origin: Ints) -> None:
+def _copy(columns: Columns, builder: PointerBuilder, to: Ints, source: Ints, origin: Ints) -> None:
     keep = columns.flows[source]
-    sheet.copy(to[keep], source[keep], origin[keep])
+    builder.copy(to[keep], source[keep], origin[keep])
 
 
-def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
+def _moves(columns: Columns, builder: PointerBuilder, geps: Code) -> None:
     base = geps.operand(0)
     keep = columns.flows[base]
     constant, strides, led_to = reach_of(
@@ -140,7 +140,7 @@ def _moves(columns: Columns, sheet: Sheet, geps: Code) -> None:
     source, constant, strides = _from_before(columns, geps, is_loose, constant, strides)
     ways[is_loose | (source != base)] = Way.LOOSE
     to, origin = geps.value[keep], geps.origin[keep]
-    sheet.reach(to, source[keep], constant[keep], strides[keep], ways[keep], origin)
+    builder.reach(to, source[keep], constant[keep], strides[keep], ways[keep], origin)
 
 
 def _from_before(
@@ -200,7 +200,7 @@ def _has_long_steps(columns: Columns, geps: Code, found: Bools) -> bool:
     return any(step in table.operands_of(phi - base) for step, phi in pairs)
 
 
-def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
+def _sums(columns: Columns, builder: PointerBuilder, code: Code) -> None:
     """Write sums and differences: with a constant exact, of two variables anywhere."""
     for opcode, place, sign in ((Opcode.ADD, 0, 1), (Opcode.ADD, 1, 1), (Opcode.SUB, 0, -1)):
         part = code.only(opcode)
@@ -211,26 +211,26 @@ def _sums(columns: Columns, sheet: Sheet, code: Code) -> None:
         exact, amount = columns.constant(other)
         exact, loose = exact & keep, ~exact & keep
         distance = sign * amount[exact]
-        sheet.move(part.value[exact], source[exact], distance, 0, part.origin[exact])
-        sheet.anywhere(part.value[loose], source[loose], part.origin[loose])
+        builder.move(part.value[exact], source[exact], distance, 0, part.origin[exact])
+        builder.anywhere(part.value[loose], source[loose], part.origin[loose])
 
 
-def _masks(columns: Columns, sheet: Sheet, code: Code) -> None:
+def _masks(columns: Columns, builder: PointerBuilder, code: Code) -> None:
     """Write bit operations, by what each distinct one does to an address."""
     is_constant, mask = columns.constant(code.operand(1))
-    _anywhere(columns, sheet, code.where(~is_constant), 0, 1)
+    _anywhere(columns, builder, code.where(~is_constant), 0, 1)
     chosen = is_constant & columns.flows[code.operand(0)]
     code, mask = code.where(chosen), mask[chosen]
     pairs, index = distinct_rows(np.stack([code.opcode, mask], axis=1))
     distances = [_distances(*pair) for pair in pairs.tolist()]
     by_any = np.array([found is None for found in distances], bool)
-    _anywhere(columns, sheet, code.where(by_any[index]), 0)
+    _anywhere(columns, builder, code.where(by_any[index]), 0)
     counts = np.array([len(found or ()) for found in distances], np.int64)
     offsets = offsets_of(counts)
     owner, place = ragged(offsets[index], offsets[index + 1])
     amount = np.array([n_bytes for found in distances for n_bytes in found or ()], np.int64)
     moved = code.where(owner)
-    sheet.move(moved.value, moved.operand(0), amount[place], 0, moved.origin)
+    builder.move(moved.value, moved.operand(0), amount[place], 0, moved.origin)
 
 
 def _distances(opcode: int, mask: int) -> list[int] | None:
@@ -249,8 +249,8 @@ def _distances(opcode: int, mask: int) -> list[int] | None:
     return down if opcode == Opcode.AND else sorted({*parts, *down})
 
 
-def _anywhere(columns: Columns, sheet: Sheet, code: Code, *places: int) -> None:
+def _anywhere(columns: Columns, builder: PointerBuilder, code: Code, *places: int) -> None:
     for place in places:
         source = code.operand(place)
         keep = columns.flows[source]
-        sheet.anywhere(code.value[keep], source[keep], code.origin[keep])
+        builder.anywhere(code.value[keep], source[keep], code.origin[keep])
