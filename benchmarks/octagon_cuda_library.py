@@ -16,7 +16,7 @@ from octagon_inputs import loose, point_of
 
 from kleene import Octagon
 from kleene.algebra import expression
-from kleene.algebra.block import Kinds
+from kleene.algebra.partition import Kinds
 from kleene.kernels import launch, minplus
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)

@@ -37,9 +37,9 @@ from benchmarks.harness import Measurement, Table, measure, seconds
 from benchmarks.ppl_operations import Rival
 from kleene import Octagon
 from kleene.algebra import Linear, expression
-from kleene.algebra.block import Kinds
-from kleene.algebra.cells import stored
-from kleene.algebra.edit import Editor
+from kleene.algebra.builder import Editor
+from kleene.algebra.dbm import stored
+from kleene.algebra.partition import Kinds
 from kleene.kernels import minplus
 
 SIZES = (64, 128, 256, 512, 1024)

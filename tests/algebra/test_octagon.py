@@ -11,7 +11,7 @@ from hypothesis import given
 
 from kleene import Device, Interval, Octagon, SourceError, Zone
 from kleene.algebra import Lattice, Precision, Widening, variables
-from kleene.algebra.residence import plan
+from kleene.algebra.memory import plan
 from tests.algebra.dense import run
 from tests.algebra.test_dense import kinds
 

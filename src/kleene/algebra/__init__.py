@@ -1,14 +1,11 @@
 """Sets of numeric states as values: `Interval`, `Zone` and `Octagon` behind one protocol."""
 
-from kleene.algebra.ask import Bounds
-from kleene.algebra.domains import Interval, Octagon, Zone
-from kleene.algebra.edit import Editor
+from kleene.algebra.builder import Editor
 from kleene.algebra.lattice import Lattice, Widening
-from kleene.algebra.linear import Constraint, Linear, variables
+from kleene.algebra.linear import Constraint, Linear, constraints, expression, variables
 from kleene.algebra.machine_integers import MachineInterval
-from kleene.algebra.parse import constraints, expression
-from kleene.algebra.shape import Shape
-from kleene.algebra.state import Exactness, Precision
+from kleene.algebra.octagon import Interval, Octagon, Shape, Zone
+from kleene.algebra.state import Bounds, Exactness, Precision
 
 __all__ = [
     "Bounds",

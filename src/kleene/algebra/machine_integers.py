@@ -33,7 +33,7 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from kleene.algebra.linear import Bound, Constraint, Linear
-from kleene.algebra.shape import Shape
+from kleene.algebra.octagon import Shape
 
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _SWAPPED = {"sgt": "slt", "sge": "sle", "ugt": "ult", "uge": "ule"}

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from kleene.algebra import combine
-from kleene.algebra.ask import Condition, Expression, Questions, conditions, linear
-from kleene.algebra.draft import Draft
+from kleene.algebra import lattice_operations
 from kleene.algebra.linear import Linear
-from kleene.algebra.state import State, unknown
+from kleene.algebra.state import Condition, Expression, State, conditions, linear, unknown
+from kleene.algebra.transfer import Draft
 from kleene.base.errors import SourceError
 
 Value = TypeVar("Value", bound=State)
 
 
-class Editor(Draft, Questions, Generic[Value]):
+class Editor(Draft, Generic[Value]):
     """A value under change: methods change it in place, `done` gives the value and ends it."""
 
     __slots__ = ()
@@ -42,7 +41,7 @@ class Editor(Draft, Questions, Generic[Value]):
             if isinstance(one, State):
                 same_domain(self, one)
                 self.variables = union(self, one)
-                combine.meet(self, one)
+                lattice_operations.meet(self, one)
             else:
                 self.guard(*conditions([one]))
 
@@ -50,13 +49,13 @@ class Editor(Draft, Questions, Generic[Value]):
         """Become the least value around this and another."""
         same_domain(self, other)
         self.variables = union(self, other)
-        combine.join(self, self, other, relate=relate)
+        lattice_operations.join(self, self, other, relate=relate)
 
     def narrow(self, other: State) -> None:
         """Take the bounds of `other`, which is smaller, where there are none."""
         same_domain(self, other)
         self.variables = union(self, other)
-        combine.narrow(self, other)
+        lattice_operations.narrow(self, other)
 
     def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
         """Assign to one variable, or to several at once."""

@@ -6,19 +6,18 @@ operations give new ones; `edit()` gives a draft to change in place, where many 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from kleene.algebra import combine, describe, picture, residence, store
-from kleene.algebra.ask import Condition, Expression, Names, Questions, conditions, named
-from kleene.algebra.block import Block
-from kleene.algebra.blocks import Blocks
-from kleene.algebra.cells import OBJECT
-from kleene.algebra.edit import Editor, same_domain, union
+from kleene.algebra import lattice_operations as operations
+from kleene.algebra import memory, rendering, serialization
+from kleene.algebra.builder import Editor, same_domain, union
+from kleene.algebra.dbm import OBJECT
 from kleene.algebra.linear import Bound, Constraint, Number, exactly, row_of
-from kleene.algebra.state import Relations, State
+from kleene.algebra.partition import Block, Blocks
+from kleene.algebra.state import Condition, Expression, Names, Relations, State, conditions, named
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 
@@ -31,7 +30,7 @@ class Placement(NamedTuple):
     why: str
 
 
-class Shape(Questions):
+class Shape(State):
     """A set of points, described by bounds; what they may be on is said by the subclass."""
 
     __slots__ = ("_hash",)
@@ -64,7 +63,7 @@ class Shape(Questions):
         kinds |= dict.fromkeys(named(reals), False)
         if len(kinds) < len(named(integers)) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
-        where = residence.checked(device)
+        where = memory.checked(device)
         return cls(kinds, Blocks(), cls._RELATIONS, is_float=floats, device=where)
 
     @classmethod
@@ -216,7 +215,7 @@ class Shape(Questions):
         Without `relate` variables of different blocks stay apart: cheaper, and less precise.
         """
         draft = self._with_variables_of(other)
-        combine.join(draft, self, other, relate=relate)
+        operations.join(draft, self, other, relate=relate)
         return draft.done()
 
     def widen(self, other: Self, *, thresholds: Iterable[Number | Condition] = ()) -> Self:
@@ -235,22 +234,22 @@ class Shape(Questions):
             else:
                 steps.append(exactly(one))
         draft = self._with_variables_of(other)
-        combine.widen(draft, self, other, steps)
+        operations.widen(draft, self, other, steps)
         draft.guard(*(one for one in limits if self.satisfies(one) and other.satisfies(one)))
         return draft.done()
 
     def narrow(self, other: Self) -> Self:
         """Return this value with bounds of `other`, which is smaller, where it has none itself."""
         draft = self._with_variables_of(other)
-        combine.narrow(draft, other)
+        operations.narrow(draft, other)
         return draft.done()
 
     def __le__(self, other: Self) -> bool:
         """Return whether every point of this is in `other`."""
-        return combine.includes(other, self) if isinstance(other, State) else NotImplemented
+        return operations.includes(other, self) if isinstance(other, State) else NotImplemented
 
     def __ge__(self, other: Self) -> bool:
-        return combine.includes(self, other) if isinstance(other, State) else NotImplemented
+        return operations.includes(self, other) if isinstance(other, State) else NotImplemented
 
     def __lt__(self, other: Self) -> bool:
         """Return whether every point of this is in `other`, and not the other way round."""
@@ -284,11 +283,11 @@ class Shape(Questions):
         draft.variables = union(self, other)
         return draft
 
-    # Questions
+    # State
 
     def is_top(self) -> bool:
         """Return whether every point is in."""
-        return combine.includes(self, State(self.variables, Blocks(), self.relations))
+        return operations.includes(self, State(self.variables, Blocks(), self.relations))
 
     def contains(self, point: Mapping[str, Number]) -> bool:
         """Return whether a point, with a value for every variable, is in.
@@ -309,15 +308,15 @@ class Shape(Questions):
 
     def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
         """Return constraints that describe the value: a smallest set, or all inside of blocks."""
-        return describe.constraints(self, minimal)
+        return rendering.constraints(self, minimal)
 
     def placement(self) -> tuple[Placement, ...]:
         """Return where each block of related variables lies and is computed with, and why."""
         return tuple(Placement(one.names, *self._place_of(one)) for one in self.blocks)
 
     def _place_of(self, block: Block) -> tuple[Device, str]:
-        found = residence.where(block.cells)
-        wanted, why = residence.plan(len(block.names), self.device)
+        found = memory.where(block.cells)
+        wanted, why = memory.plan(len(block.names), self.device)
         if block.cells.dtype == OBJECT:
             why = "its bounds fit no machine integer"
         return found, why if found is wanted or block.cells.dtype == OBJECT else "not moved yet"
@@ -325,14 +324,14 @@ class Shape(Questions):
     # Other forms
 
     def __str__(self) -> str:
-        return describe.text(self)
+        return rendering.text(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
 
     def to_latex(self) -> str:
         """Return the value as LaTeX, for math mode."""
-        return describe.latex(self)
+        return rendering.latex(self)
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
@@ -340,20 +339,20 @@ class Shape(Questions):
     def picture(self, x: str, y: str, *, view: tuple[Number, ...] | None = None) -> str:
         """Return a picture of two variables as SVG; `view` is (left, right, below, above)."""
         self.are_integers((x, y))
-        return picture.svg(self, x, y, view and tuple(map(exactly, view)))
+        return rendering.svg(self, x, y, view and tuple(map(exactly, view)))
 
     def draw(self, x: str, y: str, axes: Any, *, view: tuple[Number, ...] | None = None) -> None:
         """Draw two variables on the axes of matplotlib."""
         self.are_integers((x, y))
-        picture.draw(self, x, y, axes, view and tuple(map(exactly, view)))
+        rendering.draw(self, x, y, axes, view and tuple(map(exactly, view)))
 
     def to_json(self) -> str:
         """Return the value as JSON; what a widening keeps for the next one is left out."""
-        return store.to_text(store.as_data(self, type(self).__name__))
+        return serialization.to_text(serialization.as_data(self, type(self).__name__))
 
     def to_bytes(self) -> bytes:
         """Return the value as bytes."""
-        return store.to_bytes(store.as_data(self, type(self).__name__))
+        return serialization.to_bytes(serialization.as_data(self, type(self).__name__))
 
     @classmethod
     def of_json(cls, text: str) -> Self:
@@ -362,7 +361,7 @@ class Shape(Questions):
         Raises:
             SourceError: `algebra/bad-data`.
         """
-        return cls._of_data(store.of_text(text))
+        return cls._of_data(serialization.of_text(text))
 
     @classmethod
     def of_bytes(cls, packed: bytes) -> Self:
@@ -371,14 +370,14 @@ class Shape(Questions):
         Raises:
             SourceError: `algebra/bad-data`.
         """
-        return cls._of_data(store.of_bytes(packed))
+        return cls._of_data(serialization.of_bytes(packed))
 
     @classmethod
     def _of_data(cls, data: Any) -> Self:
-        data = store.checked(data, cls.__name__)
+        data = serialization.checked(data, cls.__name__)
         wanted = {key: data.get(key, ()) for key in ("integers", "reals")}
         draft = cls.top(**wanted, floats=bool(data.get("floats"))).edit()
-        store.read_blocks(draft, data)
+        serialization.read_blocks(draft, data)
         return draft.done()
 
 
@@ -393,3 +392,48 @@ def _two(name: str, ends: Iterable[Number]) -> tuple[Number, Number]:
         message = f"{name!r} takes a least and a greatest value, not {len(found)} numbers"
         raise SourceError(None, "algebra/bad-number", message)
     return found[0], found[1]
+
+
+class Interval(Shape):
+    """Bounds on each variable: a box. Operations cost O(1) a variable."""
+
+    __slots__ = ()
+    _RELATIONS = Relations.NONE
+
+
+class Zone(Shape):
+    """Bounds on variables and their differences: x <= c, x - y <= c.
+
+    A zone is an octagon whose bounds on sums say no more than those on single variables; that is
+    kept by every operation, and costs what the octagon costs.
+    """
+
+    __slots__ = ()
+    _RELATIONS = Relations.DIFFERENCES
+
+
+class Octagon(Shape):
+    """Bounds on variables, their differences and sums: ±x <= c, ±x ± y <= c (Miné, 2006)."""
+
+    __slots__ = ()
+    _RELATIONS = Relations.ALL
+
+    @classmethod
+    def of_matrix(cls, names: Names, square: Any, **options: Any) -> Self:
+        """Return the octagon of a coherent square matrix; variables not in `reals` are integers.
+
+        Entry [i][j] bounds V'[j] - V'[i], where V'[2k] is variable k and V'[2k+1] its negation.
+
+        Raises:
+            SourceError: `algebra/bad-matrix` or `algebra/bad-number`.
+        """
+        chosen, reals = named(names), named(options.get("reals", ()))
+        draft = cls.top([name for name in chosen if name not in reals], **options).edit()
+        serialization.read_matrix(draft, chosen, square)
+        return draft.done()
+
+    def to_matrix(self, names: Names | None = None) -> list[list[Bound]]:
+        """Return the closed square matrix of some variables, or of all."""
+        chosen: Sequence[str] = tuple(self.variables) if names is None else named(names)
+        self.are_integers(chosen)
+        return serialization.write_matrix(self, chosen)

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block
-from kleene.algebra.groups import Groups
-from kleene.algebra.holder import Holder
+from kleene.algebra import dbm
 from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
+from kleene.algebra.mutable_state import Holder
+from kleene.algebra.partition import Block, Groups
 from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import cell
@@ -178,16 +177,16 @@ class Draft(Holder):
         m = self.writable(block, greatest, scale // block.scale)
         i, j = [end[0] for end in ends], [end[1] for end in ends]
         if len(facts) <= n:
-            found = kernel.close_after(m, i, j, bounds, tighten)
+            found = dbm.close_after(m, i, j, bounds, tighten)
         else:
-            kernel.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
-            found = kernel.close(m, tighten)
+            dbm.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
+            found = dbm.close(m, tighten)
         self.replace(block, m, scale) if found else self.clear()
 
     def cell_of(self, value: Bound, tighten: bool) -> Any:
         """Return a bound as an element: a float no less, or an integer."""
         if self.is_float:
-            return kernel.upwards(value)
+            return dbm.upwards(value)
         assert isinstance(value, Fraction)
         assert tighten or value.denominator == 1
         return value.__floor__()
@@ -274,8 +273,8 @@ class Draft(Holder):
         steps = [x if x == inf else self.cell_of(x * scale, tighten) for x in (high, -low)]
         greatest = 0 if self.is_float else max(abs(x) for x in (*steps, 0) if x != inf)
         m = self.writable(block, greatest, scale // block.scale)
-        up, down = (kernel.infinity(m.dtype) if x == inf else x for x in steps)
-        kernel.move(m, block.index[target], block.index[source], negate, up, down)
+        up, down = (dbm.infinity(m.dtype) if x == inf else x for x in steps)
+        dbm.move(m, block.index[target], block.index[source], negate, up, down)
         self.replace(block, m, scale)
 
     def _approximate(self, target: str, value: Linear) -> None:

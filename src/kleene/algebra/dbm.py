@@ -1,27 +1,54 @@
-"""The numbers in a block: integers in the narrowest type that is exact, or floats rounded upwards.
+"""The cells of a component: integers in the narrowest exact type, or floats rounded upwards.
 
-A block is laid out as in `kleene.kernels.minplus`. Its cells are int16, int32, int64 or float64;
-where no machine integer is wide enough, Python's own integers, with `INFINITY` for no bound. Here
-are the kernels' operations on either, run where the cells lie (`residence`); those on Python's
-integers are slow, and right.
+A component is a half matrix of difference bounds (DBM), laid out as in `kleene.kernels.minplus`.
+Its cells are int16, int32, int64 or float64; where no machine integer is wide enough, Python's own
+integers, with `INFINITY` for no bound. Here are the kernels' operations on either, run where the
+cells lie (`memory`); those on Python's integers are slow, and right.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from math import gcd, inf
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from kleene.algebra import residence
-from kleene.algebra.infinite import INFINITY
-from kleene.algebra.residence import Cells, beside, here, is_here, where
+from kleene.algebra import memory
+from kleene.algebra.memory import Cells, beside, here, is_here, where
 from kleene.kernels import minplus
 from kleene.kernels.minplus.cpu import components as compiled
 from kleene.kernels.minplus.cpu import entry_points, partition
 from kleene.kernels.minplus.cpu.compiled import outer_of
 from kleene.kernels.minplus.reference import halve, whole
+
+
+class _Infinity:
+    """Greater than every integer, and unmoved by sums and multiples."""
+
+    def _same(self, _other: object = None) -> Self:
+        return self
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __floordiv__ = __neg__ = _same
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return other is self
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+    def __reduce__(self) -> str:
+        return "INFINITY"  # there is one only, in every process
+
+
+INFINITY = _Infinity()
+
 
 OBJECT = np.dtype(object)
 FLOAT = np.dtype(np.float64)
@@ -48,7 +75,7 @@ def magnitude(m: Cells) -> int:
     if m.dtype == OBJECT:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
     if not is_here(m):
-        return residence.greatest(m)
+        return memory.greatest(m)
     return int(entry_points.magnitude(m, outer_of(m.dtype)))
 
 
@@ -114,7 +141,7 @@ def divisor(m: Cells, scale: int) -> int:
     if scale == 1:
         return 1
     if not is_here(m):
-        return residence.divisor(m, scale)
+        return memory.divisor(m, scale)
     finite = m[m != infinity(m.dtype)]
     return gcd(scale, *finite) if m.dtype == OBJECT else gcd(scale, int(np.gcd.reduce(finite)))
 
@@ -150,7 +177,7 @@ def survey(m: Cells, n: int, exactly: bool) -> tuple[int, Any]:
     if is_here(m) and m.dtype != OBJECT:
         found = np.empty(n, INDEX)
         return int(compiled.split(found, m, exactly, outer_of(m.dtype))), found
-    labels = _labels(whole(m)) if is_here(m) else residence.labels(m)
+    labels = _labels(whole(m)) if is_here(m) else memory.labels(m)
     return sum(map(minplus.size, Counter(labels).values())), labels
 
 
@@ -202,7 +229,7 @@ def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
     """Add constraints to closed cells and close them; return whether a point is left."""
     if not is_here(m):
-        return residence.constrain(m, rows, columns, bounds, tighten)
+        return memory.constrain(m, rows, columns, bounds, tighten)
     values = np.array(bounds, m.dtype)
     i, j = np.array(rows, np.int64), np.array(columns, np.int64)
     if m.dtype != OBJECT:

@@ -2,20 +2,26 @@
 
 Both hold the variables and, block after block, the bounds with their scale. Bounds are closed anew
 when they are read, so that nobody's file can make an answer wrong that follows from its bounds.
+
+`read_matrix` and `write_matrix` are for square matrices of bounds, as other tools keep them: row
+and column 2k stand for variable k, 2k+1 for its negation; entry [i][j] bounds V'[j] - V'[i].
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block
-from kleene.algebra.draft import Draft, Fact
-from kleene.algebra.linear import exactly
+import numpy as np
+
+from kleene.algebra import dbm
+from kleene.algebra.linear import Bound, exactly
+from kleene.algebra.partition import Block
 from kleene.algebra.state import State
+from kleene.algebra.transfer import Draft, Fact
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import size
 
@@ -38,8 +44,8 @@ def as_data(state: State, domain: str) -> dict[str, Any]:
 
 def _as_data(block: Block) -> dict[str, Any]:
     """Return a block as data: integers of any size, floats in hexadecimal, None for no bound."""
-    free = kernel.infinity(block.cells.dtype)
-    is_float = block.cells.dtype == kernel.FLOAT
+    free = dbm.infinity(block.cells.dtype)
+    is_float = block.cells.dtype == dbm.FLOAT
     plain = [None if x == free else x for x in block.cells.tolist()]
     cells = [x if x is None else x.hex() for x in plain] if is_float else plain
     return {"names": list(block.names), "scale": block.scale, "cells": cells}
@@ -64,7 +70,7 @@ def _facts(block: dict[str, Any]) -> list[Fact]:
     names, scale, cells = block["names"], block["scale"], block["cells"]
     if len(cells) != size(len(names)):
         raise ValueError(f"{len(names)} variables have {size(len(names))} cells, not {len(cells)}")
-    i, j = (column.tolist() for column in kernel.stored(len(names)))
+    i, j = (column.tolist() for column in dbm.stored(len(names)))
     return [
         _fact(names, row, column, value, scale)
         for row, column, value in zip(i, j, cells, strict=True)
@@ -134,3 +140,63 @@ def of_bytes(packed: bytes) -> Any:
         return of_text(zlib.decompress(packed.removeprefix(_MAGIC)))
     except zlib.error as error:
         raise bad_data(f"the bytes are damaged: {error}") from None
+
+
+def read_matrix(draft: Draft, names: Sequence[str], matrix: Any) -> None:
+    """Add the bounds of a coherent matrix.
+
+    Raises:
+        SourceError: `algebra/bad-matrix` for a wrong shape, or entries for one bound that differ;
+            `algebra/bad-number` for NaN.
+    """
+    n = 2 * len(names)
+    try:
+        rows = [list(row) for row in matrix]
+    except TypeError:
+        rows = []
+    if len(rows) != n or any(len(row) != n for row in rows):
+        message = f"{len(names)} variables take a matrix of {n} rows and columns"
+        raise SourceError(None, "algebra/bad-matrix", message)
+    values = [[exactly(_plain(x)) for x in row] for row in rows]
+    facts = [_entry_fact(names, values, i, j) for i in range(n) for j in range((i | 1) + 1)]
+    if any(bound < 0 for terms, bound in facts if not terms):
+        draft.clear()
+    draft.impose([fact for fact in facts if fact[0]])
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _entry_fact(names: Sequence[str], values: list[list[Bound]], i: int, j: int) -> Fact:
+    """Return what entry [i][j] says; with no variables, on the diagonal."""
+    bound = values[i][j]
+    if bound != values[j ^ 1][i ^ 1]:
+        message = f"entries [{i}][{j}] and [{j ^ 1}][{i ^ 1}] bound the same but differ"
+        raise SourceError(None, "algebra/bad-matrix", message)
+    if bound == -inf:
+        raise SourceError(None, "algebra/bad-number", f"entry [{i}][{j}] is minus infinity")
+    if i == j:
+        return (), bound
+    plus = names[j >> 1], -1 if j & 1 else 1
+    if i == j ^ 1:
+        return (plus,), bound / 2
+    return (plus, (names[i >> 1], 1 if i & 1 else -1)), bound
+
+
+def write_matrix(state: State, names: Sequence[str]) -> list[list[Bound]]:
+    """Return the closed matrix of some variables; -infinity everywhere of an empty state."""
+    n = 2 * len(names)
+    if state.is_empty:
+        return [[-inf] * n for _ in range(n)]
+    near = state.here()
+    return [[_entry(near, names, i, j) for j in range(n)] for i in range(n)]
+
+
+def _entry(state: State, names: Sequence[str], i: int, j: int) -> Bound:
+    x, sign = names[j >> 1], -1 if j & 1 else 1
+    if i == j:
+        return exactly(0)
+    if i == j ^ 1:
+        return 2 * state.single(x, sign)
+    return state.pair(x, sign, names[i >> 1], 1 if i & 1 else -1)

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, Kinds
-from kleene.algebra.blocks import Blocks, distinct
-from kleene.algebra.residence import CPU, Cells, settled
+from kleene.algebra import dbm
+from kleene.algebra.memory import CPU, Cells, settled
+from kleene.algebra.partition import Block, Blocks, Kinds, Table, distinct, table_of
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
-from kleene.algebra.table import Table, table_of
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import entry_points
 
@@ -107,13 +105,13 @@ class Holder(State):
         """Return the cells of a block times `factor`, to be changed, with room for a bound."""
         is_own = block.owner is self.owner
         n = len(block.names)
-        return kernel.with_room(block.cells, n, bound, factor, in_place=is_own)
+        return dbm.with_room(block.cells, n, bound, factor, in_place=is_own)
 
     def replace(self, block: Block, m: Cells, scale: int) -> None:
         """Store new cells for the variables of a block."""
-        by = kernel.divisor(m, scale)
+        by = dbm.divisor(m, scale)
         if by > 1:
-            m, scale = kernel.divided(m, by), scale // by
+            m, scale = dbm.divided(m, by), scale // by
         m = settled(m, self.device)
         if block.owner is self.owner:
             block.put(m, scale)
@@ -131,14 +129,14 @@ class Holder(State):
         exactly = exactly or kinds.is_mixed or self.relations is NONE or n == 1
         if n <= _FEW and not exactly:
             return self._store(names, m, scale, kinds, 1)
-        n_cells, labels = kernel.survey(m, n, exactly)
+        n_cells, labels = dbm.survey(m, n, exactly)
         least = size(n) if exactly else 3 * size(n) // 4
         if n_cells >= least and not kinds.is_mixed:
             return self._store(names, m, scale, kinds, 1 if n_cells < size(n) else 0)
         if n_cells == size(n):
             return self._store_part(names, m, scale, kinds)
-        for group in kernel.grouped(labels):
-            part, inner = tuple(names[k] for k in group), kernel.select(m, group)
+        for group in dbm.grouped(labels):
+            part, inner = tuple(names[k] for k in group), dbm.select(m, group)
             self._store_part(part, inner, scale, kinds)
         return None
 
@@ -146,8 +144,8 @@ class Holder(State):
         if kinds.is_mixed:
             kinds = self.kinds_of(names)
             if kinds.tighten:  # what is left of a mixed block is all integers
-                m, scale = kernel.divided(m, scale), 1
-                if not kernel.close(m, True):
+                m, scale = dbm.divided(m, scale), 1
+                if not dbm.close(m, True):
                     return self.clear()
         if not self.is_empty:
             self._store(names, m, scale, kinds, 0)
@@ -182,7 +180,7 @@ class Holder(State):
         """Make a block without one of its variables."""
         self.blocks.drop(name)
         rest = tuple(other for other in block.names if other != name)
-        cells = kernel.select(block.cells, [block.index[other] for other in rest])
+        cells = dbm.select(block.cells, [block.index[other] for other in rest])
         self.store(rest, cells, block.scale, block.kinds(), exactly=True)
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -192,7 +190,7 @@ class Holder(State):
             self.blocks.drop(block.names[0])
             new = [names.get(name, name) for name in block.names]
             order = sorted(range(len(new)), key=new.__getitem__)
-            cells = kernel.select(block.cells, order)
+            cells = dbm.select(block.cells, order)
             ascending = tuple(new[k] for k in order)
             moved.append(Block(ascending, cells, block.scale, block.kinds(), self.owner))
         for block in moved:

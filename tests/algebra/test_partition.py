@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.algebra.block import Block, Kinds
-from kleene.algebra.blocks import Blocks
+from kleene.algebra.partition import Block, Blocks, Kinds
 from kleene.kernels import minplus
 
 NAMES = [f"v{k}" for k in range(6)]

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene import Octagon
-from kleene.algebra import residence
-from kleene.algebra.cells import OBJECT
-from kleene.algebra.shape import Shape
+from kleene.algebra import memory
+from kleene.algebra.dbm import OBJECT
+from kleene.algebra.octagon import Shape
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
@@ -65,7 +65,7 @@ def place():
 def is_all_there(value):
     blocks = [*value.blocks, *(value.raw or ())]
     exact = (block.cells for block in blocks if block.cells.dtype != OBJECT)
-    return all(residence.where(cells) is Device.CUDA for cells in exact)
+    return all(memory.where(cells) is Device.CUDA for cells in exact)
 
 
 SMALL = st.integers(-6, 9)

@@ -3,31 +3,104 @@
 Blocks that two states share, being the same object, are not looked at. The others are regrouped, so
 that every bound on two variables that can come out of the operation lies inside a group; then the
 operation is the dense one on each group, and the result is split again.
+
+Blocks that both states share, being the same object, are not looked at. Join and widening find
+bounds between variables of different blocks as well. Let the bound of an end (x, or -x) grow from
+the one state to the other, and that of another end shrink: then the bound on their sum grows by
+less than the sum of both bounds, and is a relation. {x=0, y=0} and {x=1, y=1} join to x=y in this
+way. All variables with a growing end and all with a shrinking one are a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.algebra import cells as kernel
-from kleene.algebra.block import Block, Kinds, same_scale
-from kleene.algebra.blocks import Blocks, distinct
-from kleene.algebra.draft import Draft
-from kleene.algebra.groups import Groups
+from kleene.algebra import dbm
 from kleene.algebra.linear import Bound
-from kleene.algebra.pair import Pair, pair_of
-from kleene.algebra.residence import Cells, beside
-from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, State
-from kleene.algebra.table import are_same, table_of
+from kleene.algebra.memory import Cells, beside
+from kleene.algebra.partition import (
+    Block,
+    Blocks,
+    Groups,
+    Kinds,
+    Table,
+    are_same,
+    distinct,
+    same_scale,
+    table_of,
+)
+from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, Relations, State
+from kleene.algebra.transfer import Draft
 from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.cpu import entry_points
 from kleene.kernels.minplus.cpu.components import ALONE, BLOCKS, MOVING
+
+
+class Pair(NamedTuple):
+    """The variables that both states bound and that are not in a shared block."""
+
+    a: Table
+    b: Table
+    shared: Blocks
+    dtype: np.dtype[Any] | None  # of all elements, or None where compiled code cannot read them
+
+    def names_of(self, at: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of a group."""
+        names = self.a.names
+        return names if len(at) == len(names) else tuple(names[k] for k in at)
+
+    def groups(self, relations: Relations, relate: bool) -> list[Sequence[int]]:
+        """Return the groups, each the numbers of its variables; without `relate` only by blocks."""
+        a, b = self.a, self.b
+        n = len(a.names)
+        if relations is NONE or not n:
+            return [[k] for k in range(n)]
+        if len(a.parts) == len(b.parts) == 1:
+            return [range(n)]
+        if not relate:
+            return a.groups(b, np.zeros(0, np.int64))
+        return a.groups(b, self._moves() if self.dtype is None else None)
+
+    def _moves(self) -> Any:
+        """Return whether the bound of each end grows (1), shrinks (-1) or neither (0)."""
+        ones, others = (_ends(table) for table in (self.a, self.b))
+        found = [
+            0 if x is None or y is None else (x < y) - (y < x)
+            for x, y in zip(ones, others, strict=True)
+        ]
+        return np.array(found)
+
+
+def pair_of(blocks: Blocks, a: Table, b: State) -> Pair:
+    """Return the pair of the blocks of table `a` and those of `b`."""
+    other = b.table(a.dtype)
+    shared = Blocks()
+    if not are_same(a.names, other.names) or not a.blocks.isdisjoint(other.parts):
+        shared = Blocks(block for block in blocks if b.blocks.get(block.names[0]) is block)
+        names = tuple(sorted(x for x in blocks.names() if x in b.blocks and x not in shared))
+        a, other = table_of(blocks, names), table_of(b.blocks, names)
+    if a.dtype is not other.dtype:
+        a = a.widened(other.dtype)
+        other = other.widened(a.dtype)
+    return Pair(a, other, shared, a.dtype if other.dtype is not None else None)
+
+
+def _ends(table: Table) -> list[Any]:
+    """Return the bounds of 2x and -2x for each variable x, None where there is none."""
+    found = {
+        name: [
+            None if x is None else x / Fraction(part.scale) for x in part.ends()[2 * k : 2 * k + 2]
+        ]
+        for part in table.parts
+        for k, name in enumerate(part.names)
+    }
+    return [x for name in table.names for x in found[name]]
 
 
 def includes(a: State, b: State) -> bool:
@@ -53,7 +126,7 @@ def _covers(block: Block, b: State) -> bool:
     if table.dtype is not None and block.is_plain and block.scale == 1:
         return table.widened(block.cells.dtype).is_within(block.cells)
     m, other_m, _ = same_scale((block.cells, block.scale), b.assembled(block.names))
-    return kernel.includes(m, other_m)
+    return dbm.includes(m, other_m)
 
 
 def _is_alike(a: Block, b: Block) -> bool:
@@ -114,7 +187,7 @@ def _joined_apart(a: State, b: State, names: tuple[str, ...]) -> tuple[Cells, in
     """Return the joined cells of some variables where compiled code cannot read the blocks."""
     by = _evenly(a, names, a.relations is DIFFERENCES)
     m, other, scale = same_scale(a.assembled(names), b.assembled(names), by)
-    return kernel.join(m, other), scale, a.kinds_of(names)
+    return dbm.join(m, other), scale, a.kinds_of(names)
 
 
 def meet(draft: Draft, b: State) -> None:
@@ -125,7 +198,7 @@ def meet(draft: Draft, b: State) -> None:
         m, other, scale = same_scale(
             draft.assembled(names), b.assembled(names), _evenly(draft, names)
         )
-        _close_into(draft, names, kernel.meet(m, other), scale)
+        _close_into(draft, names, dbm.meet(m, other), scale)
 
 
 def narrow(draft: Draft, b: State) -> None:
@@ -137,7 +210,7 @@ def narrow(draft: Draft, b: State) -> None:
         m, other, scale = same_scale(
             draft.assembled(names), b.assembled(names), _evenly(draft, names)
         )
-        _close_into(draft, names, kernel.narrow(m, other), scale)
+        _close_into(draft, names, dbm.narrow(m, other), scale)
 
 
 def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None:
@@ -163,8 +236,8 @@ def widen(draft: Draft, a: State, b: State, thresholds: Iterable[Bound]) -> None
         by = _evenly(a, names) * (1 if tighten or a.is_float else lcm(*_denominators(steps)))
         m, other, scale = same_scale(a.assembled(names, raw=True), b.assembled(names), by)
         raw = _widened(draft, m, other, [step * scale for step in steps], tighten)
-        for group in kernel.components(raw, len(names)):
-            part, inner = tuple(names[k] for k in group), kernel.select(raw, group)
+        for group in dbm.components(raw, len(names)):
+            part, inner = tuple(names[k] for k in group), dbm.select(raw, group)
             draft.raw.put(Block(part, inner, scale, draft.kinds_of(part)))
             _close_into(draft, part, inner, scale)
 
@@ -178,13 +251,11 @@ def _widened(draft: Draft, m: Cells, other: Cells, steps: list[Fraction], tighte
     values = [draft.cell_of(step, tighten) for step in steps]
     if values and not draft.is_float:
         n, greatest = n_variables(len(m)), 2 * max(map(abs, values))
-        m, other = kernel.common(
-            kernel.with_room(m, n, greatest), kernel.with_room(other, n, greatest)
-        )
-    raw = kernel.widen(m, other, values)
+        m, other = dbm.common(dbm.with_room(m, n, greatest), dbm.with_room(other, n, greatest))
+    raw = dbm.widen(m, other, values)
     if draft.relations is DIFFERENCES:
-        raw[beside(raw, _sums(n_variables(len(raw))))] = kernel.infinity(raw.dtype)
-    kernel.strengthen(raw, tighten)
+        raw[beside(raw, _sums(n_variables(len(raw))))] = dbm.infinity(raw.dtype)
+    dbm.strengthen(raw, tighten)
     return raw
 
 
@@ -193,8 +264,8 @@ def _close_into(draft: Draft, names: tuple[str, ...], m: Cells, scale: int) -> N
     if draft.is_empty:
         return
     kinds = draft.kinds_of(names)
-    m = kernel.with_room(m, len(names))
-    if kernel.close(m, kinds.tighten):
+    m = dbm.with_room(m, len(names))
+    if dbm.close(m, kinds.tighten):
         draft.store(names, m, scale, kinds)
     else:
         draft.clear()
@@ -220,11 +291,11 @@ def _touching(a: Blocks, b: Blocks) -> list[tuple[str, ...]]:
 @lru_cache(64)
 def _sums(n: int) -> Any:
     """Return where the bounds on sums of two variables lie."""
-    i, j = kernel.stored(n)
+    i, j = dbm.stored(n)
     return np.flatnonzero(((i ^ j) & 1 == 1) & (i >> 1 != j >> 1))
 
 
 def _drop_sums(m: Cells, tighten: bool) -> None:
     """Leave of the bounds on sums what those on single variables say."""
-    m[beside(m, _sums(n_variables(len(m))))] = kernel.infinity(m.dtype)
-    kernel.strengthen(m, tighten)
+    m[beside(m, _sums(n_variables(len(m))))] = dbm.infinity(m.dtype)
+    dbm.strengthen(m, tighten)

@@ -1,0 +1,419 @@
+"""Which variables are related: components with a bound for every pair, a partition of the state.
+
+`Table` is how compiled code reads the components of a state: see
+`kleene.kernels.minplus.cpu.partition`. Not every state can be read so: its cells must be machine's
+numbers in host memory, and halves of sums of them must be exact, as they are between integers, or
+rounded upwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
+from math import inf, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kleene.algebra import dbm
+from kleene.algebra.dbm import FLOAT, INDEX, grouped, widened
+from kleene.algebra.linear import Bound
+from kleene.algebra.memory import CPU, Cells, beside, here, is_here, settled
+from kleene.base.device import Device
+from kleene.kernels.minplus import cell, limit, n_variables, size
+from kleene.kernels.minplus.cpu import components as compiled
+from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus.cpu.compiled import outer_of
+from kleene.kernels.minplus.cpu.partition import table_of as rows_of
+
+
+class Kinds(NamedTuple):
+    """Whether all variables are integers, and whether some are and some are not."""
+
+    tighten: bool
+    is_mixed: bool
+
+
+class Block:
+    """Variables, in ascending order, with a bound for every pair; a cell c says c / `scale`.
+
+    The cells are closed, but for those of a widening (see `state.State.raw`). Between integers
+    (`tighten`) the scale is 1; in a mixed block some variables are integers, some reals. About so
+    many variables as `loose` says may be unrelated to the others. Only the draft that made a block,
+    its owner, may change it.
+    """
+
+    __slots__ = (
+        "_address", "alone", "cells", "greatest", "index", "is_mixed", "is_plain", "limit", "loose",
+        "names", "outer", "owner", "scale", "tighten", "twice",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        cells: Cells,
+        scale: int,
+        kinds: Kinds,
+        owner: object = None,
+    ) -> None:
+        self.names, self.index, self.alone = known(names)
+        self.tighten, self.is_mixed = kinds
+        self.owner, self.loose = owner, 0
+        self.put(cells, scale)
+
+    def put(self, cells: Cells, scale: int, greatest: int | None = None) -> None:
+        """Take new cells, none of them greater than `greatest` where that is known.
+
+        `is_plain` says whether compiled code can work on them, and `limit` up to which magnitude.
+        """
+        self.cells, self.scale, self.greatest = cells, scale, greatest
+        self.twice: list[Any] | None = None
+        self._address = 0
+        if type(cells) is np.ndarray:
+            self.is_plain, self.outer, self.limit = _about(cells.dtype, len(self.names))
+        else:
+            self.is_plain = False
+
+    def kinds(self) -> Kinds:
+        """Return what the variables are."""
+        return Kinds(self.tighten, self.is_mixed)
+
+    def address(self) -> int:
+        """Return where the cells are in memory."""
+        self._address = self._address or entry_points.address(self.cells)
+        return self._address
+
+    def has_room(self, more: int) -> bool:
+        """Return whether plain cells may become that much greater, and still be closed exactly."""
+        if self.greatest is None or self.greatest + more > self.limit:
+            self.greatest = 0 if self.cells.dtype == FLOAT else dbm.magnitude(self.cells)
+        return self.greatest + more <= self.limit
+
+    def __reduce__(self) -> Any:
+        return Block, (self.names, self.cells, self.scale, self.kinds())  # addresses stay here
+
+    def copy(self, owner: object) -> Block:
+        """Return a block of another owner with the same bounds."""
+        made = Block(self.names, self.cells.copy(), self.scale, self.kinds(), owner)
+        made.greatest, made.loose = self.greatest, self.loose
+        return made
+
+    def here(self) -> Block:
+        """Return the block in host memory: itself, if it is there."""
+        if type(self.cells) is np.ndarray:
+            return self
+        return Block(self.names, here(self.cells), self.scale, self.kinds())
+
+    def bound(self, j: int, i: int) -> Bound:
+        """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
+        if i == j ^ 1 and (self.twice is not None or not is_here(self.cells)):
+            value = self.ends()[j]
+            return inf if value is None else Fraction(value) / self.scale
+        value = self.cells[cell(i, j)]
+        if value == dbm.infinity(self.cells.dtype):
+            return inf
+        return Fraction(value if self.cells.dtype == dbm.OBJECT else value.item()) / self.scale
+
+    def ends(self) -> list[Any]:
+        """Return the cells of 2x and -2x for each variable x, None where there is no bound."""
+        if self.twice is None:
+            i = np.arange(2 * len(self.names)) ^ 1
+            found = here(self.cells[beside(self.cells, (i ^ 1) + (i + 1) ** 2 // 2)])
+            free = (found == dbm.infinity(found.dtype)).tolist()
+            both = zip(found.tolist(), free, strict=True)
+            self.twice = [None if is_free else x for x, is_free in both]
+        return self.twice
+
+
+@lru_cache(1024)
+def known(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int], dict[str, int]]:
+    """Return the names, mostly the same object for the same names, the place of each, and 0s."""
+    return names, {name: k for k, name in enumerate(names)}, dict.fromkeys(names, 0)
+
+
+@lru_cache(1024)
+def _about(dtype: np.dtype[Any], n: int) -> tuple[bool, Any, float]:
+    if dtype == dbm.OBJECT:
+        return False, None, inf
+    return True, outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
+
+
+def same_scale(a: tuple[Cells, int], b: tuple[Cells, int], by: int = 1) -> tuple[Cells, Cells, int]:
+    """Return two sets of cells of one size with one scale, and it: a multiple of `by`."""
+    (m, scale), (other, other_scale) = a, b
+    if by == 1 and scale == other_scale:
+        return *dbm.common(m, other), scale
+    joint = lcm(scale, other_scale) * by
+    n = n_variables(len(m))
+    m = dbm.with_room(m, n, factor=joint // scale)
+    other = dbm.with_room(other, n, factor=joint // other_scale)
+    return *dbm.common(m, other), joint
+
+
+class Blocks:
+    """Disjoint blocks of variables; a variable without bounds may be in none.
+
+    `slots` has for each variable the number of its block in `parts`; one that is gone leaves None
+    there. Copies share `slots`, which follow from the names alone, until one of them is given a
+    block of other variables: to copy costs what a list of the blocks does, to change one O(1).
+    """
+
+    __slots__ = ("is_shared", "n_gone", "parts", "slots")
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self.slots: dict[str, int] = {}
+        self.parts: list[Block | None] = []
+        self.is_shared, self.n_gone = False, 0
+        for block in blocks:
+            self.put(block)
+
+    def get(self, name: str) -> Block | None:
+        """Return the block of a variable."""
+        slot = self.slots.get(name)
+        return None if slot is None else self.parts[slot]
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name) is not None
+
+    def __iter__(self) -> Iterator[Block]:
+        return filter(None, self.parts)
+
+    def names(self) -> Iterator[str]:
+        """Yield the variables, block by block."""
+        return (name for block in self for name in block.names)
+
+    def copy(self) -> Blocks:
+        """Return the same blocks, to be changed."""
+        made = Blocks()
+        made.slots, made.parts, made.n_gone = self.slots, self.parts.copy(), self.n_gone
+        made.is_shared = self.is_shared = True
+        return made
+
+    def put(self, block: Block) -> None:
+        """Put a block in the place of all that have variables of it."""
+        parts, names = self.parts, block.names
+        if not parts:
+            self.slots, self.is_shared = block.alone, True
+            parts.append(block)
+            return
+        slot = self.slots.get(names[0], 0)
+        old = parts[slot]
+        if old is not None and (old.names is names or old.names == names):
+            parts[slot] = block
+            return
+        if self.is_shared:
+            self.slots, self.is_shared = self.slots.copy(), False
+        for name in names:
+            self.drop(name)
+        self.slots.update(dict.fromkeys(names, len(parts)))
+        parts.append(block)
+
+    def drop(self, name: str) -> None:
+        """Drop the block of a variable, if there is one."""
+        slot = self.slots.get(name)
+        if slot is not None and self.parts[slot] is not None:
+            self.parts[slot] = None
+            self.n_gone += 1
+
+    def tidied(self) -> Blocks:
+        """Return the same blocks without the places of those that are gone, if they are many."""
+        return Blocks(self) if 2 * self.n_gone > len(self.parts) else self
+
+
+class Groups:
+    """Disjoint sets of things."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Any, Any] = {}
+
+    def find(self, one: Any) -> Any:
+        """Return the thing that stands for the set of `one`."""
+        root = one
+        while (above := self.parent.get(root, root)) != root:
+            root = above
+        while (above := self.parent.get(one, one)) != root:
+            self.parent[one], one = root, above
+        return root
+
+    def unite(self, things: Iterable[Any]) -> None:
+        """Make one set of the sets of all these."""
+        first: Any = None
+        for thing in things:
+            root = self.find(thing)
+            self.parent.setdefault(root, root)
+            if first is None:
+                first = root
+            else:
+                self.parent[root] = first
+
+
+def distinct(blocks: Iterable[Block | None]) -> list[Block]:
+    """Return each block once."""
+    return [block for block in dict.fromkeys(blocks) if block is not None]
+
+
+def assemble(
+    blocks: Blocks,
+    names: tuple[str, ...],
+    tighten: bool,
+    is_float: bool = False,
+    device: Device = CPU,
+) -> tuple[Cells, int]:
+    """Return the cells of just these variables, closed if the blocks are, and their scale.
+
+    Variables of no block have no bounds. The cells may be those of a block: change a copy.
+    """
+    parts = distinct(map(blocks.get, names))
+    if len(parts) == 1 and parts[0].names == names:
+        return parts[0].cells, parts[0].scale
+    if len(parts) == 1:
+        index = parts[0].index
+        return dbm.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
+    scale = 1 if tighten or is_float else 2 * lcm(*(part.scale for part in parts))
+    dtype = FLOAT if is_float else _room(parts, len(names), scale)
+    out = settled(dbm.top(len(names), dtype), device)
+    at = {name: k for k, name in enumerate(names)}
+    places = [[at.get(name, -1) for name in part.names] for part in parts]
+    dbm.place(out, [_scaled(part, dtype, scale) for part in parts], places)
+    dbm.strengthen(out, tighten)
+    return out, scale
+
+
+def _scaled(part: Block, dtype: Any, scale: int) -> Cells:
+    if part.cells.dtype == dtype and part.scale == scale:
+        return part.cells
+    return dbm.converted(part.cells, dtype, scale // part.scale)
+
+
+def _room(parts: list[Block], n: int, scale: int) -> Any:
+    greatest = (dbm.magnitude(part.cells) * (scale // part.scale) for part in parts)
+    return dbm.room_for(n, max(greatest, default=0))
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """Some variables of a state, in ascending order; `dtype` is None where it cannot be read."""
+
+    names: tuple[str, ...]
+    dtype: np.dtype[Any] | None
+    outer: Any  # what compiled code must know of that type
+    kinds: Kinds  # of the variables of all parts
+    rows: Any
+    parts: tuple[Block, ...]
+    blocks: frozenset[Block]  # the parts
+    cells: tuple[Cells, ...]  # those of the parts in `dtype`: the rows have their addresses
+
+    def widened(self, dtype: Any) -> Table:
+        """Return the table with elements no narrower than `dtype`, if there is one."""
+        if dtype is self.dtype or dtype is None or self.dtype is None:
+            return self
+        if self.dtype.itemsize >= dtype.itemsize:
+            return self
+        sizes = np.array([len(part.cells) for part in self.parts])
+        rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
+        outer = outer_of(dtype)
+        compiled.widen(cells, rows, sizes, self.outer, outer)
+        return replace(self, dtype=dtype, outer=outer, rows=rows, cells=(cells,))
+
+    def whole(self) -> Cells:
+        """Return the cells of all variables."""
+        out = np.empty(size(len(self.names)), self.dtype)
+        compiled.assemble(out, self.rows, self.outer)
+        return out
+
+    def joined(self, other: Table, related: int) -> list[tuple[tuple[str, ...], Cells]]:
+        """Return the names and cells of the groups in the least octagon around both.
+
+        Which variables are in a group `related` says: see `kleene.kernels.minplus.cpu.groups`.
+        """
+        names, n = self.names, len(self.names)
+        if self.is_block() and other.is_block() and (related or n == 1):
+            return [(names, np.maximum(self.cells[0], other.cells[0]))]
+        out, labels = np.empty(size(n), self.dtype), np.empty(n, INDEX)
+        if compiled.join(out, labels, self.rows, other.rows, related, self.outer) == 1:
+            return [(names, out)]
+        found, start = [], 0
+        for at in grouped(labels):
+            end = start + size(len(at))
+            found.append((tuple(names[k] for k in at), out[start:end].copy()))
+            start = end
+        return found
+
+    def is_block(self) -> bool:
+        """Return whether the variables are all those of one block."""
+        return len(self.parts) == 1 and are_same(self.parts[0].names, self.names)
+
+    def groups(self, other: Table, signs: Any = None) -> list[Sequence[int]]:
+        """Return the variables by their numbers, grouped as a join with `other` relates them.
+
+        `signs` say of each end whether its bound grows, shrinks or neither: 1, -1 or 0.
+        """
+        n = len(self.names)
+        labels = np.empty(n, INDEX)
+        if signs is None:
+            n_groups = compiled.group_moving(labels, self.rows, other.rows, self.outer)
+        else:
+            n_groups = compiled.group(labels, self.rows, other.rows, signs)
+        return [range(n)] if n_groups == 1 else list(grouped(labels))
+
+    def is_within(self, m: Cells) -> bool:
+        """Return whether no bound of `m`, of a type no wider, is less than that of here."""
+        assert self.dtype is not None
+        return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
+
+
+def table_of(blocks: Blocks, names: tuple[str, ...] | None = None) -> Table:
+    """Return a table of these variables or of all."""
+    parts = tuple(blocks if names is None else distinct(map(blocks.get, names)))
+    names, layout = _layout(tuple([part.names for part in parts]), names)
+    dtype, rows = _dtype_of(parts), layout.copy()
+    outer, cells = None, ()
+    if dtype is not None:
+        outer, cells = outer_of(dtype), tuple([widened(part.cells, dtype) for part in parts])
+        rows[2 : 2 + len(parts)] = list(map(_address, parts, cells))
+    return Table(names, dtype, outer, _kinds_of(parts), rows, parts, frozenset(parts), cells)
+
+
+@lru_cache(256)
+def _layout(
+    groups: tuple[tuple[str, ...], ...], names: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], Any]:
+    """Return the variables of a table, and its rows without addresses: mostly known already."""
+    if names is None:
+        names = known(tuple(sorted(chain.from_iterable(groups))))[0]
+    at = {name: k for k, name in enumerate(names)}
+    slots, places = [-1] * len(names), [0] * len(names)
+    for slot, group in enumerate(groups):
+        for place, name in enumerate(group):
+            k = at.get(name)
+            if k is not None:
+                slots[k], places[k] = slot, place
+    return names, rows_of([0] * len(groups), slots, places)
+
+
+def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    """Return whether names are the same; mostly they are one object."""
+    return a is b or a == b
+
+
+def _kinds_of(parts: tuple[Block, ...]) -> Kinds:
+    tighten = all(part.tighten for part in parts)
+    return Kinds(tighten, not tighten and any(part.is_mixed or part.tighten for part in parts))
+
+
+def _dtype_of(parts: tuple[Block, ...]) -> Any:
+    """Return the type of element that all parts can have, if compiled code can read them."""
+    dtype = None
+    for part in parts:
+        if not part.is_plain or not (part.tighten or part.cells.dtype == FLOAT):
+            return None
+        if dtype is None or part.cells.dtype.itemsize > dtype.itemsize:
+            dtype = part.cells.dtype
+    return dtype
+
+
+def _address(part: Block, m: Cells) -> int:
+    return part.address() if m is part.cells else entry_points.address(m)
