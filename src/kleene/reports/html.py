@@ -320,8 +320,9 @@ def _box(name: str, text: str, kind: str) -> str:
 
 def _section(section: Section, shown: _Sources) -> str:
     def cell(value: str | Link) -> str:
-        is_link = isinstance(value, Link)
-        return shown.link(value.file, value.line, value.text) if is_link else _text(value)
+        if isinstance(value, Link):
+            return shown.link(value.file, value.line, value.text)
+        return _text(value)
 
     head = "".join(f"<th>{_text(column)}</th>" for column in section.columns)
     rows = "".join(
