@@ -134,7 +134,8 @@ def _lines_with(
     spans = [place.span for finding in findings for place in (*finding.related, *finding.path)]
     spans += [finding.span for finding in findings]
     found = {(span.file, span.line) for span in spans if span}
-    return found | {(one.file, one.line) for one in (*notes, *links)}
+    found |= {(note.file, note.line) for note in notes}
+    return found | {(link.file, link.line) for link in links}
 
 
 class _Sources:
