@@ -199,6 +199,8 @@ def needed(module: ModuleType) -> Iterator[tuple[str, Path]]:
             used |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     for name in used & set(taken):
         origin = import_module(str(taken[name]))
+        value = getattr(module, name)
+        origin = value if isinstance(value, ModuleType) else origin
         yield name, Path(str(origin.__file__))
 
 

@@ -129,7 +129,13 @@ class CompilationUnit:
     @cached_property
     def stamp(self) -> str:
         """What the sources mean, as a digest."""
-        return stamps.of(self.files)
+        return stamps.of(self.files, self.folder)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where machine code is kept."""
+        is_ours = all(source.is_relative_to(stamps.PACKAGE) for source in self._sources)
+        return stamps.folder_of_package() if is_ours else stamps.folder_of_user()
 
     @cached_property
     def files(self) -> list[Path]:
@@ -149,14 +155,14 @@ class CompilationUnit:
         replace(self._ready_file(), self.stamp.encode(), mode=0o644)
 
     def _ready_file(self) -> Path:
-        return stamps.folder() / f"ready.{key_of(*map(str, self._sources))[:16]}"
+        return self.folder / f"ready.{key_of(*map(str, self._sources))[:16]}"
 
     def entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
         """Return a function that Python calls, kept on disk and free of Python's lock."""
         return EntryPoint(function, self)
 
     def parallel_entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
-        """Return an entry point whose `prange` runs on several threads."""
+        """Return an entry point whose `compiled.prange` runs on several threads."""
         return EntryPoint(function, self, parallel=True)
 
     def device_function(self, function: Function) -> Function:
@@ -225,6 +231,14 @@ def intrinsic(build: Callable[..., Any]) -> Callable[[Function], Function]:
 
 device_functions: dict[Callable[..., Any], DeviceFunction] = {}
 intrinsics: dict[Callable[..., Any], Callable[..., Any]] = {}  # with what builds their instructions
+
+
+def prange(end: int) -> range:
+    """Return the numbers below `end`, which a parallel entry point shares among threads.
+
+    Numba knows it by its name as an attribute: `for i in compiled.prange(n)`.
+    """
+    return range(end)
 
 
 def _noinline(_context: Any) -> Any:

@@ -32,7 +32,7 @@ from numba.extending import intrinsic, typeof_impl
 
 from kleene.base import progress
 from kleene.base.cache import key_of, replace
-from kleene.kernels import compiled, stamps
+from kleene.kernels import compiled
 from kleene.kernels.compiled import CompilationUnit, EntryPoint, Kinds
 
 Function = Callable[..., Any]
@@ -86,6 +86,8 @@ def _type_of_function(value: FunctionType, context: Any) -> Any:
     """Return what Numba takes a device function for, or an intrinsic; else what it always does."""
     if value in compiled.device_functions:
         return device_function(value)._numba_type_
+    if value is compiled.prange:
+        return cpu_target.typing_context.resolve_value_type(numba.prange)
     if value in compiled.intrinsics:
         return _type_of_intrinsic(compiled.intrinsics[value])
     return _typeof.dispatch(object)(value, context)
@@ -235,7 +237,7 @@ class _OnDisk:
         function, machine = self._function, cpu_target.target_context.codegen().magic_tuple()
         code = function.__code__.co_code
         key = key_of(numba.__version__, str(machine), str(kinds), code)
-        return stamps.folder() / f"{function.__module__}.{function.__qualname__}.{key[:16]}"
+        return self._unit.folder / f"{function.__module__}.{function.__qualname__}.{key[:16]}"
 
 
 @cache

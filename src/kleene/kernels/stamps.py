@@ -18,38 +18,43 @@ from pathlib import Path
 
 from kleene.base.cache import default_folder, key_of, replace
 
-_PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[1]
+_TAG = str(sys.implementation.cache_tag)
+_NAME = "stamps.json"
 _Known = dict[str, tuple[int, int, str]]  # by path: size, time of change, digest
 
 
 @cache
-def folder() -> Path:
+def folder_of_package() -> Path:
     """Return where machine code is kept: with the package if one can write there, else the cache.
 
     With the package it serves every user of an image, as Python's own compiled files do.
     """
-    tag = str(sys.implementation.cache_tag)
-    beside = _PACKAGE / "__pycache__" / "machine_code" / tag
+    beside = PACKAGE / "__pycache__" / "machine_code" / _TAG
     with suppress(OSError):
         beside.mkdir(parents=True, exist_ok=True)
         if os.access(beside, os.W_OK):
             return beside
-    return beside if any(beside.glob("*")) else default_folder() / "machine-code" / tag
+    return beside if any(beside.glob("*")) else folder_of_user()
 
 
-def of(files: Iterable[Path]) -> str:
-    """Return a digest of what `files` mean."""
-    known = _known()
-    n_known, digests = len(known), []
+def folder_of_user() -> Path:
+    """Return where machine code is kept that is of no use to others."""
+    return default_folder() / "machine-code" / _TAG
+
+
+def of(files: Iterable[Path], folder: Path) -> str:
+    """Return a digest of what `files` mean; `folder` remembers those of single files."""
+    known = _known(folder)
+    digests, is_new = [], False
     for file in files:
         found, status = known.get(str(file)), file.stat()
         if found is None or found[:2] != (status.st_size, status.st_mtime_ns):
             found = (status.st_size, status.st_mtime_ns, meaning(file.read_bytes()))
-            known[str(file)] = found
-            n_known = -1
+            known[str(file)], is_new = found, True
         digests.append(found[2])
-    if len(known) != n_known:
-        replace(_file(), json.dumps(known).encode(), mode=0o644)
+    if is_new:
+        replace(folder / _NAME, json.dumps(known).encode(), mode=0o644)
     return key_of(*digests)
 
 
@@ -69,14 +74,10 @@ def _is_text(node: ast.AST) -> bool:
 
 
 @cache
-def _known() -> _Known:
+def _known(folder: Path) -> _Known:
     """Return the digests found by earlier processes; none where the file is damaged."""
     try:
-        found = json.loads(_file().read_bytes())
+        found = json.loads((folder / _NAME).read_bytes())
         return {path: (int(n), int(at), str(digest)) for path, (n, at, digest) in found.items()}
     except (OSError, ValueError, AttributeError, TypeError):
         return {}
-
-
-def _file() -> Path:
-    return folder() / "stamps.json"

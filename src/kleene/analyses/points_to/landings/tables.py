@@ -30,9 +30,11 @@ from kleene.analyses.points_to.landings.indices import land, sweep_all
 from kleene.analyses.points_to.landings.scratch import Scratch, scratch_for
 from kleene.analyses.points_to.landings.sets import pack
 from kleene.base.arrays import I32, I64, U8
+from kleene.kernels.bits import product
 
 _N_KNOWN = 1 << 13  # constants remembered at a time
 _MIXED = 0x5851F42D4C957F2D  # bits without a pattern
+_POSITIVE = (1 << 63) - 1
 
 
 @device_function
@@ -109,13 +111,12 @@ def _write(
 def _hash(offsets: I32, landings: I32, row: int, n_rows: int) -> int:
     starts = offsets[row : row + n_rows]
     block = landings[starts[0] : offsets[row + n_rows]]
-    code = np.uint64(n_rows)
-    for i in range(len(block)):  # a sum, in any order: several at a time
-        code += np.uint64(block[i] + _MIXED) * np.uint64(i + _MIXED)
+    code = n_rows
+    for i in range(len(block)):  # a sum mod 2^63, in any order: several at a time
+        code = (code + product(int(block[i]) + _MIXED, i + _MIXED)) & _POSITIVE
     for i in range(n_rows):
-        code += np.uint64(starts[i] - starts[0] + _MIXED) * np.uint64(i + 1)
-    code *= np.uint64(_MIXED)
-    return int(code >> np.uint64(33))
+        code = (code + product(int(starts[i] - starts[0]) + _MIXED, i + 1)) & _POSITIVE
+    return product(code, _MIXED) >> 33
 
 
 @no_refcount

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kleene.ir import codes
+from kleene.kernels import bits
 from kleene.kernels.compiled import ArrayOf, CompilationUnit, by_name, noinline
 
 # Arrays, as Numba sees them: integers go in and come out.
@@ -31,7 +32,9 @@ ARRAYS = {  # what both readers have
 def unit(**arrays: ArrayOf) -> CompilationUnit:
     """Return the readers' unit, where parameters of these names are arrays and others numbers."""
     rule = by_name(**(ARRAYS | arrays))
-    return CompilationUnit(Path(__file__).parent, codes.__file__, rule=rule, only_indexes=True)
+    return CompilationUnit(
+        Path(__file__).parent, codes.__file__, bits.__file__, rule=rule, only_indexes=True
+    )
 
 
 _UNIT = unit(cells=CELLS, t=CELLS)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.state import (
     AT,
@@ -32,8 +28,7 @@ from kleene.frontends.c.reader.tokens import (
     SHIFT,
     WORD,
 )
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+from kleene.kernels.bits import mix
 
 
 @no_refcount
@@ -162,13 +157,6 @@ def skip_group(t: Cells, m: Cells) -> None:
 
 
 @no_refcount
-def mix(value: Any, item: int) -> Any:
-    """Return a hash of a hash and one more number."""
-    value = (value ^ np.uint64(item)) * _MIX
-    return value ^ (value >> np.uint64(32))
-
-
-@no_refcount
 def same_tokens(t: Cells, left: int, right: int, count: int) -> bool:
     """Return whether `count` tokens from `left` on are those from `right` on."""
     i = 0
@@ -182,11 +170,11 @@ def excerpt(t: Cells, m: Cells, first: int) -> int:
     """Return the number of the text from token `first` to the present one; equal texts are one."""
     noinline()
     size = m[AT] - first
-    value = mix(np.uint64(0), size)
+    value = mix(0, size)
     for i in range(first, m[AT]):
         value = mix(value, t[2 * i])
     mask = m[TABLE_SIZE] - 1
-    place = np.int64(value) & mask
+    place = value & mask
     while m[m[EXCERPT_TABLE] + place] != 0:
         found = m[m[EXCERPT_TABLE] + place] - 1
         row = m[EXCERPTS] + found * E_WIDTH

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.cursor import mix
 from kleene.frontends.c.reader.state import (
     C_ABOUT,
     C_COUNT,
@@ -28,6 +25,7 @@ from kleene.frontends.c.reader.state import (
     TAG_CONSTANT,
     TOP,
 )
+from kleene.kernels.bits import mix
 
 
 @no_refcount
@@ -70,12 +68,12 @@ def intern_constant(
     if m[ERROR]:  # half a constant is none
         m[TOP] = base
         return TAG_CONSTANT
-    value = mix(mix(mix(np.uint64(kind), type_id), payload), about)
+    value = mix(mix(mix(kind, type_id), payload), about)
     value = mix(value, opcode | (flags << 8))
     for i in range(m[STACK] + base, m[STACK] + m[TOP]):
         value = mix(value, m[i])
     mask = m[TABLE_SIZE] - 1
-    place = np.int64(value) & mask
+    place = value & mask
     while m[m[CONSTANT_TABLE] + place] != 0:
         found = m[m[CONSTANT_TABLE] + place] - 1
         row = m[CONSTANTS] + found * C_WIDTH

@@ -16,6 +16,7 @@ from kleene.frontends.c.reader.words import (
     TABLE_HASH,
     TABLE_WORD,
 )
+from kleene.kernels.bits import mix
 
 N_TOKENS, N_SYMBOLS, TABLE_SIZE, TABLE_FULL, START = range(5)
 S_FIRST, S_END, S_ESCAPED, S_WIDTH = range(4)
@@ -74,16 +75,15 @@ def symbol(text: Text, s: Cells, start: int, end: int, escaped: bool) -> int:
     noinline()
     if start >= end:
         return 0
-    value = _START
+    value = 0
     backslash = False
     for i in range(start, end):
         backslash = backslash or text[i] == 92
-        value = (value ^ np.uint64(text[i])) * _PRIME
-    is_escaped = np.int64(escaped and backslash)
-    value ^= value >> np.uint64(29)
+        value = mix(value, text[i])
+    is_escaped = int(escaped and backslash)
     mask = s[TABLE_SIZE] - 1
     rows = START + s[TABLE_SIZE]
-    place = np.int64(value) & mask
+    place = value & mask
     size = end - start
     while s[START + place] != 0:
         found = s[START + place]

@@ -6,8 +6,6 @@ frames on the heap, so nesting of any depth is read.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     accept,
@@ -18,7 +16,6 @@ from kleene.frontends.c.reader.cursor import (
     expect,
     expect_word,
     integer,
-    mix,
     skip_group,
 )
 from kleene.frontends.c.reader.state import (
@@ -62,6 +59,7 @@ from kleene.frontends.c.reader.tokens import (
 )
 from kleene.frontends.c.reader.words import SIMPLE_TYPE_OF, WORDS
 from kleene.ir.codes import TypeFlag, TypeKind
+from kleene.kernels.bits import mix
 
 INT, POINTER, ARRAY = int(TypeKind.INT), int(TypeKind.POINTER), int(TypeKind.ARRAY)
 VECTOR, STRUCT = int(TypeKind.VECTOR), int(TypeKind.STRUCT)
@@ -129,13 +127,13 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     if m[ERROR]:  # half a type is none
         m[TOP] = base
         return VOID
-    value = mix(mix(np.uint64(kind), name), bits)
+    value = mix(mix(kind, name), bits)
     if name == 0:
         value = mix(value, flags)
         for i in range(m[STACK] + base, m[STACK] + m[TOP]):
             value = mix(value, m[i])
     mask = m[TABLE_SIZE] - 1
-    place = np.int64(value) & mask
+    place = value & mask
     while m[m[TYPE_TABLE] + place] != 0:
         found = m[m[TYPE_TABLE] + place]
         if same_type(m, m[TYPES] + found * T_WIDTH, kind, flags, name, bits, base):

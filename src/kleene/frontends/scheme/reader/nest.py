@@ -11,6 +11,7 @@ import numpy as np
 from kleene.base.arrays import I32, U8
 from kleene.frontends.scheme.reader import scan
 from kleene.frontends.scheme.reader.compiled import device_function, entry_point
+from kleene.kernels.bits import mix
 
 ROOT, DROPPED = -1, -2
 
@@ -131,11 +132,11 @@ def intern(text: U8, kind: U8, start: I32, end: I32, number: I32, first: I32) ->
 
 @device_function
 def _hash(text: U8, kind: int, i: int, j: int) -> int:
-    """Return the FNV-1a hash of a text, with its kind."""
-    h = np.uint64(14695981039346656037) ^ np.uint64(kind)
+    """Return a hash of a text and its kind, below 2^30."""
+    h = kind
     for k in range(i, j):
-        h = (h ^ np.uint64(text[k])) * np.uint64(1099511628211)
-    return int((h ^ (h >> np.uint64(29))) & np.uint64(0x3FFFFFFF))
+        h = mix(h, text[k])
+    return h & 0x3FFFFFFF
 
 
 @device_function

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.kernels.bits import lowest, n_set
+from kleene.kernels.bits import lowest, mix, n_set
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     RANGE,
@@ -203,14 +203,13 @@ def size(s: Shard, row: int) -> int:
 
 
 @device_function
-def hash_of(s: Shard, row: int) -> np.int64:
+def hash_of(s: Shard, row: int) -> int:
     """Return a number that equal rows share."""
-    value = np.uint64(0)
+    value = 0
     start = s.row_start[row]
     for i in range(start, start + s.row_length[row]):
-        value = (value ^ s.words[i] ^ np.uint64(s.indices[i])) * np.uint64(0x9E3779B97F4A7C15)
-        value ^= value >> np.uint64(32)
-    return np.int64(value >> np.uint64(1))
+        value = mix(mix(value, s.words[i]), s.indices[i])
+    return value
 
 
 @entry_point

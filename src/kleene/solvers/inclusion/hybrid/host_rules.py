@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
 
+from kleene.kernels import compiled
 from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cuda.tables import CONTENTS, RESULT
 from kleene.solvers.inclusion.hybrid.compiled import (
@@ -148,7 +148,7 @@ def fire(
 ) -> None:
     """Fire the active rules of one kind; thread i writes the blocks owned[i], notes gained[i]."""
     first, second, third = rules
-    for thread in prange(len(owned)):
+    for thread in compiled.prange(len(owned)):
         mine, mask = owned[thread], gained[thread]
         for i in active:
             rule = (first[i], second[i], third[i])

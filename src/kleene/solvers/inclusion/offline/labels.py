@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.base.arrays import I32, I64
+from kleene.kernels.bits import mix
 from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 SHORT = 24  # up to so many labels, sorting by insertion is faster
@@ -89,8 +90,7 @@ def first_equal(left: I32, right: I32) -> I32:
     slots = np.full(n_slots, -1, np.int32)  # the first place of each pair
     found = np.empty(len(left), np.int32)
     for i in range(len(left)):
-        key = np.uint64(left[i]) << np.uint64(32) ^ np.uint64(np.int64(right[i]) & 0xFFFFFFFF)
-        slot = np.int64(key * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(24)) & (n_slots - 1)
+        slot = mix(int(left[i]) << 32, int(right[i]) & 0xFFFFFFFF) & (n_slots - 1)
         while slots[slot] >= 0:
             other = slots[slot]
             if left[other] == left[i] and right[other] == right[i]:
@@ -234,12 +234,11 @@ def _insert(row: I64, first: int, end: int) -> None:
 
 
 @device_function
-def _hash(inflow: I64, first: int, n: int) -> np.int64:
-    value = np.uint64(n)
+def _hash(inflow: I64, first: int, n: int) -> int:
+    value = n
     for i in range(first, first + n):
-        value = (value ^ np.uint64(inflow[i])) * np.uint64(0x9E3779B97F4A7C15)
-        value ^= value >> np.uint64(29)
-    return np.int64(value >> np.uint64(1))
+        value = mix(value, inflow[i])
+    return value
 
 
 @device_function

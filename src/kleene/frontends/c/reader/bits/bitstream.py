@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from kleene.frontends.c.reader.bits.compiled import Cells, Words, no_refcount
+from kleene.kernels.bits import funnel
 
 PLACE, LIMIT, FAULT = range(3)  # the first cells of the reading's state `b`
 MOST_BITS = 64
@@ -23,13 +20,8 @@ def take(words: Words, b: Cells, width: int) -> int:
         return 0
     b[PLACE] = place + width
     word, shift = place >> 6, place & 63
-    value = words[word] >> np.uint64(shift)
-    if shift + width > 64:
-        value |= words[word + 1] << np.uint64(64 - shift)
-    if width < 64:
-        value &= (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    bits: Any = np.int64(value)
-    return bits
+    value = funnel(words[word], words[word + 1], shift)
+    return value if width == 64 else value & ((1 << width) - 1)
 
 
 @no_refcount
@@ -64,8 +56,4 @@ def align(b: Cells) -> None:
 def peek(words: Words, place: int) -> int:
     """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
     word, shift = place >> 6, place & 63
-    value = words[word] >> np.uint64(shift)
-    if shift:
-        value |= words[word + 1] << np.uint64(64 - shift)
-    bits: Any = np.int64(value)
-    return bits
+    return funnel(words[word], words[word + 1], shift)
