@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.shapes import Shapes
+from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.layouts import Shapes
 from kleene.ir.builder.symbols import Symbols
 from kleene.ir.builder.types import TypeMaker
 

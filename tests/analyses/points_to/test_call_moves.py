@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from kleene.analyses.points_to.cuts import ANY_NUMBER
-from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.moves import Moves, Way
+from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.object_layout import ANY_NUMBER
+from kleene.analyses.points_to.offset_edges import Moves, Way
 from tests.analyses.points_to.memory_types import Memory
 from tests.analyses.points_to.oracle import load, oracle_answer
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kleene.analyses.points_to.heap_types import heap_shapes
-from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.shapes import Shapes
+from kleene.analyses.points_to.constraints.heap import heap_shapes
+from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.offset_edges import Moves
 from kleene.ir import Program, parse
 from kleene.ir.codes import Opcode, ValueKind
 

@@ -9,7 +9,7 @@ import pytest
 
 from kleene import SourceError
 from kleene.analyses.points_to.library import Library, builtin, heap_of, of_lines, read_models
-from kleene.analyses.points_to.library.effects import (
+from kleene.analyses.points_to.library.language import (
     Anywhere,
     Argument,
     Calls,
@@ -21,8 +21,8 @@ from kleene.analyses.points_to.library.effects import (
     Returns,
     Shares,
     Stores,
+    parse_models,
 )
-from kleene.analyses.points_to.library.parser import parse_models
 from tests.analyses.points_to.compiled import solved
 from tests.analyses.points_to.oracle import OracleAnswer, load, oracle_answer
 

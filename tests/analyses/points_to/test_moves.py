@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.layout import Layout
-from kleene.analyses.points_to.moves import Moves, Way
+from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.offset_edges import Moves, Way
 from tests.analyses.points_to.memory_types import (
     Array,
     Memory,

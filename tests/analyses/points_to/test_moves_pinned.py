@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.points_to.layout import Layout
+from kleene.analyses.points_to.images import Layout
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
-from kleene.analyses.points_to.moves import Moves, Way
+from kleene.analyses.points_to.offset_edges import Moves, Way
 from tests.analyses.points_to.memory_types import Memory, Tree, landings
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.landings import sets
+from kleene.analyses.points_to.images import layout_arrays as sets
 from kleene.kernels.compiled import CompilationUnit
 
 _UNIT = CompilationUnit(__file__, sets.__file__)

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.layout import Layout
+from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.layouts import Shapes
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
-from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.shapes import Shapes
+from kleene.analyses.points_to.offset_edges import Moves
 from tests.analyses.points_to.memory_types import Memory, Tree, arrays, size, starts, trees
 
 NODE = ("struct", ("int", "ptr", "ptr"))

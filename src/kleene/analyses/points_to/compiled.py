@@ -10,7 +10,7 @@ from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
 _UNIT = CompilationUnit(
-    *(_HERE / "landings", _HERE / "heap_types.py", _HERE / "constraints"),
+    *(_HERE / "images", _HERE / "object_layout.py", _HERE / "constraints"),
     codes.__file__,
     bits.__file__,
 )

@@ -13,10 +13,10 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.calls import CallTable, table_of
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.externals import Externals
+from kleene.analyses.points_to.constraints.externals import EXCEPTION, Externals, Models
 from kleene.analyses.points_to.constraints.functions import (
+    CallTable,
     FunctionTable,
     declare,
     generate_direct,
@@ -25,10 +25,10 @@ from kleene.analyses.points_to.constraints.functions import (
     generate_opaque,
     generate_outside,
     generate_returns,
+    table_of,
 )
-from kleene.analyses.points_to.constraints.heap import Heap
+from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.constraints.models import EXCEPTION, Models
 from kleene.analyses.points_to.constraints.storage import (
     generate_aliases,
     generate_command_line,
@@ -37,10 +37,10 @@ from kleene.analyses.points_to.constraints.storage import (
     generate_locals,
 )
 from kleene.analyses.points_to.constraints.values import generate_values
+from kleene.analyses.points_to.layouts import Shapes
 from kleene.analyses.points_to.library import Library, builtin
 from kleene.analyses.points_to.memory_model import ConstraintSystem, External
-from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.shapes import Shapes
+from kleene.analyses.points_to.offset_edges import Moves
 from kleene.base.errors import SourceError
 from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
@@ -88,7 +88,7 @@ class _Generation:
             self.columns, self.builder, self.shapes, self.memory, library
         )
         self.calls: CallTable = table_of(self.columns)
-        self.heap = Heap(self.columns, self.shapes, self.functions, self.calls, wrappers)
+        self.heap = HeapAllocations(self.columns, self.shapes, self.functions, self.calls, wrappers)
 
     def run(self, library_mode: bool) -> ConstraintSystem:
         """Add everything and return it."""

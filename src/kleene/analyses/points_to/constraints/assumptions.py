@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kleene.analyses.points_to.constraints.calls import CallTable
 from kleene.analyses.points_to.constraints.columns import THROUGH, Columns, spread
+from kleene.analyses.points_to.constraints.functions import CallTable
 from kleene.analyses.points_to.memory_model import External
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.analyses.points_to.memory_model import AllocationKind, Allocations, Locations
-from kleene.analyses.points_to.moves import Way
+from kleene.analyses.points_to.offset_edges import Way
 from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.builder import (
@@ -23,9 +23,9 @@ from kleene.solvers.inclusion.builder import (
 )
 
 if TYPE_CHECKING:
-    from kleene.analyses.points_to.layout import Layout
-    from kleene.analyses.points_to.moves import Moves
-    from kleene.analyses.points_to.shapes import Shapes
+    from kleene.analyses.points_to.images import Layout
+    from kleene.analyses.points_to.layouts import Shapes
+    from kleene.analyses.points_to.offset_edges import Moves
 
 
 class Generated(NamedTuple):

@@ -1,20 +1,240 @@
-"""Functions that the program calls and does not contain: modelled, or unknown."""
+"""Models of library functions, written out for all calls of a function at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.calls import CallTable
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.functions import FunctionTable, generate_outside
-from kleene.analyses.points_to.constraints.heap import Heap
-from kleene.analyses.points_to.constraints.models import Models, Sites
-from kleene.analyses.points_to.library import Model
-from kleene.analyses.points_to.memory_model import External
+from kleene.analyses.points_to.constraints.functions import (
+    CallTable,
+    FunctionTable,
+    generate_outside,
+)
+from kleene.analyses.points_to.constraints.heap import HeapAllocations
+from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.library.language import (
+    Anywhere,
+    Argument,
+    Calls,
+    Contents,
+    Copies,
+    Effect,
+    Escapes,
+    Heap,
+    Holds,
+    Model,
+    Named,
+    Returns,
+    Shares,
+    Stores,
+    Term,
+)
+from kleene.analyses.points_to.memory_model import AllocationKind, External
 from kleene.base.arrays import I64, Bools
-from kleene.ir.codes import GlobalFlag
+from kleene.ir.codes import GlobalFlag, Opcode
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+EXCEPTION = "@exception"
+
+
+@dataclass(eq=False)
+class Sites:
+    """Calls of one function: what they pass, where the result goes, the storage they make."""
+
+    callee: int  # value
+    origin: I64
+    site: I64  # value of the call
+    result: I64  # node, or NONE
+    offsets: I64
+    actuals: I64
+    variadic: I64  # allocation of the caller's arguments beyond the named ones, -1
+    shape: I64  # of new storage
+    n_bytes: I64  # of new storage
+    made: dict[Heap, I64] = field(default_factory=dict)
+
+    def argument(self, place: int, nothing: int) -> I64:
+        """Return the node of an argument at each call; `nothing` where the call has too few."""
+        there = self.offsets[:-1] + place < self.offsets[1:]
+        found = np.full(len(there), nothing)
+        found[there] = self.actuals[(self.offsets[:-1] + place)[there]]
+        return found
+
+
+class Models:
+    """Writes the effects of models."""
+
+    def __init__(
+        self, columns: Columns, builder: PointerBuilder, memory: Memory, shapes: Shapes
+    ) -> None:
+        self._columns, self._builder, self._memory, self._shapes = columns, builder, memory, shapes
+        self._nothing = builder.node()
+        self._unknown = -1
+        self._shared: dict[str, int] = {}
+        self._static: dict[int, int] = {}
+        self.callbacks: list[NDArray[np.int64]] = []  # (instruction, call rule)
+
+    def shared(self, name: str) -> int:
+        """Return the node of a shared name."""
+        if name not in self._shared:
+            self._shared[name] = self._builder.node()
+        return self._shared[name]
+
+    def has(self, name: str) -> bool:
+        """Return whether anybody asked for a shared name."""
+        return name in self._shared
+
+    def apply(self, model: Model, sites: Sites) -> None:
+        """Write the effects of a model at every site."""
+        for effect in model:
+            self._apply(effect, sites)
+
+    def hold(self, model: Model, variable: int, allocation: int) -> None:
+        """Write what a declared variable contains."""
+        one, none = np.array([variable]), np.array([NONE])
+        sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
+        for effect in model:
+            if isinstance(effect, Holds):
+                self._builder.fill(allocation, 0, self._node(effect.term, sites))
+            else:
+                self._apply(effect, sites)
+
+    def _apply(self, effect: Effect, sites: Sites) -> None:
+        builder, origin = self._builder, sites.origin
+        match effect:
+            case Returns(term):
+                there = sites.result >= 0
+                node = self._node(term, sites)
+                builder.copy(sites.result[there], node[there], origin[there])
+            case Stores(pointer, term):
+                builder.store(self._node(pointer, sites), self._node(term, sites), origin)
+            case Shares(name, term):
+                builder.copy(self.shared(name), self._node(term, sites), origin)
+            case Copies():
+                self._copy(effect, sites)
+            case Calls():
+                self._call(effect, sites)
+            case Escapes(term):
+                builder.flag(self._node(term, sites), TO_OUTSIDE)
+            case Holds():
+                raise AssertionError("only a variable holds")
+
+    def _node(self, term: Term, sites: Sites) -> I64:
+        """Return the node of a term at each site."""
+        count = len(sites.origin)
+        match term:
+            case Argument(place):
+                return sites.argument(place, self._nothing)
+            case Anywhere(inner, step):
+                return self._anywhere(self._node(inner, sites), step, sites)
+            case Contents(inner):
+                return self._builder.loaded(self._node(inner, sites), sites.origin)
+            case Heap():
+                return self._heap(term, sites)
+            case Named("variadic"):
+                return self._variadic(sites)
+            case Named(name):
+                return np.full(count, self._named(name, sites.callee))
+
+    def _anywhere(self, node: I64, step: int | None, sites: Sites) -> I64:
+        """Return nodes that point anywhere, or in steps of a constant, into what nodes point to."""
+        nothing = np.full(len(node), self._nothing)
+        size = nothing if step is None else sites.argument(step, self._nothing)
+        known, n_bytes = self._columns.constant(size)
+        known &= n_bytes > 0
+        found = self._builder.nodes(len(node))
+        self._builder.move(found[known], node[known], 0, n_bytes[known], sites.origin[known])
+        self._builder.anywhere(found[~known], node[~known], sites.origin[~known])
+        return found
+
+    def _named(self, name: str, callee: int) -> int:
+        if name == "_":
+            return self._nothing
+        if name == "static":
+            return self._static_of(callee)
+        if name == "unknown":
+            if self._unknown < 0:
+                self._unknown = self._builder.node()
+                self._builder.flag(self._unknown, FROM_OUTSIDE)
+            return self._unknown
+        return self.shared(name)
+
+    def _static_of(self, callee: int) -> int:
+        """Return a node that points to what a function keeps for itself."""
+        if callee not in self._static:
+            self._static[callee] = self._builder.node()
+            kept = self._builder.allocate(AllocationKind.STATIC, callee, self._shapes.cells())
+            self._builder.address(self._static[callee], kept)
+        return self._static[callee]
+
+    def _heap(self, term: Heap, sites: Sites) -> I64:
+        """Return nodes that point to new storage; the same one wherever a model names it."""
+        if term not in sites.made:
+            kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
+            new = self._builder.allocate(
+                *(kind, sites.site, sites.shape), callee=sites.callee, n_bytes=sites.n_bytes
+            )
+            sites.made[term] = self._builder.nodes(len(new))
+            self._builder.address(sites.made[term], new, 0, sites.origin)
+        return sites.made[term]
+
+    def _variadic(self, sites: Sites) -> I64:
+        found = np.full(len(sites.origin), self._nothing)
+        there = sites.variadic >= 0
+        found[there] = self._builder.nodes(int(there.sum()))
+        self._builder.address(found[there], sites.variadic[there], 0, sites.origin[there])
+        return found
+
+    def _call(self, effect: Calls, sites: Sites) -> None:
+        """Write that the library calls what it was given."""
+        count, n_actuals = len(sites.origin), len(effect.arguments)
+        actuals = np.empty((count, n_actuals), np.int64)
+        for place, term in enumerate(effect.arguments):
+            actuals[:, place] = self._node(term, sites)
+        result = NONE if effect.result is None else self.shared(effect.result)
+        callee = self._node(effect.callee, sites)
+        offsets = np.arange(count + 1) * n_actuals
+        rules = self._builder.calls(callee, offsets, actuals.ravel(), result, sites.origin)
+        self.callbacks.append(np.stack([sites.origin, rules], axis=1))
+
+    def _copy(self, effect: Copies, sites: Sites) -> None:
+        """Write a copy of memory, exactly where its size is a constant or so many elements."""
+        to, source = self._node(effect.to, sites), self._node(effect.source, sites)
+        if effect.size is None:
+            n_bytes = stride = np.full(len(to), -1)
+        else:
+            n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
+        self._memory.copy(to, source, n_bytes, stride, sites.origin)
+
+    def _sizes(self, size: I64) -> tuple[I64, I64]:
+        """Return (bytes of one element, stride) behind each size in bytes; -1 where not known."""
+        columns = self._columns
+        is_constant, n_bytes = columns.constant(size)
+        n_bytes = np.where(is_constant, n_bytes, -1)
+        stride = np.zeros(len(size), np.int64)
+        opcode = columns.opcode_of(size)
+        table, base = columns.program.instructions, columns.program.bases[4]
+        for place in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
+            factor = table.operands_of(int(size[place]) - base)[1:]
+            known, amount = columns.constant(factor)
+            element = (
+                int(amount[0]) if opcode[place] == Opcode.MUL else 1 << min(int(amount[0]), 62)
+            )
+            if known[0] and element > 1:
+                n_bytes[place], stride[place] = _element(element, columns.word_bytes)
+        return n_bytes, stride
+
+
+def _element(n_bytes: int, word: int) -> tuple[int, int]:
+    """Return (bytes, stride) of elements; those of odd size are cut so that no word is missed."""
+    if n_bytes % word == 0:
+        return n_bytes, n_bytes
+    step = int(np.gcd(n_bytes, word))
+    return (step, step) if step > 1 else (-1, 0)
 
 
 class Externals:
@@ -25,7 +245,7 @@ class Externals:
         columns: Columns,
         builder: PointerBuilder,
         functions: FunctionTable,
-        heap: Heap,
+        heap: HeapAllocations,
         models: Models,
     ) -> None:
         self.columns, self.builder, self.functions = columns, builder, functions

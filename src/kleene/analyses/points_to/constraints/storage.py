@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.externals import Models
 from kleene.analyses.points_to.constraints.functions import FunctionTable
-from kleene.analyses.points_to.constraints.initialisers import leaves_of
-from kleene.analyses.points_to.constraints.models import Models
+from kleene.analyses.points_to.layouts import Shapes
 from kleene.analyses.points_to.library import Library
-from kleene.analyses.points_to.library.effects import Holds
+from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.analyses.points_to.shapes import Shapes
 from kleene.base.arrays import I32, I64
-from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
+from kleene.ir.codes import ConstantKind, GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
 from kleene.solvers.inclusion import TO_OUTSIDE
 
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
@@ -131,3 +132,68 @@ def generate_command_line(
         node = builder.node()
         builder.address(node, strings)
         builder.fill(array, 0, node)
+
+
+_AGGREGATE, _SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
+_STRUCT = int(TypeKind.STRUCT)
+
+
+def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
+    """Return (which value, byte in it, value there) of every leaf that may be an address."""
+    program = columns.program
+    types, constants = program.types, program.constants
+    found: tuple[I64, I64, I64] = _leaves(
+        *(values.astype(np.int64), program.bases[1], columns.flows, program.value_types),
+        *(constants.kind, constants.offsets, constants.operands),
+        *(types.kind, types.bits, types.size, types.offsets, types.elements, types.field_offset),
+    )
+    return found
+
+
+@entry_point
+def _leaves(
+    roots: Any,
+    base: Any,
+    flows: Any,
+    value_types: Any,
+    constant_kind: Any,
+    operand_offsets: Any,
+    operands: Any,
+    kind: Any,
+    bits: Any,
+    size: Any,
+    offsets: Any,
+    elements: Any,
+    field_offset: Any,
+) -> Any:
+    found = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    stack = [(np.int64(0), np.int64(0)) for _ in range(0)]
+    for root in range(len(roots)):
+        stack.append((roots[root], np.int64(0)))
+        while len(stack):
+            value, byte = stack.pop()
+            if not flows[value]:
+                continue
+            row = value - base
+            inner = 0 <= row < len(constant_kind) and (
+                constant_kind[row] == _AGGREGATE or constant_kind[row] == _SPLAT
+            )
+            if not inner:
+                found.append((np.int64(root), byte, value))
+                continue
+            whole, first = value_types[value], operand_offsets[row]
+            count, step = operand_offsets[row + 1] - first, np.int64(0)
+            if kind[whole] != _STRUCT:
+                step = size[elements[offsets[whole]]]
+            if constant_kind[row] == _SPLAT:
+                count = bits[whole]
+            for i in range(count):
+                part = operands[first if constant_kind[row] == _SPLAT else first + i]
+                place = i * step
+                if kind[whole] == _STRUCT:
+                    place = field_offset[offsets[whole] + i]
+                stack.append((np.int64(part), byte + place))
+    columns = np.empty((3, len(found)), np.int64)
+    for i in range(len(found)):
+        columns[0, i], columns[1, i], columns[2, i] = found[i]
+    return columns[0], columns[1], columns[2]

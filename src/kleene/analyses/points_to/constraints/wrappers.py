@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kleene.analyses.points_to.constraints.calls import CallTable
 from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.functions import CallTable
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, Passing, ValueKind
 from kleene.ir.program import Program
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from kleene.analyses.points_to.library.effects import Model, heap_of
-from kleene.analyses.points_to.library.parser import parse_models
+from kleene.analyses.points_to.library.language import Model, heap_of, parse_models
 from kleene.base.errors import SourceError, Span
 
 __all__ = ["Library", "Model", "builtin", "heap_of", "read_models"]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from kleene.analyses.points_to.compiled import no_refcount
-from kleene.analyses.points_to.landings.addresses import advance, period, shift, surround, sweep
-from kleene.analyses.points_to.landings.constants import add
-from kleene.analyses.points_to.landings.frame import (
+from kleene.analyses.points_to.images.constants import (
+    N_RESIDUES,
+    Scratch,
+    add,
+    advance,
+    period,
+    shift,
+    surround,
+    sweep,
+)
+from kleene.analyses.points_to.images.layout_arrays import (
     ARRAY,
     BEGIN,
     BIT,
@@ -21,14 +29,18 @@ from kleene.analyses.points_to.landings.frame import (
     SPAN,
     START,
     STRIDE,
-    UNBOUNDED,
     Frame,
     Grid,
+    Set,
     count_places,
+    following,
+    has,
+    join,
     place_of,
+    put,
+    put_all,
 )
-from kleene.analyses.points_to.landings.scratch import N_RESIDUES, Scratch
-from kleene.analyses.points_to.landings.sets import Set, following, has, join, put, put_all
+from kleene.analyses.points_to.object_layout import UNBOUNDED
 from kleene.base.arrays import I64
 
 

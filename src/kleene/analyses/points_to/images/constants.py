@@ -1,32 +1,79 @@
-"""The addresses that a place stands for, and the places that have addresses of a residue."""
+"""Memory to work in while the moves of one shape are followed."""
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import no_refcount
-from kleene.analyses.points_to.landings.frame import (
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.analyses.points_to.compiled import device_function, no_refcount
+from kleene.analyses.points_to.images.layout_arrays import (
     ARRAY,
     BEGIN,
     BIT,
     BYTE,
     COUNT,
     EXTENT,
+    FIRST_PLACE,
     FIRST_START,
     HAS_END,
+    HOLD,
+    HOLDS_CONSTANTS,
+    MASK,
     N_BYTES,
     PARENT,
     PLACE,
     SPAN,
+    START,
     STRIDE,
-    UNBOUNDED,
     WIDTH,
     Frame,
     Grid,
+    Set,
     count_places,
     count_rows,
     locate,
+    n_words,
+    put,
+    put_all,
 )
-from kleene.analyses.points_to.landings.scratch import AROUND, CHOICES, CHOSEN, LOW, PAST
-from kleene.analyses.points_to.landings.sets import Set, put
+from kleene.analyses.points_to.object_layout import UNBOUNDED
+from kleene.base.arrays import I64
+
+# Rows of an enumeration of addresses: per array around a place, innermost first, its row, the first
+# element to choose, how many there are to choose, and which of these is chosen. The last row has
+# the array that is taken past its end, or -1, and whether elements were left out that go outside.
+AROUND, LOW, CHOICES, CHOSEN, PAST, N_WALK = range(6)
+DEEPEST = 16  # arrays in one another: see shapes
+N_RESIDUES = 1 << 8  # remembered at a time, of a stride and of one divisor of it
+
+
+class Scratch(NamedTuple):
+    """What the pieces write on: sets of places of the shape, and addresses."""
+
+    landing: Set  # per place: where a move takes it
+    following: Set  # per place: where one more stride takes it
+    between: Set  # two: on the way
+    swept: Set  # two per residue: the places that have addresses of it
+    swept_modulus: I64  # per row of `swept`: which modulus it is of, 0 before there is one
+    walks: Grid  # two enumerations of addresses
+
+
+@device_function
+def scratch_for(n_rows: int) -> Scratch:
+    """Return memory for a shape of so many places, of which the last, the blur, leads to all."""
+    width = n_words(n_rows)
+    landing, following = np.zeros((n_rows, width), np.uint64), np.zeros((n_rows, width), np.uint64)
+    put_all(landing[n_rows - 1], n_rows)
+    put_all(following[n_rows - 1], n_rows)
+    return Scratch(
+        landing,
+        following,
+        np.empty((2, width), np.uint64),
+        np.empty((2 * N_RESIDUES, width), np.uint64),
+        np.zeros(2 * N_RESIDUES, np.int64),
+        np.zeros((2, N_WALK, DEEPEST), np.int64),
+    )
 
 
 @no_refcount
@@ -163,4 +210,88 @@ def _sweep_place(
             put(found, f.starts[start, PLACE] + mask)
             if distance or stride < f.starts[start, EXTENT]:
                 put(found, count_rows(f, shape) - 1)
+        going = advance(depth, walk)
+
+
+_MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
+
+
+@no_refcount
+def add(
+    f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: Set, walks: Grid
+) -> bool:
+    """Note where a constant takes a place; return whether all of it stays in the allocation."""
+    size = f.shapes[shape, N_BYTES]
+    if place == count_places(f, shape):
+        return locate(f, shape, size + constant, found)
+    row = f.shapes[shape, FIRST_PLACE] + place
+    start, mask = f.places[row, START], f.places[row, MASK]
+    if f.starts[start, ARRAY] < 0:
+        return locate(f, shape, f.starts[start, BYTE] + constant, found)
+    depth = surround(f, start, walks[0])
+    if constant == 0 or (not in_bytes and _stays(f, depth, mask, constant, walks[0])):
+        put(found, place)
+        return True
+    if near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
+        _sweep_more(f, shape, start, depth, mask, constant, found, walks)
+        return False
+    all_inside, going = not walks[0, PAST, 1], True
+    while going:
+        address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walks[0]) + constant
+        all_inside &= locate(f, shape, address, found)
+        going = advance(depth, walks[0])
+    if constant < 0:
+        for i in range(depth):
+            _come_back(f, shape, row, depth, i, constant, found, walks[0])
+    return all_inside
+
+
+@no_refcount
+def _sweep_more(
+    f: Frame,
+    shape: int,
+    start: int,
+    depth: int,
+    mask: int,
+    constant: int,
+    found: Set,
+    walks: Grid,
+) -> None:
+    """Note all that lies any number of elements from where a constant takes a place, and more."""
+    stride = 0
+    for i in range(depth):
+        rest = f.arrays[walks[0, AROUND, i], STRIDE]
+        while rest:
+            stride, rest = rest, stride % rest
+    sweep(f, shape, (f.starts[start, BYTE] + constant) % stride, stride, found, walks[1])
+
+
+@no_refcount
+def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
+    """Return whether a constant takes the others of an array to the others."""
+    for i in range(depth):
+        array = walk[AROUND, i]
+        fits = constant % f.arrays[array, STRIDE] == 0 and 0 < constant < f.arrays[array, SPAN]
+        if fits and f.arrays[array, HOLD] >= HOLDS_CONSTANTS and repeats(f, array, mask):
+            return True
+    return False
+
+
+@no_refcount
+def _come_back(
+    f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: Set, walk: Grid
+) -> None:
+    """Note where a constant takes a pointer past the i-th array around, if it is back into it."""
+    start, mask, array = f.places[row, START], f.places[row, MASK], walk[AROUND, i]
+    may_be_past = f.arrays[array, COUNT] == 1 or repeats(f, array, mask)
+    if not may_be_past or f.arrays[array, SPAN] == UNBOUNDED:
+        return
+    near(f, f.shapes[shape, N_BYTES], depth, mask, constant, walk)
+    walk[PAST, 0] = i
+    going = True
+    while going:
+        address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walk) + constant
+        inside = address - f.arrays[array, BEGIN] - shift(f, i + 1, depth, mask, walk)
+        if 0 <= inside < f.arrays[array, SPAN]:
+            locate(f, shape, address, found)
         going = advance(depth, walk)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.analyses.points_to.compiled import device_function, entry_point, no_refcount
-from kleene.analyses.points_to.landings.constants import add
-from kleene.analyses.points_to.landings.frame import (
+from kleene.analyses.points_to.images.constants import Scratch, add, scratch_for
+from kleene.analyses.points_to.images.indices import land, sweep_all
+from kleene.analyses.points_to.images.layout_arrays import (
     ARRAY,
     BEGIN,
     BYTE,
@@ -20,15 +21,13 @@ from kleene.analyses.points_to.landings.frame import (
     SPAN,
     START,
     STRIDE,
-    UNBOUNDED,
     Frame,
     count_places,
     count_rows,
+    pack,
     place_of,
 )
-from kleene.analyses.points_to.landings.indices import land, sweep_all
-from kleene.analyses.points_to.landings.scratch import Scratch, scratch_for
-from kleene.analyses.points_to.landings.sets import pack
+from kleene.analyses.points_to.object_layout import UNBOUNDED
 from kleene.base.arrays import I32, I64, U8
 from kleene.kernels.bits import product
 

@@ -22,19 +22,21 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.points_to.cuts import (
+from kleene.analyses.points_to.images import Layout, lay_out
+from kleene.analyses.points_to.object_layout import (
     CELL,
     RAW_BYTES,
     SIZED_RAW_BYTES,
+    UNBOUNDED,
+    Cutter,
+    Listed,
     Shape,
+    Spot,
     Start,
     add_raw,
     raw,
 )
-from kleene.analyses.points_to.landings import UNBOUNDED
-from kleene.analyses.points_to.layout import Layout, lay_out
-from kleene.analyses.points_to.moves import Moves
-from kleene.analyses.points_to.type_cuts import Cutter, Listed, Spot
+from kleene.analyses.points_to.offset_edges import Moves
 from kleene.base.arrays import I32
 from kleene.ir.codes import TypeKind
 from kleene.ir.tables import Strings, Types
