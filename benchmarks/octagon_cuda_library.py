@@ -29,9 +29,9 @@ def octagon(n: int, device: str, seed: int) -> Octagon:
     names = tuple(f"x{k:04}" for k in range(n))
     m = loose(n, "int64", seed)
     dtype = minplus.exact_dtype(n, int(minplus.magnitude(m)))
-    draft = Octagon.top(names, device=device).edit()
-    draft.store(names, m.astype(dtype), 1, Kinds(tighten=True, is_mixed=False))
-    return draft.done()
+    builder = Octagon.top(names, device=device).builder()
+    builder.store(names, m.astype(dtype), 1, Kinds(tighten=True, is_mixed=False))
+    return builder.build()
 
 
 def operations(n: int, device: str) -> dict[str, Callable[[], Any]]:

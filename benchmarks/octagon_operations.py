@@ -3,8 +3,8 @@
 Both are called from Python, PPL through ctypes, with closed octagons, and with expressions and
 constraints made before the clock runs. PPL's octagons are of double; ours have float64 bounds
 rounded upwards, and beside that exact integers. PPL closes lazily: after every operation its
-octagon is closed, in the time, as ours always are. "In place" changes a draft, and PPL's octagon;
-"new value" leaves the old one as it was: PPL copies it first. Values keep a table of their blocks
+octagon is closed, in the time, as ours always are. "In place" changes a builder, and PPL's octagon;
+"new value" leaves the old one as it was: PPL copies it first. Values keep a table of their components
 once it was needed: a join or comparison of blocks of 8 finds it there, as the second one of any two
 values does; "both new" makes the tables of both anew.
 
@@ -37,7 +37,7 @@ from benchmarks.harness import Measurement, Table, measure, seconds
 from benchmarks.ppl_operations import Rival
 from kleene import Octagon
 from kleene.algebra import Linear, expression
-from kleene.algebra.builder import Editor
+from kleene.algebra.builder import Builder
 from kleene.algebra.dbm import stored
 from kleene.algebra.partition import Kinds
 from kleene.kernels import minplus
@@ -77,7 +77,7 @@ def octagon(m: np.ndarray, kind: str, start: Octagon) -> Octagon:
     """Return the octagon of these bounds, of the variables and numbers of `start`."""
     n, floats = minplus.n_variables(len(m)), start.is_float
     names = tuple(start.variables)
-    draft = start.edit()
+    builder = start.builder()
     step = BLOCK if kind == "blocks of 8" else n
     for first in range(0, n, step):
         part = np.full(minplus.size(step), 0, m.dtype)
@@ -85,8 +85,8 @@ def octagon(m: np.ndarray, kind: str, start: Octagon) -> Octagon:
         dtype = np.float64 if floats else minplus.exact_dtype(step, int(minplus.magnitude(part)))
         part = minplus.convert(np.empty(len(part), dtype), part)
         assert minplus.close(part, tighten=not floats)
-        draft.store(names[first : first + step], part, 1, Kinds(not floats, False))
-    return draft.done()
+        builder.store(names[first : first + step], part, 1, Kinds(not floats, False))
+    return builder.build()
 
 
 def rival_of(m: np.ndarray, names: tuple[str, ...]) -> Rival:
@@ -134,7 +134,7 @@ def together(found: Sequence[Measurement]) -> Measurement:
 
 @dataclass
 class Case:
-    """One operation on ours and theirs; `ours` is given a draft or a value, `theirs` an octagon."""
+    """One operation on both; `ours` is given a builder or a value, `theirs` an octagon."""
 
     name: str
     ours: Callable[[Any, Octagon], Any]
@@ -153,47 +153,47 @@ def cases(a: Octagon, rival: Rival | None) -> list[Case]:
         _assignment("x := x + c", expression(f"{X} + 3"), rival),
         _assignment("x := y + c", expression(f"{Y} + 3"), rival),
         _assignment("x := c", expression("3"), rival),
-        Case("forget x", lambda draft, _: draft.forget(X), lambda one, _: one.forget(X)),
+        Case("forget x", lambda builder, _: builder.forget(X), lambda one, _: one.forget(X)),
         Case("join", lambda one, b: one.join(b), Rival.join, in_place=False),
         Case("meet", lambda one, b: one.meet(b), Rival.meet, in_place=False, again=False),
     ]
     if high <= 10_000:
         found.insert(1, _guard("guard that holds", wide, rival, again=True))
     if len(a.table().parts) == 1:
-        found.append(Case("join in place", lambda draft, b: draft.join(b), Rival.join))
+        found.append(Case("join in place", lambda builder, b: builder.join(b), Rival.join))
     return found
 
 
 def _guard(name: str, value: Linear, rival: Rival | None, *, again: bool) -> Case:
     constraint, theirs = value <= 0, rival and rival.prepared_guard(value)
     return Case(
-        name, lambda draft, _: draft.guard(constraint), lambda one, _: theirs(one), again=again
+        name, lambda builder, _: builder.guard(constraint), lambda one, _: theirs(one), again=again
     )
 
 
 def _assignment(name: str, value: Linear, rival: Rival | None) -> Case:
     theirs = rival and rival.prepared_image(X, value)
-    return Case(name, lambda draft, _: draft.set(X, value), lambda one, _: theirs(one))
+    return Case(name, lambda builder, _: builder.set(X, value), lambda one, _: theirs(one))
 
 
-def own_draft(a: Octagon) -> Editor[Octagon]:
-    """Return a draft that has its own copy of the block of x."""
-    draft = a.edit()
-    draft.set(X, X)
-    return draft
+def own_builder(a: Octagon) -> Builder[Octagon]:
+    """Return a builder that has its own copy of the block of x."""
+    builder = a.builder()
+    builder.set(X, X)
+    return builder
 
 
 def ours_of(case: Case, a: Octagon, b: Octagon, calls: int) -> Measurement:
     """Return our times, and the value that comes out."""
     if not case.in_place:
         return per_call(lambda: case.ours(a, b), calls if case.again else 1)
-    draft = own_draft(a)
-    case.ours(draft, b)
-    value = draft.done()
+    builder = own_builder(a)
+    case.ours(builder, b)
+    value = builder.build()
     if case.again:
-        changed = own_draft(a)
+        changed = own_builder(a)
         return replace(per_call(lambda: case.ours(changed, b), calls), result=value)
-    found = measure(lambda one: case.ours(one, b), repeat=7, setup=lambda: own_draft(a))
+    found = measure(lambda one: case.ours(one, b), repeat=7, setup=lambda: own_builder(a))
     return replace(found, result=value)
 
 
@@ -285,7 +285,7 @@ def first_join(
 
     def joined(one: Octagon, other: Octagon) -> Measurement:
         def fresh() -> tuple[Octagon, Octagon]:
-            return one.edit().done(), other.edit().done()
+            return one.builder().build(), other.builder().build()
 
         return measure(lambda both: both[0].join(both[1]), setup=fresh)
 

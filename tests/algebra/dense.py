@@ -1,4 +1,4 @@
-"""The judge: an octagon as one whole matrix of fractions, with plain loops, and programs to run."""
+"""The oracle: an octagon as one matrix of fractions, with plain loops, and programs to run."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def steps(n, bounds):
 
 
 def run(program, n, *, reals=False):
-    """Return the octagon and the dense judge after the steps of a program."""
+    """Return the octagon and the dense oracle after the steps of a program."""
     names = NAMES[:n]
     octagon = Octagon.top(() if reals else names, reals=names if reals else ())
     dense = Dense(n, not reals)
@@ -167,13 +167,13 @@ def apply(octagon, dense, name, arguments):
     return octagon.assign(*assignment(*arguments), strict=True), dense.assign(*arguments)
 
 
-def apply_in_place(draft, name, arguments):
+def apply_in_place(builder, name, arguments):
     if name == "meet":
-        draft.meet([constraint(*arguments)])
+        builder.meet([constraint(*arguments)])
     elif name == "forget":
-        draft.forget(NAMES[arguments[0]])
+        builder.forget(NAMES[arguments[0]])
     else:
-        draft.set(*assignment(*arguments))
+        builder.set(*assignment(*arguments))
 
 
 def assignment(k, source, negate, step):

@@ -1,4 +1,4 @@
-"""What users may write and ask: several at once, intervals as coefficients, thresholds, drafts."""
+"""What users may write: several at once, intervals as coefficients, thresholds, builders."""
 
 from fractions import Fraction
 from itertools import product
@@ -148,26 +148,26 @@ def test_chains_with_such_thresholds_end():
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_drafts_answer_and_join(domain):
     value = domain.of_constraints("0 <= x <= 5, y == 2")
-    draft = value.edit()
-    draft.set("x", "x + 1")
-    assert draft.bound("x") == (1, 6)
-    assert draft.satisfies("y == 2")
-    assert not draft.is_bottom()
-    assert draft.to_box() == value.assign("x", "x + 1").to_box()
-    draft.join(value)
-    draft.narrow(value)
-    assert draft.done() == value.assign("x", "x + 1").join(value).narrow(value)
+    builder = value.builder()
+    builder.set("x", "x + 1")
+    assert builder.bound("x") == (1, 6)
+    assert builder.satisfies("y == 2")
+    assert not builder.is_bottom()
+    assert builder.to_box() == value.assign("x", "x + 1").to_box()
+    builder.join(value)
+    builder.narrow(value)
+    assert builder.build() == value.assign("x", "x + 1").join(value).narrow(value)
 
 
 @given(st.data(), st.booleans())
 def test_joining_in_place(data, again):
     a, b = data.draw(values(Octagon)), data.draw(values(Octagon))
-    draft = a.edit()
-    draft.set("x", "x")
-    draft.join(b)
+    builder = a.builder()
+    builder.set("x", "x")
+    builder.join(b)
     if again:
-        draft.join(a)
-    assert draft.done() == a.join(b)
+        builder.join(a)
+    assert builder.build() == a.join(b)
 
 
 FAULTS = [

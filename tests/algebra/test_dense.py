@@ -1,4 +1,4 @@
-"""Blocks are an economy, not an approximation: every operation equals that on one whole matrix."""
+"""Components are an economy, no approximation: operations equal those on one whole matrix."""
 
 from fractions import Fraction
 from math import inf
@@ -112,12 +112,12 @@ def test_widening(chain, reals):
     """Widening is that of the strengthened matrices, without thresholds."""
     (octagon, dense), *others = [run(program, N, reals=reals) for program in chain]
     raw = dense.square
-    for other, judge in others:
+    for other, oracle in others:
         octagon = octagon.widen(other)
         if raw is None:
-            raw = judge.square
-        elif judge.square is not None:
-            raw = widen_raw(raw, judge.square)
+            raw = oracle.square
+        elif oracle.square is not None:
+            raw = widen_raw(raw, oracle.square)
         agree(octagon, dense.closed(raw) if raw is not None else dense)
 
 
@@ -159,33 +159,33 @@ def test_many_constraints_at_once(rows, reals):
     for row in rows:
         dense = dense.meet(*row)
     start = Octagon.top(() if reals else names, reals=names if reals else ())
-    draft = start.edit()
-    draft.impose([(row.terms, row.bound) for row in (constraint(*one).row for one in rows)])
-    agree(draft.done(), dense)
+    builder = start.builder()
+    builder.impose([(row.terms, row.bound) for row in (constraint(*one).row for one in rows)])
+    agree(builder.build(), dense)
 
 
 @pytest.mark.parametrize("bits", [5, 20, 50, 200])
 def test_elements_are_as_wide_as_they_must_be(bits):
     octagon = Octagon.of_constraints(f"x <= {1 << bits}, y - x <= {1 << bits}, x + z <= 3")
     assert octagon.bound("x + y").high == 3 << bits
-    (block,) = octagon.blocks
-    assert n_variables(len(block.cells)) == 3
+    (component,) = octagon.partition
+    assert n_variables(len(component.cells)) == 3
     wanted = {5: "int16", 20: "int32", 50: "int64", 200: "object"}[bits]
-    assert block.cells.dtype.name == wanted
-    if wanted == "object":  # of machine's integers no block is made narrower
-        assert octagon.assign("x", 0).assign("y", 0).blocks.get("x").cells.dtype.name == "int16"
+    assert component.cells.dtype.name == wanted
+    if wanted == "object":  # of machine's integers no component is made narrower
+        assert octagon.assign("x", 0).assign("y", 0).partition.get("x").cells.dtype.name == "int16"
 
 
 @given(kinds(), st.lists(steps(N, SMALL), max_size=8))
-def test_a_draft_is_what_the_values_are(kind, more):
-    """Blocks of a draft are changed in place; variables that it forgot stay in them for a while."""
+def test_a_builder_is_what_the_values_are(kind, more):
+    """Components of a builder change in place; variables that it forgot stay in them a while."""
     program, reals = kind
     octagon, dense = run(program, N, reals=reals)
-    draft = octagon.edit(strict=True)
+    builder = octagon.builder(strict=True)
     for name, arguments in more:
         octagon, dense = apply(octagon, dense, name, arguments)
-        apply_in_place(draft, name, arguments)
-    made = draft.done()
+        apply_in_place(builder, name, arguments)
+    made = builder.build()
     agree(made, dense)
     assert made == octagon
     assert hash(made) == hash(octagon)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kleene import Octagon
 from kleene.algebra import memory
 from kleene.algebra.dbm import OBJECT
-from kleene.algebra.octagon import Shape
+from kleene.algebra.octagon import NumericDomain
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
@@ -54,7 +54,7 @@ def place():
         pytest.skip(f"no GPU ({GPU_PROBLEM}) and no host runner ({reason})")
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setitem(Shape.__dict__["top"].__func__.__kwdefaults__, "device", Device.CUDA)
+        patch.setitem(NumericDomain.__dict__["top"].__func__.__kwdefaults__, "device", Device.CUDA)
         if GPU_PROBLEM:
             stack.enter_context(launch.on_host())
             patch.setattr(launch, "gpu_problem", lambda: None)
@@ -63,8 +63,8 @@ def place():
 
 
 def is_all_there(value):
-    blocks = [*value.blocks, *(value.raw or ())]
-    exact = (block.cells for block in blocks if block.cells.dtype != OBJECT)
+    components = [*value.partition, *(value.raw or ())]
+    exact = (component.cells for component in components if component.cells.dtype != OBJECT)
     return all(memory.where(cells) is Device.CUDA for cells in exact)
 
 
@@ -132,8 +132,8 @@ def test_auto_moves_blocks_that_grow_and_shrink(monkeypatch):
     value = Octagon.top(NAMES, device="auto").meet("v - w <= 1", "x - y <= 2", "v >= 0", "y <= 5")
     assert {one.device for one in value.placement()} == {Device.CPU}
     grown = value.meet("w - x <= 3")
-    (block,) = grown.placement()
-    assert (block.device, block.why) == (Device.CUDA, "4 variables; a GPU pays from 4")
+    (component,) = grown.placement()
+    assert (component.device, component.why) == (Device.CUDA, "4 variables; a GPU pays from 4")
     assert grown.bound("v").high == value.meet("w - x <= 3").bound("v").high == 11
     assert grown.satisfies("v - y <= 6")
     shrunk = grown.forget("w")

@@ -164,15 +164,15 @@ def test_rename_and_project():
 def test_a_draft_changes_in_place_and_its_origin_does_not():
     origin = Octagon.of_constraints("x - y <= 3")
     text = str(origin)
-    draft = origin.edit()
-    draft.meet("y <= 1")
-    draft.set("x", "x + 1")
-    draft.set({"x": "y", "y": "x"})
-    made = draft.done()
+    builder = origin.builder()
+    builder.meet("y <= 1")
+    builder.set("x", "x + 1")
+    builder.set({"x": "y", "y": "x"})
+    made = builder.build()
     assert made == origin.meet("y <= 1").assign("x", "x + 1").assign({"x": "y", "y": "x"})
     assert str(origin) == text
     with pytest.raises(AttributeError):
-        draft.meet("x <= 0")
+        builder.meet("x <= 0")
 
 
 def test_values_keep_the_protocol():
@@ -250,10 +250,10 @@ def test_json_of_floats():
     [
         lambda data: data.update(version=99),
         lambda data: data.update(domain="Zone"),
-        lambda data: data["blocks"][0]["cells"].pop(),
-        lambda data: data["blocks"][0].update(scale=0),
-        lambda data: data["blocks"][0].update(names=7),
-        lambda data: data.pop("blocks"),
+        lambda data: data["components"][0]["cells"].pop(),
+        lambda data: data["components"][0].update(scale=0),
+        lambda data: data["components"][0].update(names=7),
+        lambda data: data.pop("components"),
     ],
 )
 def test_bad_data_is_refused(change):
@@ -264,7 +264,7 @@ def test_bad_data_is_refused(change):
     assert caught.value.id == "algebra/bad-data"
 
 
-@pytest.mark.parametrize("packed", [b"", b"kleene-shape\nxx", b"{}"])
+@pytest.mark.parametrize("packed", [b"", b"kleene-octagon\nxx", b"{}"])
 def test_bad_bytes_are_refused(packed):
     with pytest.raises(SourceError) as caught:
         Octagon.of_bytes(packed)

@@ -115,7 +115,7 @@ def test_integers_are_never_looser(program):
 
 
 def random_octagon(kind, n, seed):
-    """Return an octagon around a random point: dense, sparse, or in blocks of four."""
+    """Return an octagon around a random point: dense, sparse, or in components of four."""
     random = np.random.default_rng(seed)
     point = random.integers(-20, 21, n)
     ends = np.stack([point, -point], axis=1).reshape(-1)
@@ -123,14 +123,14 @@ def random_octagon(kind, n, seed):
     found = []
     for i in range(2 * n):
         for j in range((i | 1) + 1):
-            chance = {"dense": 1.0, "sparse": 1 / n, "blocks": (i >> 3) == (j >> 3)}[kind]
+            chance = {"dense": 1.0, "sparse": 1 / n, "components": (i >> 3) == (j >> 3)}[kind]
             if i != j and random.random() < chance:
                 bound = int(ends[j] - ends[i]) + int(random.integers(0, 20))
                 found.append((i, j, bound))
     return names, found
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "blocks"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "components"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_larger_octagons(kind, seed):
     names, found = random_octagon(kind, 12, seed)

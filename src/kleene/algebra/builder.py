@@ -1,4 +1,4 @@
-"""The operations of a draft as users ask for them: with text, names and several at once."""
+"""The operations of a builder as users ask for them: with text, names and several at once."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Generic, TypeVar
 from kleene.algebra import lattice_operations
 from kleene.algebra.linear import Linear
 from kleene.algebra.state import Condition, Expression, State, conditions, linear, unknown
-from kleene.algebra.transfer import Draft
+from kleene.algebra.transfer import TransferFunctions
 from kleene.base.errors import SourceError
 
 Value = TypeVar("Value", bound=State)
 
 
-class Editor(Draft, Generic[Value]):
-    """A value under change: methods change it in place, `done` gives the value and ends it."""
+class Builder(TransferFunctions, Generic[Value]):
+    """A value under change: methods change it in place, `build` gives the value and ends it."""
 
     __slots__ = ()
 
-    def done(self) -> Value:
+    def build(self) -> Value:
         """Return the value as it is now."""
         if self.loose:
             self.tidy()
         made: Value = self.domain(
             self.variables,
-            self.blocks.tidied(),
+            self.partition.tidied(),
             self.relations,
             is_empty=self.is_empty,
             is_float=self.is_float,
             device=self.device,
         )
         made.raw, made.exactness = self.raw, self.exactness
-        del self.blocks  # they are the value's now: further use of the draft fails
+        del self.partition  # they are the value's now: further use of the builder fails
         return made
 
     def meet(self, *given: Condition | State) -> None:
@@ -115,9 +115,9 @@ class Editor(Draft, Generic[Value]):
 
     def expand(self, origin: State, name: str, copy: str) -> None:
         """Give a new variable all that `origin` says about another."""
-        draft: Editor[State] = Editor(origin)
-        draft.rename_variables({name: copy})
-        self.meet(draft.done())
+        builder: Builder[State] = Builder(origin)
+        builder.rename_variables({name: copy})
+        self.meet(builder.build())
 
 
 def _after(name: str) -> str:

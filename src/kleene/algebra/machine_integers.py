@@ -33,7 +33,7 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from kleene.algebra.linear import Bound, Constraint, Linear
-from kleene.algebra.octagon import Shape
+from kleene.algebra.octagon import NumericDomain
 
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _SWAPPED = {"sgt": "slt", "sge": "sle", "ugt": "ult", "uge": "ule"}
@@ -565,7 +565,7 @@ def _bits(piece: _Piece, bit: int, on_low: bool, on_high: bool) -> Iterator[tupl
 # In zones and octagons
 
 Operand = str | int
-Value = TypeVar("Value", bound=Shape)
+Value = TypeVar("Value", bound=NumericDomain)
 _OPERATIONS: dict[str, Callable[..., MachineInterval]] = {
     "add": MachineInterval.add,
     "sub": MachineInterval.sub,
@@ -588,7 +588,7 @@ _CASTS: dict[str, Callable[[MachineInterval, int], MachineInterval]] = {
 }
 
 
-def range_of(value: Shape, operand: Operand, width: int) -> MachineInterval:
+def range_of(value: NumericDomain, operand: Operand, width: int) -> MachineInterval:
     """Return what a value says about an operand of `width` bits: a variable or a number."""
     if isinstance(operand, int):
         return MachineInterval.constant(width, operand)
@@ -709,7 +709,7 @@ def _form(
     return None
 
 
-def _fits(value: Shape, form: Linear, width: int) -> bool:
+def _fits(value: NumericDomain, form: Linear, width: int) -> bool:
     """Return whether every value of an expression is a signed integer of `width` bits."""
     full, bounds = MachineInterval.top(width), value.bound(form)
     return full.low <= bounds.low <= bounds.high <= full.high

@@ -1,9 +1,9 @@
-"""Where the cells of a block lie, in host memory or on the GPU; operations on them run there.
+"""Where the cells of a component lie, in host memory or on the GPU; operations on them run there.
 
-A value is asked for with a device: with "cpu" all its blocks are in host memory, with "cuda" all on
-the GPU, with "auto" those with so many variables that this pays. They stay where they are from one
-operation to the next: only answers are copied, and blocks that grow or shrink past that size.
-Cells of Python's integers (see `cells`) are always in host memory.
+A value is asked for with a device: with "cpu" all its components are in host memory, with "cuda"
+all on the GPU, with "auto" those with so many variables that this pays. They stay where they are
+from one operation to the next: only answers are copied, and components that grow or shrink past
+that size. Cells of Python's integers (see `cells`) are always in host memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def checked(device: Device | str) -> Device:
 
 
 def plan(n: int, device: Device) -> tuple[Device, str]:
-    """Return where a block of n variables lies in a value with this device, and why."""
+    """Return where a component of n variables lies in a value with this device, and why."""
     return choose(n) if device is Device.AUTO else (device, "asked for")
 
 
@@ -51,7 +51,7 @@ def is_here(m: Cells) -> bool:
 
 
 def settled(m: Cells, device: Device) -> Cells:
-    """Return the cells of a block where they belong, which is mostly where they are."""
+    """Return the cells of a component where they belong, which is mostly where they are."""
     if device is CPU and type(m) is np.ndarray:
         return m
     wanted, _ = plan(n_variables(len(m)), device)

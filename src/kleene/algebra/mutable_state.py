@@ -1,8 +1,8 @@
-"""The blocks of a draft: which are its own, how they are merged, split, stored and forgotten.
+"""The components of a builder: which are its own, how they are merged, split, stored and forgotten.
 
-Blocks that the draft did not make are shared with the value it came from, and are copied before
-they are changed: an operation costs what its blocks cost, plus copying a list of them when the
-draft is made.
+Components that the builder did not make are shared with the value it came from, and are copied
+before they are changed: an operation costs what its components cost, plus copying a list of them
+when the builder is made.
 """
 
 from __future__ import annotations
@@ -12,55 +12,57 @@ from typing import Any
 
 from kleene.algebra import dbm
 from kleene.algebra.memory import CPU, Cells, settled
-from kleene.algebra.partition import Block, Blocks, Kinds, Table, distinct, table_of
+from kleene.algebra.partition import Component, Kinds, Partition, Table, distinct, table_of
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
 from kleene.kernels.minplus import size
 from kleene.kernels.minplus.cpu import entry_points
 
-_FEW = 16  # variables of a block that is not split to save cells: calls cost more than they do
+_FEW = 16  # variables of a component that is not split to save cells: calls cost more than they do
 _ROUNDED = Exactness(OVER, "float64 bounds are rounded upwards")
 
 
-class Holder(State):
-    """A state whose blocks can be changed, merged and split."""
+class MutableState(State):
+    """A state whose components can be changed, merged and split."""
 
     __slots__ = ("domain", "loose", "owner", "strict")
 
     def __init__(self, state: State, *, strict: bool = False) -> None:
-        self.variables, self.blocks = state.variables, state.blocks.copy()
+        self.variables, self.partition = state.variables, state.partition.copy()
         self.relations, self.is_empty = state.relations, state.is_empty
         self.is_float, self.device = state.is_float, state.device
         self.raw, self.kept = None, None
         self.exactness = _ROUNDED if state.is_float else EXACT
         self.domain: Any = type(state)
         self.owner = object()
-        self.loose: list[Block] = []  # own blocks in which variables have become unrelated
+        self.loose: list[Component] = []  # own components in which variables have become unrelated
         self.strict = strict
 
     def table(self, at_least: Any = None) -> Table:
-        """Return the blocks as compiled code reads them; they change, so it is not kept."""
-        return table_of(self.blocks).widened(at_least)
+        """Return the components as compiled code reads them; they change, so it is not kept."""
+        return table_of(self.partition).widened(at_least)
 
-    def loosen(self, block: Block) -> None:
-        """Note that one more variable of an own block may be unrelated to the others."""
-        block.loose += 1
-        block.twice = None
-        if not self.loose or self.loose[-1] is not block:
-            self.loose.append(block)
+    def loosen(self, component: Component) -> None:
+        """Note that one more variable of an own component may be unrelated to the others."""
+        component.loose += 1
+        component.twice = None
+        if not self.loose or self.loose[-1] is not component:
+            self.loose.append(component)
 
     def tidy(self, *, exactly: bool = False) -> None:
-        """Split the blocks in which many variables have become unrelated."""
-        for block in self.loose:
+        """Split the components in which many variables have become unrelated."""
+        for component in self.loose:
             # To take out an eighth of many variables saves a quarter of the cells.
-            share = 2 if len(block.names) <= _FEW else 8
-            is_due = exactly or share * block.loose >= len(block.names)
-            if is_due or block.is_mixed:
-                self._split(block)
+            share = 2 if len(component.names) <= _FEW else 8
+            is_due = exactly or share * component.loose >= len(component.names)
+            if is_due or component.is_mixed:
+                self._split(component)
         self.loose = []
 
-    def _split(self, block: Block) -> None:
-        if self.blocks.get(block.names[0]) is block:
-            self.store(block.names, block.cells, block.scale, block.kinds(), exactly=True)
+    def _split(self, component: Component) -> None:
+        if self.partition.get(component.names[0]) is component:
+            self.store(
+                component.names, component.cells, component.scale, component.kinds(), exactly=True
+            )
 
     def note(self, precision: Precision, why: str) -> None:
         """Lower the exactness of what is being done: it is the best that there is, or not."""
@@ -70,18 +72,18 @@ class Holder(State):
 
     def clear(self) -> None:
         """Become empty."""
-        self.blocks, self.is_empty = Blocks(), True
+        self.partition, self.is_empty = Partition(), True
 
-    def copied(self, block: Block) -> Block:
-        """Return a copy in the place of a block that is not the draft's own."""
-        block = block.copy(self.owner)
-        self.blocks.put(block)
-        return block
+    def copied(self, component: Component) -> Component:
+        """Return a copy in the place of a component that is not the builder's own."""
+        component = component.copy(self.owner)
+        self.partition.put(component)
+        return component
 
-    def together(self, names: tuple[str, ...]) -> Block:
-        """Return one block that has all these variables, having merged theirs if need be."""
-        parts = distinct(map(self.blocks.get, names))
-        free = [name for name in names if name not in self.blocks]
+    def together(self, names: tuple[str, ...]) -> Component:
+        """Return one component that has all these variables, having merged theirs if need be."""
+        parts = distinct(map(self.partition.get, names))
+        free = [name for name in names if name not in self.partition]
         if len(parts) == 1 and not free:
             return parts[0]
         loose = [part for part in parts if part.loose]
@@ -91,38 +93,38 @@ class Holder(State):
             self._split(part)
         return self.together(names)
 
-    def _merged(self, parts: list[Block], free: list[str]) -> Block:
+    def _merged(self, parts: list[Component], free: list[str]) -> Component:
         every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
         kinds = self.kinds_of(every)
         if kinds.is_mixed:
             self.note(OVER, "related to reals, integers are treated as reals")
         cells, scale = self.assembled(every)
-        block = Block(every, cells, scale, kinds, self.owner)
-        self.blocks.put(block)
-        return block
+        component = Component(every, cells, scale, kinds, self.owner)
+        self.partition.put(component)
+        return component
 
-    def writable(self, block: Block, bound: int = 0, factor: int = 1) -> Cells:
-        """Return the cells of a block times `factor`, to be changed, with room for a bound."""
-        is_own = block.owner is self.owner
-        n = len(block.names)
-        return dbm.with_room(block.cells, n, bound, factor, in_place=is_own)
+    def writable(self, component: Component, bound: int = 0, factor: int = 1) -> Cells:
+        """Return the cells of a component times `factor`, to be changed, with room for a bound."""
+        is_own = component.owner is self.owner
+        n = len(component.names)
+        return dbm.with_room(component.cells, n, bound, factor, in_place=is_own)
 
-    def replace(self, block: Block, m: Cells, scale: int) -> None:
-        """Store new cells for the variables of a block."""
+    def replace(self, component: Component, m: Cells, scale: int) -> None:
+        """Store new cells for the variables of a component."""
         by = dbm.divisor(m, scale)
         if by > 1:
             m, scale = dbm.divided(m, by), scale // by
         m = settled(m, self.device)
-        if block.owner is self.owner:
-            block.put(m, scale)
+        if component.owner is self.owner:
+            component.put(m, scale)
         else:
-            new = Block(block.names, m, scale, block.kinds(), self.owner)
-            self.blocks.put(new)
+            new = Component(component.names, m, scale, component.kinds(), self.owner)
+            self.partition.put(new)
 
     def store(
         self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, *, exactly: bool = False
     ) -> None:
-        """Store closed cells of variables that are in no block, split where that saves enough."""
+        """Store closed cells of variables of no component, split where that saves enough."""
         n = len(names)
         if self.is_empty or not n:
             return None
@@ -143,7 +145,7 @@ class Holder(State):
     def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds) -> None:
         if kinds.is_mixed:
             kinds = self.kinds_of(names)
-            if kinds.tighten:  # what is left of a mixed block is all integers
+            if kinds.tighten:  # what is left of a mixed component is all integers
                 m, scale = dbm.divided(m, scale), 1
                 if not dbm.close(m, True):
                     return self.clear()
@@ -154,44 +156,46 @@ class Holder(State):
     def _store(
         self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, loose: int
     ) -> None:
-        block = Block(names, m, scale, kinds, self.owner)
-        block.loose = loose
-        if len(names) == 1 and block.ends() == [None, None]:
-            return self.blocks.drop(names[0])
-        self.blocks.put(block)
+        component = Component(names, m, scale, kinds, self.owner)
+        component.loose = loose
+        if len(names) == 1 and component.ends() == [None, None]:
+            return self.partition.drop(names[0])
+        self.partition.put(component)
         if scale > 1 or self.device is not CPU:
-            self.replace(block, m, scale)
+            self.replace(component, m, scale)
 
     def forget(self, name: str) -> None:
         """Drop what is known about a variable."""
-        block = self.blocks.get(name)
-        if block is None:
+        component = self.partition.get(name)
+        if component is None:
             self.is_integer(name)
             return None
-        if not block.is_plain or len(block.names) == 1:
-            return self._take_out(name, block)
-        if block.owner is not self.owner:
-            block = self.copied(block)
-        entry_points.forget_one(block.cells, block.index[name], block.outer)
-        self.loosen(block)
+        if not component.is_plain or len(component.names) == 1:
+            return self._take_out(name, component)
+        if component.owner is not self.owner:
+            component = self.copied(component)
+        entry_points.forget_one(component.cells, component.index[name], component.outer)
+        self.loosen(component)
         return None
 
-    def _take_out(self, name: str, block: Block) -> None:
-        """Make a block without one of its variables."""
-        self.blocks.drop(name)
-        rest = tuple(other for other in block.names if other != name)
-        cells = dbm.select(block.cells, [block.index[other] for other in rest])
-        self.store(rest, cells, block.scale, block.kinds(), exactly=True)
+    def _take_out(self, name: str, component: Component) -> None:
+        """Make a component without one of its variables."""
+        self.partition.drop(name)
+        rest = tuple(other for other in component.names if other != name)
+        cells = dbm.select(component.cells, [component.index[other] for other in rest])
+        self.store(rest, cells, component.scale, component.kinds(), exactly=True)
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give variables other names, all at once."""
         moved = []
-        for block in distinct(map(self.blocks.get, names)):
-            self.blocks.drop(block.names[0])
-            new = [names.get(name, name) for name in block.names]
+        for component in distinct(map(self.partition.get, names)):
+            self.partition.drop(component.names[0])
+            new = [names.get(name, name) for name in component.names]
             order = sorted(range(len(new)), key=new.__getitem__)
-            cells = dbm.select(block.cells, order)
+            cells = dbm.select(component.cells, order)
             ascending = tuple(new[k] for k in order)
-            moved.append(Block(ascending, cells, block.scale, block.kinds(), self.owner))
-        for block in moved:
-            self.blocks.put(block)
+            moved.append(
+                Component(ascending, cells, component.scale, component.kinds(), self.owner)
+            )
+        for component in moved:
+            self.partition.put(component)

@@ -1,7 +1,8 @@
 """The library that `Interval`, `Zone` and `Octagon` share: values, and every operation on them.
 
 A value is a set of points of named variables, each an integer or a real. Values never change, and
-operations give new ones; `edit()` gives a draft to change in place, where many operations follow.
+operations give new ones; `builder()` gives a builder to change in place, where many operations
+follow.
 """
 
 from __future__ import annotations
@@ -13,24 +14,24 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from kleene.algebra import lattice_operations as operations
 from kleene.algebra import memory, rendering, serialization
-from kleene.algebra.builder import Editor, same_domain, union
+from kleene.algebra.builder import Builder, same_domain, union
 from kleene.algebra.dbm import OBJECT
 from kleene.algebra.linear import Bound, Constraint, Number, exactly, row_of
-from kleene.algebra.partition import Block, Blocks
+from kleene.algebra.partition import Component, Partition
 from kleene.algebra.state import Condition, Expression, Names, Relations, State, conditions, named
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 
 
 class Placement(NamedTuple):
-    """Where the block of some variables lies."""
+    """Where the component of some variables lies."""
 
     names: tuple[str, ...]
     device: Device
     why: str
 
 
-class Shape(State):
+class NumericDomain(State):
     """A set of points, described by bounds; what they may be on is said by the subclass."""
 
     __slots__ = ("_hash",)
@@ -64,14 +65,14 @@ class Shape(State):
         if len(kinds) < len(named(integers)) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
         where = memory.checked(device)
-        return cls(kinds, Blocks(), cls._RELATIONS, is_float=floats, device=where)
+        return cls(kinds, Partition(), cls._RELATIONS, is_float=floats, device=where)
 
     @classmethod
     def bottom(cls, integers: Names = (), **options: Any) -> Self:
         """Return no points; the arguments are those of `top`."""
-        draft = cls.top(integers, **options).edit()
-        draft.clear()
-        return draft.done()
+        builder = cls.top(integers, **options).builder()
+        builder.clear()
+        return builder.build()
 
     @classmethod
     def of_constraints(cls, *given: Condition, **options: Any) -> Self:
@@ -90,28 +91,28 @@ class Shape(State):
     def of_box(cls, box: Mapping[str, tuple[Number, Number]], **options: Any) -> Self:
         """Return the points with each variable between its two bounds, which may be infinite."""
         reals = named(options.get("reals", ()))
-        draft = cls.top([name for name in box if name not in reals], **options).edit()
+        builder = cls.top([name for name in box if name not in reals], **options).builder()
         for name, ends in box.items():
             low, high = _two(name, ends)
             if exactly(low) == inf or exactly(high) == -inf or exactly(low) > exactly(high):
-                draft.clear()
+                builder.clear()
             above = row_of(((name, Fraction(1)),), exactly(high))
             below = row_of(((name, Fraction(-1)),), -exactly(low))
-            draft.guard_rows((above, below))
-        return draft.done()
+            builder.guard_rows((above, below))
+        return builder.build()
 
     @classmethod
-    def of(cls, other: Shape) -> Self:
+    def of(cls, other: NumericDomain) -> Self:
         """Return the least value of this domain around a value of another."""
         made = cls.top(**other.options())
         if isinstance(other, cls):
             return other
         if other.is_empty:
             return cls.bottom(**other.options())
-        draft = made.edit()
+        builder = made.builder()
         found = other.constraints(minimal=False)
-        draft.guard(*(one for one in found if draft.holds(one.row.terms)))
-        return draft.done()
+        builder.guard(*(one for one in found if builder.holds(one.row.terms)))
+        return builder.build()
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of `top` for the same variables and numbers."""
@@ -122,9 +123,9 @@ class Shape(State):
             "device": self.device,
         }
 
-    def edit(self, *, strict: bool = False) -> Editor[Self]:
-        """Return a draft of this value, to be changed in place."""
-        return Editor(self, strict=strict)
+    def builder(self, *, strict: bool = False) -> Builder[Self]:
+        """Return a builder of this value, to be changed in place."""
+        return Builder(self, strict=strict)
 
     # Operations on one value
 
@@ -137,9 +138,9 @@ class Shape(State):
         Raises:
             SourceError: `algebra/not-representable`, `algebra/unknown-variable`, or of the parser.
         """
-        draft = self.edit(strict=strict)
-        draft.meet(*given)
-        return draft.done()
+        builder = self.builder(strict=strict)
+        builder.meet(*given)
+        return builder.build()
 
     def assign(
         self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
@@ -148,52 +149,52 @@ class Shape(State):
 
         An integer that is given a fraction leaves no points: nothing is rounded.
         """
-        draft = self.edit(strict=strict)
-        draft.set(target, value)
-        return draft.done()
+        builder = self.builder(strict=strict)
+        builder.set(target, value)
+        return builder.build()
 
     def substitute(
         self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
     ) -> Self:
         """Return the points from which `target := value`, or several at once, can lead here."""
-        draft = self.edit(strict=strict)
-        draft.substitute(target, value)
-        return draft.done()
+        builder = self.builder(strict=strict)
+        builder.substitute(target, value)
+        return builder.build()
 
     def forget(self, names: Names) -> Self:
         """Return the points with any values for some variables."""
-        draft = self.edit()
+        builder = self.builder()
         for name in named(names):
-            draft.forget(name)
-        return draft.done()
+            builder.forget(name)
+        return builder.build()
 
     def project(self, names: Names) -> Self:
         """Return the value without all variables but some."""
-        draft = self.edit()
-        draft.project(named(names))
-        return draft.done()
+        builder = self.builder()
+        builder.project(named(names))
+        return builder.build()
 
     def extend(self, integers: Names = (), *, reals: Names = ()) -> Self:
         """Return the value with more variables, without bounds."""
-        draft = self.edit()
-        draft.variables = union(self, type(self).top(integers, reals=reals))
-        return draft.done()
+        builder = self.builder()
+        builder.variables = union(self, type(self).top(integers, reals=reals))
+        return builder.build()
 
     def rename(self, names: Mapping[str, str]) -> Self:
         """Return the value with other names for some variables, all renamed at once."""
-        draft = self.edit()
-        draft.rename_variables(names)
-        return draft.done()
+        builder = self.builder()
+        builder.rename_variables(names)
+        return builder.build()
 
     def expand(self, name: str, copies: Names) -> Self:
         """Return the value with more variables, each with all that is known about `name`.
 
         Nothing relates the copies to each other but what others say about each.
         """
-        draft = self.edit()
+        builder = self.builder()
         for copy in named(copies):
-            draft.expand(self, name, copy)
-        return draft.done()
+            builder.expand(self, name, copy)
+        return builder.build()
 
     def fold(self, names: Names) -> Self:
         """Return the value with one variable, the first named, for any of several."""
@@ -212,11 +213,11 @@ class Shape(State):
     def join(self, other: Self, *, relate: bool = True) -> Self:
         """Return the least value around both; variables that one of them lacks have no bounds.
 
-        Without `relate` variables of different blocks stay apart: cheaper, and less precise.
+        Without `relate` variables of different components stay apart: cheaper, and less precise.
         """
-        draft = self._with_variables_of(other)
-        operations.join(draft, self, other, relate=relate)
-        return draft.done()
+        builder = self._with_variables_of(other)
+        operations.join(builder, self, other, relate=relate)
+        return builder.build()
 
     def widen(self, other: Self, *, thresholds: Iterable[Number | Condition] = ()) -> Self:
         """Return a value around both; `x = x.widen(f(x))` becomes stable after some steps.
@@ -224,7 +225,7 @@ class Shape(State):
         A bound that grew goes on to the next of the thresholds that are numbers, or is given up.
         Thresholds that are constraints hold as long as they do in both. The result keeps what the
         next widening must know; any other operation on it forgets that. Numbers are for single
-        variables, and for two where a block or an opposite movement relates them.
+        variables, and for two where a component or an opposite movement relates them.
         """
         steps: list[Bound] = []
         limits: list[Constraint] = []
@@ -233,16 +234,16 @@ class Shape(State):
                 limits.extend(conditions([one]))
             else:
                 steps.append(exactly(one))
-        draft = self._with_variables_of(other)
-        operations.widen(draft, self, other, steps)
-        draft.guard(*(one for one in limits if self.satisfies(one) and other.satisfies(one)))
-        return draft.done()
+        builder = self._with_variables_of(other)
+        operations.widen(builder, self, other, steps)
+        builder.guard(*(one for one in limits if self.satisfies(one) and other.satisfies(one)))
+        return builder.build()
 
     def narrow(self, other: Self) -> Self:
         """Return this value with bounds of `other`, which is smaller, where it has none itself."""
-        draft = self._with_variables_of(other)
-        operations.narrow(draft, other)
-        return draft.done()
+        builder = self._with_variables_of(other)
+        operations.narrow(builder, other)
+        return builder.build()
 
     def __le__(self, other: Self) -> bool:
         """Return whether every point of this is in `other`."""
@@ -277,17 +278,17 @@ class Shape(State):
     def __and__(self, other: Condition | Self) -> Self:
         return self.meet(other)
 
-    def _with_variables_of(self, other: Self) -> Editor[Self]:
+    def _with_variables_of(self, other: Self) -> Builder[Self]:
         same_domain(self, other)
-        draft = self.edit()
-        draft.variables = union(self, other)
-        return draft
+        builder = self.builder()
+        builder.variables = union(self, other)
+        return builder
 
     # State
 
     def is_top(self) -> bool:
         """Return whether every point is in."""
-        return operations.includes(self, State(self.variables, Blocks(), self.relations))
+        return operations.includes(self, State(self.variables, Partition(), self.relations))
 
     def contains(self, point: Mapping[str, Number]) -> bool:
         """Return whether a point, with a value for every variable, is in.
@@ -307,19 +308,19 @@ class Shape(State):
         )
 
     def constraints(self, *, minimal: bool = True) -> tuple[Constraint, ...]:
-        """Return constraints that describe the value: a smallest set, or all inside of blocks."""
+        """Return constraints that describe the value: a smallest set, or all of each component."""
         return rendering.constraints(self, minimal)
 
     def placement(self) -> tuple[Placement, ...]:
-        """Return where each block of related variables lies and is computed with, and why."""
-        return tuple(Placement(one.names, *self._place_of(one)) for one in self.blocks)
+        """Return where each component of related variables lies and is computed with, and why."""
+        return tuple(Placement(one.names, *self._place_of(one)) for one in self.partition)
 
-    def _place_of(self, block: Block) -> tuple[Device, str]:
-        found = memory.where(block.cells)
-        wanted, why = memory.plan(len(block.names), self.device)
-        if block.cells.dtype == OBJECT:
+    def _place_of(self, component: Component) -> tuple[Device, str]:
+        found = memory.where(component.cells)
+        wanted, why = memory.plan(len(component.names), self.device)
+        if component.cells.dtype == OBJECT:
             why = "its bounds fit no machine integer"
-        return found, why if found is wanted or block.cells.dtype == OBJECT else "not moved yet"
+        return found, why if found is wanted or component.cells.dtype == OBJECT else "not moved yet"
 
     # Other forms
 
@@ -376,9 +377,9 @@ class Shape(State):
     def _of_data(cls, data: Any) -> Self:
         data = serialization.checked(data, cls.__name__)
         wanted = {key: data.get(key, ()) for key in ("integers", "reals")}
-        draft = cls.top(**wanted, floats=bool(data.get("floats"))).edit()
-        serialization.read_blocks(draft, data)
-        return draft.done()
+        builder = cls.top(**wanted, floats=bool(data.get("floats"))).builder()
+        serialization.read_components(builder, data)
+        return builder.build()
 
 
 def _two(name: str, ends: Iterable[Number]) -> tuple[Number, Number]:
@@ -394,14 +395,14 @@ def _two(name: str, ends: Iterable[Number]) -> tuple[Number, Number]:
     return found[0], found[1]
 
 
-class Interval(Shape):
+class Interval(NumericDomain):
     """Bounds on each variable: a box. Operations cost O(1) a variable."""
 
     __slots__ = ()
     _RELATIONS = Relations.NONE
 
 
-class Zone(Shape):
+class Zone(NumericDomain):
     """Bounds on variables and their differences: x <= c, x - y <= c.
 
     A zone is an octagon whose bounds on sums say no more than those on single variables; that is
@@ -412,7 +413,7 @@ class Zone(Shape):
     _RELATIONS = Relations.DIFFERENCES
 
 
-class Octagon(Shape):
+class Octagon(NumericDomain):
     """Bounds on variables, their differences and sums: ±x <= c, ±x ± y <= c (Miné, 2006)."""
 
     __slots__ = ()
@@ -428,9 +429,9 @@ class Octagon(Shape):
             SourceError: `algebra/bad-matrix` or `algebra/bad-number`.
         """
         chosen, reals = named(names), named(options.get("reals", ()))
-        draft = cls.top([name for name in chosen if name not in reals], **options).edit()
-        serialization.read_matrix(draft, chosen, square)
-        return draft.done()
+        builder = cls.top([name for name in chosen if name not in reals], **options).builder()
+        serialization.read_matrix(builder, chosen, square)
+        return builder.build()
 
     def to_matrix(self, names: Names | None = None) -> list[list[Bound]]:
         """Return the closed square matrix of some variables, or of all."""

@@ -37,13 +37,13 @@ class Kinds(NamedTuple):
     is_mixed: bool
 
 
-class Block:
+class Component:
     """Variables, in ascending order, with a bound for every pair; a cell c says c / `scale`.
 
     The cells are closed, but for those of a widening (see `state.State.raw`). Between integers
-    (`tighten`) the scale is 1; in a mixed block some variables are integers, some reals. About so
-    many variables as `loose` says may be unrelated to the others. Only the draft that made a block,
-    its owner, may change it.
+    (`tighten`) the scale is 1; in a mixed component some variables are integers, some reals. About
+    so many variables as `loose` says may be unrelated to the others. Only the builder that made a
+    component, its owner, may change it.
     """
 
     __slots__ = (
@@ -93,19 +93,19 @@ class Block:
         return self.greatest + more <= self.limit
 
     def __reduce__(self) -> Any:
-        return Block, (self.names, self.cells, self.scale, self.kinds())  # addresses stay here
+        return Component, (self.names, self.cells, self.scale, self.kinds())  # addresses stay here
 
-    def copy(self, owner: object) -> Block:
-        """Return a block of another owner with the same bounds."""
-        made = Block(self.names, self.cells.copy(), self.scale, self.kinds(), owner)
+    def copy(self, owner: object) -> Component:
+        """Return a component of another owner with the same bounds."""
+        made = Component(self.names, self.cells.copy(), self.scale, self.kinds(), owner)
         made.greatest, made.loose = self.greatest, self.loose
         return made
 
-    def here(self) -> Block:
-        """Return the block in host memory: itself, if it is there."""
+    def here(self) -> Component:
+        """Return the component in host memory: itself, if it is there."""
         if type(self.cells) is np.ndarray:
             return self
-        return Block(self.names, here(self.cells), self.scale, self.kinds())
+        return Component(self.names, here(self.cells), self.scale, self.kinds())
 
     def bound(self, j: int, i: int) -> Bound:
         """Return the bound of V'[j] - V'[i]: V'[2k] is variable k, V'[2k+1] its negation."""
@@ -153,77 +153,78 @@ def same_scale(a: tuple[Cells, int], b: tuple[Cells, int], by: int = 1) -> tuple
     return *dbm.common(m, other), joint
 
 
-class Blocks:
-    """Disjoint blocks of variables; a variable without bounds may be in none.
+class Partition:
+    """Disjoint components of variables; a variable without bounds may be in none.
 
-    `slots` has for each variable the number of its block in `parts`; one that is gone leaves None
-    there. Copies share `slots`, which follow from the names alone, until one of them is given a
-    block of other variables: to copy costs what a list of the blocks does, to change one O(1).
+    `slots` has for each variable the number of its component in `parts`; one that is gone leaves
+    None there. Copies share `slots`, which follow from the names alone, until one of them is given
+    a component of other variables: to copy costs what a list of the components does, to change one
+    O(1).
     """
 
     __slots__ = ("is_shared", "n_gone", "parts", "slots")
 
-    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+    def __init__(self, components: Iterable[Component] = ()) -> None:
         self.slots: dict[str, int] = {}
-        self.parts: list[Block | None] = []
+        self.parts: list[Component | None] = []
         self.is_shared, self.n_gone = False, 0
-        for block in blocks:
-            self.put(block)
+        for component in components:
+            self.put(component)
 
-    def get(self, name: str) -> Block | None:
-        """Return the block of a variable."""
+    def get(self, name: str) -> Component | None:
+        """Return the component of a variable."""
         slot = self.slots.get(name)
         return None if slot is None else self.parts[slot]
 
     def __contains__(self, name: str) -> bool:
         return self.get(name) is not None
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[Component]:
         return filter(None, self.parts)
 
     def names(self) -> Iterator[str]:
-        """Yield the variables, block by block."""
-        return (name for block in self for name in block.names)
+        """Yield the variables, component by component."""
+        return (name for component in self for name in component.names)
 
-    def copy(self) -> Blocks:
-        """Return the same blocks, to be changed."""
-        made = Blocks()
+    def copy(self) -> Partition:
+        """Return the same components, to be changed."""
+        made = Partition()
         made.slots, made.parts, made.n_gone = self.slots, self.parts.copy(), self.n_gone
         made.is_shared = self.is_shared = True
         return made
 
-    def put(self, block: Block) -> None:
-        """Put a block in the place of all that have variables of it."""
-        parts, names = self.parts, block.names
+    def put(self, component: Component) -> None:
+        """Put a component in the place of all that have variables of it."""
+        parts, names = self.parts, component.names
         if not parts:
-            self.slots, self.is_shared = block.alone, True
-            parts.append(block)
+            self.slots, self.is_shared = component.alone, True
+            parts.append(component)
             return
         slot = self.slots.get(names[0], 0)
         old = parts[slot]
         if old is not None and (old.names is names or old.names == names):
-            parts[slot] = block
+            parts[slot] = component
             return
         if self.is_shared:
             self.slots, self.is_shared = self.slots.copy(), False
         for name in names:
             self.drop(name)
         self.slots.update(dict.fromkeys(names, len(parts)))
-        parts.append(block)
+        parts.append(component)
 
     def drop(self, name: str) -> None:
-        """Drop the block of a variable, if there is one."""
+        """Drop the component of a variable, if there is one."""
         slot = self.slots.get(name)
         if slot is not None and self.parts[slot] is not None:
             self.parts[slot] = None
             self.n_gone += 1
 
-    def tidied(self) -> Blocks:
-        """Return the same blocks without the places of those that are gone, if they are many."""
-        return Blocks(self) if 2 * self.n_gone > len(self.parts) else self
+    def tidied(self) -> Partition:
+        """Return the same without the places of components that are gone, if they are many."""
+        return Partition(self) if 2 * self.n_gone > len(self.parts) else self
 
 
-class Groups:
+class UnionFind:
     """Disjoint sets of things."""
 
     def __init__(self) -> None:
@@ -250,23 +251,23 @@ class Groups:
                 self.parent[root] = first
 
 
-def distinct(blocks: Iterable[Block | None]) -> list[Block]:
-    """Return each block once."""
-    return [block for block in dict.fromkeys(blocks) if block is not None]
+def distinct(components: Iterable[Component | None]) -> list[Component]:
+    """Return each component once."""
+    return [component for component in dict.fromkeys(components) if component is not None]
 
 
 def assemble(
-    blocks: Blocks,
+    partition: Partition,
     names: tuple[str, ...],
     tighten: bool,
     is_float: bool = False,
     device: Device = CPU,
 ) -> tuple[Cells, int]:
-    """Return the cells of just these variables, closed if the blocks are, and their scale.
+    """Return the cells of just these variables, closed if the components are, and their scale.
 
-    Variables of no block have no bounds. The cells may be those of a block: change a copy.
+    Variables of no component have no bounds. The cells may be those of a component: change a copy.
     """
-    parts = distinct(map(blocks.get, names))
+    parts = distinct(map(partition.get, names))
     if len(parts) == 1 and parts[0].names == names:
         return parts[0].cells, parts[0].scale
     if len(parts) == 1:
@@ -282,13 +283,13 @@ def assemble(
     return out, scale
 
 
-def _scaled(part: Block, dtype: Any, scale: int) -> Cells:
+def _scaled(part: Component, dtype: Any, scale: int) -> Cells:
     if part.cells.dtype == dtype and part.scale == scale:
         return part.cells
     return dbm.converted(part.cells, dtype, scale // part.scale)
 
 
-def _room(parts: list[Block], n: int, scale: int) -> Any:
+def _room(parts: list[Component], n: int, scale: int) -> Any:
     greatest = (dbm.magnitude(part.cells) * (scale // part.scale) for part in parts)
     return dbm.room_for(n, max(greatest, default=0))
 
@@ -302,8 +303,8 @@ class Table:
     outer: Any  # what compiled code must know of that type
     kinds: Kinds  # of the variables of all parts
     rows: Any
-    parts: tuple[Block, ...]
-    blocks: frozenset[Block]  # the parts
+    parts: tuple[Component, ...]
+    components: frozenset[Component]  # the parts
     cells: tuple[Cells, ...]  # those of the parts in `dtype`: the rows have their addresses
 
     def widened(self, dtype: Any) -> Table:
@@ -330,7 +331,7 @@ class Table:
         Which variables are in a group `related` says: see `kleene.kernels.minplus.cpu.groups`.
         """
         names, n = self.names, len(self.names)
-        if self.is_block() and other.is_block() and (related or n == 1):
+        if self.is_component() and other.is_component() and (related or n == 1):
             return [(names, np.maximum(self.cells[0], other.cells[0]))]
         out, labels = np.empty(size(n), self.dtype), np.empty(n, INDEX)
         if compiled.join(out, labels, self.rows, other.rows, related, self.outer) == 1:
@@ -342,8 +343,8 @@ class Table:
             start = end
         return found
 
-    def is_block(self) -> bool:
-        """Return whether the variables are all those of one block."""
+    def is_component(self) -> bool:
+        """Return whether the variables are all those of one component."""
         return len(self.parts) == 1 and are_same(self.parts[0].names, self.names)
 
     def groups(self, other: Table, signs: Any = None) -> list[Sequence[int]]:
@@ -365,9 +366,9 @@ class Table:
         return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
 
 
-def table_of(blocks: Blocks, names: tuple[str, ...] | None = None) -> Table:
+def table_of(partition: Partition, names: tuple[str, ...] | None = None) -> Table:
     """Return a table of these variables or of all."""
-    parts = tuple(blocks if names is None else distinct(map(blocks.get, names)))
+    parts = tuple(partition if names is None else distinct(map(partition.get, names)))
     names, layout = _layout(tuple([part.names for part in parts]), names)
     dtype, rows = _dtype_of(parts), layout.copy()
     outer, cells = None, ()
@@ -399,12 +400,12 @@ def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return a is b or a == b
 
 
-def _kinds_of(parts: tuple[Block, ...]) -> Kinds:
+def _kinds_of(parts: tuple[Component, ...]) -> Kinds:
     tighten = all(part.tighten for part in parts)
     return Kinds(tighten, not tighten and any(part.is_mixed or part.tighten for part in parts))
 
 
-def _dtype_of(parts: tuple[Block, ...]) -> Any:
+def _dtype_of(parts: tuple[Component, ...]) -> Any:
     """Return the type of element that all parts can have, if compiled code can read them."""
     dtype = None
     for part in parts:
@@ -415,5 +416,5 @@ def _dtype_of(parts: tuple[Block, ...]) -> Any:
     return dtype
 
 
-def _address(part: Block, m: Cells) -> int:
+def _address(part: Component, m: Cells) -> int:
     return part.address() if m is part.cells else entry_points.address(m)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kleene.algebra import dbm
 from kleene.algebra.linear import Bound, Constraint, Linear, in_order
-from kleene.algebra.partition import Block
+from kleene.algebra.partition import Component
 from kleene.algebra.state import State
 
 Terms = tuple[tuple[str, Fraction], ...]
@@ -25,31 +25,31 @@ def constraints(state: State, minimal: bool) -> tuple[Constraint, ...]:
         return (FALSE,)
     found = (
         constraint
-        for block in state.blocks
-        for constraint in _of_block(block, minimal, state.are_integers(block.names))
+        for component in state.partition
+        for constraint in _of_component(component, minimal, state.are_integers(component.names))
     )
     return tuple(sorted(found, key=lambda one: (len(one.row.terms), one.row.terms)))
 
 
-def _of_block(block: Block, minimal: bool, tighten: bool) -> Iterator[Constraint]:
-    """Yield the constraints of one block."""
-    n, m, scale = len(block.names), block.cells, block.scale
+def _of_component(component: Component, minimal: bool, tighten: bool) -> Iterator[Constraint]:
+    """Yield the constraints of one component."""
+    n, m, scale = len(component.names), component.cells, component.scale
     i, j = dbm.stored(n)
-    block = block.here()
-    chosen = (i != j) & (block.cells != dbm.infinity(m.dtype))
+    component = component.here()
+    chosen = (i != j) & (component.cells != dbm.infinity(m.dtype))
     if minimal:
         if m.dtype != dbm.FLOAT and not tighten:  # halves are compared: they must be exact
             m, scale = dbm.with_room(m, n, factor=2), 2 * scale
         chosen &= dbm.minimal(m, tighten)
     for at in np.flatnonzero(chosen).tolist():
         row, column = int(i[at]), int(j[at])
-        yield _constraint(block, column, row)
+        yield _constraint(component, column, row)
 
 
-def _constraint(block: Block, j: int, i: int) -> Constraint:
+def _constraint(component: Component, j: int, i: int) -> Constraint:
     """Return what the cell of V'[j] - V'[i] says."""
-    bound = block.bound(j, i)
-    plus, minus = block.names[j >> 1], block.names[i >> 1]
+    bound = component.bound(j, i)
+    plus, minus = component.names[j >> 1], component.names[i >> 1]
     signs = Fraction(-1 if j & 1 else 1), Fraction(1 if i & 1 else -1)
     if plus == minus:
         return Constraint(Linear(((plus, signs[0]),), -bound / 2, -bound / 2))

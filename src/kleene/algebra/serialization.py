@@ -1,7 +1,8 @@
 """Values as JSON and as bytes.
 
-Both hold the variables and, block after block, the bounds with their scale. Bounds are closed anew
-when they are read, so that nobody's file can make an answer wrong that follows from its bounds.
+Both hold the variables and, component after component, the bounds with their scale. Bounds are
+closed anew when they are read, so that nobody's file can make an answer wrong that follows from its
+bounds.
 
 `read_matrix` and `write_matrix` are for square matrices of bounds, as other tools keep them: row
 and column 2k stand for variable k, 2k+1 for its negation; entry [i][j] bounds V'[j] - V'[i].
@@ -19,14 +20,14 @@ import numpy as np
 
 from kleene.algebra import dbm
 from kleene.algebra.linear import Bound, exactly
-from kleene.algebra.partition import Block
+from kleene.algebra.partition import Component
 from kleene.algebra.state import State
-from kleene.algebra.transfer import Draft, Fact
+from kleene.algebra.transfer import Fact, TransferFunctions
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import size
 
-VERSION = 1
-_MAGIC = b"kleene-shape\n"
+VERSION = 2
+_MAGIC = b"kleene-octagon\n"
 
 
 def as_data(state: State, domain: str) -> dict[str, Any]:
@@ -38,36 +39,36 @@ def as_data(state: State, domain: str) -> dict[str, Any]:
         "reals": [name for name, is_integer in state.variables.items() if not is_integer],
         "floats": state.is_float,
         "empty": state.is_empty,
-        "blocks": [_as_data(block) for block in state.blocks],
+        "components": [_as_data(component) for component in state.partition],
     }
 
 
-def _as_data(block: Block) -> dict[str, Any]:
-    """Return a block as data: integers of any size, floats in hexadecimal, None for no bound."""
-    free = dbm.infinity(block.cells.dtype)
-    is_float = block.cells.dtype == dbm.FLOAT
-    plain = [None if x == free else x for x in block.cells.tolist()]
+def _as_data(component: Component) -> dict[str, Any]:
+    """Return a component as data: integers, floats in hexadecimal, None for no bound."""
+    free = dbm.infinity(component.cells.dtype)
+    is_float = component.cells.dtype == dbm.FLOAT
+    plain = [None if x == free else x for x in component.cells.tolist()]
     cells = [x if x is None else x.hex() for x in plain] if is_float else plain
-    return {"names": list(block.names), "scale": block.scale, "cells": cells}
+    return {"names": list(component.names), "scale": component.scale, "cells": cells}
 
 
-def read_blocks(draft: Draft, data: dict[str, Any]) -> None:
-    """Add the bounds of every block.
+def read_components(builder: TransferFunctions, data: dict[str, Any]) -> None:
+    """Add the bounds of every component.
 
     Raises:
         SourceError: `algebra/bad-data`.
     """
     try:
         if data["empty"]:
-            draft.clear()
-        for block in data["blocks"]:
-            draft.impose(_facts(block))
+            builder.clear()
+        for component in data["components"]:
+            builder.impose(_facts(component))
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise bad_data(f"a block is malformed: {error}") from None
+        raise bad_data(f"a component is malformed: {error}") from None
 
 
-def _facts(block: dict[str, Any]) -> list[Fact]:
-    names, scale, cells = block["names"], block["scale"], block["cells"]
+def _facts(component: dict[str, Any]) -> list[Fact]:
+    names, scale, cells = component["names"], component["scale"], component["cells"]
     if len(cells) != size(len(names)):
         raise ValueError(f"{len(names)} variables have {size(len(names))} cells, not {len(cells)}")
     i, j = (column.tolist() for column in dbm.stored(len(names)))
@@ -142,7 +143,7 @@ def of_bytes(packed: bytes) -> Any:
         raise bad_data(f"the bytes are damaged: {error}") from None
 
 
-def read_matrix(draft: Draft, names: Sequence[str], matrix: Any) -> None:
+def read_matrix(builder: TransferFunctions, names: Sequence[str], matrix: Any) -> None:
     """Add the bounds of a coherent matrix.
 
     Raises:
@@ -160,8 +161,8 @@ def read_matrix(draft: Draft, names: Sequence[str], matrix: Any) -> None:
     values = [[exactly(_plain(x)) for x in row] for row in rows]
     facts = [_entry_fact(names, values, i, j) for i in range(n) for j in range((i | 1) + 1)]
     if any(bound < 0 for terms, bound in facts if not terms):
-        draft.clear()
-    draft.impose([fact for fact in facts if fact[0]])
+        builder.clear()
+    builder.impose([fact for fact in facts if fact[0]])
 
 
 def _plain(value: Any) -> Any:

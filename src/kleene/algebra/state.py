@@ -1,11 +1,11 @@
-"""What is known about named variables: blocks of related ones, and nothing between blocks.
+"""What is known about named variables: components of related ones, and nothing between components.
 
     variables  name -> whether it is an integer
-    blocks     the blocks, and which one a variable is in; those without bounds may be in none
+    partition  the components, and which one a variable is in; those without bounds may be in none
     raw        the same before closing, after a widening: the next widening needs it, to end
 
-A bound on two variables of different blocks is the sum of the bounds on each. So the blocks and
-these sums are the closed octagon, and no cell of it is stored that says no more than they do.
+A bound on two variables of different components is the sum of the bounds on each. So the components
+and these sums are the closed octagon, and no cell of it is stored that says no more than they do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kleene.algebra.linear import (
     row_of,
 )
 from kleene.algebra.memory import Cells
-from kleene.algebra.partition import Blocks, Kinds, Table, assemble, table_of
+from kleene.algebra.partition import Kinds, Partition, Table, assemble, table_of
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 
@@ -40,7 +40,7 @@ class Relations(StrEnum):
     ALL = "all"
 
 
-# To read a member off its class takes as long as a whole step of the operations on small blocks.
+# To read a member off its class takes as long as a whole step of an operation on few variables.
 NONE, DIFFERENCES, ALL = Relations
 
 
@@ -109,23 +109,23 @@ class State:
     """The facts, and questions about single bounds."""
 
     __slots__ = (
-        "blocks", "device", "exactness", "is_empty", "is_float", "kept", "raw", "relations",
+        "device", "exactness", "is_empty", "is_float", "kept", "partition", "raw", "relations",
         "variables",
     )  # fmt: skip
 
     def __init__(
         self,
         variables: Mapping[str, bool],
-        blocks: Blocks,
+        partition: Partition,
         relations: Relations,
         *,
         is_empty: bool = False,
         is_float: bool = False,
         device: Device = Device.CPU,
     ) -> None:
-        self.variables, self.blocks, self.relations = variables, blocks, relations
+        self.variables, self.partition, self.relations = variables, partition, relations
         self.is_empty, self.is_float, self.device = is_empty, is_float, device
-        self.raw: Blocks | None = None
+        self.raw: Partition | None = None
         self.exactness = EXACT
         self.kept: Table | None = None
 
@@ -134,10 +134,10 @@ class State:
         return None, slots | {"kept": None}  # it has addresses, which are of this process
 
     def table(self, at_least: Any = None) -> Table:
-        """Return the blocks as compiled code reads them, no element narrower than `at_least`."""
+        """Return the state as compiled code reads it, no element narrower than `at_least`."""
         kept = self.kept
         if kept is None:
-            kept = self.kept = table_of(self.blocks)
+            kept = self.kept = table_of(self.partition)
         if at_least is not None and at_least is not kept.dtype:
             kept = self.kept = kept.widened(at_least)
         return kept
@@ -168,33 +168,33 @@ class State:
 
     def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
         """Return the closed cells of just these variables, and their scale; others are free."""
-        blocks = self.raw if raw and self.raw is not None else self.blocks
+        partition = self.raw if raw and self.raw is not None else self.partition
         if self.device is Device.CPU:
-            table = table_of(blocks, names)
+            table = table_of(partition, names)
             if table.dtype is not None and len(table.parts) > 1:
                 return table.whole(), 1
         tighten = all(self.variables.get(name, True) for name in names)
-        return assemble(blocks, names, tighten, self.is_float, self.device)
+        return assemble(partition, names, tighten, self.is_float, self.device)
 
     def here(self) -> State:
-        """Return the same facts with every block in host memory: to read many of their bounds."""
-        blocks = Blocks(block.here() for block in self.blocks)
-        return State(self.variables, blocks, self.relations)
+        """Return the same facts, all in host memory: to read many of their bounds."""
+        partition = Partition(component.here() for component in self.partition)
+        return State(self.variables, partition, self.relations)
 
     def single(self, name: str, sign: int) -> Bound:
         """Return the bound of ±x."""
-        block = self.blocks.get(name)
-        if block is None:
+        component = self.partition.get(name)
+        if component is None:
             return inf
-        end = 2 * block.index[name] + (sign < 0)
-        return block.bound(end, end ^ 1) / 2
+        end = 2 * component.index[name] + (sign < 0)
+        return component.bound(end, end ^ 1) / 2
 
     def pair(self, x: str, x_sign: int, y: str, y_sign: int) -> Bound:
         """Return the bound of ±x ±y, two variables."""
-        block = self.blocks.get(x)
-        if block is not None and y in block.index:
-            i = 2 * block.index[y] + (y_sign > 0)
-            return block.bound(2 * block.index[x] + (x_sign < 0), i)
+        component = self.partition.get(x)
+        if component is not None and y in component.index:
+            i = 2 * component.index[y] + (y_sign > 0)
+            return component.bound(2 * component.index[x] + (x_sign < 0), i)
         one = self.single(x, x_sign)
         return one if one == inf else one + self.single(y, y_sign)
 
@@ -241,9 +241,9 @@ class State:
         return total
 
     def _partner(self, x: str, terms: Mapping[str, Fraction]) -> str:
-        """Return the other term to take with x: one of its block before others, a large one."""
-        block = self.blocks.get(x)
-        near = block.index if block else ()
+        """Return the other term to take with x: one of its component before others, a large one."""
+        component = self.partition.get(x)
+        near = component.index if component else ()
         others = (name for name in terms if name != x)
         return max(others, key=lambda name: (name in near, abs(terms[name])))
 
@@ -277,7 +277,9 @@ class State:
 
     def to_box(self) -> dict[str, Bounds]:
         """Return the bounds of every variable that has some."""
-        found = {name: self.bound(Linear(((name, Fraction(1)),))) for name in self.blocks.names()}
+        found = {
+            name: self.bound(Linear(((name, Fraction(1)),))) for name in self.partition.names()
+        }
         return {name: both for name, both in found.items() if both != (-inf, inf)}
 
 

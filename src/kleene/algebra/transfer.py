@@ -1,7 +1,8 @@
 """A state that changes in place: the one implementation of every operation on one value.
 
-`octagon.edit()` makes a draft, its methods change it, `done()` gives the new value. What compiled
-code can do inside of one block, it does at once: a bound of an octagon on integers, ±y + d.
+`octagon.builder()` makes a builder, its methods change it, `build()` gives the new value. What
+compiled code can do inside of one component, it does at once: a bound of an octagon on integers, ±y
++ d.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 
 from kleene.algebra import dbm
 from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
-from kleene.algebra.mutable_state import Holder
-from kleene.algebra.partition import Block, Groups
+from kleene.algebra.mutable_state import MutableState
+from kleene.algebra.partition import Component, UnionFind
 from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
 from kleene.base.errors import SourceError
 from kleene.kernels.minplus import cell
@@ -26,7 +27,7 @@ from kleene.kernels.minplus.cpu import entry_points
 Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
 
 
-class Draft(Holder):
+class TransferFunctions(MutableState):
     """A state under change."""
 
     __slots__ = ()
@@ -35,7 +36,7 @@ class Draft(Holder):
 
     def guard(self, *constraints: Constraint) -> None:
         """Keep the points that the constraints allow."""
-        if len(constraints) != 1 or not self._guard_block(constraints[0].edge):
+        if len(constraints) != 1 or not self._guard_component(constraints[0].edge):
             self.guard_rows([self._flat_constraint(one).row for one in constraints])
 
     def _flat_constraint(self, one: Constraint) -> Constraint:
@@ -44,39 +45,39 @@ class Draft(Holder):
         self._refuse(one.linear.spread, "constraint with intervals as coefficients")
         return Constraint(-self.above(-one.linear), one.is_strict)
 
-    def _guard_block(self, edge: Edge | None) -> bool:
-        """Return whether a constraint could be added to one block by compiled code, which is done.
+    def _guard_component(self, edge: Edge | None) -> bool:
+        """Add a constraint to one component by compiled code; return whether that was possible.
 
-        It must be one that the domain holds exactly, on variables of a block with plain cells.
+        It must be one that the domain holds exactly, on variables of a component with plain cells.
         """
         if edge is None:
             return False
-        block = self.blocks.get(edge.x)
-        if block is None or not block.is_plain or edge.y not in block.index:
+        component = self.partition.get(edge.x)
+        if component is None or not component.is_plain or edge.y not in component.index:
             return False
         if edge.is_sum and self.relations is DIFFERENCES:
             return False
-        bound = edge.tightened if block.tighten else edge.bound if self.is_float else None
-        if bound is None or abs(bound) > block.limit:
+        bound = edge.tightened if component.tighten else edge.bound if self.is_float else None
+        if bound is None or abs(bound) > component.limit:
             return False
-        i, j = 2 * block.index[edge.y] + edge.y_end, 2 * block.index[edge.x] + edge.x_end
-        if block.owner is not self.owner and block.cells[cell(i, j)] <= bound:
+        i, j = 2 * component.index[edge.y] + edge.y_end, 2 * component.index[edge.x] + edge.x_end
+        if component.owner is not self.owner and component.cells[cell(i, j)] <= bound:
             return True
-        return self._tighten_cell(block, i, j, bound)
+        return self._tighten_cell(component, i, j, bound)
 
-    def _tighten_cell(self, block: Block, i: int, j: int, bound: int) -> bool:
-        if not block.has_room(0):
+    def _tighten_cell(self, component: Component, i: int, j: int, bound: int) -> bool:
+        if not component.has_room(0):
             return False
-        if block.owner is not self.owner:
-            block = self.copied(block)
+        if component.owner is not self.owner:
+            component = self.copied(component)
         value = float(bound) if self.is_float else bound
-        found = entry_points.guard(block.cells, i, j, value, block.tighten, block.outer)
+        found = entry_points.guard(component.cells, i, j, value, component.tighten, component.outer)
         if found == entry_points.EMPTY:
             self.clear()
-        elif found == entry_points.TIGHTER and block.greatest is not None:
+        elif found == entry_points.TIGHTER and component.greatest is not None:
             # A new bound is a path through the new edge and its dual: three old ones and both.
-            block.greatest = 3 * block.greatest + 2 * abs(bound) + 2
-        block.twice = None
+            component.greatest = 3 * component.greatest + 2 * abs(bound) + 2
+        component.twice = None
         return True
 
     def guard_rows(self, rows: Iterable[Row]) -> None:
@@ -140,19 +141,19 @@ class Draft(Holder):
     def impose(self, facts: list[Fact]) -> None:
         """Add bounds that the domain has."""
         finite = [fact for fact in facts if fact[1] != inf]
-        for part in self._by_block(finite):
+        for part in self._by_component(finite):
             if self.is_empty:
                 return
             names = tuple(dict.fromkeys(name for terms, _ in part for name, _ in terms))
-            block = self.together(names)
+            component = self.together(names)
             if not self.is_empty:
-                self._impose_on(block, part)
+                self._impose_on(component, part)
 
-    def _by_block(self, facts: list[Fact]) -> list[list[Fact]]:
-        """Return the facts in groups that concern different blocks."""
+    def _by_component(self, facts: list[Fact]) -> list[list[Fact]]:
+        """Return the facts in groups that concern different components."""
         if len(facts) <= 1:
             return [facts] if facts else []
-        groups = Groups()
+        groups = UnionFind()
         for terms, _ in facts:
             groups.unite([self._key(name) for name, _ in terms])
         parts: dict[Any, list[Fact]] = {}
@@ -161,27 +162,28 @@ class Draft(Holder):
         return list(parts.values())
 
     def _key(self, name: str) -> Any:
-        block = self.blocks.get(name)
-        return name if block is None else id(block)
+        component = self.partition.get(name)
+        return name if component is None else id(component)
 
-    def _impose_on(self, block: Block, facts: list[Fact]) -> None:
-        n, tighten = len(block.names), block.tighten
+    def _impose_on(self, component: Component, facts: list[Fact]) -> None:
+        n, tighten = len(component.names), component.tighten
         scale = 1
         if not (tighten or self.is_float):
-            scale = 2 * lcm(block.scale, *(bound.denominator for _, bound in facts))  # type: ignore[union-attr]
-        ends = [_ends(block, terms) for terms, _ in facts]
+            denominators = (bound.denominator for _, bound in facts if isinstance(bound, Fraction))
+            scale = 2 * lcm(component.scale, *denominators)
+        ends = [_ends(component, terms) for terms, _ in facts]
         units = [scale * 2 if len(terms) == 1 else scale for terms, _ in facts]
         both = zip(facts, units, strict=True)
         bounds = [self.cell_of(bound * unit, tighten) for (_, bound), unit in both]
         greatest = 0 if self.is_float else max(map(abs, bounds))
-        m = self.writable(block, greatest, scale // block.scale)
+        m = self.writable(component, greatest, scale // component.scale)
         i, j = [end[0] for end in ends], [end[1] for end in ends]
         if len(facts) <= n:
             found = dbm.close_after(m, i, j, bounds, tighten)
         else:
             dbm.add(m, np.array(i, np.int64), np.array(j, np.int64), np.array(bounds, m.dtype))
             found = dbm.close(m, tighten)
-        self.replace(block, m, scale) if found else self.clear()
+        self.replace(component, m, scale) if found else self.clear()
 
     def cell_of(self, value: Bound, tighten: bool) -> Any:
         """Return a bound as an element: a float no less, or an integer."""
@@ -219,35 +221,35 @@ class Draft(Holder):
         return self._approximate(target, Linear(terms, low, high))
 
     def _step(self, target: str, step: Step) -> bool:
-        """Return whether target := ±y + d, or d, could be done in one block, which is done."""
+        """Return whether target := ±y + d, or d, could be done in one component, which is done."""
         source = step.source or target
-        block = self.blocks.get(source)
-        if block is None or not block.is_plain or target not in block.index:
+        component = self.partition.get(source)
+        if component is None or not component.is_plain or target not in component.index:
             return False
-        if step.source is None and not (block.tighten or self.is_float):
+        if step.source is None and not (component.tighten or self.is_float):
             return False
         if step.negate and self.relations is DIFFERENCES:
             return False
-        return self._change(block, block.index[target], block.index[source], step)
+        return self._change(component, component.index[target], component.index[source], step)
 
-    def _change(self, block: Block, target: int, source: int, step: Step) -> bool:
+    def _change(self, component: Component, target: int, source: int, step: Step) -> bool:
         name, negate, up, down, reach = step
-        if block.scale != 1:
-            up, down, reach = up * block.scale, down * block.scale, reach * block.scale
-        if not block.has_room(reach):
+        if component.scale != 1:
+            up, down, reach = up * component.scale, down * component.scale, reach * component.scale
+        if not component.has_room(reach):
             return False
-        if block.owner is not self.owner:
-            block = self.copied(block)
-        if block.greatest is not None:
-            block.greatest += reach
+        if component.owner is not self.owner:
+            component = self.copied(component)
+        if component.greatest is not None:
+            component.greatest += reach
         if self.is_float:
             up, down = float(up), float(down)  # type: ignore[assignment]
         if name is None:
-            entry_points.set_interval_one(block.cells, target, up, down)
-            self.loosen(block)
+            entry_points.set_interval_one(component.cells, target, up, down)
+            self.loosen(component)
         else:
-            entry_points.move_one(block.cells, target, source, negate, up, down)
-            block.twice = None
+            entry_points.move_one(component.cells, target, source, negate, up, down)
+            component.twice = None
         return True
 
     def _follows(self, target: str, source: str, negate: bool) -> bool:
@@ -256,26 +258,26 @@ class Draft(Holder):
             return True
         if target != source:
             return self.relations is DIFFERENCES and not negate
-        block = self.blocks.get(target)
-        return not negate or block is None or len(block.names) == 1
+        component = self.partition.get(target)
+        return not negate or component is None or len(component.names) == 1
 
     def _move(self, target: str, source: str, negate: bool, low: Bound, high: Bound) -> None:
-        block = self.blocks.get(source)
-        if target != source and (block is None or target not in block.index):
+        component = self.partition.get(source)
+        if target != source and (component is None or target not in component.index):
             self.forget(target)
-            block = None if self.is_empty else self.together((source, target))
-        if block is None:
+            component = None if self.is_empty else self.together((source, target))
+        if component is None:
             return
-        tighten = block.tighten
+        tighten = component.tighten
         exact = not (tighten or self.is_float)
         ends = [x.denominator for x in (low, high) if isinstance(x, Fraction)]
-        scale = lcm(block.scale, *ends) if exact else 1
+        scale = lcm(component.scale, *ends) if exact else 1
         steps = [x if x == inf else self.cell_of(x * scale, tighten) for x in (high, -low)]
         greatest = 0 if self.is_float else max(abs(x) for x in (*steps, 0) if x != inf)
-        m = self.writable(block, greatest, scale // block.scale)
+        m = self.writable(component, greatest, scale // component.scale)
         up, down = (dbm.infinity(m.dtype) if x == inf else x for x in steps)
-        dbm.move(m, block.index[target], block.index[source], negate, up, down)
-        self.replace(block, m, scale)
+        dbm.move(m, component.index[target], component.index[source], negate, up, down)
+        self.replace(component, m, scale)
 
     def _approximate(self, target: str, value: Linear) -> None:
         """Bound an expression, and its sums and differences with each variable in it."""
@@ -302,11 +304,11 @@ class Draft(Holder):
         self.guard_rows([row_of(line.terms, -line.low) for line in (high, low)])
 
 
-def _ends(block: Block, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:
+def _ends(component: Component, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:
     """Return the row and column of the bound on ±x or ±x ±y."""
     (x, x_sign), (y, y_sign) = terms[0], terms[-1]
-    j = 2 * block.index[x] + (x_sign < 0)
-    return 2 * block.index[y] + (y_sign > 0), j
+    j = 2 * component.index[x] + (x_sign < 0)
+    return 2 * component.index[y] + (y_sign > 0), j
 
 
 def _inner(low: Bound, high: Bound) -> tuple[Bound, Bound]:
