@@ -1,6 +1,10 @@
 """Sphinx configuration: Markdown pages, furo, the API read from docstrings."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "Kleene"
 author = "The Kleene maintainers"
@@ -13,8 +17,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "benchmark_results",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_extensions"]
 html_theme = "furo"
 html_title = f"Kleene {release}"
 
