@@ -143,8 +143,8 @@ class _Generation:
         generate_direct(columns, builder, functions, direct, ~self.heap.is_wrapped(direct))
         self.heap.generate_clones(builder)
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        generate_indirect(columns, builder, indirect)
-        generate_outside(columns, builder, calls.only(calls.is_assembly))
+        generate_indirect(columns, builder, functions, indirect)
+        generate_outside(columns, builder, functions, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))
 
     def _exceptions(self, externals: tuple[External, ...]) -> None:

@@ -13,6 +13,7 @@ from kleene.analyses.points_to.constraints.functions import (
     CallTable,
     FunctionTable,
     generate_outside,
+    with_rest,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory import Memory
@@ -261,7 +262,8 @@ class Externals:
         """Write the calls, and declared functions called by address; return who is called."""
         functions = self.functions
         is_modelled = np.array([model is not None for model in functions.model], bool)
-        generate_outside(self.columns, self.builder, calls.only(~is_modelled[calls.function]))
+        unknown = calls.only(~is_modelled[calls.function])
+        generate_outside(self.columns, self.builder, functions, unknown)
         counts = np.bincount(calls.function, minlength=len(functions.name))
         order, ends = np.argsort(calls.function, kind="stable"), np.cumsum(counts)
         for function in np.flatnonzero((counts > 0) | ~functions.is_defined).tolist():
@@ -286,7 +288,7 @@ class Externals:
         program, site = self.columns.program, self.columns.results(group.row)
         sites = Sites(
             *(value, group.row, site, np.where(self.columns.tracked[site], site, NONE)),
-            *(group.offsets, group.actuals),
+            *with_rest(self.columns, self.functions, group, group.actuals),
             self.functions.variadic[program.instruction_function[group.row]],
             *(self.heap.shape_of(group.row), self.heap.n_bytes[group.row]),
         )

@@ -14,7 +14,7 @@ from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.object_layout import ANY_NUMBER
 from kleene.base.arrays import I64, Bools, Ints, offsets_of, ragged
-from kleene.ir.codes import ConstantKind, GlobalKind, Opcode, Passing, TypeFlag, ValueKind
+from kleene.ir.codes import ConstantKind, Flag, GlobalKind, Opcode, Passing, TypeFlag, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 
@@ -233,14 +233,14 @@ def generate_direct(
 ) -> None:
     """Write calls of functions that the program contains; `returns` says which give a result."""
     offsets = columns.program.function_table.argument_offsets
-    owner, place = calls.flat()
+    actual_offsets, actual = passed_nodes(columns, builder, functions, calls)
+    owner, place = ragged(np.zeros(len(calls), np.int64), np.diff(actual_offsets))
     function = calls.function[owner]
     first, end = offsets[function], offsets[function + 1]
     named = first + place < end
     formal = np.full(len(place), NONE)
     formal[named] = functions.formal[(first + place)[named]]
     formal[~named] = functions.rest[function[~named]]
-    actual = _actuals(columns, builder, calls)
     keep = (formal >= 0) & (actual >= 0)
     builder.copy(formal[keep], actual[keep], calls.row[owner[keep]])
     result = functions.result[calls.function]
@@ -248,18 +248,23 @@ def generate_direct(
     builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
-def generate_indirect(columns: Columns, builder: PointerBuilder, calls: CallTable) -> None:
-    """Write calls through pointers: of functions that take no more arguments than are passed."""
+def generate_indirect(
+    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
+) -> None:
+    """Add calls through pointers: of functions that take no more arguments than are passed."""
     result = columns.results(calls.row)
     result = np.where(columns.tracked[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic
     callee[plain] = builder.called(callee[plain], n_named[plain], calls.row[plain])
-    builder.calls(callee, calls.offsets, _actuals(columns, builder, calls), result, calls.row)
+    offsets, actuals = passed_nodes(columns, builder, functions, calls)
+    builder.calls(callee, offsets, actuals, result, calls.row)
 
 
-def _actuals(columns: Columns, builder: PointerBuilder, calls: CallTable) -> I64:
-    """Return the node of each actual, NONE where it holds nothing.
+def passed_nodes(
+    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
+) -> tuple[I64, I64]:
+    """Return the nodes that calls pass, as CSR: offsets and nodes, NONE where one holds nothing.
 
     A struct that travels among the arguments beyond the named ones is what it contains.
     """
@@ -270,13 +275,45 @@ def _actuals(columns: Columns, builder: PointerBuilder, calls: CallTable) -> I64
     if whole.any():
         origin = calls.row[calls.flat()[0][whole]]
         found[whole] = builder.loaded(builder.somewhere(calls.actuals[whole], origin), origin)
-    return found
+    return with_rest(columns, functions, calls, found)
 
 
-def generate_outside(columns: Columns, builder: PointerBuilder, calls: CallTable) -> None:
+def with_rest(
+    columns: Columns, functions: FunctionTable, calls: CallTable, nodes: I64
+) -> tuple[I64, I64]:
+    """Return what calls pass, as CSR: the nodes of their actuals, and what they pass on.
+
+    A call that passes on all arguments of its caller passes the caller's rest as every further
+    argument that a function of the program can take, and as one more at least.
+    """
+    rest = forwarded_rest(columns, functions, calls)
+    if (rest < 0).all():
+        return calls.offsets, nodes
+    n_most = int(np.diff(columns.program.function_table.argument_offsets).max(initial=0)) + 1
+    n_passed = np.diff(calls.offsets)
+    n_more = np.where(rest >= 0, np.maximum(n_most - n_passed, 1), 0)
+    more = np.insert(nodes, np.repeat(calls.offsets[1:], n_more), np.repeat(rest, n_more))
+    return offsets_of(n_passed + n_more), more
+
+
+def forwarded_rest(columns: Columns, functions: FunctionTable, calls: CallTable) -> I64:
+    """Return the rest of the caller where a call passes on all its arguments, else NONE.
+
+    LLVM has it that a `musttail` call in a function of variable arguments does, whatever it names.
+    """
+    program = columns.program
+    is_forwarding = program.instructions.flags[calls.row] & Flag.MUSTTAIL != 0
+    return np.where(is_forwarding, functions.rest[program.instruction_function[calls.row]], NONE)
+
+
+def generate_outside(
+    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
+) -> None:
     """Write calls of what nobody knows: actuals escape, the result is unknown."""
     actuals = calls.actuals[columns.flows[calls.actuals] & columns.tracked[calls.actuals]]
     builder.flag(actuals, TO_OUTSIDE)
+    rest = forwarded_rest(columns, functions, calls)
+    builder.flag(rest[rest >= 0], TO_OUTSIDE)
     result = columns.results(calls.row)
     builder.flag(result[columns.tracked[result]], FROM_OUTSIDE)
 
