@@ -87,7 +87,7 @@ def test_files_are_written(kleene: Kleene, tmp_path: Path) -> None:
     assert '"main" -> "on_key" [style=dashed];' in dot.read_text(encoding="utf-8")
     assert "main.%11.handle" in json.loads(sets.read_text(encoding="utf-8"))["pointers"]
     assert kleene("points-to", EVENTS, "--call-graph", facts).returncode == 0
-    assert "edges" in json.loads(facts.read_text(encoding="utf-8"))
+    assert "sites" in json.loads(facts.read_text(encoding="utf-8"))
 
 
 def test_without_graphviz_dot_is_written_and_said(

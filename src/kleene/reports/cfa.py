@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kleene.reports.explanation import explanation
+
 if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
 
@@ -13,16 +15,18 @@ _SHOWN = 12
 
 def summary(result: CFAResult) -> Iterator[str]:
     """Yield the summary of an analysis, a paragraph at a time."""
-    sites = result.call_graph().sites
-    n_targets = sum(len(site.targets) for site in sites)
+    graph = result.call_graph()
     yield f"procedures   {len(result.procedures)}, of which {len(result.dead)} are never called\n"
-    yield f"calls        {len(sites)} reach {n_targets} procedures;"
+    yield f"calls        {len(graph.call)} reach {len(graph.targets)} procedures;"
     yield f" {len(result.known_calls)} can reach one alone\n"
     yield f"escaping     {len(result.escaping)} procedures are kept in data, or raised\n"
-    several = sorted((s for s in sites if len(s.targets) > 1), key=lambda s: -len(s.targets))
+    several = sorted(
+        (site for site in graph.sites if graph.n_targets[site.id] > 1),
+        key=lambda site: -int(graph.n_targets[site.id]),
+    )
     yield from _listed(
         "Calls that may reach several procedures",
-        [f"{site.place}: {', '.join(map(str, site.targets))}" for site in several],
+        [f"{site.location}: {', '.join(site.targets)}" for site in several],
     )
     yield from _listed("Procedures that nothing calls", [str(value) for value in result.dead])
     yield from _listed("Findings", [str(finding) for finding in result.findings])
@@ -37,7 +41,7 @@ def answers(found: dict[str, Any]) -> Iterator[str]:
     if "callers" in found:
         yield "".join(f"{distance:3}  {caller}\n" for distance, caller in found["callers"])
     if "why" in found:
-        yield "".join(f"{step}\n" for step in found["why"])
+        yield explanation(found["why"])
     if "diff" in found:
         yield "".join(f"+ {edge}\n" for edge in found["diff"]["added"])
         yield "".join(f"- {edge}\n" for edge in found["diff"]["removed"])
@@ -55,7 +59,7 @@ def as_json(found: dict[str, Any]) -> dict[str, object]:
         rows = plain["callers"]
         plain["callers"] = [{"calls": n, **caller.as_json()} for n, caller in rows]
     if "why" in plain:
-        plain["why"] = [step.as_json() for step in plain["why"]]
+        plain["why"] = plain["why"].as_json()
     return plain
 
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kleene.base.errors import Span
-from kleene.base.source_text import source_line
+from kleene.reports.explanation import code
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsToResult
-    from kleene.analyses.points_to.answers.call_graph import CallSite
-    from kleene.analyses.points_to.answers.explain import Explanation
     from kleene.analyses.points_to.answers.sets import ObjectSet
     from kleene.analyses.points_to.answers.statistics import Phase, Statistics
+    from kleene.results.call_graph import CallSite
 
 _SHOWN_CALLS = 12
 _SHOWN_TARGETS = 8
 _EXPLAINED_TARGETS = 40  # finding a reason takes up to some tenths of a second
 _SHOWN_OTHERS = 10
-_SAYS_WIDTH = 60
-_CODE_WIDTH = 80
 
 
 def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
@@ -76,7 +72,7 @@ def _sizes(found: Statistics) -> str:
 
 def _calls(result: PointsToResult) -> Iterator[str]:
     """Yield the calls through pointers with their targets, as far as a screen takes them."""
-    sites = [site for site in result.call_graph().sites if site.known]
+    sites = [site for site in result.call_graph().indirect if site.known]
     found = result.statistics
     if sites:
         n_calls, n_targets = _count(len(sites), "call"), _count(found.n_targets, "known target")
@@ -118,8 +114,8 @@ def _grouped(sites: list[CallSite]) -> Iterator[str]:
 
 
 def _title(site: CallSite) -> str:
-    place = f"{site.place}: " if site.place else ""
-    return place + (_code(site.span) or f"{site.caller}, through {site.through}")
+    place = f"{site.location}: " if site.location else ""
+    return place + (code(site.span) or f"{site.caller}, through {site.through}")
 
 
 def _reasons(result: PointsToResult, site: CallSite) -> Iterator[str]:
@@ -134,33 +130,16 @@ def _reasons(result: PointsToResult, site: CallSite) -> Iterator[str]:
 def _reason(result: PointsToResult, site: CallSite, target: str) -> tuple[str, str]:
     """Return the place and text of the statement behind a target; else of its definition."""
     step = site.why(target).steps[0]
-    if step.place is not None and (code := _code(step.span)):
-        return step.place, code
+    if step.location is not None and (line := code(step.span)):
+        return step.location, line
     function = result.program.functions[target].value
-    code = _code(function.span)
+    line = code(function.span)
     place = result.naming.place_of(function.id)
-    return (place, code) if place is not None and code else (step.place or "", step.says)
-
-
-def explanation(found: Explanation) -> str:
-    """Return the steps by which an object reaches a pointer, each with its line of the source."""
-    width = max(len(step.place or "-") for step in found.steps)
-    says_width = min(max(len(step.says) for step in found.steps), _SAYS_WIDTH)
-    lines = (
-        f"{step.place or '-':{width}}  {step.says:{says_width}}  {_code(step.span)}".rstrip()
-        for step in found.steps
-    )
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _code(span: Span | None) -> str:
-    """Return the source line at a place, or nothing where it cannot be read."""
-    text = source_line(span.file, span.line).strip() if span else ""
-    return text if len(text) <= _CODE_WIDTH else text[: _CODE_WIDTH - 1] + "…"
+    return (place, line) if place is not None and line else (step.location or "", step.text)
 
 
 def _unresolved(result: PointsToResult) -> list[str]:
-    sites = (site for site in result.call_graph().sites if site.is_unresolved)
+    sites = (site for site in result.call_graph().indirect if site.is_unresolved)
     return list(dict.fromkeys(_title(site) for site in sites))
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from kleene import scheme
 from kleene.analyses.cfa import CFA
-from kleene.analyses.cfa.answers.explain import Teller
 from kleene.base.errors import SourceError
+from kleene.results import CallKind
+from kleene.solvers.inclusion.why import Derivations
 from tests.frontends.scheme.helpers import PROGRAMS
 
 TEXT = """(define (twice f) (lambda (x) (f (f x))))
@@ -69,7 +70,7 @@ def test_callers_through_three_calls():
 
 def test_dead_known_and_escaping(result):
     assert shown(result.dead) == ["unused at t.scm:3:1"]
-    known = {site.place for site in result.known_calls}
+    known = {site.location for site in result.known_calls}
     assert "t.scm:5:6" in known
     assert "t.scm:6:1" not in known
     assert shown(result.escaping) == ["inc at t.scm:2:1", "lambda at t.scm:4:44"]
@@ -85,19 +86,22 @@ def test_every_call_counts_code_that_nothing_reaches():
 
 
 def test_why_is_a_chain_that_holds(result):
-    steps = result.why("6:1", "inc")
-    assert [step.says for step in steps] == [
-        "is made", "flows on", "is kept in data", "is taken out of data",
-    ]  # fmt: skip
-    teller = Teller(result.system, result.solution, result.naming)
+    found = result.why("6:1", "inc")
+    assert [(step.location, step.text) for step in found.steps] == [
+        ("t.scm:2:1", "is made"),
+        (None, "flows on: inc at t.scm:2:10"),
+        ("t.scm:4:21", "is kept in data"),
+        ("t.scm:6:2", "is taken out of data"),
+    ]
+    derivations = Derivations(result.system.problem, result.solution)
     s = result.system
     for call, function in result.solution.call_edges.tolist():
         nodes = [int(s.call_operator[call])]
         objects = [int(s.problem.function_object[function])]
-        chain = teller.chain(nodes, objects)
+        chain = derivations.shortest(nodes, objects)
         assert chain is not None
-        assert teller.holds(chain, nodes, objects)
-        assert not teller.holds(chain[1:], nodes, objects)
+        assert derivations.holds(chain, nodes, objects)
+        assert not derivations.holds(chain[1:], nodes, objects)
 
 
 def test_every_target_has_a_reason():
@@ -105,12 +109,13 @@ def test_every_target_has_a_reason():
         core = scheme.load(PROGRAMS / f"{name}.scm")
         for options in ({}, {"m": 1}):
             result = core.cfa(device="cpu", **options)
-            lets = set(result.system.lets[:, 1].tolist())
             for site in result.call_graph().sites[::5]:
                 for target in site.targets:
-                    steps = result.why(site.place, target.place)
-                    is_told = steps[0].says == "is made"
-                    assert is_told or target.row in lets, (site.place, str(target))
+                    first = site.why(target).steps[0]
+                    if site.kind == CallKind.DIRECT:
+                        assert first.text == "is called right where it is written"
+                    else:
+                        assert (first.text, first.rule) == ("is made", "address"), (site, target)
 
 
 def test_findings():
@@ -188,10 +193,11 @@ def test_json_is_the_same_on_every_run():
 def test_graph_as_csv_and_dot(result):
     graph = result.call_graph()
     lines = graph.to_csv().splitlines()
-    assert lines[0] == "caller,call,target"
-    assert "top,t.scm:5:6,twice at t.scm:1:1" in lines
+    assert lines[0] == "caller,location,kind,target"
+    assert "top,t.scm:5:6,indirect,twice at t.scm:1:1" in lines
     assert len(lines) == 1 + sum(len(site.targets) for site in graph.sites)
-    assert graph.to_dot().count("->") == len(graph.edges)
+    pairs = {(edge.caller, edge.callee, edge.kind) for edge in graph.edges}
+    assert graph.to_dot().count("->") == len(pairs)
 
 
 def test_difference_of_two_graphs(result):

@@ -55,7 +55,7 @@ def follows(problem: Problem, solution: Solution, flow: Flow) -> bool:
         state = reference._State(problem)  # type: ignore[attr-defined]
         amount = int(p.offset_amount[row])
         is_unknown = same and solution.unknown[source] and solution.escaped[flow.object]
-        is_there = is_unknown or flow.object in state.moved(flow.from_object, amount)
+        is_there = is_unknown or flow.object in state.images(flow.from_object, amount)
         return bool(is_there) and (
             p.offset_destination[row],
             p.offset_source[row],
@@ -130,24 +130,24 @@ def events() -> PointsToResult:
 
 def test_a_callback_through_a_list_on_the_heap(events: PointsToResult) -> None:
     found = events.explain("run_all.%9", "redraw")
-    assert [step.place for step in found.steps] == [
+    assert [step.location for step in found.steps] == [
         "handlers.c:13:3",
         "queue.c:17:14",
         "queue.c:27:5",
     ]
-    assert [step.flow.rule for step in found.steps] == [Rule.COPY, Rule.STORE, Rule.LOAD]
+    assert [step.rule for step in found.steps] == [Rule.COPY, Rule.STORE, Rule.LOAD]
     assert "later.run is stored in heap@queue.c:15:25" in str(found)
 
 
 def test_an_initialiser_is_a_step_of_its_own(events: PointsToResult) -> None:
     first = events.explain("main.handle", "on_key").steps[0]
-    assert (first.place, first.says) == ("handlers.c:23", "table is initialised with on_key")
+    assert (first.location, first.text) == ("handlers.c:23", "table is initialised with on_key")
 
 
 def test_steps_through_copies_of_memory_have_no_nameless_stations(events: PointsToResult) -> None:
     found = events.explain("redraw.context", "editor")
-    assert all("on the way" not in step.says for step in found.steps)
-    assert "main.events+8 gets __const.main.events+8" in [step.says for step in found.steps]
+    assert all("on the way" not in step.text for step in found.steps)
+    assert "main.events+8 gets __const.main.events+8" in [step.text for step in found.steps]
 
 
 def test_what_is_not_held_is_not_explained(events: PointsToResult) -> None:

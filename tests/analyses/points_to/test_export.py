@@ -56,9 +56,12 @@ def test_json(events: PointsToResult) -> None:
     value = json.loads(events.to_json())
     assert set(value["pointers"]["first"]) == {"heap@queue.c:15:25"}
     assert value["statistics"]["n_functions"] == 11
-    assert {"caller": "main", "callee": "by_kind", "kind": "callback", "place": "main.c:26:3"} in (
-        value["call_graph"]["edges"]
-    )
+    sites = value["call_graph"]["sites"]
+    (callback,) = (site for site in sites if site["kind"] == "callback")
+    assert (callback["caller"], callback["location"]) == ("main", "main.c:26:3")
+    assert callback["targets"] == ["by_kind"]
+    (direct,) = (site for site in sites if site["targets"] == ["qsort"])
+    assert (direct["kind"], direct["location"]) == ("direct", "main.c:26:3")
 
 
 def test_arrow_and_parquet_hold_the_table(events: PointsToResult, tmp_path: Path) -> None:

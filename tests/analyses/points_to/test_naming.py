@@ -9,9 +9,9 @@ import pytest
 
 import kleene
 from kleene.analyses.points_to import PointsToResult
-from kleene.analyses.points_to.answers.files import _short
 from kleene.analyses.points_to.answers.naming import _suffixes
 from kleene.ir.codes import ValueKind
+from kleene.results.naming import short_names
 from tests.analyses.points_to.compiled import solved
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -64,7 +64,7 @@ def check_registers(result: PointsToResult) -> None:
     names = [result.naming.value(value) for value in values]
     assert len(set(names)) == len(names)
     for value, name in zip(values, names, strict=True):
-        held = result.of_nodes([value])
+        held = result.of(value)
         if len(held) or held.unknown:
             assert result._lookup.pointer(name) == [value], name
 
@@ -192,8 +192,10 @@ def test_without_debug_information_registers_are_the_names(tmp_path: Path) -> No
 
 def test_files_go_by_the_shortest_tail_that_tells_them_apart() -> None:
     paths = ["/a/net/list.c", "/a/disk/list.c", "/a/main.c", "list.h"]
-    assert _short(paths) == ["net/list.c", "disk/list.c", "main.c", "list.h"]
-    assert _short(["/list.c", "/a/list.c"]) == ["/list.c", "a/list.c"]
+    found = short_names(paths)
+    assert [found[path] for path in paths] == ["net/list.c", "disk/list.c", "main.c", "list.h"]
+    both = short_names(["/list.c", "/a/list.c"])
+    assert both == {"/list.c": "/list.c", "/a/list.c": "a/list.c"}
 
 
 def test_two_arrays_at_one_place_are_told_apart_by_their_elements() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 import kleene
 from kleene.analyses.points_to import ANALYSIS, PointsTo, PointsToResult
-from kleene.analyses.points_to.answers.call_graph import CallKind
 from kleene.ir import Program
+from kleene.results import CallKind
 from tests.analyses.points_to.compiled import solved
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -86,7 +86,7 @@ def test_the_call_graph_has_all_three_kinds_of_calls(events: PointsToResult) -> 
     assert "redraw" not in graph.reachable("on_key")
     (site,) = graph.at("queue.c:27")
     assert site.targets == ("redraw",)
-    assert site.why("redraw").steps[-1].place == "queue.c:27:5"
+    assert site.why("redraw").steps[-1].location == "queue.c:27:5"
     assert graph.at("queue.c:2") == []
 
 
@@ -147,7 +147,7 @@ int main(void) { outside(back); call(); jump(); return private_ + untouched + !k
     assert "back" in graph.reachable("call")
     assert "back" in graph.reachable("jump")
     assert "never" not in graph.reachable("main")
-    (site,) = graph.sites
+    (site,) = graph.indirect
     assert (site.known, site.targets, site.may_leave) == ((), ("back",), True)
     assert graph.callees("jump") == ["hook", "back"]
     for function in ("call", "jump"):
@@ -164,7 +164,7 @@ def test_targets_are_what_the_solver_found_and_what_the_unknown_stands_for(
     text = "int f(int), g(int); int (*p)(int) = f; int main(int n, char **v) { return p(n); }"
     for result in (events, solved(tmp_path, text), solved(tmp_path, text, library=True)):
         problem, graph = result.system.problem, result.call_graph()
-        for call, site in enumerate(graph.sites):
+        for call, site in enumerate(graph.indirect):
             edges = result.solution.call_edges[result.solution.call_edges[:, 0] == call, 1]
             names = [result.naming.object(int(problem.function_object[f])) for f in edges]
             assert set(names) <= set(site.targets)
@@ -189,7 +189,7 @@ def test_what_is_handed_to_an_unknown_function_escapes(tmp_path: Path) -> None:
     assert not result.may_alias("main.r", "q")
     assert [e.name for e in result.statistics.unknown_externals] == ["outside", "inside"]
     steps = result.explain("main.r", "a").steps
-    assert [step.flow.rule for step in steps][-1] == "enter"
+    assert [step.rule for step in steps][-1] == "enter"
     assert "escapes" in str(result.explain("main.r", "a"))
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.cfa.answers.naming import Naming
-from kleene.analyses.cfa.answers.reach import Reach
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.evaluated import sees_libraries_only
+from kleene.analyses.cfa.naming import Naming
+from kleene.analyses.cfa.reach import Reach
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.primitives import table
 

@@ -9,19 +9,21 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.cfa.answers.call_graph import CallGraph, Site
-from kleene.analyses.cfa.answers.explain import Step, Teller
-from kleene.analyses.cfa.answers.naming import Naming, Value
-from kleene.analyses.cfa.answers.reach import Reach
-from kleene.analyses.cfa.builder import INSTANCE, LAMBDA
+from kleene.analyses.cfa.builder import LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
+from kleene.analyses.cfa.explain import Steps
 from kleene.analyses.cfa.findings import Finding, findings_of
-from kleene.analyses.cfa.index import ROOT
+from kleene.analyses.cfa.naming import Naming, Value
+from kleene.analyses.cfa.reach import Reach
+from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError, Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
+from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, CallSite
+from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
+from kleene.solvers.inclusion.why import Derivations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +58,7 @@ class CFAResult:
         found = {
             o for v in live for n in self.system.nodes_of[v] for o in self.solution.of(n).tolist()
         }
-        return sorted({self.value(o) for o in found - self.system.hidden})
+        return sorted({self.naming.value(o) for o in found - self.system.hidden})
 
     def calls(self, place: str) -> list[Value]:
         """Return the procedures that the call at `file:line:column`, or `line:column`, may reach.
@@ -77,14 +79,13 @@ class CFAResult:
 
     def callers(self, name: str, depth: int = 1) -> list[tuple[int, Value]]:
         """Return who may call a procedure: how many calls away at least, and the caller."""
-        found: dict[Value, int] = {}
-        for procedure in self._named(name):
-            for distance, caller in self._graph.callers(procedure, depth):
-                found[caller] = min(distance, found.get(caller, distance))
-        return sorted((distance, caller) for caller, distance in found.items())
+        functions = [self.naming.function_of_row[value.row] for value in self._named(name)]
+        found = self._graph.callers_by_distance(functions, depth)
+        rows = self.naming.procedure_rows
+        return sorted((n, self.naming.procedure(rows[caller])) for caller, n in found.items())
 
-    def why(self, call: str, target: str) -> list[Step]:
-        """Return the shortest way, step by step, on which a procedure comes to be called.
+    def why(self, call: str, target: str) -> Explanation:
+        """Return the shortest derivation by which a procedure comes to be called.
 
         Raises:
             SourceError: the call cannot reach the procedure (`cfa/no-such-fact`).
@@ -96,11 +97,14 @@ class CFAResult:
         calls = np.flatnonzero(np.isin(s.call_site, list(behind)))
         nodes = np.unique(s.call_operator[calls]).tolist()
         objects = [o for o, what in s.procedures.items() if what[0] == LAMBDA and what[1] in rows]
-        found = self._teller.chain(nodes, objects) if nodes and objects else None
+        found = self._derivations.shortest(nodes, objects) if nodes and objects else None
         if found is not None:
-            return self._teller.steps(found)
+            return Explanation(call, target, self._steps.of(found))
         if any(rows & set(self.reach.targets.get(site, ())) for site in sites):
-            return [Step(call, "is called right where it is written", "")]
+            at = self.naming.call_location(sites[0])
+            location, span = self.naming.location(at), self.naming.span(at)
+            step = Step(location, "is called right where it is written", "", "", span)
+            return Explanation(call, target, (step,))
         reached = ", ".join(map(str, self.targets(sites))) or "nothing"
         message = f"the call at {call} cannot reach '{target}'"
         raise SourceError(None, "cfa/no-such-fact", message, f"it may reach {reached}")
@@ -119,11 +123,9 @@ class CFAResult:
         return [procedure for procedure in self.procedures if procedure.row not in called]
 
     @cached_property
-    def known_calls(self) -> list[Site]:
+    def known_calls(self) -> list[CallSite]:
         """The calls that can reach one procedure only: it could be put in their place."""
-        lets = set(self.system.lets[:, 0].tolist())
-        sites = (site for site in self._graph.sites if site.row not in lets)
-        return [site for site in sites if len(site.targets) == 1]
+        return [site for site in self._graph.indirect if len(site.known) == 1]
 
     @cached_property
     def escaping(self) -> list[Value]:
@@ -131,7 +133,7 @@ class CFAResult:
         s = self.system
         nodes = set(s.problem.contents[: s.n_data].tolist()) - {NONE, *s.variable_of}
         found = {o for node in nodes for o in self.solution.of(node).tolist()}
-        values = {self.value(int(o)) for o in found}
+        values = {self.naming.value(int(o)) for o in found}
         return sorted(value for value in values if value.kind == "procedure")
 
     @cached_property
@@ -158,16 +160,10 @@ class CFAResult:
             "findings": [finding.as_json() for finding in self.findings],
         }
 
-    def value(self, object: int) -> Value:
-        """Return an object of the problem as a value of the program."""
-        if object not in self._values:
-            self._values[object] = self._value(object)
-        return self._values[object]
-
     @cached_property
     def naming(self) -> Naming:
         """What things are called."""
-        return Naming(self.core, self.system.index)
+        return Naming(self.system)
 
     @cached_property
     def reach(self) -> Reach:
@@ -175,49 +171,45 @@ class CFAResult:
         return Reach(self.system, self.solution)
 
     @cached_property
-    def _values(self) -> dict[int, Value]:
-        return {}
-
-    @cached_property
-    def _kinds(self) -> list[str]:
-        """The kinds of data by the number of their shapes."""
-        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.system.shapes]
-
-    def _value(self, object: int) -> Value:
-        s, row = self.system, int(self.system.object_row[object])
-        allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
-        kind = self._kinds[s.problem.allocation_layout[allocation]]
-        if object not in s.procedures:
-            return Value(kind, kind, self.naming.place(row), row)
-        what, which = s.procedures[object]
-        if what == LAMBDA:
-            return self.naming.procedure(row)
-        if what == INSTANCE:
-            return Value("primitive", s.instances[which], "", NONE)
-        name = "continuation" if row != NONE else "evaluated"
-        return Value(name, name, self.naming.place(row), row)
-
-    @cached_property
     def _graph(self) -> CallGraph:
-        naming, index = self.naming, self.system.index
-        sites = [
-            Site(
-                row,
-                naming.place(row),
-                naming.procedure(index.procedure[row]),
-                tuple(naming.procedure(target) for target in targets),
-            )
-            for row, targets in self.reach.targets.items()
+        """The call graph: a site for each reached call that may call a procedure."""
+        s, naming, index = self.system, self.naming, self.system.index
+        rows = np.array(list(self.reach.targets), np.int32)
+        first = {site: call for call, site in reversed(list(enumerate(s.call_site.tolist())))}
+        calls = [first.get(row, NONE) for row in rows.tolist()]
+        operators = [index.below(row)[0] for row in rows.tolist()]
+        kinds = [
+            DIRECT if index.is_let[o] else CALLBACK if index.primitive(o) is not None else INDIRECT
+            for o in operators
         ]
-        top = naming.procedure(ROOT)
-        reached = {target for site in sites for target in site.targets}
-        callers = {site.caller for site in sites} - {top}
-        others = sorted(reached | callers, key=lambda procedure: procedure.row)
-        return CallGraph((top, *others), tuple(sites))
+        callers = [naming.function_of_row[index.procedure[row]] for row in rows.tolist()]
+        targets = [naming.function_of_row[t] for ts in self.reach.targets.values() for t in ts]
+
+        def explain(site: int, target: str) -> Explanation:
+            return self.why(naming.place(int(rows[site])), target)
+
+        return CallGraph(
+            naming,
+            len(naming.procedure_rows),
+            call=rows,
+            caller=np.array(callers, np.int32),
+            kind=np.array(kinds, np.uint8),
+            callee=np.append(s.call_operator, NONE)[calls].astype(np.int32),
+            target_offsets=offsets_of([len(ts) for ts in self.reach.targets.values()]),
+            targets=np.array(targets, np.int32),
+            may_leave=np.zeros(len(rows), bool),
+            escaped_ids=np.empty(0, np.int32),
+            opaque=np.empty(0, np.int32),
+            explain=explain,
+        )
 
     @cached_property
-    def _teller(self) -> Teller:
-        return Teller(self.system, self.solution, self.naming)
+    def _derivations(self) -> Derivations:
+        return Derivations(self.system.problem, self.solution)
+
+    @cached_property
+    def _steps(self) -> Steps:
+        return Steps(self.system, self.naming)
 
     def _is_live(self, variable: int) -> bool:
         owner = int(self.core.owner[variable])

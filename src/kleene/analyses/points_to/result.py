@@ -1,37 +1,53 @@
 """The answer of a points-to analysis, and the questions it takes.
 
-Names of pointers and objects are those of `answers.naming`; what people write is read by
-`answers.lookup`. Every answer is a may-answer that covers all runs of the program, under the
-assumptions that `statistics` lists; `must_alias` alone is a must-answer.
+Every question takes numbers, views of the program, or names; several at a time are answered as
+columns. The number of a value is its `id` in the program (and its node in the inclusion problem),
+that of a function or instruction its `row`, that of an object its place in the problem. Names are
+those of `answers.naming`; what people write is read by `answers.lookup`.
+
+Every answer is a may-answer that covers all runs of the program, under the assumptions that
+`statistics` lists; `must_alias` alone is a must-answer.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers import aliases, checks, export
-from kleene.analyses.points_to.answers.call_graph import CallGraph, call_graph
-from kleene.analyses.points_to.answers.calls import Calls, calls_of
-from kleene.analyses.points_to.answers.explain import Explanation, Teller
+from kleene.analyses.points_to.answers import sets
+from kleene.analyses.points_to.answers.aliases import Aliases, Check, checks_of
+from kleene.analyses.points_to.answers.calls import call_graph_of
+from kleene.analyses.points_to.answers.explain import Steps
 from kleene.analyses.points_to.answers.lookup import Lookup
-from kleene.analyses.points_to.answers.mod_ref import Accesses
+from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Effects
 from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.answers.sets import Objects, ObjectSet
-from kleene.analyses.points_to.answers.statistics import Phase, Statistics, statistics_of
+from kleene.analyses.points_to.answers.sets import Objects, ObjectSet, PointsToGraph, Sets
+from kleene.analyses.points_to.answers.statistics import (
+    Phase,
+    Statistics,
+    pointers_of,
+    statistics_of,
+)
 from kleene.analyses.points_to.memory_model import ConstraintSystem
-from kleene.base.arrays import offsets_of
+from kleene.base.arrays import I32, Bools, Ints, offsets_of
 from kleene.base.errors import SourceError
-from kleene.ir import Program
+from kleene.graphs import Rows
+from kleene.ir import Function, Instruction, Program, Value
 from kleene.ir.codes import ValueKind
 from kleene.results import Table
+from kleene.results.call_graph import CallGraph
+from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion import Solution
-from kleene.solvers.inclusion.why import Flows, chain
+from kleene.solvers.inclusion.why import Derivations
+
+Pointer = str | int | Value  # one pointer: a name, the number of a value, or its view
+Pointers = list[Any] | tuple[Pointer, ...] | Ints  # several; a text is no sequence here
+Functions = list[Any] | tuple[str | int | Function, ...] | Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,83 +74,181 @@ class PointsToResult:
             f" {problem.n_constraints} constraints>"
         )
 
-    def of(self, pointer: str) -> ObjectSet:
+    # Sets
+
+    def of(self, pointer: Pointer) -> ObjectSet:
         """Return what a pointer may hold; a variable's name means all it holds at any time.
 
         Raises:
             SourceError: `points-to/no-such-name` with the nearest names, or
                 `points-to/not-a-pointer`.
         """
-        return self.of_nodes(self._lookup.pointer(pointer))
+        return self._of_nodes(self.node_ids(pointer))
 
-    def of_nodes(self, nodes: list[int]) -> ObjectSet:
-        """Return what some of the problem's nodes may hold."""
-        known = aliases.explicit(self.solution, nodes)
-        return self._set(known, unknown=bool(self.solution.unknown[nodes].any()))
+    def sets(self, pointers: Pointers) -> Sets:
+        """Return what each of several pointers may hold, as numbers of objects."""
+        return sets.sets_of(self.solution, self._groups(pointers))
 
-    def may_alias(self, left: str, right: str) -> bool:
-        """Return whether accesses through two pointers may touch the same byte."""
-        return self._may_alias(self._lookup.pointer(left), self._lookup.pointer(right))
-
-    def must_alias(self, left: str, right: str) -> bool:
-        """Return whether two pointers hold one and the same address, whenever they hold one."""
-        nodes = self._lookup.pointer(left), self._lookup.pointer(right)
-        return aliases.must_alias(self.program, self.system, self.solution, *nodes)
-
-    def pointed_by(self, object: str) -> list[str]:
+    def pointed_by(self, object: str | int) -> list[str]:
         """Return the pointers that may hold an address in storage: registers, storage, results.
 
         A name with a place asks for that place alone. Pointers that are merely unknown are left
         out; they count if the object `escapes`.
         """
-        rows = np.flatnonzero(self._rows_with(self._lookup.objects(object)))
+        rows = np.flatnonzero(self._rows_with(self.object_ids(object)))
         nodes = np.flatnonzero(np.isin(self.solution.row_of, rows))
         nodes = nodes[self._is_named(nodes)]
         names = (self.naming.node(node) for node in nodes.tolist())
         return list(dict.fromkeys(name for name in names if name))
 
-    def escapes(self, object: str) -> bool:
+    def escapes(self, object: str | int) -> bool:
         """Return whether code outside the program may hold an address in this storage."""
-        return bool(self.solution.escaped[self._lookup.objects(object)].any())
+        return bool(self.solution.escaped[self.object_ids(object)].any())
+
+    def graph(self, function: str | int | Function) -> PointsToGraph:
+        """Return what the pointers of one function lead to, directly and through memory."""
+        row = self.function_id(function)
+        functions, bases = self.program.function_table, self.program.bases
+        blocks = functions.block_offsets[row : row + 2]
+        body = bases[ValueKind.INSTRUCTION] + self.program.blocks.instruction_offsets[blocks]
+        formals = bases[ValueKind.ARGUMENT] + functions.argument_offsets[row : row + 2]
+        pointers = pointers_of(self.program, self.system)
+        within = [(pointers >= first) & (pointers < end) for first, end in (formals, body)]
+        values = pointers[np.logical_or(*within)].astype(np.int32)
+        return sets.points_to_graph(self.system, self.solution, self.naming, values)
+
+    # Aliases
+
+    @overload
+    def may_alias(self, left: Pointer, right: Pointer) -> bool: ...
+    @overload
+    def may_alias(self, left: Pointers, right: Pointers) -> Bools: ...
+    def may_alias(self, left: Pointer | Pointers, right: Pointer | Pointers) -> bool | Bools:
+        """Return whether accesses through two pointers may touch the same byte.
+
+        Two sequences, or columns of numbers, are compared element by element.
+        """
+        aliases = self._aliases
+        return self._compared(aliases.may_alias, aliases.may_alias_columns, left, right)
+
+    @overload
+    def must_alias(self, left: Pointer, right: Pointer) -> bool: ...
+    @overload
+    def must_alias(self, left: Pointers, right: Pointers) -> Bools: ...
+    def must_alias(self, left: Pointer | Pointers, right: Pointer | Pointers) -> bool | Bools:
+        """Return whether two pointers hold one and the same address, whenever they hold one.
+
+        Two sequences, or columns of numbers, are compared element by element.
+        """
+        aliases = self._aliases
+        return self._compared(aliases.must_alias, aliases.must_alias_columns, left, right)
+
+    def checks(self) -> list[Check]:
+        """Return the alias assertions of the program (`MAYALIAS(p, q)` and the like), checked.
+
+        Raises:
+            SourceError: an assertion has wrong arguments (`points-to/bad-check`).
+        """
+
+        def classify(left: int, right: int) -> str:
+            if self.must_alias(left, right):
+                return "must"
+            return "may" if self.may_alias(left, right) else "no"
+
+        return checks_of(self.program, classify, self.naming.readable, self.naming.place_of)
+
+    # Calls and effects
 
     def call_graph(self) -> CallGraph:
         """Return who may call whom, calls through pointers and callbacks resolved."""
         return self._call_graph
 
-    def mod_ref(self, function: str) -> ModRef:
-        """Return which objects a function, with all it calls, may read and write."""
-        accesses = Accesses(self.program, self.system, self.solution, self._calls)
-        found = accesses.of(self._lookup.symbols.function(function))
-        reads, writes = np.flatnonzero(found.reads), np.flatnonzero(found.writes)
-        return ModRef(
-            self._set(reads, unknown=found.unknown), self._set(writes, unknown=found.unknown)
-        )
+    @overload
+    def mod_ref(self, what: str | int | Function | Instruction) -> ModRef: ...
+    @overload
+    def mod_ref(self, what: Functions) -> Effects: ...
+    def mod_ref(self, what: str | int | Function | Instruction | Functions) -> ModRef | Effects:
+        """Return which objects a function, with all it calls, may read and write.
 
-    def explain(self, pointer: str, object: str) -> Explanation:
-        """Return the shortest chain of statements by which an object reaches a pointer.
+        An instruction (a view) is asked about likewise. Several functions are answered as numbers.
+        """
+        if isinstance(what, Instruction):
+            return self._mod_ref(self._effects.of_instructions([what.row]))
+        if isinstance(what, str | int | np.integer | Function):
+            return self._mod_ref(self._effects.of_functions([self.function_id(what)]))
+        return self._effects.of_functions([self.function_id(function) for function in what])
+
+    def mod_ref_of_instructions(self, rows: Iterable[int] | Ints) -> Effects:
+        """Return which objects each instruction, given by its row, may read and write.
+
+        A call counts with all that it may reach.
+        """
+        return self._effects.of_instructions(int(row) for row in rows)
+
+    # Reasons
+
+    def explain(self, pointer: Pointer, object: str | int) -> Explanation:
+        """Return the shortest derivation by which an object reaches a pointer.
 
         Raises:
             SourceError: the pointer does not hold the object (`points-to/no-such-fact`).
         """
-        nodes = self._lookup.pointer(pointer)
-        return self._explain(nodes, pointer, object)
+        nodes, objects = self.node_ids(pointer).tolist(), self.object_ids(object).tolist()
+        held = pointer if isinstance(pointer, str) else self.naming.readable(nodes[0])
+        what = object if isinstance(object, str) else self.naming.object(object)
+        found = self._derivations.shortest(nodes, objects)
+        if found is None:
+            message = f"'{held}' cannot hold '{what}'"
+            note = f"it may hold {self.of(pointer)}"
+            raise SourceError(None, "points-to/no-such-fact", message, note)
+        steps = Steps(self.program, self.system, self.naming).of(found)
+        return Explanation(held, what, steps)
 
-    def checks(self) -> list[checks.Check]:
-        """Return the alias assertions of the program (`MAYALIAS(p, q)` and the like), judged.
+    # Numbers of names
+
+    def node_ids(self, pointer: Pointer) -> I32:
+        """Return the nodes that a pointer is: one for a value, often several for a variable.
 
         Raises:
-            SourceError: an assertion has wrong arguments (`points-to/bad-check`).
+            SourceError: as `of` does.
+            IndexError: there is no value or node of that number.
         """
-        return checks.checks_of(
-            self.program, self._judge, self.naming.readable, self.naming.place_of
-        )
+        if isinstance(pointer, str):
+            return np.array(self._lookup.pointer(pointer), np.int32)
+        node = pointer.id if isinstance(pointer, Value) else int(pointer)
+        return _checked(np.array([node], np.int32), self.system.problem.n_nodes, "node")
+
+    def object_ids(self, object: str | int) -> I32:
+        """Return the objects that a name of storage means.
+
+        Raises:
+            SourceError: it names no storage (`points-to/no-such-name`).
+            IndexError: there is no object of that number.
+        """
+        if isinstance(object, str):
+            return np.array(self._lookup.objects(object), np.int32)
+        return _checked(np.array([object], np.int32), self.system.problem.n_objects, "object")
+
+    def function_id(self, function: str | int | Function) -> int:
+        """Return the row of a function.
+
+        Raises:
+            SourceError: no function is called so, or several are (`points-to/no-such-name`).
+            IndexError: there is no function of that number.
+        """
+        if isinstance(function, str):
+            return self._lookup.symbols.function(function)
+        row = function.row if isinstance(function, Function) else int(function)
+        return int(_checked(np.array([row]), len(self.program.function_table), "function")[0])
+
+    # All of it
 
     @cached_property
     def statistics(self) -> Statistics:
         """Sizes, the largest sets, unresolved calls, unknown externals, time and memory."""
         return statistics_of(
             *(self.program, self.system, self.solution, self.naming),
-            *(self._call_graph, self._calls, self.phases),
+            *(self._call_graph, self.phases),
         )
 
     def tables(self) -> dict[str, Table]:
@@ -143,11 +257,11 @@ class PointsToResult:
         A pointer that may hold anything that escaped has a row with the object `unknown`.
         """
         tables = self.program, self.system, self.solution
-        return {"points_to": export.facts_of(*tables, self.naming)}
+        return {"points_to": sets.facts_of(*tables, self.naming)}
 
     def to_dot(self) -> str:
         """Return the call graph in Graphviz's DOT language."""
-        return export.to_dot(self._call_graph)
+        return self._call_graph.to_dot()
 
     def to_json(self) -> str:
         """Return statistics, call graph and every set as JSON text."""
@@ -155,15 +269,17 @@ class PointsToResult:
 
     def as_json(self) -> dict[str, object]:
         """Return statistics, call graph and every set as plain data."""
-        sets: dict[str, list[str]] = {}
+        pointers: dict[str, list[str]] = {}
         table = self.tables()["points_to"]
         for pointer, object in zip(table["pointer"], table["object"], strict=True):
-            sets.setdefault(pointer, []).append(object)
+            pointers.setdefault(pointer, []).append(object)
         return {
             "statistics": self.statistics.as_json(),
             "call_graph": self._call_graph.as_json(),
-            "pointers": sets,
+            "pointers": pointers,
         }
+
+    # Parts, made when they are first asked for
 
     @cached_property
     def naming(self) -> Naming:
@@ -179,58 +295,95 @@ class PointsToResult:
         return Objects(self.program, self.system, self.naming)
 
     @cached_property
-    def _calls(self) -> Calls:
-        return calls_of(self.program, self.system, self.solution)
-
-    @cached_property
     def _call_graph(self) -> CallGraph:
-        def why(node: int, target: str) -> Explanation:
-            return self._explain([node], self.naming.readable(node), target)
-
-        tables = self.program, self.system, self.solution
-        return call_graph(*tables, self.naming, self._calls, why)
+        return call_graph_of(
+            self.program, self.system, self.solution, self.naming, self._why_called
+        )
 
     @cached_property
-    def _flows(self) -> Flows:
-        return Flows(self.system.problem, self.solution)
+    def _aliases(self) -> Aliases:
+        return Aliases(self.program, self.system, self.solution, self.call_graph)
 
-    def _set(self, known: NDArray[np.int64], *, unknown: bool) -> ObjectSet:
-        return ObjectSet(self._objects, known, self.solution.escaped, unknown=unknown)
+    @cached_property
+    def _effects(self) -> EffectFinder:
+        tables = self.program, self.system, self.solution
+        return EffectFinder(*tables, self._call_graph, self._aliases.geometry)
 
-    def _may_alias(self, left: list[int], right: list[int]) -> bool:
-        return aliases.may_alias(self.program, self.system, self.solution, left, right)
+    @cached_property
+    def _derivations(self) -> Derivations:
+        return Derivations(self.system.problem, self.solution)
 
-    def _judge(self, left: int, right: int) -> str:
-        """Return "no", "may" or "must" for two values."""
-        if aliases.must_alias(self.program, self.system, self.solution, [left], [right]):
-            return "must"
-        return "may" if self._may_alias([left], [right]) else "no"
+    @cached_property
+    def _escaped(self) -> I32:
+        return np.flatnonzero(self.solution.escaped).astype(np.int32)
 
-    def _explain(self, nodes: list[int], pointer: str, object: str) -> Explanation:
-        objects = self._lookup.objects(object)
-        found = chain(self._flows, nodes, objects, self.system.problem.n_nodes)
-        if found is None:
-            message = f"'{pointer}' cannot hold '{object}'"
-            note = f"it may hold {self.of_nodes(nodes)}"
-            raise SourceError(None, "points-to/no-such-fact", message, note)
-        steps = Teller(self.program, self.system, self.naming).steps(found)
-        return Explanation(pointer, object, tuple(steps))
+    def _groups(self, pointers: Pointers) -> Rows:
+        """Return the nodes of each pointer."""
+        if isinstance(pointers, np.ndarray):
+            nodes = _checked(pointers.ravel(), self.system.problem.n_nodes, "node")
+            return sets.singles(nodes)
+        return Rows.from_lists([self.node_ids(pointer) for pointer in pointers])
 
-    def _rows_with(self, objects: Iterable[int]) -> NDArray[np.bool_]:
+    def _compared(
+        self,
+        compare: Callable[[I32, I32], bool],
+        compare_columns: Callable[[Rows, Rows], Bools],
+        left: Pointer | Pointers,
+        right: Pointer | Pointers,
+    ) -> bool | Bools:
+        if isinstance(left, str | int | np.integer | Value):
+            assert isinstance(right, str | int | np.integer | Value), "two pointers, or two columns"
+            return compare(self.node_ids(left), self.node_ids(right))
+        assert not isinstance(right, str | int | np.integer | Value), "two pointers, or two columns"
+        mine, theirs = self._groups(left), self._groups(right)
+        assert len(mine) == len(theirs), "columns are equally long"
+        return compare_columns(mine, theirs)
+
+    def _of_nodes(self, nodes: I32) -> ObjectSet:
+        known = sets.explicit(self.solution, nodes)
+        return self._set(known, unknown=bool(self.solution.unknown[nodes].any()))
+
+    def _set(self, known: I32, *, unknown: bool) -> ObjectSet:
+        return ObjectSet(self._objects, known, self._escaped, unknown=unknown)
+
+    def _mod_ref(self, found: Effects) -> ModRef:
+        unknown = bool(found.unknown[0])
+        reads, writes = found.reads[0], found.writes[0]
+        return ModRef(self._set(reads, unknown=unknown), self._set(writes, unknown=unknown))
+
+    def _why_called(self, node: int, target: str) -> Explanation:
+        """Return why the function that a node is, or holds, is called."""
+        if node >= 0:
+            return self.explain(node, target)
+        step = Step(None, f"{target} is called by its name", "", "", None)
+        return Explanation(target, target, (step,))
+
+    def _rows_with(self, objects: I32) -> Bools:
         """Return for each row of the solution whether it has one of the objects."""
         rows = self.solution.rows
         wanted = np.zeros(-(-self.system.problem.n_objects // 64), np.uint64)
-        for object in objects:
-            wanted[object >> 6] |= np.uint64(1) << np.uint64(object & 63)
+        bits = np.uint64(1) << (objects & 63).astype(np.uint64)
+        np.bitwise_or.at(wanted, objects >> 6, bits)
         hits = offsets_of((rows.word & wanted[rows.index]) != 0)
-        found: NDArray[np.bool_] = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
+        found: Bools = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
         return found
 
-    def _is_named(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _is_named(self, nodes: Ints) -> Bools:
         """Return which nodes are registers, storage or results: what has a name of its own."""
         first, end = self.program.bases[ValueKind.ARGUMENT], self.program.n_values
         may_hold_pointer = np.append(
             self.system.may_hold_pointer[:end], True
         )  # the last: all behind
-        found: NDArray[np.bool_] = (nodes >= first) & may_hold_pointer[np.minimum(nodes, end)]
+        found: Bools = (nodes >= first) & may_hold_pointer[np.minimum(nodes, end)]
         return found
+
+
+def _checked(numbers: Ints, n: int, what: str) -> I32:
+    """Return numbers of things of which there are n.
+
+    Raises:
+        IndexError: one is not from 0 to n - 1.
+    """
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() < n):
+        raise IndexError(f"a {what} is a number from 0 to {n - 1}")
+    return numbers.astype(np.int32)

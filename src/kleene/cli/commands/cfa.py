@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kleene.base.device import Device
-from kleene.cli.drawing import write_svg
+from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
 from kleene.cli.sources import SchemeSources
 from kleene.reports import cfa as report
-from kleene.reports import json
 
 if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
     from kleene.ir.scheme import Core
-
-_GRAPHS = (".svg", ".dot", ".csv", ".json")
 
 
 def run(
@@ -82,7 +79,7 @@ def run(
     A variable is called by its name, or 12:name if line 12 binds it; a call by the place where it
     begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
     """
-    check_suffix(graph_file, _GRAPHS)
+    check_suffix(graph_file, CALL_GRAPHS)
 
     def analysed(core: Core) -> CFAResult:
         options = {"m": m, "polyvariant_let": polyvariant_let, "road": road}
@@ -92,7 +89,7 @@ def run(
     if not as_json:
         note(f"solving on {result.solution.plan}")
     if graph_file is not None:
-        _write_graph(result, graph_file)
+        write_call_graph(result.call_graph(), graph_file)
     if export_file is not None:
         write_whole(export_file, result.to_json() + "\n")
     answers: dict[str, Any] = {
@@ -117,13 +114,3 @@ def _analysed(core: Core, device: Device, threads: int | None, **options: Any) -
     from kleene.analyses.cfa import CFA
 
     return CFA(**options).run(core, device=device, threads=threads)
-
-
-def _write_graph(result: CFAResult, path: Path) -> None:
-    graph = result.call_graph()
-    if path.suffix == ".svg":
-        write_svg(graph.to_dot(), path)
-    elif path.suffix == ".json":
-        write_whole(path, json.dumps(graph.as_json()) + "\n")
-    else:
-        write_whole(path, graph.to_dot() if path.suffix == ".dot" else graph.to_csv())

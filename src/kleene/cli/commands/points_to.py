@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kleene.base.device import Device
-from kleene.cli.drawing import write_svg
+from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
 from kleene.cli.sources import CSources
-from kleene.reports import json
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsTo, PointsToResult
     from kleene.analyses.points_to.answers.statistics import Phase
     from kleene.ir import Program
 
-_GRAPHS = (".svg", ".dot", ".json")
 _TABLES = (".parquet", ".json")
 
 
@@ -44,7 +42,7 @@ def run(
     graph_file: Annotated[
         Path | None,
         typer.Option(
-            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot or .json."
+            "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .csv or .json."
         ),
     ] = None,
     export_file: Annotated[
@@ -82,13 +80,13 @@ def run(
     """
     from kleene.analyses.points_to import PointsTo
 
-    check_suffix(graph_file, _GRAPHS)
+    check_suffix(graph_file, CALL_GRAPHS)
     check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
     options = (library, tuple(wrappers or ()), tuple(models or ()), exact_arguments)
     result = _solved(program, PointsTo(*options), device, threads, quiet=as_json)
     if graph_file is not None:
-        _write_graph(result, graph_file)
+        write_call_graph(result.call_graph(), graph_file)
     if export_file is not None:
         _write_table(result, export_file)
     phases += result.phases
@@ -144,13 +142,14 @@ def _answers(
 
 def _print(result: PointsToResult, phases: list[Phase], answers: dict[str, Any]) -> None:
     from kleene.reports import points_to as report
+    from kleene.reports.explanation import explanation
 
     if not answers:
         emit(report.summary(result, phases))
     for name, found in answers.get("queries", {}).items():
         emit([report.query(name, found)])
     if "explanation" in answers:
-        emit([report.explanation(answers["explanation"])])
+        emit([explanation(answers["explanation"])])
     if "checks" in answers:
         emit(f"{one}\n" for one in answers["checks"])
         n_failed = sum(not one.passed for one in answers["checks"])
@@ -164,7 +163,7 @@ def _plain(
     statistics = replace(result.statistics, phases=tuple(phases))
     value: dict[str, object] = {
         "statistics": statistics.as_json(),
-        "calls": result.call_graph().as_json()["sites"],
+        "calls": [site.as_json() for site in result.call_graph().indirect],
     }
     if "queries" in answers:
         value["queries"] = {name: found.as_json() for name, found in answers["queries"].items()}
@@ -173,15 +172,6 @@ def _plain(
     if "checks" in answers:
         value["checks"] = [one.as_json() for one in answers["checks"]]
     return value
-
-
-def _write_graph(result: PointsToResult, path: Path) -> None:
-    if path.suffix == ".json":
-        write_whole(path, json.dumps(result.call_graph().as_json()) + "\n")
-    elif path.suffix == ".dot":
-        write_whole(path, result.to_dot())
-    else:
-        write_svg(result.to_dot(), path)
 
 
 def _write_table(result: PointsToResult, path: Path) -> None:

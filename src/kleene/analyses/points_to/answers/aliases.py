@@ -1,98 +1,329 @@
 """May, or must, two pointers lead to the same bytes?
 
-A pointer is a set of places and the bytes it is used for: the largest load or store made through it
-directly, 1 if there is none. The unknown may be itself and all that escaped.
+A pointer is a set of objects and the bytes it is used for: the largest load or store made through
+it directly, 1 if there is none. The unknown may be itself and all that escaped. Of columns of
+pointers, equal pairs are looked at once.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.answers.once import is_made_once
-from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, ConstraintSystem
-from kleene.base.arrays import I64
-from kleene.ir import Program
-from kleene.ir.codes import Opcode
+from kleene.analyses.points_to.answers.sets import Sets, explicit, sets_of, singles
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
+from kleene.base.arrays import I32, I64, U8, Bools, offsets_of
+from kleene.base.errors import SourceError, raise_all
+from kleene.graphs import Graph, Rows, depth_first, strong_components
+from kleene.ir import Call, Global, Program, Value
+from kleene.ir.codes import ConstantKind, GlobalFlag, Opcode, TypeKind, ValueKind
+from kleene.results.call_graph import CallGraph
 from kleene.solvers.inclusion import Solution
 
-_ACCESSES = (Opcode.LOAD, Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
+# Which operand of an access is the address, and which has the type of what is accessed (-1: the
+# result has it).
+_ADDRESS = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.ATOMICRMW: 0, Opcode.CMPXCHG: 0}
+_ACCESSED = {Opcode.LOAD: -1, Opcode.STORE: 0, Opcode.ATOMICRMW: 1, Opcode.CMPXCHG: 2}
 
 
-def may_alias(
-    program: Program,
-    system: ConstraintSystem,
-    solution: Solution,
-    left: list[int],
-    right: list[int],
-) -> bool:
-    """Return whether what two groups of nodes hold may overlap."""
-    is_unknown = [bool(solution.unknown[nodes].any()) for nodes in (left, right)]
-    held = [explicit(solution, nodes) for nodes in (left, right)]
-    if all(is_unknown):
-        return True
-    for unknown, other in ((is_unknown[0], held[1]), (is_unknown[1], held[0])):
-        if unknown and solution.escaped[other].any():
+@dataclass(frozen=True, slots=True, eq=False)
+class Accesses:
+    """Every load, store and atomic instruction: its row, its address, and how many bytes it is."""
+
+    row: I64
+    opcode: U8
+    pointer: I64  # a value
+    n_bytes: I64  # at least 1
+
+
+def accesses_of(program: Program) -> Accesses:
+    """Return the instructions that read or write memory directly."""
+    table = program.instructions
+    row = np.flatnonzero(np.isin(table.opcode, list(_ADDRESS)))
+    opcode = table.opcode[row]
+    address, accessed = np.zeros((2, 256), np.int64)
+    address[list(_ADDRESS)], accessed[list(_ACCESSED)] = [*_ADDRESS.values()], [*_ACCESSED.values()]
+    first = table.offsets[row]
+    pointer = table.operands[first + address[opcode]]
+    value = table.operands[first + np.maximum(accessed[opcode], 0)]
+    is_result = accessed[opcode] < 0
+    types = np.where(is_result, table.type[row], program.value_types[value])
+    n_bytes = np.maximum(program.types.size[types], 1)
+    return Accesses(row, opcode, pointer.astype(np.int64), n_bytes.astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pointers:
+    """Some pointers: what each may hold, and the bytes it is used for."""
+
+    sets: Sets
+    n_bytes: I64
+
+    @classmethod
+    def of(cls, solution: Solution, groups: Rows, n_bytes: I64) -> Pointers:
+        """Return groups of nodes as pointers; `n_bytes` is per node."""
+        owner = np.repeat(np.arange(len(groups)), groups.lengths())
+        most = np.ones(len(groups), np.int64)
+        np.maximum.at(most, owner, n_bytes[groups.values])
+        return cls(sets_of(solution, groups), most)
+
+    def may_escape(self, escaped: Bools) -> Bools:
+        """Return which of the pointers may hold an object that escaped."""
+        known = self.sets.known
+        found: Bools = np.diff(offsets_of(escaped[known.values])[known.offsets]) > 0
+        return found
+
+
+class Aliases:
+    """Answers which pointers of one solved program may, or must, alias."""
+
+    def __init__(
+        self,
+        program: Program,
+        system: ConstraintSystem,
+        solution: Solution,
+        graph: Callable[[], CallGraph],
+    ) -> None:
+        self._program = program
+        self._system = system
+        self._solution = solution
+        self._graph = graph
+        self.geometry = Geometry(system)
+
+    def may_alias(self, left: I32, right: I32) -> bool:
+        """Return whether what two groups of nodes hold may overlap."""
+        unknown, escaped = self._solution.unknown, self._solution.escaped
+        is_unknown, other_unknown = unknown[left].any(), unknown[right].any()
+        ours, theirs = explicit(self._solution, left), explicit(self._solution, right)
+        if is_unknown and (other_unknown or escaped[theirs].any()):
             return True
-    sizes = [accessed_bytes(program, nodes) for nodes in (left, right)]
-    return Geometry(system).overlap(held[0], sizes[0], held[1], sizes[1])
+        if other_unknown and escaped[ours].any():
+            return True
+        sizes = (int(self.accessed_bytes[nodes].max(initial=1)) for nodes in (left, right))
+        return self.geometry.overlap(ours, next(sizes), theirs, next(sizes))
+
+    def may_alias_columns(self, left: Rows, right: Rows) -> Bools:
+        """Return for each i whether `may_alias` holds of two groups of nodes."""
+        (a, i), (b, j) = self._classes(left), self._classes(right)
+        pairs, which = np.unique(i << 32 | j, return_inverse=True)
+        i, j = pairs >> 32, pairs & 0xFFFFFFFF
+        a_unknown, b_unknown = a.sets.unknown[i], b.sets.unknown[j]
+        escaped = self._solution.escaped
+        found: Bools = a_unknown & (b_unknown | b.may_escape(escaped)[j])
+        found |= b_unknown & a.may_escape(escaped)[i]
+        rest = np.flatnonzero(~found)
+        found[rest] = self.geometry.overlap_columns(
+            *(a.sets.known, a.n_bytes, b.sets.known, b.n_bytes), (i[rest], j[rest])
+        )
+        return np.asarray(found[which])
+
+    def must_alias(self, left: I32, right: I32) -> bool:
+        """Return whether two groups of nodes, where they hold an address, hold the same one.
+
+        Both must be the same single exact object, of storage that exists once at a time: a global
+        that is not per thread, a function, or a local made once by a function that runs once at a
+        time.
+        """
+        if self._solution.unknown[left].any() or self._solution.unknown[right].any():
+            return False
+        ours, theirs = explicit(self._solution, left), explicit(self._solution, right)
+        return len(ours) == 1 and np.array_equal(ours, theirs) and self._is_one_address(ours[0])
+
+    def must_alias_columns(self, left: Rows, right: Rows) -> Bools:
+        """Return for each i whether `must_alias` holds of two groups of nodes."""
+        a, b = sets_of(self._solution, left), sets_of(self._solution, right)
+        single = (a.known.lengths() == 1) & (b.known.lengths() == 1) & ~a.unknown & ~b.unknown
+        some = np.flatnonzero(single)
+        ours, theirs = a.objects[a.offsets[some]], b.objects[b.offsets[some]]
+        some, ours = some[ours == theirs], ours[ours == theirs]
+        objects, which = np.unique(ours, return_inverse=True)
+        found = np.zeros(len(left), bool)
+        found[some] = np.array([self._is_one_address(o) for o in objects.tolist()], bool)[which]
+        return found
+
+    @cached_property
+    def accessed_bytes(self) -> I64:
+        """Per node: the most bytes loaded or stored directly through it, at least 1."""
+        found = np.ones(self._system.problem.n_nodes, np.int64)
+        accesses = accesses_of(self._program)
+        np.maximum.at(found, accesses.pointer, accesses.n_bytes)
+        return found
+
+    def _classes(self, groups: Rows) -> tuple[Pointers, I64]:
+        """Return pointers of which each of the groups is like one, and which one that is."""
+        if not (groups.lengths() == 1).all():
+            pointers = Pointers.of(self._solution, groups, self.accessed_bytes)
+            return pointers, np.arange(len(groups))
+        nodes = groups.values
+        sizes, size = np.unique(self.accessed_bytes[nodes], return_inverse=True)
+        key = self._solution.row_of[nodes].astype(np.int64) * 2 + self._solution.unknown[nodes]
+        _, first, which = np.unique(key * len(sizes) + size, return_index=True, return_inverse=True)
+        pointers = Pointers.of(self._solution, singles(nodes[first]), self.accessed_bytes)
+        return pointers, which.astype(np.int64)
+
+    def _is_one_address(self, object: int) -> bool:
+        """Return whether an object stands for one address at a time."""
+        places = self._system.locations
+        is_exact = places.stride[object] == 0 and places.byte[object] != UNKNOWN_OFFSET
+        return bool(is_exact) and self._is_made_once(int(places.allocation[object]))
+
+    def _is_made_once(self, allocation: int) -> bool:
+        """Return whether an allocation stands for one piece of storage at a time."""
+        program, table = self._program, self._system.allocations
+        kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
+        if kind == AllocationKind.FUNCTION:
+            return True
+        if kind == AllocationKind.GLOBAL:
+            return not program.globals.flags[site] & GlobalFlag.THREAD_LOCAL
+        if kind != AllocationKind.STACK:
+            return False
+        row = site - program.bases[ValueKind.INSTRUCTION]
+        function = int(program.instruction_function[row])
+        return _is_in_entry(program, row, function) and bool(self._runs_once_at_a_time[function])
+
+    @cached_property
+    def _runs_once_at_a_time(self) -> Bools:
+        """Per function: whether no two activations of it can exist at one time.
+
+        That is so where it is on no cycle of calls and is not reached from outside the program or
+        from a callback: both may run it in several threads, or again while it runs.
+        """
+        n_functions = self._graph().n_functions
+        links = self._graph().links(callbacks_from_outside=True)
+        graph = Graph.from_edges(n_functions + 1, *links)
+        components = strong_components(graph)
+        once = ~components.is_cyclic()[components.component]
+        once[depth_first(graph, [n_functions]).preorder] = False
+        found: Bools = once[:-1]
+        return found
 
 
-def explicit(solution: Solution, nodes: list[int]) -> I64:
-    """Return the objects that nodes hold, without those only the unknown stands for."""
-    rows = np.unique(solution.row_of[nodes]).tolist()
-    sets = [solution.rows.objects(row) for row in rows]
-    return np.unique(np.concatenate(sets)) if sets else np.empty(0, np.int64)
+def _is_in_entry(program: Program, row: int, function: int) -> bool:
+    """Return whether an alloca makes one piece each time its function runs."""
+    (count,) = program.instructions.operands_of(row).tolist()
+    kind, constant = program.locate(count)
+    is_one = kind == ValueKind.CONSTANT and (
+        program.constants.kind[constant] == ConstantKind.INT
+        and program.constants.payload[constant] == 1
+    )
+    entry = program.function_table.block_offsets[function]
+    return bool(is_one) and bool(program.instructions.block[row] == entry)
 
 
-def accessed_bytes(program: Program, nodes: list[int]) -> int:
-    """Return the most bytes that are loaded or stored directly through these values, at least 1."""
-    offsets, users = program.users
-    table, most = program.instructions, 1
-    for node in nodes:
-        if node >= program.n_values:
-            continue
-        for row in users[offsets[node] : offsets[node + 1]].tolist():
-            if table.opcode[row] in _ACCESSES:
-                most = max(most, access_bytes(program, row, node))
-    return most
+# Alias assertions of a program: calls such as `MAYALIAS(p, q)` say what is expected. Points-to
+# analyses are may-analyses: they can refute that two pointers alias, not prove it. So suites of
+# such assertions count a MAYALIAS, PARTIALALIAS or MUSTALIAS as passed if the two are not found
+# apart, a NOALIAS if they are, and an EXPECTEDFAIL_X if X is not established. `answer` says more
+# where more is known: "must" is a proof.
+
+_ALIASED = ("may", "must")
+_PASSING = {
+    "MAYALIAS": _ALIASED,
+    "MUSTALIAS": _ALIASED,
+    "PARTIALALIAS": _ALIASED,
+    "NOALIAS": ("no",),
+    "EXPECTEDFAIL_MAYALIAS": ("no",),
+    "EXPECTEDFAIL_NOALIAS": _ALIASED,
+}
+_SYMBOL = re.compile(r"(?:_Z\d+)?([A-Z_]*ALIAS)(?:[PKvS0_]*)")  # in C, or mangled by C++
+Classify = Callable[[int, int], str]
 
 
-def access_bytes(program: Program, row: int, pointer: int) -> int:
-    """Return how many bytes an instruction reads or writes at `pointer`; 0 if it is none."""
-    table, opcode = program.instructions, int(program.instructions.opcode[row])
-    operands = table.operands_of(row).tolist()
-    place = 1 if opcode == Opcode.STORE else 0
-    if operands[place] != pointer:
-        return 0
-    if opcode == Opcode.LOAD:
-        type_id = int(table.type[row])
-    else:
-        value = operands[{Opcode.STORE: 0, Opcode.ATOMICRMW: 1, Opcode.CMPXCHG: 2}[Opcode(opcode)]]
-        type_id = int(program.value_types[value])
-    return max(int(program.types.size[type_id]), 1)
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An assertion of the program and what the analysis says of it."""
+
+    kind: str
+    place: str  # file:line:column, or the function where there is no debug information
+    function: str
+    left: str
+    right: str
+    answer: str  # "no", "may" or "must"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the analysis gives the answer that is asserted."""
+        return self.answer in _PASSING[self.kind]
+
+    def __str__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        what = f"{self.kind}({self.left}, {self.right})"
+        return f"{self.place}: {verdict}: {what}: {self.answer} alias"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the check as plain data."""
+        return {
+            "kind": self.kind,
+            "place": self.place,
+            "function": self.function,
+            "left": self.left,
+            "right": self.right,
+            "answer": self.answer,
+            "passed": self.passed,
+        }
 
 
-def must_alias(
+def checks_of(
     program: Program,
-    system: ConstraintSystem,
-    solution: Solution,
-    left: list[int],
-    right: list[int],
-) -> bool:
-    """Return whether two groups of nodes, where they hold an address, hold the same one.
+    classify: Classify,
+    name: Callable[[int], str],
+    place: Callable[[int], str | None],
+) -> list[Check]:
+    """Return every alias assertion of a program, with the answer, in the program's order.
 
-    Both must be the same single exact place, of storage that exists once at a time: a global that
-    is not per thread, a function, or a local made once by a function that runs once at a time.
+    Raises:
+        SourceError: an assertion has other arguments than two pointers (`points-to/bad-check`).
     """
-    both = [*left, *right]
-    if solution.unknown[both].any() or not left or not right:
-        return False
-    ours, theirs = explicit(solution, left), explicit(solution, right)
-    if len(ours) != 1 or not np.array_equal(ours, theirs):
-        return False
-    place = int(ours[0])
-    places = system.locations
-    is_exact = places.stride[place] == 0 and places.byte[place] != UNKNOWN_OFFSET
-    storage = int(places.allocation[place])
-    return bool(is_exact) and is_made_once(program, system, solution, storage)
+    found = sorted(_assertions(program), key=lambda assertion: assertion[1].id)
+    raise_all(error for kind, call in found if (error := _fault(kind, call)) is not None)
+    return [
+        Check(
+            kind,
+            place(call.id) or call.function.name,
+            call.function.name,
+            left=name(call.arguments[0].id),
+            right=name(call.arguments[1].id),
+            answer=_answer(classify, *call.arguments),
+        )
+        for kind, call in found
+    ]
+
+
+def _assertions(program: Program) -> Iterator[tuple[str, Call]]:
+    for function in program.functions:
+        found = _SYMBOL.fullmatch(function.name)
+        kind = found[1] if found else ""
+        for user in function.value.users if kind in _PASSING else ():
+            if isinstance(user, Call) and user.callee == function.value:
+                yield kind, user
+
+
+def _fault(kind: str, call: Call) -> SourceError | None:
+    arguments = call.arguments
+    types = [str(argument.type) for argument in arguments]
+    if len(arguments) == 2 and all(a.type.kind == TypeKind.POINTER for a in arguments):
+        return None
+    message = f"{kind} takes two pointers, not ({', '.join(types)})"
+    note = f"declare it before use: void {kind}(void *, void *);"
+    return SourceError(call.span, "points-to/bad-check", message, note)
+
+
+def _answer(classify: Classify, left: Value, right: Value) -> str:
+    """Return how two values alias; one value, cast or not, is one address."""
+    plain, other = _stripped(left), _stripped(right)
+    is_constant = not isinstance(plain, Global) and plain.kind.name == "CONSTANT"
+    if plain == other and not is_constant:
+        return "must"
+    return classify(left.id, right.id)
+
+
+def _stripped(value: Value) -> Value:
+    """Return what a value is before casts that keep the address."""
+    while getattr(value, "opcode", None) in (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE):
+        value = value.operands[0]  # type: ignore[attr-defined]
+    return value

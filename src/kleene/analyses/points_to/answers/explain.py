@@ -1,83 +1,40 @@
-"""Why may a pointer hold an object? The shortest chain of statements that carries it there.
-
-Steps are flows of the engine (`kleene.solvers.inclusion.why`), so each rests on the solution.
-"""
+"""The steps of a derivation in the words of C: what each flow of the engine does, and where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from kleene.analyses.points_to.answers.naming import Naming
 from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
-from kleene.base.errors import Span
 from kleene.ir import Program
-from kleene.ir.views import span_of
+from kleene.results.explanation import Step
 from kleene.solvers.inclusion import NONE
 from kleene.solvers.inclusion.why import OUTSIDE, Flow, Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One statement on the way: where it stands, what it does to the address."""
-
-    place: str | None  # file:line:column
-    says: str
-    holder: str  # who holds the address after it
-    flow: Flow
-    span: Span | None  # the same place, with the whole path of the file
-
-    def __str__(self) -> str:
-        return f"{self.place or '-'}: {self.says}"
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The steps by which an object reaches a pointer, first to last."""
-
-    pointer: str
-    object: str
-    steps: tuple[Step, ...]
-
-    def __str__(self) -> str:
-        width = max((len(step.place or "-") for step in self.steps), default=0)
-        return "\n".join(f"{step.place or '-':{width}}  {step.says}" for step in self.steps)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the chain as plain data."""
-        steps = [
-            {"place": step.place, "says": step.says, "holder": step.holder, "rule": step.flow.rule}
-            for step in self.steps
-        ]
-        return {"pointer": self.pointer, "object": self.object, "steps": steps}
-
-
-class Teller:
-    """Puts flows into words."""
+class Steps:
+    """Describes flows of one solved program as steps."""
 
     def __init__(self, program: Program, system: ConstraintSystem, naming: Naming) -> None:
         self._program = program
         self._system = system
         self._naming = naming
 
-    def steps(self, flows: list[Flow]) -> list[Step]:
-        """Return flows as steps with their places and what they say.
+    def of(self, flows: list[Flow]) -> tuple[Step, ...]:
+        """Return the steps of a derivation.
 
-        Nodes without a name are no stations, so flows in and out of one are told as one; and that
-        a function's name is its address need not be told if there is more to tell.
+        Flows into and out of a node without a name are one step. That a function's name is its
+        address is no step if there are others.
         """
         if len(flows) > 1 and flows[0].rule == Rule.ADDRESS and self._is_symbol(flows[0].node):
             flows = flows[1:]
         steps, first = [], 0
         for i, flow in enumerate(flows):
             if self._is_named(flow.node) or flow is flows[-1]:
-                says = self._says(flow) if i == first else self._says_both(flows[first], flow)
+                text = self._text(flow) if i == first else self._text_of_both(flows[first], flow)
                 span = self._span(flow)
-                place = self._naming.files.place(span)
-                holder = self._name(flow.node)
-                steps.append(Step(place, says, holder, flow, span_of(self._program, span)))
+                location, node = self._naming.location(span), self._name(flow.node)
+                steps.append(Step(location, text, node, flow.rule.value, self._naming.span(span)))
                 first = i + 1
-        return steps
+        return tuple(steps)
 
     def _is_named(self, node: int) -> bool:
         return node == OUTSIDE or self._naming.node(node) is not None
@@ -85,7 +42,7 @@ class Teller:
     def _is_symbol(self, node: int) -> bool:
         return 0 <= node < len(self._program.globals)
 
-    def _says_both(self, first: Flow, last: Flow) -> str:
+    def _text_of_both(self, first: Flow, last: Flow) -> str:
         """Return what flows through nodes without a name do together."""
         return f"{self._name(last.node)} gets {self._name(first.source)}"
 
@@ -122,7 +79,7 @@ class Teller:
             return -1
         return int(self._system.allocations.site[allocation])
 
-    def _says(self, flow: Flow) -> str:
+    def _text(self, flow: Flow) -> str:
         object = self._naming.object(flow.object)
         node, source = self._name(flow.node), self._name(flow.source)
         if flow.rule == Rule.ADDRESS:

@@ -1,4 +1,4 @@
-"""Which objects may a function read and write, itself or through what it calls?
+"""Which objects may a function or an instruction read and write, with all that it calls?
 
 Loads, stores and atomics count with the bytes they touch. A call of code that is not here counts
 by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
@@ -9,20 +9,21 @@ call every function that did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.aliases import access_bytes, explicit
-from kleene.analyses.points_to.answers.calls import Calls, reach_graph, reached_from
+from kleene.analyses.points_to.answers.aliases import Accesses, accesses_of
 from kleene.analyses.points_to.answers.geometry import Geometry
+from kleene.analyses.points_to.answers.sets import explicit
 from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
-from kleene.base.arrays import Bools
+from kleene.base.arrays import I32, I64, Bools, Ints
+from kleene.graphs import Rows
 from kleene.ir import Program
 from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
+from kleene.results.call_graph import CallGraph
 from kleene.solvers.inclusion import Solution
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
@@ -30,7 +31,23 @@ _WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Touched:
+class Effects:
+    """What each of several functions or instructions may read and write, as numbers of objects.
+
+    `reads[i]` and `writes[i]` ascend. Where `unknown[i]` holds, code outside the program may run:
+    all that escaped is listed, and it may touch things outside the program besides.
+    """
+
+    reads: Rows
+    writes: Rows
+    unknown: Bools
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Touched:
     """Objects read and written; `unknown` where code outside may touch all that escaped."""
 
     reads: Bools  # per object
@@ -38,52 +55,91 @@ class Touched:
     unknown: bool
 
 
-class Accesses:
-    """Finds what instructions of a solved program touch."""
+class EffectFinder:
+    """Finds what functions and instructions of a solved program touch."""
 
     def __init__(
-        self, program: Program, system: ConstraintSystem, solution: Solution, calls: Calls
+        self,
+        program: Program,
+        system: ConstraintSystem,
+        solution: Solution,
+        graph: CallGraph,
+        geometry: Geometry,
     ) -> None:
         self._program = program
         self._system = system
         self._solution = solution
-        self._calls = calls
-        self._geometry = Geometry(system)
+        self._graph = graph
+        self._geometry = geometry
 
-    def of(self, function: int) -> Touched:
-        """Return what a function and all it may call touches."""
-        reached = reached_from(reach_graph(self._program, self._calls), function)
+    def of_functions(self, functions: Iterable[int]) -> Effects:
+        """Return what each function touches, with all it may call."""
+
+        def of(function: int) -> _Touched:
+            reached = self._graph.reached(function)
+            here = reached[self._program.instruction_function]
+            return self._touched(here, unknown=bool(reached[-1]))
+
+        return self._effects(of(function) for function in functions)
+
+    def of_instructions(self, rows: Iterable[int]) -> Effects:
+        """Return what each instruction touches; a call, with all that it may reach."""
+        return self._effects(self._of_instruction(row) for row in rows)
+
+    def _of_instruction(self, row: int) -> _Touched:
+        sites = self._sites_by_call[row]
+        reached = np.zeros(self._graph.n_functions + 1, bool)
+        reached[-1] = self._graph.may_leave[sites].any()
+        starts = [self._graph.targets_of(site) for site in sites.tolist()]
+        for function in {f for targets in starts for f in targets.tolist()}:
+            reached |= self._graph.reached(function)
+        if reached[-1]:
+            reached |= self._graph.reached(self._graph.n_functions)
+        here = reached[self._program.instruction_function]
+        here[row] = True
+        return self._touched(here, unknown=bool(reached[-1]))
+
+    def _effects(self, every: Iterable[_Touched]) -> Effects:
+        reads, writes, unknown = [], [], []
+        is_data, is_variable = self._data
+        for found in every:
+            reads.append(np.flatnonzero(found.reads & is_data))
+            writes.append(np.flatnonzero(found.writes & is_variable))
+            unknown.append(found.unknown)
+        return Effects(Rows.from_lists(reads), Rows.from_lists(writes), np.array(unknown, bool))
+
+    def _touched(self, here: Bools, *, unknown: bool) -> _Touched:
+        """Return what instructions touch, and what escaped where the unknown may run."""
         n_objects = self._system.problem.n_objects
-        found = Touched(
-            np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=bool(reached[-1])
-        )
-        self._accesses(reached[:-1], found)
-        self._externals(reached[:-1], found)
-        if found.unknown:
+        found = _Touched(np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=unknown)
+        self._accesses(here, found)
+        self._externals(here, found)
+        if unknown:
             found.reads[self._solution.escaped] = True
             found.writes[self._solution.escaped] = True
-        is_data, is_variable = self._data
-        return Touched(found.reads & is_data, found.writes & is_variable, found.unknown)
+        return found
 
-    def _accesses(self, functions: Bools, found: Touched) -> None:
-        """Add what loads, stores and atomics touch; equal sets and sizes are looked at once."""
-        program = self._program
-        table = program.instructions
-        here = functions[program.instruction_function]
-        groups: dict[tuple[int, bool], set[int]] = {}  # pointers by bytes and whether they write
-        for row in np.flatnonzero(here & np.isin(table.opcode, [*_READS, Opcode.STORE])).tolist():
-            opcode = int(table.opcode[row])
-            pointer = int(table.operands_of(row)[1 if opcode == Opcode.STORE else 0])
-            n_bytes = access_bytes(program, row, pointer)
-            for is_write in (False, True):
-                if opcode in (_WRITES if is_write else _READS):
-                    groups.setdefault((n_bytes, is_write), set()).add(pointer)
-        for (n_bytes, is_write), pointers in groups.items():
-            chosen = found.writes if is_write else found.reads
-            for object in self._held(list(pointers)).tolist():
-                chosen[self._geometry.touched(object, n_bytes)] = True
+    def _accesses(self, here: Bools, found: _Touched) -> None:
+        """Add what loads, stores and atomics touch; all of one size are looked at together."""
+        table = self._all_accesses
+        chosen = here[table.row]
+        for opcodes, touched in ((_READS, found.reads), (_WRITES, found.writes)):
+            rows = np.flatnonzero(chosen & np.isin(table.opcode, opcodes))
+            for n_bytes in np.unique(table.n_bytes[rows]).tolist():
+                pointers = table.pointer[rows[table.n_bytes[rows] == n_bytes]]
+                touched |= self._geometry.touched(self._held(np.unique(pointers)), n_bytes)
 
-    def _held(self, nodes: list[int]) -> NDArray[np.int64]:
+    @cached_property
+    def _all_accesses(self) -> Accesses:
+        return accesses_of(self._program)
+
+    @cached_property
+    def _sites_by_call(self) -> Rows:
+        """The call sites of each instruction."""
+        sites = np.flatnonzero(self._graph.call >= 0).astype(np.int32)
+        return Rows.group(self._graph.call[sites], len(self._program.instructions), sites)
+
+    def _held(self, nodes: Ints) -> I64:
         """Return all that some of the nodes may hold."""
         found = np.zeros(self._system.problem.n_objects, bool)
         found[explicit(self._solution, nodes)] = True
@@ -91,15 +147,14 @@ class Accesses:
             found |= self._solution.escaped
         return np.flatnonzero(found)
 
-    def _externals(self, functions: Bools, found: Touched) -> None:
+    def _externals(self, here: Bools, found: _Touched) -> None:
         """Add what calls of code outside touch."""
         program = self._program
         flags = program.globals.flags[program.function_table.value]
         given: dict[tuple[bool, bool], list[int]] = {}  # by whether it is far, and is a write
-        for row, callee in self._calls_out:
-            is_inside = functions[program.instruction_function[row]]
-            if not is_inside or flags[callee] & GlobalFlag.READ_NONE:
-                continue
+        rows, callees = self._calls_out
+        chosen = here[rows] & (flags[callees] & GlobalFlag.READ_NONE == 0)
+        for row, callee in zip(rows[chosen].tolist(), callees[chosen].tolist(), strict=True):
             is_far = not self._symbol(callee).startswith("llvm.")
             for argument, may_write in self._arguments(row, callee):
                 given.setdefault((is_far, False), []).append(argument)
@@ -107,8 +162,8 @@ class Accesses:
                     given.setdefault((is_far, True), []).append(argument)
             self._own_storage(callee, found)
         for (is_far, is_write), nodes in given.items():
-            chosen = found.writes if is_write else found.reads
-            chosen[self.led_to(nodes, is_far=is_far)] = True
+            touched = found.writes if is_write else found.reads
+            touched |= self._led_to(nodes, is_far=is_far)
 
     @cached_property
     def _data(self) -> tuple[Bools, Bools]:
@@ -123,20 +178,21 @@ class Accesses:
         return is_data, is_data & ~is_constant[places.allocation]
 
     @cached_property
-    def _calls_out(self) -> list[tuple[int, int]]:
+    def _calls_out(self) -> tuple[I32, I32]:
         """The calls (instruction, function) of functions without a body, intrinsics included."""
-        program, calls = self._program, self._calls
+        program, graph = self._program, self._graph
         table = program.instructions
         is_body = np.diff(program.function_table.block_offsets) > 0
         rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
         called = table.operands[table.offsets[rows]]
         rows = rows[is_named := called < len(program.globals)]
         by_name = program.globals.function[called[is_named]]
-        through = (calls.rule >= 0) & (calls.instruction >= 0)
-        instruction = np.concatenate([rows, calls.instruction[through]])
-        function = np.concatenate([by_name, calls.callee[through]])
+        is_found = np.repeat((graph.callee >= 0) & (graph.call >= 0), graph.n_targets)
+        through = np.repeat(graph.call, graph.n_targets)[is_found]
+        instruction = np.concatenate([rows, through])
+        function = np.concatenate([by_name, graph.targets[is_found]])
         chosen = (function >= 0) & ~is_body[function]
-        return list(zip(instruction[chosen].tolist(), function[chosen].tolist(), strict=True))
+        return instruction[chosen].astype(np.int32), function[chosen].astype(np.int32)
 
     def _arguments(self, row: int, callee: int) -> Iterator[tuple[int, bool]]:
         """Yield the pointers that a call passes, and whether they may be written through."""
@@ -151,31 +207,32 @@ class Accesses:
                 flags = int(program.arguments.flags[first + i]) if i < n_formals else 0
                 yield value, not flags & ArgumentFlag.READ_ONLY
 
-    def _own_storage(self, callee: int, found: Touched) -> None:
+    def _own_storage(self, callee: int, found: _Touched) -> None:
         """Add the storage that an external keeps for itself."""
         table, value = self._system.allocations, self._program.function_table.value[callee]
         own = (table.kind == AllocationKind.STATIC) & (table.site == value)
-        objects = own[self._system.locations.allocation]
-        found.reads[objects] = True
-        found.writes[objects] = True
+        if own.any():
+            objects = own[self._system.locations.allocation]
+            found.reads[objects] = True
+            found.writes[objects] = True
 
     def _symbol(self, function: int) -> str:
         value = self._program.function_table.value[function]
         return self._program.strings[int(self._program.globals.name[value])]
 
-    def led_to(self, nodes: list[int], *, is_far: bool) -> NDArray[np.int64]:
+    def _led_to(self, nodes: list[int], *, is_far: bool) -> Bools:
         """Return all storage that nodes lead to; far: through pointers in it too."""
-        problem = self._system.problem
+        problem, allocation = self._system.problem, self._system.locations.allocation
         found = np.zeros(problem.n_objects, bool)
         is_seen = np.zeros(problem.n_nodes, bool)
         waiting = np.unique(np.array(nodes, np.int64))
         while waiting.size:
             is_seen[waiting] = True
             chosen = np.zeros(len(self._system.allocations), bool)
-            chosen[self._system.locations.allocation[self._held(waiting.tolist())]] = True
-            new = chosen[self._system.locations.allocation] & ~found
+            chosen[allocation[self._held(waiting)]] = True
+            new = chosen[allocation] & ~found
             found |= new
             contents = np.unique(problem.contents[new]).astype(np.int64)
             contents = contents[contents >= 0]
             waiting = contents[~is_seen[contents]] if is_far else contents[:0]
-        return np.flatnonzero(found)
+        return found

@@ -24,11 +24,13 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.points_to.answers.files import Files
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.base.arrays import I32
+from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
+from kleene.ir.views import span_of
+from kleene.results import naming
 
 KIND_WORDS = {
     AllocationKind.GLOBAL: "global",
@@ -46,15 +48,40 @@ _LOCALS = (AllocationKind.STACK, AllocationKind.COPY)
 _BY_PLACE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
 
 
-class Naming:
-    """The names of a program's pointers and objects, found when asked for."""
+class Naming(naming.Naming):
+    """The names of a program's pointers and objects, found when asked for.
+
+    The number of a location is its row in the program's spans, that of a call its instruction.
+    """
 
     def __init__(self, program: Program, system: ConstraintSystem) -> None:
         self._program = program
         self._system = system
         self._suffixes: dict[bytes, list[str]] = {}
         self._locals: dict[int, dict[int, str]] = {}
-        self.files = Files(program)
+
+    @cached_property
+    def files(self) -> naming.Files:
+        """The source files that spans of the program mention."""
+        return naming.Files(self._program.strings[symbol] for symbol in self._file_symbols)
+
+    def matching_files(self, name: str) -> list[int]:
+        """Return the files (symbols) whose path ends in the parts of `name`."""
+        paths = set(self.files.matching(name))
+        return [s for s in self._file_symbols if self._program.strings[s] in paths]
+
+    @cached_property
+    def _file_symbols(self) -> list[int]:
+        symbols: list[int] = np.unique(self._program.spans.file).tolist()
+        return symbols
+
+    def span(self, location: int) -> Span | None:
+        """Return a row of the spans with the whole path of its file; None for -1."""
+        return span_of(self._program, location)
+
+    def call_location(self, call: int) -> int:
+        """Return the row in the spans of an instruction, or -1."""
+        return int(self._program.instructions.span[call])
 
     def object(self, object: int) -> str:
         """Return the name of an object: its storage and the place within it."""
@@ -138,7 +165,7 @@ class Naming:
 
     def place_of(self, value: int) -> str | None:
         """Return where a value is made, as `file:line:column`, or None."""
-        return self.files.place(self.span_row(value))
+        return self.location(self.span_row(value))
 
     @cached_property
     def object_of_contents(self) -> I32:

@@ -1,4 +1,8 @@
-"""Sets of named objects: what a pointer may hold."""
+"""What pointers may hold: sets of objects by number (columns), by name, and as tables.
+
+The solver keeps one bit row for all nodes with equal sets. Here rows become lists of object ids
+(CSR): list `i` is `values[offsets[i] : offsets[i + 1]]`, ascending.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,97 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
 from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
-from kleene.base.arrays import I64
+from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
+from kleene.graphs import Rows
 from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+from kleene.results import Coded, Table
+from kleene.results.call_graph import quoted
+from kleene.solvers.inclusion import Solution
 
 _MANY = 3  # so many places of one storage are written as one
+_UNPACKED_WORDS = 1 << 20  # unpacking takes 64 bytes for each
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """What each of several pointers may hold, as numbers of objects.
+
+    `sets[i]` are the objects that were followed to pointer i, ascending. Where `unknown[i]` holds,
+    it may also hold each of the `escaped` objects, and things outside the program.
+    """
+
+    known: Rows
+    unknown: Bools
+    escaped: I32
+
+    @property
+    def offsets(self) -> I64:
+        """Where each pointer's objects begin in `objects`, and the end."""
+        return self.known.offsets
+
+    @property
+    def objects(self) -> I32:
+        """The known objects of all pointers, one pointer after the other."""
+        return self.known.values
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def __getitem__(self, pointer: int) -> I32:
+        return self.known[pointer]
+
+
+def sets_of(solution: Solution, groups: Rows) -> Sets:
+    """Return what each group of nodes may hold, all its nodes together."""
+    nodes, owners = groups.values, np.repeat(np.arange(len(groups)), groups.lengths())
+    rows, which = np.unique(solution.row_of[nodes], return_inverse=True)
+    known = take(unpacked(solution, rows), which)
+    if len(nodes) != len(groups) or not (groups.lengths() == 1).all():
+        owner = np.repeat(owners, known.lengths())
+        pairs = np.unique(owner.astype(np.int64) << 32 | known.values)
+        offsets = np.searchsorted(pairs >> 32, np.arange(len(groups) + 1))
+        known = Rows(offsets.astype(np.int64), (pairs & 0xFFFFFFFF).astype(np.int32))
+    unknown = np.zeros(len(groups), bool)
+    unknown[owners[solution.unknown[nodes]]] = True
+    return Sets(known, unknown, np.flatnonzero(solution.escaped).astype(np.int32))
+
+
+def singles(ids: Ints) -> Rows:
+    """Return each number as a list of its own."""
+    return Rows(np.arange(len(ids) + 1), ids.astype(np.int32))
+
+
+def explicit(solution: Solution, nodes: Ints) -> I32:
+    """Return the objects that nodes hold, without those only the unknown stands for; ascending."""
+    rows = np.unique(solution.row_of[nodes])
+    if len(rows) == 1:
+        return solution.rows.objects(int(rows[0])).astype(np.int32)
+    return np.unique(unpacked(solution, rows).values)
+
+
+def unpacked(solution: Solution, rows: Ints) -> Rows:
+    """Return the objects in rows of a solution."""
+    table = solution.rows
+    owner, words = ragged(table.offsets[rows], table.offsets[rows + 1])
+    objects = [np.empty(0, np.int32)]
+    for first in range(0, len(words), _UNPACKED_WORDS):
+        here = words[first : first + _UNPACKED_WORDS]
+        as_bytes = table.word[here].astype("<u8").view(np.uint8).reshape(-1, 8)
+        word, bit = np.nonzero(np.unpackbits(as_bytes, axis=1, bitorder="little"))
+        objects.append((table.index[here][word].astype(np.int64) * 64 + bit).astype(np.int32))
+    lengths = np.bincount(owner, np.bitwise_count(table.word[words]), len(rows))
+    return Rows(offsets_of(lengths.astype(np.int64)), np.concatenate(objects))
+
+
+def take(rows: Rows, which: Ints) -> Rows:
+    """Return some of the lists, in the order given; one may be given several times."""
+    _, places = ragged(rows.offsets[which], rows.offsets[which + 1])
+    return Rows(offsets_of(rows.lengths()[which]), rows.values[places])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +125,10 @@ class ObjectSet(Set[Object]):
     included; `known` are the others. Names may be asked for: `"table" in answer`.
     """
 
-    def __init__(
-        self, makes: Objects, known: I64, escaped: NDArray[np.bool_], *, unknown: bool
-    ) -> None:
+    def __init__(self, makes: Objects, known: I32, escaped: I32, *, unknown: bool) -> None:
         self._makes = makes
         self._known = known
-        self._all = np.union1d(known, np.flatnonzero(escaped)) if unknown else known
+        self._all = np.union1d(known, escaped) if unknown else known
         self.unknown = unknown
 
     @property
@@ -57,7 +142,7 @@ class ObjectSet(Set[Object]):
         return [self._makes.naming.object(index) for index in self._all.tolist()]
 
     @property
-    def ids(self) -> I64:
+    def ids(self) -> I32:
         """The numbers of all objects, ascending."""
         return self._all
 
@@ -133,3 +218,106 @@ class Objects:
             self.naming.place_of(site) if site >= 0 else None,
             self.program.printer.types[type_id].removeprefix("$") if type_id >= 0 else None,
         )
+
+
+def facts_of(
+    program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
+) -> Table:
+    """Return what every register, storage and function result may hold, a pair for each row.
+
+    The columns are `pointer`, `object`, and the object's `kind` and `place`. The object `unknown`
+    stands for all that escaped, and what is outside the program.
+    """
+    nodes = _named_nodes(program, system, solution)
+    sets = sets_of(solution, singles(nodes))
+    unknown = np.flatnonzero(sets.unknown)
+    is_used = np.zeros(system.problem.n_objects, bool)
+    is_used[sets.objects] = True
+    used = np.flatnonzero(is_used)
+    pointer = np.concatenate([np.repeat(np.arange(len(nodes)), sets.known.lengths()), unknown])
+    object = (np.cumsum(is_used) - 1)[sets.objects]
+    held = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
+    kinds = [_kind_and_place(system, naming, o) for o in used.tolist()]
+    pointers = [naming.node(node) or "" for node in nodes.tolist()]
+    objects = [*(naming.object(o) for o in used.tolist()), UNKNOWN]
+    return Table(
+        {
+            "pointer": Coded(pointer.astype(np.int32), pointers),
+            "object": Coded(held, objects),
+            "kind": Coded(held, [*(kind for kind, _ in kinds), UNKNOWN]),
+            "place": Coded(held, [*(place for _, place in kinds), ""]),
+        }
+    )
+
+
+def _named_nodes(program: Program, system: ConstraintSystem, solution: Solution) -> I64:
+    """Return the nodes that have a name and hold something, in the order of the program."""
+    named = np.zeros(system.problem.n_nodes, bool)
+    first = program.bases[ValueKind.ARGUMENT]
+    named[first : program.n_values] = system.may_hold_pointer[first : program.n_values]
+    for group in (system.problem.contents, system.result_node):
+        named[group[group >= 0]] = True
+    holds = (solution.rows.sizes() > 0)[solution.row_of] | solution.unknown
+    return np.flatnonzero(named & holds)
+
+
+def _kind_and_place(system: ConstraintSystem, naming: Naming, object: int) -> tuple[str, str]:
+    allocation = system.locations.allocation[object]
+    site = int(system.allocations.site[allocation])
+    kind = KIND_WORDS[AllocationKind(system.allocations.kind[allocation])]
+    return kind, (naming.place_of(site) or "") if site >= 0 else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsToGraph:
+    """What the pointers of one function lead to: registers, then objects through memory.
+
+    `held[i]` are the objects that `values[i]` may hold, `contents[j]` those that memory at
+    `objects[j]` may hold; every object of either is among `objects`, which ascend.
+    """
+
+    naming: Naming
+    values: I32
+    held: Sets
+    objects: I32
+    contents: Sets
+
+    def edges(self) -> list[tuple[str, str]]:
+        """Return who may hold whose address, by name; `unknown` stands for all that escaped."""
+        values = [self.naming.value(value) for value in self.values.tolist()]
+        objects = [self.naming.object(object) for object in self.objects.tolist()]
+        found: list[tuple[str, str]] = []
+        for names, sets in ((values, self.held), (objects, self.contents)):
+            for i, name in enumerate(names):
+                found += [(name, self.naming.object(object)) for object in sets[i].tolist()]
+                found += [(name, UNKNOWN)] * bool(sets.unknown[i])
+        return found
+
+    def to_dot(self) -> str:
+        """Return the graph in DOT: boxes are objects, ellipses are registers."""
+        edges = self.edges()
+        used = {name for edge in edges for name in edge}
+        objects = [self.naming.object(object) for object in self.objects.tolist()]
+        lines = ['digraph "points-to graph" {', '  node [fontname="monospace"];']
+        lines += [f"  {quoted(name)} [shape=box];" for name in objects if name in used]
+        lines += [f"  {quoted(holder)} -> {quoted(object)};" for holder, object in edges]
+        return "\n".join([*lines, "}"]) + "\n"
+
+
+def points_to_graph(
+    system: ConstraintSystem, solution: Solution, naming: Naming, values: I32
+) -> PointsToGraph:
+    """Return what these values lead to."""
+    contents_of = system.problem.contents
+    held = sets_of(solution, singles(values))
+    is_reached = np.zeros(len(contents_of), bool)
+    new = held.objects
+    while len(new):
+        is_reached[new] = True
+        nodes = contents_of[new]
+        new = np.unique(explicit(solution, nodes[nodes >= 0]))
+        new = new[~is_reached[new]]
+    objects = np.flatnonzero(is_reached).astype(np.int32)
+    has_contents = contents_of[objects] >= 0
+    groups = Rows(offsets_of(has_contents), contents_of[objects][has_contents])
+    return PointsToGraph(naming, values, held, objects, sets_of(solution, groups))

@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.aliases import explicit
-from kleene.analyses.points_to.answers.call_graph import CallGraph
-from kleene.analyses.points_to.answers.calls import Calls
 from kleene.analyses.points_to.answers.naming import Naming
+from kleene.analyses.points_to.answers.sets import explicit
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.ir import Program
 from kleene.ir.codes import TypeKind, ValueKind
+from kleene.results.call_graph import DIRECT, INDIRECT, CallGraph
 from kleene.solvers.inclusion import Solution
 
 _N_HOTTEST = 5
@@ -107,13 +106,15 @@ def statistics_of(
     solution: Solution,
     naming: Naming,
     graph: CallGraph,
-    calls: Calls,
     phases: tuple[Phase, ...],
 ) -> Statistics:
     """Return the sizes of an analysed program."""
     pointers = pointers_of(program, system)
     sizes = solution.rows.sizes()[solution.row_of[pointers]]
     held = sizes[sizes > 0]
+    is_found = graph.kind != DIRECT
+    n_targets = graph.n_targets
+    is_empty = (graph.kind == INDIRECT) & (n_targets == 0) & ~graph.may_leave
     return Statistics(
         n_functions=int((np.diff(program.function_table.block_offsets) > 0).sum()),
         n_instructions=len(program.instructions),
@@ -127,13 +128,13 @@ def statistics_of(
         n_escaped=int(solution.escaped.sum()),
         average_set=float(held.mean()) if len(held) else 0.0,
         largest_set=int(sizes.max(initial=0)),
-        n_call_sites=len(graph.sites),
-        n_targets=sum(len(site.known) for site in graph.sites),
-        n_leaving_sites=sum(site.may_leave for site in graph.sites),
-        n_unresolved_sites=sum(site.is_unresolved for site in graph.sites),
-        n_escaped_functions=len(graph.escaped),
+        n_call_sites=int(is_found.sum()),
+        n_targets=int(n_targets[is_found].sum()),
+        n_leaving_sites=int(graph.may_leave.sum()),
+        n_unresolved_sites=int(is_empty.sum()),
+        n_escaped_functions=len(graph.escaped_ids),
         hottest=_hottest(solution, naming, pointers),
-        unknown_externals=_externals(program, system, solution, calls),
+        unknown_externals=_externals(program, system, solution, graph),
         assumptions=system.assumptions,
         phases=phases,
         plan=solution.plan,
@@ -154,19 +155,22 @@ def _hottest(solution: Solution, naming: Naming, pointers: NDArray[np.int64]) ->
 
 
 def _externals(
-    program: Program, system: ConstraintSystem, solution: Solution, calls: Calls
+    program: Program, system: ConstraintSystem, solution: Solution, graph: CallGraph
 ) -> tuple[UnknownExternal, ...]:
     """Return the externals without a model, by how many objects their calls hand over."""
     unmodelled = {e.name: e for e in system.externals if not e.is_modelled}
     given: dict[str, set[int]] = {name: set() for name in unmodelled}
     symbols = program.globals.name[program.function_table.value]
-    for row, callee in zip(calls.instruction.tolist(), calls.callee.tolist(), strict=True):
+    is_opaque = np.zeros(graph.n_functions, bool)
+    is_opaque[graph.opaque] = True
+    calls, callees = np.repeat(graph.call, graph.n_targets), graph.targets
+    chosen = is_opaque[callees] & (calls >= 0)
+    for row, callee in zip(calls[chosen].tolist(), callees[chosen].tolist(), strict=True):
+        operands = program.instructions.operands_of(row)[1:]
         name = program.strings[int(symbols[callee])]
-        if row >= 0 and name in given:
-            operands = program.instructions.operands_of(row)[1:]
-            given[name].update(operands[system.may_hold_pointer[operands]].tolist())
-    found = [
-        UnknownExternal(name, unmodelled[name].n_calls, len(explicit(solution, list(nodes))))
-        for name, nodes in given.items()
-    ]
+        given[name].update(operands[system.may_hold_pointer[operands]].tolist())
+    found = []
+    for name, nodes in given.items():
+        objects = explicit(solution, np.array(sorted(nodes), np.int64))
+        found.append(UnknownExternal(name, unmodelled[name].n_calls, len(objects)))
     return tuple(sorted(found, key=lambda e: (-e.n_objects, -e.n_calls, e.name)))

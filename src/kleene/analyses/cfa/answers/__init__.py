@@ -1,1 +1,0 @@
-"""What a solved control-flow problem says, in the program's own words."""

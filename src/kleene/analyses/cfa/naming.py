@@ -1,0 +1,180 @@
+"""What procedures, variables, data and locations of a Scheme program are called.
+
+A procedure is called after the variable it is the value of, else `lambda`, with its location; the
+top level is `top`. A location is `file:line:column`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kleene.analyses.cfa.builder import INSTANCE, LAMBDA
+from kleene.analyses.cfa.constraints import ConstraintSystem
+from kleene.analyses.cfa.index import ROOT
+from kleene.base.arrays import offsets_of
+from kleene.base.errors import Span
+from kleene.ir.scheme import core as columns
+from kleene.results import naming
+from kleene.solvers.inclusion.problem import NONE
+
+TOP = "top"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Value:
+    """A procedure or data: what kind, its name, and where it is made."""
+
+    kind: str  # "procedure", "primitive", "continuation", "pair", "vector", "record", ...
+    name: str
+    place: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.place}" if self.place else self.name
+
+    def as_json(self) -> dict[str, str]:
+        """Return the value as plain data."""
+        return {"kind": self.kind, "name": self.name, "place": self.place}
+
+
+class Naming(naming.Naming):
+    """Names of the rows, variables and objects of one program.
+
+    Functions are `procedure_rows`: the top level, then every lambda. The number of a location is
+    that of a byte in the sources, that of a call its row.
+    """
+
+    def __init__(self, system: ConstraintSystem) -> None:
+        self.system = system
+        self.core = core = system.core
+        self.index = system.index
+        texts = [np.frombuffer(source.text, np.uint8) for source in core.sources.all]
+        self._lines = [np.flatnonzero(text == 10).tolist() for text in texts]
+        # Characters before each byte: bytes that continue one do not begin one.
+        self._characters = [offsets_of(text & 0xC0 != 0x80).astype(np.int32) for text in texts]
+        self._bases = [source.base for source in core.sources.all]
+        self._procedures: dict[int, Value] = {}
+        self._values: dict[int, Value] = {}
+
+    @cached_property
+    def files(self) -> naming.Files:
+        """The source files of the program, libraries included."""
+        return naming.Files(source.file for source in self.core.sources.all)
+
+    # Procedures
+
+    @cached_property
+    def procedure_rows(self) -> list[int]:
+        """The row of each function: ROOT for the top level, then those of all lambdas."""
+        return [ROOT, *np.flatnonzero(self.core.kind == columns.LAMBDA).tolist()]
+
+    @cached_property
+    def function_of_row(self) -> dict[int, int]:
+        """The number of the function that each lambda is, and ROOT."""
+        return {row: function for function, row in enumerate(self.procedure_rows)}
+
+    def function(self, function: int) -> str:
+        """Return a procedure as text, with its location."""
+        return str(self.procedure(self.procedure_rows[function]))
+
+    def plain_function(self, function: int) -> str:
+        """Return the name of a procedure without its location."""
+        return self.procedure(self.procedure_rows[function]).name
+
+    def procedure(self, row: int) -> Value:
+        """Return a lambda as a value, or the top level."""
+        if row not in self._procedures:
+            made = Value("procedure", self.names.get(row, "lambda"), self.place(row), row)
+            self._procedures[row] = Value("top", TOP, "", ROOT) if row == ROOT else made
+        return self._procedures[row]
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """The names of the lambdas that have one: what they are the value of."""
+        found: dict[int, str] = {}
+        kind, reference = self.index.kind, self.index.reference
+        for row in range(self.core.n_rows - 1):
+            variables: list[int] = []
+            operands = self.index.below(row)
+            if kind[row] in (columns.DEFINE, columns.SET):
+                variables = [reference[row]]
+            elif kind[row] == columns.LETREC:
+                variables = list(self.index.formals(row))
+            elif kind[row] == columns.CALL and self.index.is_let[operands[0]]:
+                variables = list(self.index.formals(operands[0]))
+                operands = operands[1:]
+            for variable, operand in zip(variables, operands, strict=False):
+                if kind[operand] == columns.LAMBDA:
+                    found.setdefault(operand, self.core.names[variable])
+        return found
+
+    # Nodes and objects
+
+    def node(self, node: int) -> str | None:
+        """Return the name of the variable that a node is; expressions have none."""
+        variable = self.system.variable_of.get(node)
+        return None if variable is None else self.variable(variable)
+
+    def readable(self, node: int) -> str:
+        """Return the variable that a node is, or the location of the expression."""
+        return self.node(node) or self.place(self.system.row_of.get(node, NONE))
+
+    def variable(self, variable: int) -> str:
+        """Return a variable's name and the place where it is bound."""
+        at = self.location(int(self.core.variable_at[variable]))
+        return f"{self.core.names[variable]} at {at}"
+
+    def object(self, object: int) -> str:
+        """Return an object of the problem as text."""
+        return str(self.value(object))
+
+    def value(self, object: int) -> Value:
+        """Return an object of the problem as a value of the program."""
+        if object not in self._values:
+            self._values[object] = self._value(object)
+        return self._values[object]
+
+    def _value(self, object: int) -> Value:
+        s, row = self.system, int(self.system.object_row[object])
+        if object not in s.procedures:
+            allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
+            kind = self._kinds[s.problem.allocation_layout[allocation]]
+            return Value(kind, kind, self.place(row), row)
+        what, which = s.procedures[object]
+        if what == LAMBDA:
+            return self.procedure(row)
+        if what == INSTANCE:
+            return Value("primitive", s.instances[which], "", NONE)
+        name = "continuation" if row != NONE else "evaluated"
+        return Value(name, name, self.place(row), row)
+
+    @cached_property
+    def _kinds(self) -> list[str]:
+        """The kinds of data by the number of their shapes."""
+        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.system.shapes]
+
+    # Locations
+
+    def place(self, row: int) -> str:
+        """Return where a row is written, or nothing for none."""
+        return (self.location(int(self.core.at[row])) or "") if row >= 0 else ""
+
+    def call_location(self, call: int) -> int:
+        """Return the byte at which a row begins."""
+        return int(self.core.at[call])
+
+    def span(self, location: int) -> Span | None:
+        """Return the location of a byte of the sources; None for -1."""
+        if location < 0:
+            return None
+        which = bisect_right(self._bases, location) - 1
+        source, lines = self.core.sources.all[which], self._lines[which]
+        offset = location - source.base
+        line = bisect_left(lines, offset)
+        first = lines[line - 1] + 1 if line else 0
+        column = 1 + int(self._characters[which][offset] - self._characters[which][first])
+        return Span(source.file, line + 1, column)

@@ -1,0 +1,414 @@
+"""Who may call whom, where, and why: call graphs of C functions and of Scheme procedures alike.
+
+A `CallGraph` is columns over call sites, and a list of target functions for each site (CSR):
+
+    site            0     1     2            per site: call, caller, kind, callee, may_leave
+    target_offsets  0     1     3      5
+    targets         4  |  1  2  |  1  3      functions, as numbers
+
+`CallSite` and `CallEdge` show single rows by name. Sites that may leave the program reach every
+function that escaped besides; these edges are not listed one by one, for there may be millions.
+In `links` one more node, the last, stands for all code outside: such sites reach it, functions
+without body or model too, since they may call back, and it reaches what escaped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragged
+from kleene.base.errors import Span
+from kleene.results.explanation import Explanation
+from kleene.results.naming import Naming
+
+DIRECT, INDIRECT, CALLBACK = range(3)
+
+
+class CallKind(StrEnum):
+    """How a function is called; in the column `kind` the first is 0."""
+
+    DIRECT = "direct"  # by its name, or where it is written
+    INDIRECT = "indirect"  # through a pointer, or a variable that holds a procedure
+    CALLBACK = "callback"  # by a library function or primitive that was given it
+
+
+_KINDS = tuple(CallKind)
+_STYLES = {CallKind.DIRECT: "solid", CallKind.INDIRECT: "dashed", CallKind.CALLBACK: "dotted"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallEdge:
+    """One function may call another at one location."""
+
+    caller: str  # nothing where no code of the program makes the call
+    location: str | None  # file:line:column
+    kind: CallKind
+    callee: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call, and all it may reach: a view of one row of a call graph."""
+
+    graph: CallGraph = field(repr=False)
+    id: int
+
+    @property
+    def caller(self) -> str:
+        """The function that the call stands in; nothing where no code of the program makes it."""
+        return self.graph.name(int(self.graph.caller[self.id]))
+
+    @property
+    def kind(self) -> CallKind:
+        """How it calls."""
+        return _KINDS[int(self.graph.kind[self.id])]
+
+    @property
+    def location(self) -> str | None:
+        """Where it stands: file:line:column."""
+        return self.graph.naming.location(self._location)
+
+    @property
+    def span(self) -> Span | None:
+        """Where it stands, with the whole path of the file."""
+        return self.graph.naming.span(self._location)
+
+    @property
+    def through(self) -> str:
+        """The pointer or variable that is called; nothing for a direct call."""
+        node = int(self.graph.callee[self.id])
+        return self.graph.naming.readable(node) if node >= 0 else ""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The functions that were found to be called here."""
+        return tuple(self.graph.name(f) for f in self.graph.targets_of(self.id).tolist())
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether it may also reach what escaped, and code that the program does not show."""
+        return bool(self.graph.may_leave[self.id])
+
+    @property
+    def escaped(self) -> tuple[str, ...]:
+        """The functions that escaped, if the call may leave."""
+        return self.graph.escaped if self.may_leave else ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All functions of the program that it may reach."""
+        return (*self.known, *self.escaped)
+
+    @property
+    def is_unresolved(self) -> bool:
+        """Whether no function was found that it calls, known or not; a callback may be null."""
+        return self.kind == CallKind.INDIRECT and not self.known and not self.may_leave
+
+    def why(self, target: str) -> Explanation:
+        """Return the shortest derivation of the fact that the call may reach a target."""
+        return self.graph.explain(self.id, target)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the call as plain data; `targets` are the known ones."""
+        return {
+            "caller": self.caller,
+            "kind": self.kind.value,
+            "location": self.location,
+            "through": self.through,
+            "targets": list(self.known),
+            "may_leave": self.may_leave,
+        }
+
+    @property
+    def _location(self) -> int:
+        call = int(self.graph.call[self.id])
+        return self.graph.naming.call_location(call) if call >= 0 else -1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CallGraph:
+    """Who may call whom. Functions and sites are numbers; `functions` and `sites` have names.
+
+    Attributes:
+        naming: what functions, nodes and locations are called.
+        n_functions: how many functions there are, declared ones included.
+        call: per site, the row of the call in the program, or -1.
+        caller: per site, the function that it stands in, or -1 where no code here makes the call.
+        kind: per site, DIRECT, INDIRECT or CALLBACK.
+        callee: per site, the node that holds what is called, or -1 for a direct call.
+        target_offsets: where the targets of each site begin in `targets`, and the end.
+        targets: the functions found to be called at each site, each once.
+        may_leave: per site, whether it may reach what escaped, and code outside the program.
+        escaped_ids: functions that code outside the program may call.
+        opaque: functions without body or model: they may call what escaped.
+        explain: the derivation of the fact that a site may reach a function, by its name.
+    """
+
+    naming: Naming
+    n_functions: int
+    call: I32
+    caller: I32
+    kind: U8
+    callee: I32
+    target_offsets: I64
+    targets: I32
+    may_leave: Bools
+    escaped_ids: I32
+    opaque: I32
+    explain: Callable[[int, str], Explanation]
+
+    def __repr__(self) -> str:
+        return f"<CallGraph: {self.n_functions} functions, {len(self.call)} calls>"
+
+    # By name
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """All functions, by their numbers."""
+        return tuple(self.naming.function(function) for function in range(self.n_functions))
+
+    @property
+    def sites(self) -> tuple[CallSite, ...]:
+        """Every call, by its number."""
+        return tuple(CallSite(self, site) for site in range(len(self.call)))
+
+    @property
+    def indirect(self) -> tuple[CallSite, ...]:
+        """The calls whose targets had to be found: through pointers or variables, and callbacks."""
+        return tuple(CallSite(self, site) for site in np.flatnonzero(self.kind != DIRECT).tolist())
+
+    @cached_property
+    def escaped(self) -> tuple[str, ...]:
+        """The functions that code outside the program, and calls of the unknown, may reach."""
+        return tuple(self.name(function) for function in self.escaped_ids.tolist())
+
+    @property
+    def edges(self) -> tuple[CallEdge, ...]:
+        """Every call, each target once; in a program full of unknown calls there may be many."""
+        return tuple(dict.fromkeys([*self._edges("known"), *self._edges("escaped")]))
+
+    def callees(self, function: str | int) -> list[str]:
+        """Return whom a function may call, each once."""
+        return [self.name(each) for each in self.callee_ids(self.id(function)).tolist()]
+
+    def callers(self, function: str | int) -> list[str]:
+        """Return which functions may call a function, each once."""
+        return [self.name(each) for each in self.caller_ids(self.id(function)).tolist()]
+
+    def reachable(self, function: str | int) -> list[str]:
+        """Return the function and all it may call, directly, indirectly, or from outside."""
+        found = self.reached(self.id(function))[:-1]
+        return [self.name(each) for each in np.flatnonzero(found).tolist()]
+
+    def at(self, location: str) -> list[CallSite]:
+        """Return the calls at a location: `queue.c:27`, with or without column."""
+        return [s for s in self.sites if f"{s.location or ''}:".startswith(f"{location}:")]
+
+    def within(self, function: str | int) -> CallGraph:
+        """Return the part of the graph that a function reaches; all numbers of functions stay."""
+        reached = self.reached(self.id(function))
+        kept = np.flatnonzero((self.caller >= 0) & reached[self.caller])
+        offsets = self.target_offsets
+        columns = ("call", "caller", "kind", "callee", "may_leave")
+        return replace(
+            self,
+            target_offsets=offsets_of(self.n_targets[kept]),
+            targets=self.targets[ragged(offsets[kept], offsets[kept + 1])[1]],
+            explain=lambda site, target: self.explain(int(kept[site]), target),
+            **{name: getattr(self, name)[kept] for name in columns},
+        )
+
+    # By number
+
+    def id(self, function: str | int) -> int:
+        """Return the number of a function; -1 if none is called so."""
+        return self._ids.get(function, -1) if isinstance(function, str) else function
+
+    def name(self, function: int) -> str:
+        """Return the name of a function, the empty text for -1."""
+        return self.naming.function(function) if function >= 0 else ""
+
+    @property
+    def n_targets(self) -> I64:
+        """Per site: how many functions were found to be called there."""
+        return np.diff(self.target_offsets)
+
+    def targets_of(self, site: int) -> I32:
+        """Return the functions found to be called at a site."""
+        return self.targets[self.target_offsets[site] : self.target_offsets[site + 1]]
+
+    def sites_in(self, function: int) -> I64:
+        """Return the calls that stand in a function."""
+        return _row(self._by_caller, function)
+
+    def callee_ids(self, function: int) -> I32:
+        """Return whom a function may call, each once, in the order of its calls."""
+        sites = self.sites_in(function)
+        found = [self.targets_of(site) for site in sites.tolist()]
+        if self.may_leave[sites].any():
+            found.append(self.escaped_ids)
+        return _each_once(found)
+
+    def caller_ids(self, function: int) -> I32:
+        """Return who may call a function, each once, in the order of the calls."""
+        found = [self.caller[_row(self._by_target, function)]]
+        if function in self.escaped_ids:
+            found.append(self.caller[self.may_leave])
+        callers = _each_once(found)
+        return callers[callers >= 0]
+
+    def callers_by_distance(self, functions: Iterable[int], depth: int) -> dict[int, int]:
+        """Return who may call one of the functions, through at most `depth` calls: by how many."""
+        level, found = set(functions), dict[int, int]()
+        for distance in range(1, depth + 1):
+            level = {caller for f in level for caller in self.caller_ids(f).tolist()} - set(found)
+            found |= dict.fromkeys(level, distance)
+        return found
+
+    def reached(self, function: int) -> Bools:
+        """Return for each function, and last for the outside, whether one node reaches it."""
+        offsets, targets = self._successors
+        found = np.zeros(self.n_functions + 1, bool)
+        waiting = np.array([function] if function >= 0 else [], np.int64)
+        while len(waiting):
+            found[waiting] = True
+            following = targets[ragged(offsets[waiting], offsets[waiting + 1])[1]]
+            waiting = np.unique(following[~found[following]])
+        return found
+
+    def links(self, *, callbacks_from_outside: bool = False) -> tuple[I32, I32]:
+        """Return who may call whom as (callers, callees); the last function is the outside.
+
+        With `callbacks_from_outside` the outside makes all callbacks, at any time, in any thread.
+        """
+        outside = self.n_functions
+        from_outside = self.caller < 0
+        if callbacks_from_outside:
+            from_outside = from_outside | (self.kind == CALLBACK)
+        callers = np.where(from_outside, outside, self.caller)
+        leaving = self.caller[self.may_leave & (self.caller >= 0)]
+        leaving = np.unique(np.concatenate([leaving, self.opaque]))
+        sources = [np.repeat(callers, self.n_targets), np.full(len(self.escaped_ids), outside)]
+        targets = [self.targets, self.escaped_ids, np.full(len(leaving), outside)]
+        ends = (np.concatenate([*sources, leaving]), np.concatenate(targets))
+        return ends[0].astype(np.int32), ends[1].astype(np.int32)
+
+    # As text
+
+    def as_json(self) -> dict[str, object]:
+        """Return the graph as plain data; a site that may leave also reaches `escaped`."""
+        return {
+            "functions": list(self.functions),
+            "escaped": list(self.escaped),
+            "sites": [site.as_json() for site in self.sites],
+        }
+
+    def to_csv(self) -> str:
+        """Return a line for each call and known target: caller, location, kind, target."""
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(["caller", "location", "kind", "target"])
+        edges = self._edges("known")
+        lines.writerows([e.caller, e.location or "", e.kind.value, e.callee] for e in edges)
+        return text.getvalue()
+
+    def to_dot(self) -> str:
+        """Return the graph in DOT: dashed edges are indirect calls, dotted ones callbacks."""
+        edges = {(e.caller, e.callee, e.kind): None for e in self.edges if e.caller}
+        used = {name for caller, callee, _ in edges for name in (caller, callee)}
+        lines = ['digraph "call graph" {', '  node [shape=box, fontname="monospace"];']
+        lines += [f"  {quoted(name)};" for name in self.functions if name in used]
+        lines += [
+            f"  {quoted(caller)} -> {quoted(callee)} [style={_STYLES[kind]}];"
+            for caller, callee, kind in edges
+        ]
+        leaving = _each_once([self.caller[self.may_leave & (self.caller >= 0)]])
+        if len(leaving):
+            names = (quoted(self.name(function)) for function in leaving.tolist())
+            lines.append('  "?" [label="unknown", shape=ellipse];')
+            lines += [f'  {caller} -> "?" [style=dashed];' for caller in names]
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def difference(self, new: CallGraph) -> dict[str, list[str]]:
+        """Return the calls, as text, that a new graph has more and has no more.
+
+        Functions are known by their names without locations, so that lines may move.
+        """
+        mine, others = self._plain_edges(), new._plain_edges()
+        return {"added": sorted(others - mine), "removed": sorted(mine - others)}
+
+    # Parts
+
+    def _edges(self, which: str) -> Iterator[CallEdge]:
+        for site in self.sites:
+            caller = location = None
+            for callee in getattr(site, which):
+                if caller is None:
+                    caller, location = site.caller, site.location
+                yield CallEdge(caller, location, site.kind, callee)
+
+    def _plain_edges(self) -> set[str]:
+        plain = self.naming.plain_function
+        callers = np.repeat(self.caller, self.n_targets)
+        pairs = set(zip(callers.tolist(), self.targets.tolist(), strict=True))
+        return {f"{plain(a) if a >= 0 else ''} -> {plain(b)}" for a, b in pairs}
+
+    @cached_property
+    def _successors(self) -> tuple[I64, I32]:
+        callers, callees = self.links()
+        offsets, order = csr(callers, self.n_functions + 1)
+        return offsets, callees if order is None else callees[order]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {name: function for function, name in enumerate(self.functions)}
+
+    @cached_property
+    def _by_caller(self) -> tuple[I64, I64]:
+        """The sites of each function, and last those that no code of the program makes."""
+        return _grouped(np.where(self.caller < 0, self.n_functions, self.caller), self.n_functions)
+
+    @cached_property
+    def _by_target(self) -> tuple[I64, I64]:
+        """The sites that may call each function."""
+        offsets, places = _grouped(self.targets, self.n_functions)
+        return offsets, np.searchsorted(self.target_offsets, places, side="right") - 1
+
+
+def grouped_targets(n_sites: int, sites: Ints, functions: Ints) -> tuple[I64, I32]:
+    """Return the functions of each site, each once and in their order, as CSR; sites ascend."""
+    _, first = np.unique(sites.astype(np.int64) << 32 | functions, return_index=True)
+    first.sort()
+    offsets = np.searchsorted(sites[first], np.arange(n_sites + 1))
+    return offsets.astype(np.int64), functions[first].astype(np.int32)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a DOT identifier."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _each_once(parts: list[I32]) -> I32:
+    """Return the numbers of several columns, each once, in the order of their appearance."""
+    every = np.concatenate([np.empty(0, np.int32), *parts])
+    return every[np.sort(np.unique(every, return_index=True)[1])]
+
+
+def _grouped(keys: I32, n_keys: int) -> tuple[I64, I64]:
+    """Return the places of each key in a column, as CSR; keys of n_keys are in the last list."""
+    offsets, order = csr(keys, n_keys + 1)
+    return offsets, np.arange(len(keys)) if order is None else order
+
+
+def _row(rows: tuple[I64, I64], row: int) -> I64:
+    """Return one list of CSR, an empty one for -1."""
+    offsets, items = rows
+    return items[offsets[row] : offsets[row + 1]] if row >= 0 else items[:0]
