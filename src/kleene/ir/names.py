@@ -73,7 +73,9 @@ class Names:
         symbols = program.arguments.name
         return Locals(
             [
-                values.name(self.symbol(symbols[a]), known.get(program.bases[2] + a, ""))
+                values.name(
+                    self.symbol(symbols[a]), known.get(program.bases[ValueKind.ARGUMENT] + a, "")
+                )
                 for a in arguments
             ],
             *self._of_body(values, block, starts, known),

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, csr, offsets_of
+from kleene.base.arrays import I32, Bools, csr, offsets_of
 from kleene.ir.analysis_methods import ProgramAnalyses
-from kleene.ir.codes import TERMINATORS, Binding, GlobalKind, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import (
+    ADDRESS_OPERAND,
+    CALLS,
+    TERMINATORS,
+    Binding,
+    GlobalKind,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
 from kleene.ir.names import Names
-from kleene.ir.rows import FunctionRows
 from kleene.ir.tables import (
     Arguments,
     Bindings,
@@ -35,7 +43,7 @@ from kleene.ir.tables import (
 
 if TYPE_CHECKING:
     from kleene.ir.text.printer import Printer
-    from kleene.ir.views import Instruction, Value
+    from kleene.ir.views import FunctionRows, Instruction, Value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +84,7 @@ class Program(ProgramAnalyses):
     @property
     def n_values(self) -> int:
         """How many values there are."""
-        return self.bases[5]
+        return self.bases[len(ValueKind)]
 
     def value(self, kind: ValueKind, row: int) -> int:
         """Return the value id of a table's row."""
@@ -153,6 +161,27 @@ class Program(ProgramAnalyses):
         owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
         return _grouped(table.operands, owner, self.n_values)
 
+    def address_taken(self) -> Bools:
+        """Return which globals are used other than as a callee or as the address of an access."""
+        table = self.instructions
+        owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+        position = np.arange(len(owner)) - table.offsets[owner]
+        harmless_position = np.full(len(Opcode), -1)
+        harmless_position[list(CALLS)] = 0
+        for opcode, of_address in ADDRESS_OPERAND.items():
+            harmless_position[opcode] = of_address
+        harmless = position == harmless_position[table.opcode[owner]]
+        uses = [
+            table.operands[~harmless],
+            self.constants.operands,
+            self.globals.initializer,
+            self.bundles.operands,
+        ]
+        taken = np.zeros(len(self.globals), bool)
+        values = np.concatenate(uses)
+        taken[values[(values >= 0) & (values < len(taken))]] = True
+        return taken
+
     @cached_property
     def _bindings_by_value(self) -> tuple[I32, I32]:
         """The bindings of each value that is the variable, or a local that is its address."""
@@ -179,7 +208,7 @@ class Program(ProgramAnalyses):
     @cached_property
     def functions(self) -> FunctionRows:
         """The functions by place or name, as in `program.functions["main"]`."""
-        from kleene.ir.views import Function
+        from kleene.ir.views import Function, FunctionRows
 
         return FunctionRows(self, range(len(self.function_table)), Function)
 

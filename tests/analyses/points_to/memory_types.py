@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kleene.analyses.points_to.images import Layout
 from kleene.analyses.points_to.layouts import Shapes
-from kleene.ir.builder.symbols import Symbols
-from kleene.ir.builder.types import TypeMaker
+from kleene.ir.builder.types import Symbols, TypeMaker
 
 DATA_LAYOUT = "e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 SCALARS = {"char": 1, "int": 4, "ptr": 8, "wide": 16}

@@ -30,8 +30,7 @@ from kleene.ir.builder.parts import (
     Value,
     Variable,
 )
-from kleene.ir.builder.symbols import Symbols, Text
-from kleene.ir.builder.types import NO_TYPE, TypeMaker
+from kleene.ir.builder.types import NO_TYPE, Symbols, Text, TypeMaker
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, GlobalKind, Linkage, Opcode
 from kleene.ir.program import Program
 

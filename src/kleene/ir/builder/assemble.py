@@ -14,7 +14,6 @@ from kleene.base.arrays import offsets_of
 from kleene.ir.builder.parts import Function, Value
 from kleene.ir.canonical import canonical
 from kleene.ir.codes import GlobalFlag, GlobalKind
-from kleene.ir.derived import address_taken
 from kleene.ir.program import Program
 from kleene.ir.tables import (
     Arguments,
@@ -61,7 +60,7 @@ def assemble(builder: Builder, *, derive: bool) -> Program:
     )
     if derive:
         flags = program.globals.flags & ~np.uint32(GlobalFlag.ADDRESS_TAKEN)
-        flags |= np.where(address_taken(program), np.uint32(GlobalFlag.ADDRESS_TAKEN), np.uint32(0))
+        flags |= program.address_taken() * np.uint32(GlobalFlag.ADDRESS_TAKEN)
         program = replace(program, globals=replace(program.globals, flags=flags))
     return canonical(program)
 

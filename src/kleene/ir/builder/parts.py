@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kleene.ir.builder.symbols import Text
-from kleene.ir.builder.types import NO_TYPE, TypeMaker
+from kleene.ir.builder.types import NO_TYPE, Text, TypeMaker
 from kleene.ir.codes import (
     BINARY,
     CALLS,

@@ -1,4 +1,4 @@
-"""Types under construction: each made once, named structs found by name and filled later."""
+"""Texts and types under construction: each once; named structs are found by name, filled later."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.base.arrays import offsets_of
-from kleene.ir.builder.symbols import Symbols, Text
 from kleene.ir.codes import TypeFlag, TypeKind
 from kleene.ir.layout import lay_out
-from kleene.ir.tables import Types
+from kleene.ir.tables import Strings, Types
 
+Text = str | bytes
 FLOAT_BITS = {
     "half": 16,
     "bfloat": 16,
@@ -24,6 +24,25 @@ FLOAT_BITS = {
 }
 NO_TYPE = -1
 _PLAIN = TypeFlag(0)
+
+
+class Symbols:
+    """Gives every text a number; symbol 0 is the empty text."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, int] = {b"": 0}
+
+    def __getitem__(self, text: Text) -> int:
+        return self._known.setdefault(symbol_bytes(text), len(self._known))
+
+    def table(self) -> Strings:
+        """Return all texts as columns."""
+        return Strings.of(list(self._known))
+
+
+def symbol_bytes(text: Text) -> bytes:
+    """Return the bytes of a text."""
+    return text.encode() if isinstance(text, str) else text
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import re
 
 from kleene.base.errors import SourceError, Span
 from kleene.ir.builder import Argument, Block, Builder, Function, Global
-from kleene.ir.builder.symbols import symbol_bytes
+from kleene.ir.builder.types import symbol_bytes
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Passing
 from kleene.ir.names import default_source_name
 from kleene.ir.program import Program

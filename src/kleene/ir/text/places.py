@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.ir.builder import NO_SPAN, Builder, Function
-from kleene.ir.builder.symbols import Text
+from kleene.ir.builder.types import Text
 from kleene.ir.names import unquoted
 from kleene.ir.text.lexer import Line
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kleene.base.arrays import ragged
 from kleene.ir.codes import BINARY, CASTS, TERMINATORS, Opcode, ValueKind
 from kleene.ir.program import Program
+from kleene.ir.verifier.operands import Uses
 from kleene.ir.verifier.report import Report
-from kleene.ir.verifier.uses import Uses
 
 _MANY = 1 << 30
 _EXACTLY = {

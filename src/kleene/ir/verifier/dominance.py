@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kleene.graphs import DominatorTree, Graph, dominators
 from kleene.ir.codes import Opcode, ValueKind
 from kleene.ir.program import Program
+from kleene.ir.verifier.operands import Uses
 from kleene.ir.verifier.report import Report
-from kleene.ir.verifier.uses import Uses
 
 
 def check_dominance(program: Program, report: Report) -> None:

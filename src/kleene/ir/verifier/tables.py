@@ -21,6 +21,7 @@ from kleene.ir.codes import (
     Ordering,
     Passing,
     TypeKind,
+    ValueKind,
 )
 from kleene.ir.program import Program
 from kleene.ir.verifier.report import Report
@@ -146,14 +147,14 @@ def _references(program: Program) -> Iterator[tuple[str, Column, int, int, str]]
         ("variable", p.variables.span, -1, n_spans, "span"),
         ("span", p.spans.inlined_at, -1, n_spans, "span"),
     )
-    first_argument = p.bases[2]
+    first_argument = p.bases[ValueKind.ARGUMENT]
     yield from (
         ("global", p.globals.initializer, -1, first_argument, "global or constant"),
         ("function", p.function_table.personality, -1, first_argument, "global or constant"),
         ("function", p.function_table.value, 0, len(p.globals), "global"),
         ("global", p.globals.function, -1, len(p.function_table), "function"),
         ("operand", p.instructions.operands, 0, p.n_values, "value"),
-        ("constant's operand", constants.operands, 0, p.bases[4], "value"),
+        ("constant's operand", constants.operands, 0, p.bases[ValueKind.INSTRUCTION], "value"),
         ("bundle's operand", p.bundles.operands, 0, p.n_values, "value"),
         ("binding", p.bindings.value, -1, p.n_values, "value"),
         ("binding", p.bindings.variable, 0, len(p.variables), "variable"),

@@ -4,7 +4,7 @@ A view is a program and a number; it is made when asked for, holds nothing else,
 other view of the same thing. For work on whole programs use the columns.
 """
 
-from kleene.ir.views.base import Type, Value, View, span_of
+from kleene.ir.views.base import FunctionRows, Rows, Type, Value, View, span_of
 from kleene.ir.views.code import Block, Call, Function, Instruction, instruction_view, value_view
 from kleene.ir.views.data import Argument, Constant, Global
 
@@ -14,8 +14,10 @@ __all__ = [
     "Call",
     "Constant",
     "Function",
+    "FunctionRows",
     "Global",
     "Instruction",
+    "Rows",
     "Type",
     "Value",
     "View",

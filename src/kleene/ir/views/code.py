@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from kleene.base.errors import Span
 from kleene.ir.codes import CALLS, TERMINATORS, Flag, Linkage, Opcode, ValueKind
-from kleene.ir.rows import Rows
-from kleene.ir.views.base import Type, Value, View, span_of
+from kleene.ir.views.base import Rows, Type, Value, View, span_of
 from kleene.ir.views.data import Argument, Constant, Global
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from kleene.analyses.points_to.library.language import (
 )
 from kleene.analyses.points_to.memory_model import AllocationKind, External
 from kleene.base.arrays import I64, Bools
-from kleene.ir.codes import GlobalFlag, Opcode
+from kleene.ir.codes import GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 EXCEPTION = "@exception"
@@ -218,7 +218,7 @@ class Models:
         n_bytes = np.where(is_constant, n_bytes, -1)
         stride = np.zeros(len(size), np.int64)
         opcode = columns.opcode_of(size)
-        table, base = columns.program.instructions, columns.program.bases[4]
+        table, base = columns.program.instructions, columns.program.bases[ValueKind.INSTRUCTION]
         for place in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
             factor = table.operands_of(int(size[place]) - base)[1:]
             known, amount = columns.constant(factor)
@@ -305,7 +305,7 @@ class Externals:
             self.builder.flag(result[result >= 0], FROM_OUTSIDE)
             return
         one, none = np.array([value]), np.array([NONE])
-        arguments = self.columns.program.bases[2] + np.arange(first, end)
+        arguments = self.columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)
         shape = np.array([self.heap.shapes.raw(-1)])
         sites = Sites(
             *(value, none, one, result, np.array([0, end - first]), arguments, none, shape, none)

@@ -190,7 +190,9 @@ class HeapAllocations:
         rets = rets[self.columns.program.instruction_function[rets] == function]
         rets = rets[table.offsets[rets + 1] > table.offsets[rets]]
         returned = self.columns.operand(rets, 0)
-        inside = returned >= self.columns.program.bases[2]  # constants stay what they are
+        inside = (
+            returned >= self.columns.program.bases[ValueKind.ARGUMENT]
+        )  # constants stay what they are
         builder.copy(returned[inside], clones)
 
 

@@ -17,7 +17,15 @@ from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32, I64
-from kleene.ir.codes import ConstantKind, GlobalFlag, GlobalKind, Linkage, Opcode, TypeKind
+from kleene.ir.codes import (
+    ConstantKind,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
 from kleene.solvers.inclusion import TO_OUTSIDE
 
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
@@ -117,7 +125,7 @@ def generate_command_line(
     """Write what main is given: arrays of strings, for its arguments and for the environment."""
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()
-    base = columns.program.bases[2]
+    base = columns.program.bases[ValueKind.ARGUMENT]
     types = columns.program.types
     bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
     text = shapes.repeated(int(bytes_[0])) if len(bytes_) else shapes.raw(-1)
@@ -143,7 +151,12 @@ def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
     program = columns.program
     types, constants = program.types, program.constants
     found: tuple[I64, I64, I64] = _leaves(
-        *(values.astype(np.int64), program.bases[1], columns.flows, program.value_types),
+        *(
+            values.astype(np.int64),
+            program.bases[ValueKind.CONSTANT],
+            columns.flows,
+            program.value_types,
+        ),
         *(constants.kind, constants.offsets, constants.operands),
         *(types.kind, types.bits, types.size, types.offsets, types.elements, types.field_offset),
     )

@@ -278,7 +278,7 @@ def reach_of(
     found: tuple[I64, I64, I64] = _reach(
         *(first.astype(np.int64), end.astype(np.int64), operands, about),
         *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
-        *(program.bases[1], constants.kind, constants.flags, constants.payload),
+        *(program.bases[ValueKind.CONSTANT], constants.kind, constants.flags, constants.payload),
     )
     return found
 

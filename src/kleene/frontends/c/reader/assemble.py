@@ -14,7 +14,6 @@ from kleene.frontends.c.reader.decode import narrow, real_bits
 from kleene.frontends.c.reader.faults import unread
 from kleene.frontends.c.reader.words import SIMPLE_TYPES, WORDS
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, ValueKind
-from kleene.ir.derived import address_taken
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
 from kleene.ir.tables import (
@@ -94,7 +93,7 @@ class _Assembly:
             spans=places.table(),
             strings=Strings.of([b"", *self._texts[1:]]),
         )
-        taken = address_taken(program) * np.uint32(GlobalFlag.ADDRESS_TAKEN)
+        taken = program.address_taken() * np.uint32(GlobalFlag.ADDRESS_TAKEN)
         flags = program.globals.flags | taken.astype(np.uint32)
         return _read_only(replace(program, globals=replace(program.globals, flags=flags)))
 

@@ -1,21 +1,49 @@
-"""Types of operands by place, and what vectors are made of: what type checks ask for."""
+"""Every operand of every instruction as a row, and its type: what the checks of code ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.ir.codes import ConstantKind, TypeFlag, TypeKind, ValueKind
+from kleene.ir.codes import ConstantKind, Opcode, TypeFlag, TypeKind, ValueKind
 from kleene.ir.program import Program
-from kleene.ir.verifier.uses import Uses
 
 Rows = NDArray[Any]
 
 
-class Shapes:
+@dataclass(frozen=True, slots=True, eq=False)
+class Uses:
+    """Columns over all operands, in their order."""
+
+    user: NDArray[Any]  # instruction
+    place: NDArray[Any]  # among its operands
+    count: NDArray[Any]  # of its operands
+    value: NDArray[Any]
+    opcode: NDArray[Any]
+    is_block: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, program: Program) -> Uses:
+        """Return the uses of a program."""
+        table = program.instructions
+        counts = np.diff(table.offsets)
+        user = np.repeat(np.arange(len(table)), counts)
+        low, high = program.bases[ValueKind.BLOCK], program.bases[ValueKind.INSTRUCTION]
+        return cls(
+            user=user,
+            place=np.arange(len(user)) - table.offsets[user],
+            count=counts[user],
+            value=table.operands,
+            opcode=table.opcode[user],
+            is_block=(table.operands >= low) & (table.operands < high),
+        )
+
+
+class OperandTypes:
     """Columns over types and instructions."""
 
     def __init__(self, program: Program) -> None:
@@ -32,7 +60,7 @@ class Shapes:
 
     def rows(self, opcodes: Iterable[int]) -> Rows:
         """Return the instructions with one of these opcodes."""
-        wanted = np.zeros(256, bool)
+        wanted = np.zeros(len(Opcode), bool)
         wanted[list(opcodes)] = True
         return np.flatnonzero(wanted[self.program.instructions.opcode])
 
