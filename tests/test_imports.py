@@ -6,8 +6,10 @@ import grimp
 import networkx as nx
 import pytest
 
-# A program shows and prints itself: these are imported when somebody asks for it.
+# Imported when somebody asks for it: a program shows and prints itself, and an entry point brings
+# the compiler, which describes entry points.
 ASKED_FOR = {
+    ("kleene.kernels.compiled", "kleene.kernels.machine_code"),
     ("kleene.ir.program", "kleene.ir.views"),
     ("kleene.ir.program", "kleene.ir.text.printer"),
 }
@@ -20,7 +22,7 @@ def imports() -> grimp.ImportGraph:
 
 
 def test_no_modules_import_each_other(imports: grimp.ImportGraph) -> None:
-    assert cycles(edges(imports)) == []
+    assert cycles(edges(imports) - ASKED_FOR) == []
 
 
 def test_no_parts_of_a_package_import_each_other(imports: grimp.ImportGraph) -> None:
