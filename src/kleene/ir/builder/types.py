@@ -109,10 +109,6 @@ class TypeMaker:
         row.elements, row.flags = tuple(fields), TypeFlag.PACKED if packed else _PLAIN
         return struct
 
-    def is_opaque(self, struct: int) -> bool:
-        """Return whether a struct has no fields yet."""
-        return bool(self._rows[struct].flags & TypeFlag.OPAQUE)
-
     def function(self, result: int, parameters: Iterable[int], *, vararg: bool = False) -> int:
         """Return the function type."""
         flags = TypeFlag.VARARG if vararg else _PLAIN
