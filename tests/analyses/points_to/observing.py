@@ -9,9 +9,9 @@ import pytest
 
 from kleene.analyses.points_to.constraints import generate
 from kleene.analyses.points_to.memory_model import ConstraintSystem
+from kleene.frontends.c import reader
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.inputs import discover
-from kleene.frontends.c.reader import bits
 from kleene.frontends.c.units import gather
 from kleene.frontends.c.worker import build as link
 from kleene.ir import Program
@@ -21,7 +21,7 @@ from kleene.solvers import inclusion
 from kleene.solvers.inclusion import Solution
 from tests.analyses.points_to.covering import Coverage, made_by
 from tests.analyses.points_to.watching import watch_of
-from tests.frontends.c.road import NO_CACHE, printed
+from tests.frontends.c.pipeline import NO_CACHE, printed
 
 PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
 
@@ -47,7 +47,7 @@ def load(*sources: Path, options: Options | None = None) -> Loaded:
     )
     raw = link(units)
     needs_cxx = any(source.suffix == ".cpp" for source in sources)
-    return Loaded(printed(raw), bits.read_own(raw), needs_cxx)
+    return Loaded(printed(raw), reader.read(raw), needs_cxx)
 
 
 def answer(program: Program, *, library: bool = False) -> tuple[ConstraintSystem, Solution]:

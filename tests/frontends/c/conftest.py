@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontends.c.road import zig
+from tests.frontends.c.pipeline import zig
 
 SQUARE = """\
 int square(int x) {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kleene.base.errors import SourceError
 from kleene.frontends.c import bitcode
-from tests.frontends.c.road import problem, text_of
+from tests.frontends.c.pipeline import problem, text_of
 
 MAGIC = b"BC\xc0\xde"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"

@@ -11,7 +11,7 @@ import pytest
 from kleene.base.cache import Cache
 from kleene.frontends.c.compiler import Compiler, Options
 from kleene.frontends.c.source import Source
-from tests.frontends.c.road import problem, text_of
+from tests.frontends.c.pipeline import problem, text_of
 
 
 @pytest.fixture

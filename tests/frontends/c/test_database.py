@@ -11,7 +11,7 @@ from kleene.base.errors import SourceError
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.database import entries, kept
 from kleene.frontends.c.source import Source
-from tests.frontends.c.road import problem, text_of
+from tests.frontends.c.pipeline import problem, text_of
 
 
 def write(path: Path, *found: object) -> Path:

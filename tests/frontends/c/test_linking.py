@@ -8,7 +8,7 @@ import pytest
 
 from kleene.frontends.c import linking
 from kleene.frontends.c.compiler import Options
-from tests.frontends.c.road import problem, text_of
+from tests.frontends.c.pipeline import problem, text_of
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ import pytest
 import kleene
 from kleene.base import progress
 from kleene.base.cache import Cache
-from kleene.frontends.c import driver
-from kleene.frontends.c.reader import bits
+from kleene.frontends.c import driver, reader
 from kleene.ir.store import dumps
 
 
@@ -85,7 +84,7 @@ def test_what_another_llvm_would_upgrade_goes_through_ours(here: Path) -> None:
     module = llvm.parse_assembly("declare void @llvm.dbg_old()\n@x = global i32 7\n")
     raw = module.as_bitcode().replace(b"llvm.dbg_old", b"llvm.dbg.old")
     (here / "old.bc").write_bytes(raw)
-    assert bits.read(raw) is None
+    assert reader.read_given(raw) is None
     assert kleene.load("old.bc", cache=False).constants.payload.tolist().count(7) == 1
 
 

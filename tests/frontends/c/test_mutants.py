@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kleene.base.errors import SourceError
+from kleene.frontends.c import reader
 from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.linking import link
-from kleene.frontends.c.reader import bits
 from kleene.ir.verifier import problems
 from tests.frontends.c.conftest import X86
-from tests.frontends.c.road import text_of, zig
+from tests.frontends.c.pipeline import text_of, zig
 
 N_MUTANTS = 25  # each costs a process
 
@@ -53,7 +53,7 @@ def mutant(raw: bytes, edits: list[Edit]) -> bytes:
 
 def check(unit: Unit) -> None:
     try:
-        program = bits.read_own(link([unit]))
+        program = reader.read(link([unit]))
     except SourceError as error:
         allowed = {"c/bad-bitcode", "c/bad-assembly", "c/empty-module", "c/reader-crashed"}
         assert {one.id for one in error} <= allowed  # noqa: PT017 - an end without error is fine too

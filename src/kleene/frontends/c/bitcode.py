@@ -13,6 +13,7 @@ import re
 from kleene.base.errors import SourceError, Span
 
 LLVM_MAJOR = 22  # of the llvmlite that pyproject.toml allows; a test compares the two
+UNDERSTOOD_MAJORS = (20, 21, 22)  # whose files were compared with what LLVM 22 makes of them
 
 _RAW = b"BC\xc0\xde"
 _WRAPPER = b"\xde\xc0\x17\x0b"

@@ -88,23 +88,23 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
 
 def _read_directly(units: Sequence[Unit]) -> Program | None:
     """Return the program of one bitcode file taken as it is, if we understand all of it."""
-    from kleene.frontends.c.reader import bits
+    from kleene.frontends.c import reader
 
     if len(units) != 1 or units[0].form != "bitcode" or units[0].normalise:
         return None
     with progress.task("reading"):
-        return bits.read(units[0].raw)
+        return reader.read_given(units[0].raw)
 
 
 def _read_by_llvm(units: Sequence[Unit]) -> Program:
     """Return the program of any units, which LLVM makes one module of."""
-    from kleene.frontends.c.reader import bits
+    from kleene.frontends.c import reader
 
     with progress.task("linking"), linking(units) as finish:
-        bits.warm()  # loads the compiled loops while LLVM works in its process
+        reader.warm()  # loads the compiled loops while LLVM works in its process
         raw = finish()
     with progress.task("reading"):
-        return bits.read_own(raw)
+        return reader.read(raw)
 
 
 def _words(value: PathLike | Iterable[PathLike]) -> tuple[str, ...]:

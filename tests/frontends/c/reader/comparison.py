@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from ctypes import c_void_p, cast
 from typing import Any
 
-import llvmlite.binding as llvm
+import numpy as np
 from llvmlite.binding.value import ValueKind as LlvmKind
 
 from kleene.ir import Program
 from kleene.ir.codes import (
     ORDERING_SHIFT,
     AtomicOperation,
+    Binding,
     ConstantKind,
     Flag,
+    GlobalFlag,
     GlobalKind,
+    Linkage,
     Opcode,
     Ordering,
     Predicate,
     ValueKind,
 )
 from tests.frontends.c.reader.llvm_text import LlvmText, escaped, normal
+from tests.frontends.c.reader.printed import Body, Printed, parts
 
 _NAMES = {GlobalKind.ALIAS: LlvmKind.global_alias, GlobalKind.IFUNC: LlvmKind.global_ifunc}
 _FLAGS = {
@@ -36,6 +41,20 @@ _SEEN_IN_WORDS = Flag(0)
 for _flag in _FLAGS.values():
     _SEEN_IN_WORDS |= _flag
 _SEEN_IN_WORDS &= ~(Flag.NORETURN | Flag.RETURNS_TWICE)
+_GLOBAL_WORDS = {
+    "hidden": GlobalFlag.HIDDEN,
+    "dso_local": GlobalFlag.DSO_LOCAL,
+    r"thread_local": GlobalFlag.THREAD_LOCAL,
+    "unnamed_addr": GlobalFlag.UNNAMED_ADDRESS,
+    "externally_initialized": GlobalFlag.EXTERNALLY_INITIALIZED,
+}
+_FUNCTION_WORDS = {
+    "noreturn": GlobalFlag.NORETURN,
+    "nounwind": GlobalFlag.NOUNWIND,
+    "returns_twice": GlobalFlag.RETURNS_TWICE,
+    "allockind": GlobalFlag.ALLOCATOR,
+    "allocsize": GlobalFlag.ALLOCATOR,
+}
 _ORDERINGS = re.compile(r" (unordered|monotonic|acquire|release|acq_rel|seq_cst)\b")
 _ATOMIC = (Opcode.LOAD, Opcode.STORE, Opcode.FENCE, Opcode.CMPXCHG, Opcode.ATOMICRMW)
 _ALIGNED = (Opcode.ALLOCA, Opcode.LOAD, Opcode.STORE, Opcode.CMPXCHG, Opcode.ATOMICRMW)
@@ -48,9 +67,10 @@ class Comparison:
         """Take both; with `words`, flags too are compared, from each instruction's own text."""
         self.program, self.module, self.words = program, module, words
         self.text = LlvmText(program)
+        self.printed = Printed(str(module))
         self.value_of: dict[int, int] = {}  # LLVM's address -> our value
         self.texts: dict[int, str] = {}  # of constants, by LLVM's address
-        self.n_compared = 0
+        self.n_compared = self.n_places = self.n_bindings = 0
 
     def check(self, n_functions: int | None = None) -> None:
         """Compare globals, and the bodies of the first functions (None: of all)."""
@@ -63,6 +83,11 @@ class Comparison:
         defined = [(r, f) for r, f in zip(rows, functions, strict=True) if not f.is_declaration]
         for row, function in defined[:n_functions]:
             self._body(row, function)
+        for row, body in zip(rows, self.printed.functions, strict=True):
+            self._function_words(row, body)
+            if body.instructions:
+                self._places(row, body)
+                self._bindings(row, body)
 
     # ---- globals
 
@@ -82,19 +107,112 @@ class Comparison:
     def _initializers(self) -> None:
         """Compare each initialiser with the line that LLVM prints for its global."""
         table = self.program.globals
-        lines = [line for line in str(self.module).split("\n") if line.startswith("@")]
+        lines = self.printed.globals
         rows = [r for r in range(len(table)) if table.kind[r] != GlobalKind.FUNCTION]
         for row, line in zip(rows, lines, strict=True):
             written = self.text.bare(row)
             assert re.sub(r'@"?\d+"?$', "@", written) == re.sub(
                 r"@\d+$", "@", line.partition(" = ")[0]
             )
+            self._global_words(row, line.partition(" = ")[2])
             if table.initializer[row] >= 0:
                 inner = self.text.bare(int(table.initializer[row]))
                 wanted = normal(line)
                 assert _numberless(inner) in _numberless(wanted), f"{inner}\n{wanted}"
 
+    def _global_words(self, row: int, line: str) -> None:
+        """Compare linkage, visibility and the like with the words before a global's type."""
+        table = self.program.globals
+        head = re.sub(r'"[^"]*"', '""', line)
+        words = re.split(r" (?:global|constant|alias|ifunc) ", f" {head}", maxsplit=1)[0]
+        flags = _flags_of(words.replace("local_unnamed_addr", ""))
+        flags |= GlobalFlag.CONSTANT if re.match(r"(.* )?constant ", head) else 0
+        is_variable = table.kind[row] == GlobalKind.VARIABLE
+        if is_variable and table.initializer[row] < 0:
+            flags |= GlobalFlag.DECLARATION
+        assert GlobalFlag(int(table.flags[row])) & ~GlobalFlag.ADDRESS_TAKEN == flags, line
+        assert Linkage(table.linkage[row]) == _linkage_of(words), line
+        space = re.search(r"addrspace\((\d+)\)", words)
+        assert int(table.space[row]) == (int(space[1]) if space else 0) or not is_variable, line
+        if is_variable:
+            align = re.search(r", align (\d+)", head)
+            assert int(table.align[row]) == (int(align[1]).bit_length() if align else 0), line
+
     # ---- functions
+
+    def _function_words(self, row: int, body: Body) -> None:
+        """Compare linkage and attributes with a function's first line and attribute group."""
+        value, table = int(self.program.function_table.value[row]), self.program.globals
+        head = re.sub(r'"[^"]*"', '""', body.head)
+        before, _, after = head.partition("@")
+        groups = [self.printed.groups.get(number, "") for number in re.findall(r"#(\d+)", after)]
+        words = re.sub(r'"[^"]*"', '""', " ".join(groups))
+        flags = _flags_of(before) | (_flags_of(after) & GlobalFlag.UNNAMED_ADDRESS)
+        flags |= GlobalFlag.DECLARATION if head.startswith("declare ") else 0
+        for word, flag in _FUNCTION_WORDS.items():
+            flags |= flag if re.search(rf"\b{word}\b", words) else 0
+        effects = re.search(r"\bmemory\(([^)]*)\)", words)
+        if effects and "write" not in effects[1]:
+            flags |= GlobalFlag.READ_ONLY if "read" in effects[1] else GlobalFlag.READ_NONE
+        found = GlobalFlag(int(table.flags[value]))
+        assert found & ~GlobalFlag.ADDRESS_TAKEN == flags, body.head
+        assert Linkage(table.linkage[value]) == _linkage_of(f" {before}"), body.head
+
+    def _places(self, row: int, body: Body) -> None:
+        """Compare line, column, function and file of every instruction, and where it is inlined."""
+        program = self.program
+        blocks = program.function_table.block_offsets[row : row + 2]
+        first, end = program.blocks.instruction_offsets[blocks].tolist()
+        for instruction, text in zip(range(first, end), body.instructions, strict=True):
+            found = re.findall(r"!dbg !(\d+)", text)
+            span = int(program.instructions.span[instruction])
+            node = int(found[-1]) if found else None
+            while node is not None and span >= 0:
+                self._same_place(span, node)
+                span, node = (
+                    int(program.spans.inlined_at[span]),
+                    self.printed.reference(node, "inlinedAt"),
+                )
+            assert (node is None) == (span < 0), text
+            self.n_places += bool(found)
+
+    def _same_place(self, span: int, node: int) -> None:
+        spans, strings, printed = self.program.spans, self.program.strings, self.printed
+        for column, key in ((spans.line, "line"), (spans.column, "column")):
+            assert int(column[span]) == int(printed.value(node, key) or 0)
+        scope = printed.reference(node, "scope")
+        assert scope is not None
+        function = printed.subprogram(scope)
+        assert strings[int(spans.scope[span])] == (printed.value(function, "name") or "")
+        file = printed.reference(scope, "file")
+        name = printed.value(file, "filename") if file is not None else ""
+        assert os.path.basename(strings[int(spans.file[span])]) == os.path.basename(name or "")
+
+    def _bindings(self, row: int, body: Body) -> None:
+        """Compare which variables are bound before which instruction, and to named values."""
+        program, table = self.program, self.program.bindings
+        blocks = program.function_table.block_offsets[row : row + 2]
+        first = int(program.blocks.instruction_offsets[blocks[0]])
+        end = int(program.blocks.instruction_offsets[blocks[1]])
+        inside = np.flatnonzero((table.before >= first) & (table.before < end))
+        ours = [
+            (
+                int(table.before[binding]) - first,
+                Binding(table.kind[binding]).name.lower(),
+                program.strings[int(program.variables.name[table.variable[binding]])],
+                bool(table.exact[binding]),
+            )
+            for binding in inside
+        ]
+        theirs = []
+        for before, kind, operands in body.records:
+            value, variable, expression, *rest = parts(operands)
+            if value.startswith("!") or (kind == "assign" and rest[1].startswith("!")):
+                continue  # of several values, or of none
+            name = self.printed.value(int(variable[1:]), "name")
+            theirs.append((before, kind, name, expression == "!DIExpression()"))
+        assert ours == theirs
+        self.n_bindings += len(ours)
 
     def _signature(self, row: int, function: Any) -> None:
         program, table = self.program, self.program.function_table
@@ -243,6 +361,18 @@ class Comparison:
             assert f", {self.text.value(operands[2])}" in text
 
 
+def _flags_of(words: str) -> GlobalFlag:
+    flags = GlobalFlag(0)
+    for word, flag in _GLOBAL_WORDS.items():
+        flags |= flag if re.search(rf"(?<![\w.]){word}(?![\w.])", words) else GlobalFlag(0)
+    return flags
+
+
+def _linkage_of(words: str) -> Linkage:
+    named = [one for one in Linkage if re.search(rf" {one.name.lower()} ", f" {words} ")]
+    return named[-1] if named else Linkage.EXTERNAL
+
+
 def _address(value: Any) -> int:
     return cast(value._ptr, c_void_p).value or 0
 
@@ -255,8 +385,3 @@ def _numberless(text: str) -> str:
     """Return a text without what depends on the numbering of nameless types, globals, blocks."""
     text = re.sub(r'%"type 0x[0-9a-f]+"|%\d+\b|%"?\?"?', "%?", text)
     return re.sub(r'@"\d+"|@\d+\b', "@?", text)
-
-
-def parsed(text: str) -> Any:
-    """Return LLVM's module of a text."""
-    return llvm.parse_assembly(text, llvm.create_context())

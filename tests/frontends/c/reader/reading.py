@@ -1,8 +1,9 @@
-"""A process that reads texts, or bitcode, one after the other, watched from outside.
+"""A process that reads bitcode, one file after the other, watched from outside.
 
-`Child` sends a text and waits for one line: `ok`, the id of a `SourceError`, `none` for bitcode
-that LLVM is to read, or what else went wrong. The process guards the end of every table of the
-readers with a mark: Numba checks no bounds, and a row written past its table's end would land in
+`Child` sends a file and waits for one line: `ok`, `none` for what LLVM is to read first, the id of
+a `SourceError`, or what else went wrong. It is read as a file of another LLVM, and if that gives
+none, as one of our own. The process guards the end of every table of the
+reader with a mark: Numba checks no bounds, and a row written past its table's end would land in
 the next table unseen. With `checked` the reader is compiled with bounds checks on top (most of a
 minute).
 """
@@ -22,8 +23,7 @@ import numpy as np
 
 from kleene.base.errors import SourceError
 from kleene.frontends.c import reader
-from kleene.frontends.c.reader import bits, state
-from kleene.frontends.c.reader.bits import state as bits_state
+from kleene.frontends.c.reader import state, tables
 from kleene.ir.verifier import problems
 
 TIME_S = 60
@@ -31,14 +31,14 @@ MARK = 0x5EA1ED
 N_MARKED = 16
 
 
-HEAP = range(state.EXCERPTS, state.EXCERPT_TABLE + 1)
-KNOWN = range(bits_state.TYPE_OF, bits_state.TAGS + 1)
+TABLES = range(tables.TYPES, tables.CONSTANT_TABLE + 1)
+KNOWN = range(state.TYPE_OF, state.TAGS + 1)
 
 
 class Guard:
     """Marks at the end of each table of a heap; `cells` hold where the tables begin."""
 
-    def __init__(self, heap: Any, cells: range = HEAP) -> None:
+    def __init__(self, heap: Any, cells: range = TABLES) -> None:
         bases = sorted(int(heap[cell]) for cell in cells)
         tables = [base for base in bases if base >= int(heap[cells[0]])]
         ends = [*tables[1:], len(heap)]
@@ -64,10 +64,10 @@ def _guard(module: Any, cells: range, guards: list[Guard]) -> None:
 
 
 def serve(answer_to: Callable[[bytes], str]) -> None:
-    """Answer every text on stdin."""
+    """Answer every file on stdin."""
     guards: list[Guard] = []
-    _guard(state, HEAP, guards)
-    _guard(bits_state, KNOWN, guards)
+    _guard(tables, TABLES, guards)
+    _guard(state, KNOWN, guards)
     while size := sys.stdin.buffer.read(8):
         text = sys.stdin.buffer.read(struct.unpack("<q", size)[0])
         guards.clear()
@@ -77,36 +77,27 @@ def serve(answer_to: Callable[[bytes], str]) -> None:
         print(answer, flush=True)
 
 
-def _answer(text: bytes) -> str:
+def _answer(raw: bytes) -> str:
     try:
-        program = reader.read(text)
+        given = reader.read_given(raw)
+        if given is not None:
+            return f"ok {len(given.instructions)}" if not problems(given) else "an invalid program"
+        reader.read(raw)
     except SourceError as error:
-        return error.id
+        return "none" if error.id == "c/unread" else error.id
     except Exception as error:
         return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
-    return f"ok {len(program.instructions)}"
-
-
-def _bits_answer(raw: bytes) -> str:
-    try:
-        program = bits.read(raw)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
-    if program is None:
-        return "none"
-    return f"ok {len(program.instructions)}" if not problems(program) else "an invalid program"
+    return "none"
 
 
 class Child:
     """The process, from outside."""
 
-    def __init__(
-        self, folder: Path, *, checked: bool, form: str = "text", first: bytes = b""
-    ) -> None:
+    def __init__(self, folder: Path, *, checked: bool, first: bytes) -> None:
         """Start it; `first` is read with time to compile."""
         extra = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)} if checked else {}
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading", form],
+            [sys.executable, "-W", "error", "-m", "tests.frontends.c.reader.reading"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | extra,
@@ -136,4 +127,4 @@ class Child:
 
 
 if __name__ == "__main__":
-    serve(_bits_answer if sys.argv[1] == "bits" else _answer)
+    serve(_answer)

@@ -22,9 +22,9 @@ from kleene.ir.codes import (
 )
 from kleene.ir.program import Program
 from kleene.ir.verifier import verify
-from tests.frontends.c.reader.comparison import Comparison, parsed
+from tests.frontends.c.pipeline import bitcode, raw_of
+from tests.frontends.c.reader.comparison import Comparison
 from tests.frontends.c.reader.llvm_text import LlvmText
-from tests.frontends.c.road import text_of
 
 MUSEUM = Path(__file__).parent / "museum.ll"
 SOURCES = sorted((Path(__file__).parents[3] / "golden" / "ir").glob("*.c*"))
@@ -32,21 +32,21 @@ SOURCES = [source for source in SOURCES if source.suffix in (".c", ".cpp")]
 N_FUNCTIONS = 150  # of a large program: LLVM's objects cost 40 µs an instruction
 
 
-def compared(text: str) -> Program:
-    """Return the program of a text after comparing all of it."""
-    program = reader.read(text.encode())
-    comparison = Comparison(program, parsed(text), words=True)
+def compared(raw: bytes) -> Program:
+    """Return the program of our LLVM's bitcode after comparing all of it."""
+    program = reader.read(raw)
+    comparison = Comparison(program, llvm.parse_bitcode(raw, llvm.create_context()), words=True)
     comparison.check()
     assert comparison.n_compared == len(program.instructions) > 0
+    assert comparison.n_places == np.count_nonzero(program.instructions.span >= 0)
+    assert comparison.n_bindings == len(program.bindings)
     verify(program)
     return program
 
 
 @pytest.fixture(scope="module")
 def museum() -> Program:
-    module = parsed(MUSEUM.read_text())
-    module.verify()
-    return compared(str(module))
+    return compared(bitcode(MUSEUM.read_text()))
 
 
 def test_museum_is_understood(museum: Program) -> None:
@@ -150,17 +150,17 @@ def test_places(museum: Program) -> None:
 @pytest.mark.parametrize("flags", [(), ("-O1",), ("-O2", "-fno-discard-value-names")])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_sources(source: Path, flags: tuple[str, ...]) -> None:
-    program = compared(text_of(source, options=Options(flags=flags)))
+    program = compared(raw_of(source, options=Options(flags=flags)))
     assert program.notices == []
+    assert len(program.bindings) or not len(program.variables)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["dc", "lua"])
 def test_programs(shared_data: Path, name: str) -> None:
-    module = llvm.parse_bitcode(
-        (shared_data / "bitcode" / f"{name}.bc").read_bytes(), llvm.create_context()
-    )
-    program = reader.read(str(module).encode())
+    raw = raw_of(shared_data / "bitcode" / f"{name}.bc", normalise=True)
+    program = reader.read(raw)
+    module = llvm.parse_bitcode(raw, llvm.create_context())
     comparison = Comparison(program, module, words=False)
     comparison.check(N_FUNCTIONS)
     assert comparison.n_compared > 5000

@@ -1,4 +1,4 @@
-"""What the reader does not know: kept as an opaque thing with its operands, and counted."""
+"""What the reader does not know: opaque, with its operands, and counted; or an error."""
 
 from __future__ import annotations
 
@@ -7,162 +7,128 @@ import pytest
 
 from kleene.base.errors import SourceError
 from kleene.frontends.c import reader
+from kleene.frontends.c.reader import bitcodes
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.program import Program
 from kleene.ir.verifier import verify
+from tests.frontends.c.pipeline import bitcode
+from tests.frontends.c.reader.writing import Record, edited
 
-BODY = """\
-%pair = type {{ i32, ptr }}
+TEXT = """\
 @table = global i32 0
+@offset = global i64 sub (i64 ptrtoint (ptr @table to i64), i64 1)
+@view = global i64 ptrtoint (ptr @table to i64)
 
-declare i32 @callee(ptr)
-
-define i32 @f(i32 %x, ptr %p) {{
+define i32 @f(i32 %x, ptr %p) {
 entry:
-  %a = add i32 %x, 1
-  {0}
-  {1}
+  %sum = add i32 %x, 1
+  %wide = zext i32 %x to i64
+  %less = icmp slt i32 %sum, %x
+  %old = atomicrmw add ptr %p, i32 %sum seq_cst, align 4
+  %negative = fneg double 1.0
+  br i1 %less, label %left, label %right
 
-left:                                             ; preds = %entry
-  ret i32 %a
+left:
+  ret i32 %sum
 
-right:                                            ; preds = %entry
-  %b = mul i32 %x, 2
-  ret i32 %b
-}}
-
-define i32 @g() {{
-  ret i32 0
-}}
+right:
+  ret i32 %old
+}
 """
-BRANCH = "br i1 true, label %left, label %right"
+OPERATION = {  # which operand says what is done
+    bitcodes.INST_BINOP: 2,
+    bitcodes.INST_CAST: 2,
+    bitcodes.INST_CMP: 2,
+    bitcodes.INST_ATOMICRMW: 2,
+    bitcodes.INST_UNOP: 1,
+}
 
 
-def program_of(line: str, end: str = BRANCH) -> Program:
-    program = reader.read(BODY.format(line, end).encode())
+def with_record(block: int, code: int, place: int | None, number: int) -> Program:
+    """Return the program after an operand of the first such record is another, or is added."""
+
+    def change(records: list[tuple[int, Record]]) -> None:
+        record = next(r for b, r in records if b == block and r.code == code)
+        if place is None:
+            record.operands.append(number)
+        else:
+            record.operands[place] = number
+
+    program = reader.read(edited(bitcode(TEXT), change))
     verify(program)
     return program
 
 
-def opcodes(program: Program) -> list[str]:
-    return [Opcode(int(code)).name for code in program.instructions.opcode]
-
-
-def opaque_operands(program: Program) -> list[str]:
-    """Return the text of the one opaque instruction, then what its operands are called."""
+def opaque(program: Program) -> tuple[int, list[str]]:
+    """Return the row of the one opaque instruction, and what its operands are called."""
     (row,) = np.flatnonzero(program.instructions.opcode == Opcode.OPAQUE).tolist()
     text, *rest = program.instructions.operands_of(row).tolist()
-    base = program.bases[ValueKind.CONSTANT]
-    line = program.strings[int(program.constants.payload[text - base])]
-    return [line, *(str(program.value_view(value)).partition(":")[0] for value in rest)]
-
-
-def successors(program: Program, block: int) -> list[int]:
-    offsets, targets = program.successors
-    return targets[offsets[block] : offsets[block + 1]].tolist()
+    payload = program.constants.payload[text - program.bases[ValueKind.CONSTANT]]
+    named = [str(program.value_view(value)).partition(":")[0] for value in rest]
+    return row, [program.strings[int(payload)], *named]
 
 
 @pytest.mark.parametrize(
-    ("line", "notice", "named"),
+    ("code", "number", "operands"),
     [
-        ("%c = teleport i32 %a, ptr @table", "teleport", ["%a", "@table"]),
-        ("teleport volatile { i32, ptr } %x, !dbg !7", "teleport", ["%x"]),
-        ("%c = add twice i32 %a, %x", "add", ["%a", "%x"]),
-        ("%c = load newtype 5, ptr %p", "load", ["%p"]),
-        ("store ptr newexpr (ptr @table), ptr %p", "store", ["@table", "%p"]),
-        ("store i32 frobnicate (i32 1), ptr %p, align 4", "store", ["%p"]),
-        ("%c = call i32 @callee(ptr strange (i32 1 to ptr))", "call", ["@callee"]),
-        ("%c = icmp nearly i32 %a, %x", "icmp", ["%a", "%x"]),
-        ("%c = atomicrmw halve ptr %p, i32 1 seq_cst", "atomicrmw", ["%p"]),
-        ("%c = fence 12", "fence", []),
+        (bitcodes.INST_BINOP, 99, ["%x"]),
+        (bitcodes.INST_CAST, 99, ["%x"]),
+        (bitcodes.INST_CMP, 99, ["%sum", "%x"]),
+        (bitcodes.INST_ATOMICRMW, 99, ["%p", "%sum"]),
+        (bitcodes.INST_UNOP, 99, []),
     ],
 )
-def test_instruction(line: str, notice: str, named: list[str]) -> None:
-    program = program_of(line)
-    assert opcodes(program) == ["ADD", "OPAQUE", "BR", "RET", "MUL", "RET", "RET"]
-    text, *operands = opaque_operands(program)
-    assert line.endswith(text)
-    assert operands == named
-    assert program.notices == [(1, notice)]
-    assert successors(program, 0) == [1, 2]
+def test_an_unknown_operation_is_opaque(code: int, number: int, operands: list[str]) -> None:
+    known = reader.read(bitcode(TEXT))
+    program = with_record(bitcodes.FUNCTION, code, OPERATION[code], number)
+    row, (text, *named) = opaque(program)
+    assert text == f"instruction of record {code}"
+    assert named[: len(operands)] == operands
+    assert program.notices == [(1, text)]
+    assert int(program.instructions.type[row]) == int(known.instructions.type[row])
+    others = np.arange(len(known.instructions)) != row
+    assert (program.instructions.opcode == known.instructions.opcode)[others].all()
 
 
-def test_result_is_used() -> None:
-    line = "%c = teleport i32 %a\n  %d = add i32 %c, 1\n  store i32 %c, ptr %p, align 4"
-    program = program_of(line, "ret i32 %c")
-    assert opcodes(program)[:5] == ["ADD", "OPAQUE", "ADD", "STORE", "RET"]
-    table, base = program.instructions, program.bases[ValueKind.INSTRUCTION]
-    assert [table.operands_of(row)[0] - base for row in (2, 3, 4)] == [1, 1, 1]
+def test_more_operands_than_known() -> None:
+    """A terminator still ends its block, with its successors."""
+    program = with_record(bitcodes.FUNCTION, bitcodes.INST_BR, None, 0)
+    assert opaque(program)[0] == 5
+    assert program.successors[1].tolist() == [1, 2]
+
+
+def test_an_unknown_operation_on_constants() -> None:
+    program = with_record(bitcodes.CONSTANTS, bitcodes.CST_BINOP, 0, 15)
+    rows = np.flatnonzero(program.constants.kind == ConstantKind.UNKNOWN).tolist()
+    assert len(rows) == 1
+    assert len(program.constants.operands_of(rows[0])) == 2
+    assert program.notices == [(1, f"constant of record {bitcodes.CST_BINOP}")]
 
 
 @pytest.mark.parametrize(
-    ("end", "named", "targets"),
+    ("block", "code"),
     [
-        ("jump label %left, label %right", ["left", "right"], [1, 2]),
-        ("br newly i1 true, label %right, label %left", ["right", "left"], [2, 1]),
-        ("halt", [], []),
-        (
-            "invoke void @callee(ptr strange (i32 1 to ptr))\n"
-            "          to label %left unwind label %right",
-            ["@callee", "left", "right"],
-            [1, 2],
-        ),
-        (
-            "switch i32 strange (i32 1), label %left [\n    i32 0, label %right\n  ]",
-            ["left", "right"],
-            [1, 2],
-        ),
+        (bitcodes.FUNCTION, bitcodes.INST_BINOP),
+        (bitcodes.CONSTANTS, bitcodes.CST_INTEGER),
+        (bitcodes.TYPE_NEW, bitcodes.TYPE_INTEGER),
+        (bitcodes.MODULE, bitcodes.MODULE_GLOBALVAR),
     ],
 )
-def test_end_of_block(end: str, named: list[str], targets: list[int]) -> None:
-    program = program_of("%c = sub i32 %a, 1", end)
-    assert opcodes(program) == ["ADD", "SUB", "OPAQUE", "RET", "MUL", "RET", "RET"]
-    text, *operands = opaque_operands(program)
-    assert text == end
-    assert [name.strip("%^") for name in operands] == named
-    assert successors(program, 0) == targets
+def test_an_unknown_record_is_an_error(block: int, code: int) -> None:
+    """Its operands may name values, and whether it takes a number is not known: nothing is kept."""
 
+    def change(records: list[tuple[int, Record]]) -> None:
+        next(r for b, r in records if b == block and r.code == code).code = 120
 
-def test_names_of_types_are_no_operands() -> None:
-    _, *operands = opaque_operands(program_of("%c = teleport %pair %x"))
-    assert operands[1] == "%x"
-    assert "none" in operands[0]
-
-
-def test_equal_ones_are_counted_together() -> None:
-    program = program_of("teleport i32 1\n  teleport i32 2\n  levitate")
-    assert sorted(program.notices) == [(1, "levitate"), (2, "teleport")]
-
-
-def test_unknown_attributes_change_nothing() -> None:
-    plain = program_of("%c = call i32 @callee(ptr %p)")
-    line = '%c = call glowing(3) "new"="x" i32 @callee(ptr shiny(i32 4) brand_new %p) sparkling(1)'
-    program = program_of(line)
-    assert program.notices == []
-    assert opcodes(program) == opcodes(plain)
-    assert program.instructions.operands.tolist() == plain.instructions.operands.tolist()
-
-
-def test_initializer() -> None:
-    text = "@a = global i32 1\n@b = global ptr shiny (ptr @a, i32 2), align 8\n@c = global ptr @b\n"
-    program = reader.read(text.encode())
-    assert program.notices == [(1, "global")]
-    row = int(program.globals.initializer[1]) - program.bases[ValueKind.CONSTANT]
-    assert program.constants.kind[row] == ConstantKind.UNKNOWN
-    assert program.strings[int(program.constants.payload[row])].startswith("shiny (ptr @a, i32 2)")
-    assert program.constants.operands_of(row).tolist() == [0]
-    assert int(program.globals.initializer[2]) == 1
-    verify(program)
-
-
-def test_module_level_words() -> None:
-    program = reader.read(b'module asm "nop"\nfuture "thing"\n@a = global i32 1\n')
-    assert sorted(program.notices) == [(1, "future"), (1, "module")]
-    assert len(program.globals) == 1
-
-
-def test_what_cannot_be_kept_is_an_error() -> None:
+    raw = edited(bitcode(TEXT), change)
     with pytest.raises(SourceError) as error:
-        reader.read(b"@a = global i32 1\ndefine strange @f(i32 5) {\n  ret void\n}\n")
+        reader.read(raw)
     assert error.value.id == "c/unread"
-    assert "line 2 " in error.value.message
+    assert reader.read_given(raw) is None
+
+
+def test_what_is_opaque_is_left_to_llvm_in_files_of_others() -> None:
+    def change(records: list[tuple[int, Record]]) -> None:
+        next(r for b, r in records if b == bitcodes.FUNCTION and r.code == 2).operands[2] = 99
+
+    assert reader.read_given(edited(bitcode(TEXT), change)) is None

@@ -1,59 +1,50 @@
-"""LLVM's printed text to a `Program`: Numba over bytes, no Python object per instruction.
+"""LLVM bitcode to a `Program`: bytes to records, records to tables, tables to columns.
 
-`tokens` takes the bytes apart, `module` parses the tokens into one heap of integers, `assemble`
-turns that into columns. Only text that LLVM itself printed is to be read: what it means is taken
-for granted, but nothing in it can make the reader leave its arrays.
+`bitstream` takes the bytes apart, `records` finds out what the module has, `functions` reads all
+records in compiled loops into one array of tables, `columns` makes a `Program` of that; `module`
+is the way through. `read` takes what our own LLVM has written; `read_given` takes files of others,
+if all of it is understood and nothing is to be upgraded.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from kleene.frontends.c.reader.faults import unread
+from kleene.frontends.c import bitcode
 
 if TYPE_CHECKING:
     from kleene.ir.program import Program
 
-PADDING = b"\n" + bytes(64)  # what the scanners stop at; a text that brings it is not copied
-VERSION = 3  # of the tables that come out: to be raised whenever they change for some text
+VERSION = 4  # of the tables that come out: to be raised whenever they change for some module
 
 
-def read(text: bytes) -> Program:
-    """Return the program that LLVM printed as `text`.
+def read(raw: bytes) -> Program:
+    """Return the program of bitcode that our own LLVM has written.
 
     Raises:
-        SourceError: `c/unread`; LLVM printed something else.
+        SourceError: `c/unread`; there is something in it that this reader does not know.
     """
-    import numpy as np
+    from kleene.frontends.c.reader.module import read_own
 
-    from kleene.frontends.c.reader import module, state, tokens
-    from kleene.frontends.c.reader.assemble import assemble
-
-    if not text.endswith(PADDING):
-        text += PADDING
-    if text.find(0) != len(text) - len(PADDING) + 1:
-        raise unread("the module's text contains a NUL byte")
-    taken = tokens.take_apart(np.frombuffer(text, np.uint8))
-    sizes = taken.sizes()
-    table_bits = max(10, (sizes.tokens // 16).bit_length())
-    while True:
-        heap = state.allocate(sizes, table_bits)
-        stopped = module.read_module(taken.cells, heap)
-        if not heap[state.FULL]:
-            break
-        table_bits += 2
-    if stopped >= 0:
-        place = int(taken.cells[2 * stopped + 1])
-        line = text.count(b"\n", 0, place) + 1
-        words = text[place : text.find(b"\n", place)][:200].decode(errors="replace")
-        raise unread(f"line {line} of the module's text is not understood: {words}")
-
-    def excerpt(number: int) -> bytes:
-        rows = state.table_of(heap, state.EXCERPTS, int(heap[state.N_EXCERPTS]))
-        first, end = (taken.cells[2 * token + 1] for token in rows[number])
-        return text[first:end].rstrip()
-
-    return assemble(taken.texts(text), taken.nodes, heap, excerpt)
+    return read_own(raw)
 
 
-__all__ = ["PADDING", "VERSION", "read"]
+def read_given(raw: bytes) -> Program | None:
+    """Return the program of a bitcode file, or None if LLVM is to read it first."""
+    version = re.match(r"LLVM(\d+)", bitcode.producer(raw) or "")
+    if not version or int(version[1]) not in bitcode.UNDERSTOOD_MAJORS:
+        return None
+    from kleene.frontends.c.reader import module
+
+    return module.read_given(raw, int(version[1]))
+
+
+def warm() -> None:
+    """Load, or compile, the loops of this reader."""
+    from kleene.frontends.c.reader import module
+
+    module.warm()
+
+
+__all__ = ["VERSION", "read", "read_given", "warm"]

@@ -1,33 +1,52 @@
-"""Calls: convention, attributes, function type, callee, arguments, bundles."""
+"""Calls: attributes, function type, callee, arguments; and the bundles that come before them."""
 
 from __future__ import annotations
 
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.constants import parse_value, typed_value
+from kleene.frontends.c.reader.constants import kind_of
 from kleene.frontends.c.reader.cursor import (
-    accept,
-    advance,
-    at_any_word,
-    at_word,
-    expect,
-    expect_word,
-    skip_group,
-    skip_newlines,
+    a_type,
+    add,
+    block,
+    fast_math,
+    item,
+    left,
+    relative,
+    typed,
 )
-from kleene.frontends.c.reader.operands import add_operand, label, words_flags
+from kleene.frontends.c.reader.metadata import metadata_constant
 from kleene.frontends.c.reader.state import (
-    ATTRIBUTE_FLAGS,
-    ATTRIBUTE_PASSING,
-    ATTRIBUTE_TYPE,
+    AT,
+    BUNDLED,
+    FAULT,
+    GLOBAL_ROW,
+    GR_PASSING,
+    GR_TYPE,
+    LIST_PASSES,
+    N_GLOBALS,
+    N_LISTS,
+    N_TAGS,
+    N_VALUES,
+    TAGS,
+    UPGRADED,
+    USED,
+)
+from kleene.frontends.c.reader.tables import (
     BUNDLE_OPERANDS,
     BUNDLES,
+    C_KIND,
+    C_WIDTH,
+    CONSTANTS,
     ELEMENTS,
-    ERROR,
     I_ABOUT,
+    I_ATTRIBUTES,
     I_FLAGS,
-    I_GROUP,
+    I_OPCODE,
     I_TYPE,
-    KIND,
+    I_WIDTH,
+    INSTRUCTIONS,
     N_BUNDLE_OPERANDS,
     N_BUNDLES,
     N_INSTRUCTIONS,
@@ -38,209 +57,171 @@ from kleene.frontends.c.reader.state import (
     P_TYPE,
     P_WIDTH,
     PASSED,
+    T_COUNT,
     T_FIRST,
-    T_KIND,
+    T_FLAGS,
     T_WIDTH,
-    TOP,
+    TAG_CONSTANT,
+    TAG_INSTRUCTION,
+    TAG_MASK,
     TYPES,
     U_FIRST,
     U_INSTRUCTION,
     U_TAG,
     U_WIDTH,
-    VALUE,
 )
-from kleene.frontends.c.reader.tokens import (
-    GROUP,
-    INTEGER,
-    QUOTED,
-    WORD,
-)
-from kleene.frontends.c.reader.types import (
-    FUNCTION,
-    PTR,
-    address_space,
-    intern_type,
-    parse_type,
-    push,
-    starts_type,
-)
-from kleene.frontends.c.reader.words import (
-    ARGUMENT_FLAG_OF,
-    GLOBAL_FLAG_OF,
-    PASSING_OF,
-    STARTS_VALUE,
-    WORDS,
-)
-from kleene.ir.codes import ArgumentFlag, Flag, GlobalFlag, Opcode
+from kleene.frontends.c.reader.types import FUNCTION, VARARG
+from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 
-INVOKE, CALLBR = int(Opcode.INVOKE), int(Opcode.CALLBR)
-W_TO, W_UNWIND, W_ALIGN = WORDS["to"], WORDS["unwind"], WORDS["align"]
-W_ADDRSPACE, W_CAPTURES, W_NONE = WORDS["addrspace"], WORDS["captures"], WORDS["none"]
-W_CC = WORDS["cc"]
-NOCAPTURE = int(ArgumentFlag.NOCAPTURE)
-NORETURN, RETURNS_TWICE = int(Flag.NORETURN), int(Flag.RETURNS_TWICE)
-G_NORETURN, G_TWICE = int(GlobalFlag.NORETURN), int(GlobalFlag.RETURNS_TWICE)
+CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
+ALLOCA = int(Opcode.ALLOCA)
+TAIL, MUSTTAIL, NOTAIL = int(Flag.TAIL), int(Flag.MUSTTAIL), int(Flag.NOTAIL)
+POISON = int(ConstantKind.POISON)
+_LOW_HALF = 0xFFFFFFFF
+T_LABEL, T_METADATA = int(TypeKind.LABEL), int(TypeKind.METADATA)
 
 
 @no_refcount
-def skip_to_type(t: Cells, m: Cells) -> None:
-    """Move over linkage, convention and result attributes to the type they precede."""
+def bundle(c: Cells, h: Cells, m: Cells) -> None:
+    """Read an operand bundle of the call to come."""
     noinline()
-    while not m[ERROR] and not starts_type(m):
-        if at_word(m, W_ADDRSPACE):
-            address_space(t, m)
-        elif at_any_word(m):
-            numbered = at_word(m, W_ALIGN) or at_word(m, W_CC)
-            advance(t, m)
-            if numbered and m[KIND] == INTEGER:
-                advance(t, m)
-            elif m[KIND] == 40:
-                skip_group(t, m)
-        elif m[KIND] == QUOTED:
-            advance(t, m)
-            if accept(t, m, 61):
-                expect(t, m, QUOTED)
-        else:
-            m[ERROR] = 1
-
-
-@no_refcount
-def parameter_attributes(t: Cells, m: Cells) -> None:
-    """Read attributes before a value or name; the ATTRIBUTE cells get what they say."""
-    noinline()
-    m[ATTRIBUTE_FLAGS], m[ATTRIBUTE_PASSING], m[ATTRIBUTE_TYPE] = 0, 0, -1
-    while not m[ERROR]:
-        if m[KIND] == QUOTED:
-            advance(t, m)
-            if accept(t, m, 61):
-                expect(t, m, QUOTED)
-            continue
-        if not at_any_word(m) or (m[KIND] == WORD and STARTS_VALUE[m[VALUE]] == 1):
-            return
-        word = m[VALUE] if m[KIND] == WORD else 0
-        advance(t, m)
-        m[ATTRIBUTE_FLAGS] |= ARGUMENT_FLAG_OF[word]
-        if word == W_ALIGN and m[KIND] == INTEGER:
-            advance(t, m)
-        elif PASSING_OF[word] >= 0 and m[KIND] == 40:
-            advance(t, m)
-            m[ATTRIBUTE_PASSING] = PASSING_OF[word]
-            m[ATTRIBUTE_TYPE] = parse_type(t, m)
-            expect(t, m, 41)
-        elif m[KIND] == 40:
-            if word == W_CAPTURES:
-                advance(t, m)
-                if at_word(m, W_NONE):
-                    m[ATTRIBUTE_FLAGS] |= NOCAPTURE
-                while m[KIND] != 41 and not m[ERROR]:
-                    if m[KIND] == 10 or m[KIND] == 0:
-                        m[ERROR] = 1
-                    advance(t, m)
-                expect(t, m, 41)
-            else:
-                skip_group(t, m)
-
-
-@no_refcount
-def actual_arguments(t: Cells, m: Cells, base: int) -> None:
-    """Read `(type attributes value, …)`; the stack from `base + 1` on gets their types."""
-    noinline()
-    expect(t, m, 40)
-    while m[KIND] != 41 and not m[ERROR]:
-        type_id = parse_type(t, m)
-        parameter_attributes(t, m)
-        if m[ATTRIBUTE_PASSING] != 0:
-            row = m[PASSED] + m[N_PASSED] * P_WIDTH
-            m[row + P_OPERAND], m[row + P_PASSING], m[row + P_TYPE] = (
-                m[N_OPERANDS],
-                m[ATTRIBUTE_PASSING],
-                m[ATTRIBUTE_TYPE],
-            )
-            m[N_PASSED] += 1
-        add_operand(t, m, parse_value(t, m, type_id))
-        push(m, type_id)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 41)
-
-
-@no_refcount
-def function_attributes(t: Cells, m: Cells, row: int) -> None:
-    """Read the attributes after a call's arguments."""
-    noinline()
-    while not m[ERROR]:
-        if m[KIND] == GROUP:
-            m[row + I_GROUP] = m[VALUE]
-            advance(t, m)
-        elif m[KIND] == QUOTED:
-            advance(t, m)
-            if accept(t, m, 61):
-                expect(t, m, QUOTED)
-        elif at_any_word(m) and not at_word(m, W_TO):
-            flags = GLOBAL_FLAG_OF[m[VALUE]] if m[KIND] == WORD else 0
-            if flags & G_NORETURN:
-                m[row + I_FLAGS] |= NORETURN
-            if flags & G_TWICE:
-                m[row + I_FLAGS] |= RETURNS_TWICE
-            advance(t, m)
-            if m[KIND] == 40:
-                skip_group(t, m)
-        else:
-            return
-
-
-@no_refcount
-def operand_bundles(t: Cells, m: Cells) -> None:
-    """Read `[ "tag"(type value, …), … ]` if it stands here."""
-    noinline()
-    if not accept(t, m, 91):
+    tag = item(c, h)
+    if tag < 0 or tag >= h[N_TAGS]:
+        h[FAULT] = 1
         return
-    while m[KIND] == QUOTED and not m[ERROR]:
-        row = m[BUNDLES] + m[N_BUNDLES] * U_WIDTH
-        m[row + U_INSTRUCTION] = m[N_INSTRUCTIONS]
-        m[row + U_TAG] = m[VALUE]
-        m[row + U_FIRST] = m[N_BUNDLE_OPERANDS]
-        m[N_BUNDLES] += 1
-        advance(t, m)
-        expect(t, m, 40)
-        while m[KIND] != 41 and not m[ERROR]:
-            value = typed_value(t, m)
-            m[m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]] = value
-            m[N_BUNDLE_OPERANDS] += 1
-            if not accept(t, m, 44):
-                break
-        expect(t, m, 41)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 93)
+    row = m[BUNDLES] + m[N_BUNDLES] * U_WIDTH
+    m[row + U_INSTRUCTION], m[row + U_TAG] = m[N_INSTRUCTIONS], h[h[TAGS] + tag]
+    m[row + U_FIRST] = m[N_BUNDLE_OPERANDS]
+    m[N_BUNDLES] += 1
+    while left(h) > 0 and not h[FAULT]:
+        cell = m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]
+        if c[h[AT]] == bitcodes.OPERAND_IS_METADATA:
+            item(c, h)
+            m[cell] = metadata_constant(c, h, m)
+        else:
+            m[cell] = typed(c, h)
+        m[N_BUNDLE_OPERANDS] += 1
+    h[BUNDLED] = 1
 
 
 @no_refcount
-def call_like(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read call, invoke or callbr after its opcode, up to its last label but callbr's list."""
+def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) -> None:
+    """Read a call of `llvm.lifetime.start(i64, ptr)` as LLVM 22 has it: without the size."""
     noinline()
-    m[row + I_FLAGS] |= words_flags(t, m)
-    skip_to_type(t, m)
-    stated = parse_type(t, m)
-    is_function = m[m[TYPES] + stated * T_WIDTH + T_KIND] == FUNCTION
-    add_operand(t, m, parse_value(t, m, PTR))
-    base = m[TOP]
-    push(m, stated)
-    actual_arguments(t, m, base)
-    if is_function:
-        m[TOP] = base
-        m[row + I_ABOUT] = stated
-        m[row + I_TYPE] = m[m[ELEMENTS] + m[m[TYPES] + stated * T_WIDTH + T_FIRST]]
+    relative(c, h)
+    pointer = relative(c, h)
+    is_known = False
+    if TAG_INSTRUCTION <= pointer <= TAG_INSTRUCTION + TAG_MASK:
+        defined = m[INSTRUCTIONS] + (pointer & TAG_MASK) * I_WIDTH
+        is_known = m[defined + I_OPCODE] == ALLOCA
+    elif TAG_CONSTANT <= pointer <= TAG_CONSTANT + TAG_MASK:
+        is_known = m[m[CONSTANTS] + (pointer & TAG_MASK) * C_WIDTH + C_KIND] == POISON
+    if not is_known:  # LLVM looks behind casts, and drops the call of anything else
+        h[FAULT] = 1
+        return
+    add(m, pointer)
+    m[row + I_ABOUT], m[row + I_FLAGS], m[row + I_ATTRIBUTES] = type_id, 0, -1
+    h[USED] |= 1 << (h[h[GLOBAL_ROW] + callee] & 31)
+
+
+@no_refcount
+def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
+    """Read an argument whose type is known, and how it travels."""
+    kind = kind_of(m, type_id)
+    if kind == T_LABEL:
+        h[FAULT] = 1
+    if kind == T_METADATA:
+        add(m, metadata_constant(c, h, m))
+        return
+    if attributes and h[h[LIST_PASSES] + attributes]:
+        passing(c, h, m, attributes, index)
+    add(m, relative(c, h))
+
+
+@no_refcount
+def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
+    """Note how the next operand travels, if not as it is."""
+    noinline()
+    group = group_of(c, h, attributes, index)
+    if group >= 0 and h[group + GR_PASSING]:
+        row = m[PASSED] + m[N_PASSED] * P_WIDTH
+        m[row + P_OPERAND], m[row + P_PASSING] = m[N_OPERANDS], h[group + GR_PASSING]
+        m[row + P_TYPE] = h[group + GR_TYPE]
+        m[N_PASSED] += 1
+
+
+@no_refcount
+def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None:
+    """Read the arguments, those beyond the function's type with their types."""
+    noinline()
+    first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
+    for i in range(count):
+        argument(c, h, m, attributes, i + 1, m[first + i])
+        if h[FAULT]:
+            return
+    if left(h) > 0 and not m[shape + T_FLAGS] & VARARG:
+        h[FAULT] = 1
+    while left(h) > 0 and not h[FAULT]:
+        count += 1
+        if attributes and h[h[LIST_PASSES] + attributes]:
+            passing(c, h, m, attributes, count)
+        add(m, typed(c, h))
+
+
+@no_refcount
+def tail_flag(bits: int) -> int:
+    """Return which of the words before `call` stands there: the stronger one of two."""
+    if bits & bitcodes.CALL_NOTAIL:
+        return NOTAIL
+    if bits & bitcodes.CALL_MUSTTAIL:
+        return MUSTTAIL
+    return TAIL if bits & bitcodes.CALL_TAIL else 0
+
+
+@no_refcount
+def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read call, invoke or callbr; blocks come before the callee, in the text last."""
+    noinline()
+    attributes, bits = item(c, h), item(c, h)
+    if attributes < 0 or attributes > h[N_LISTS]:
+        h[FAULT] = 1
+        return
+    m[row + I_OPCODE] = CALL
+    m[row + I_ATTRIBUTES] = attributes if attributes else -1
+    targets, n_targets, is_typed = h[AT], 0, bits & bitcodes.CALL_EXPLICIT_TYPE
+    if code == bitcodes.INST_CALL:
+        m[row + I_FLAGS] = tail_flag(bits)
+        if bits & bitcodes.CALL_FMF:
+            m[row + I_FLAGS] |= fast_math(item(c, h))
+    elif code == bitcodes.INST_INVOKE:
+        m[row + I_OPCODE], n_targets = INVOKE, 2
+        is_typed = bits & bitcodes.INVOKE_EXPLICIT_TYPE
     else:
-        m[row + I_ABOUT] = intern_type(m, FUNCTION, 0, 0, 0, base)
-        m[row + I_TYPE] = stated
-    function_attributes(t, m, row)
-    operand_bundles(t, m)
-    if opcode != INVOKE and opcode != CALLBR:
+        m[row + I_OPCODE] = CALLBR
+        item(c, h)
+        n_targets = 1 + item(c, h)
+        if n_targets < 1 or n_targets > left(h) + 1:
+            h[FAULT] = 1
+            return
+        h[AT] -= 2
+    h[AT] += n_targets + (1 if code == bitcodes.INST_CALLBR else 0)
+    type_id = a_type(c, h)
+    if not is_typed or h[FAULT] or kind_of(m, type_id) != FUNCTION:
+        h[FAULT] = 1
         return
-    skip_newlines(t, m)
-    expect_word(t, m, W_TO)
-    label(t, m)
-    if opcode == INVOKE:
-        expect_word(t, m, W_UNWIND)
-        label(t, m)
+    callee = (h[N_VALUES] - c[h[AT]]) & _LOW_HALF if left(h) > 0 else 0
+    add(m, typed(c, h))
+    if callee < h[N_GLOBALS] and h[h[UPGRADED] + callee] >= 0:
+        if code != bitcodes.INST_CALL or h[BUNDLED]:
+            h[FAULT] = 1
+        lifetime(c, h, m, row, callee, h[h[UPGRADED] + callee])
+        return
+    shape = m[TYPES] + type_id * T_WIDTH
+    m[row + I_ABOUT], m[row + I_TYPE] = type_id, m[m[ELEMENTS] + m[shape + T_FIRST]]
+    arguments(c, h, m, shape, attributes)
+    if n_targets:
+        normal = block(h, c[targets])
+        add(m, normal)
+        first = targets + (2 if code == bitcodes.INST_CALLBR else 1)
+        for place in range(first, first + n_targets - 1):
+            add(m, block(h, c[place]))

@@ -1,172 +1,658 @@
-"""Values as they stand in operands, one within the other."""
+"""Constants: declared record by record, then made from the leaves up, each once."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+import numpy as np
+
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH, wrapped
+from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
-    accept,
-    advance,
-    at_word,
-    expect,
-    expect_word,
-    integer,
-    skip_group,
+    a_type,
+    define,
+    go_to,
+    item,
+    left,
+    notice,
+    optional,
+    signed,
 )
-from kleene.frontends.c.reader.interned import intern_constant, plain_constant
-from kleene.frontends.c.reader.leaves import leaf_value
 from kleene.frontends.c.reader.state import (
+    AT,
+    CONSTANT_TYPE,
+    END,
+    FAULT,
+    FIRST_BLOCKS,
+    FIRST_CONSTANT,
+    GLOBAL_ROW,
+    N_GLOBALS,
+    N_UNKNOWN,
+    N_VALUES,
+    N_WAITING,
+    VALUE_RECORDS,
+    VALUE_TYPES,
+    VALUES,
+    WAITING,
+    ZERO_TEXTS,
+)
+from kleene.frontends.c.reader.strings import WIDE_TEXT, symbol_of
+from kleene.frontends.c.reader.tables import (
+    C_ABOUT,
+    C_COUNT,
+    C_FIRST,
+    C_FLAGS,
+    C_KIND,
+    C_OPCODE,
+    C_PAYLOAD,
+    C_TYPE,
+    C_WIDTH,
+    CONSTANT_OPERANDS,
+    CONSTANT_TABLE,
+    CONSTANT_TEXT,
+    CONSTANTS,
+    ELEMENTS,
     ERROR,
-    FRAME,
-    FRAMES,
-    KIND,
-    LAST_TYPE,
+    FULL,
+    G_FUNCTION,
+    G_WIDTH,
+    GLOBALS,
+    N_CONSTANT_OPERANDS,
+    N_CONSTANTS,
+    PTR,
+    SIMPLE,
+    STACK,
+    T_BITS,
+    T_COUNT,
+    T_FIRST,
+    T_KIND,
+    T_WIDTH,
+    TABLE_SIZE,
+    TAG_BLOCK,
     TAG_CONSTANT,
+    TAG_MASK,
     TOP,
-    VALUE,
-    X_ABOUT,
-    X_BASE,
-    X_CLOSE,
-    X_FLAGS,
-    X_OPCODE,
-    X_PAYLOAD,
-    X_SORT,
-    X_TYPE,
-    X_WIDTH,
+    TYPES,
+    WRAPPERS,
 )
-from kleene.frontends.c.reader.tokens import (
-    INTEGER,
-    WORD,
-)
-from kleene.frontends.c.reader.types import I32, open_frame, parse_type, push
-from kleene.frontends.c.reader.words import FLAG_OF, OPCODE_OF, PREDICATE_OF, WORDS
-from kleene.ir.codes import ConstantKind, Opcode
-
-INT = int(ConstantKind.INT)
-AGGREGATE = int(ConstantKind.AGGREGATE)
-SPLAT, EXPRESSION = int(ConstantKind.SPLAT), int(ConstantKind.EXPRESSION)
-WRAPPED = int(ConstantKind.WRAPPED)
-GEP, ICMP, FCMP = int(Opcode.GETELEMENTPTR), int(Opcode.ICMP), int(Opcode.FCMP)
-FIRST_CAST, LAST_CAST = int(Opcode.TRUNC), int(Opcode.ADDRSPACECAST)
-W_TO = WORDS["to"]
-W_SPLAT = WORDS["splat"]
-W_INRANGE, W_PTRAUTH = WORDS["inrange"], WORDS["ptrauth"]
+from kleene.frontends.c.reader.types import push
+from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
+from kleene.kernels.bits import mix
 
 
 @no_refcount
-def open_aggregate(t: Cells, m: Cells, type_id: int) -> None:
-    """Read the opening bracket of an array, struct or vector and open its frame."""
+def same_constant(
+    m: Cells,
+    row: int,
+    kind: int,
+    opcode: int,
+    flags: int,
+    type_id: int,
+    about: int,
+    payload: int,
+    base: int,
+) -> bool:
+    """Return whether the constant in `row` has this content."""
+    count = m[TOP] - base
+    if (
+        m[row + C_KIND] != kind
+        or m[row + C_TYPE] != type_id
+        or m[row + C_PAYLOAD] != payload
+        or m[row + C_COUNT] != count
+        or m[row + C_ABOUT] != about
+        or m[row + C_OPCODE] != opcode
+        or m[row + C_FLAGS] != flags
+    ):
+        return False
+    first, stack = m[CONSTANT_OPERANDS] + m[row + C_FIRST], m[STACK] + base
+    for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
+        if m[first + i] != m[stack + i]:
+            return False
+    return True
+
+
+@no_refcount
+def intern_constant(
+    m: Cells, kind: int, opcode: int, flags: int, type_id: int, about: int, payload: int, base: int
+) -> int:
+    """Return the tagged constant of this content; its operands, the stack from `base`, go."""
     noinline()
-    bracket = m[KIND]
-    advance(t, m)
-    frame = open_frame(m, AGGREGATE)
-    m[frame + X_TYPE], m[frame + X_ABOUT], m[frame + X_CLOSE] = type_id, -1, bracket + 2
-    if bracket == 60 and accept(t, m, 123):  # <{ … }>
-        m[frame + X_CLOSE] = 125
-        m[frame + X_PAYLOAD] = 62
+    if m[ERROR]:  # half a constant is none
+        m[TOP] = base
+        return TAG_CONSTANT
+    value = mix(mix(mix(kind, type_id), payload), about)
+    value = mix(value, opcode | (flags << 8))
+    for i in range(m[STACK] + base, m[STACK] + m[TOP]):
+        value = mix(value, m[i])
+    mask = m[TABLE_SIZE] - 1
+    place = value & mask
+    while m[m[CONSTANT_TABLE] + place] != 0:
+        found = m[m[CONSTANT_TABLE] + place] - 1
+        row = m[CONSTANTS] + found * C_WIDTH
+        if same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
+            m[TOP] = base
+            return TAG_CONSTANT + found
+        place = (place + 1) & mask
+    new = m[N_CONSTANTS]
+    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
+        m[FULL] = 1
+        m[ERROR] = 1
+        return TAG_CONSTANT
+    first, count = m[N_CONSTANT_OPERANDS], m[TOP] - base
+    for i in range(count):
+        m[m[CONSTANT_OPERANDS] + first + i] = m[m[STACK] + base + i]
+    row = m[CONSTANTS] + new * C_WIDTH
+    m[row + C_KIND], m[row + C_OPCODE], m[row + C_FLAGS] = kind, opcode, flags
+    m[row + C_TYPE], m[row + C_ABOUT], m[row + C_PAYLOAD] = type_id, about, payload
+    m[row + C_FIRST], m[row + C_COUNT] = first, count
+    m[m[CONSTANT_TABLE] + place] = new + 1
+    m[N_CONSTANTS] = new + 1
+    m[N_CONSTANT_OPERANDS] = first + count
+    m[TOP] = base
+    return TAG_CONSTANT + new
 
 
 @no_refcount
-def expression_flags(t: Cells, m: Cells, frame: int) -> None:
-    """Read the words between a constant expression's opcode and its operands."""
-    opcode = m[frame + X_OPCODE]
-    while m[KIND] == WORD:
-        if at_word(m, W_INRANGE):
-            advance(t, m)
-            skip_group(t, m)
-        elif FLAG_OF[m[VALUE]] != 0:
-            m[frame + X_FLAGS] |= FLAG_OF[m[VALUE]]
-            advance(t, m)
-        elif PREDICATE_OF[m[VALUE]] >= 0 and (opcode == ICMP or opcode == FCMP):
-            m[frame + X_ABOUT] = PREDICATE_OF[m[VALUE]]
-            advance(t, m)
-        else:
-            return
-
-
-@no_refcount
-def open_expression(t: Cells, m: Cells, type_id: int) -> None:
-    """Read `opcode flags (`, `splat (` or `ptrauth (` and open its frame."""
+def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
+    """Return the tagged constant that has neither operands nor flags."""
     noinline()
-    word = m[VALUE]
-    advance(t, m)
-    sort = SPLAT if word == W_SPLAT else WRAPPED if word == W_PTRAUTH else EXPRESSION
-    frame = open_frame(m, sort)
-    m[frame + X_TYPE], m[frame + X_ABOUT], m[frame + X_CLOSE] = type_id, -1, 41
-    if sort == EXPRESSION:
-        opcode = OPCODE_OF[word]
-        if opcode < 0:
-            m[ERROR] = 1
-        m[frame + X_OPCODE] = opcode
-        expression_flags(t, m, frame)
-    expect(t, m, 40)
-    if m[frame + X_OPCODE] == GEP:
-        m[frame + X_ABOUT] = parse_type(t, m)
-        expect(t, m, 44)
+    return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[TOP])
+
+
+INT, FLOAT, NULL = int(ConstantKind.INT), int(ConstantKind.FLOAT), int(ConstantKind.NULL)
+ZERO, NONE = int(ConstantKind.ZERO), int(ConstantKind.NONE)
+T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind.POINTER)
+T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
+T_TOKEN, T_OTHER = int(TypeKind.TOKEN), int(TypeKind.OTHER)
+FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
+HALF_TYPE, BFLOAT_TYPE = SIMPLE["half"], SIMPLE["bfloat"]
+X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
+WIDE = int(Flag.WIDE)
 
 
 @no_refcount
-def close_value(t: Cells, m: Cells, frame: int) -> int:
-    """Read the end of the constant in `frame`; return it."""
-    noinline()
-    sort, opcode = m[frame + X_SORT], m[frame + X_OPCODE]
-    if sort == EXPRESSION and FIRST_CAST <= opcode <= LAST_CAST:
-        expect_word(t, m, W_TO)
-        parse_type(t, m)
-    expect(t, m, m[frame + X_CLOSE])
-    if m[frame + X_PAYLOAD]:
-        expect(t, m, m[frame + X_PAYLOAD])
-    m[FRAME] -= 1
-    type_id, about, flags = m[frame + X_TYPE], m[frame + X_ABOUT], m[frame + X_FLAGS]
-    payload = W_PTRAUTH if sort == WRAPPED else 0
-    return intern_constant(m, sort, opcode, flags, type_id, about, payload, m[frame + X_BASE])
+def kind_of(m: Cells, type_id: int) -> int:
+    """Return the kind of a type."""
+    return m[m[TYPES] + type_id * T_WIDTH + T_KIND]
 
 
 @no_refcount
-def parse_value(t: Cells, m: Cells, type_id: int) -> int:
-    """Read a value of a type that is already read; return it tagged."""
-    noinline()
-    top, frames = m[TOP], m[FRAME]
-    while not m[ERROR]:
-        result = leaf_value(t, m, type_id)
-        if result < 0:
-            if m[KIND] == WORD:
-                open_expression(t, m, type_id)
-            elif m[KIND] == 123 or m[KIND] == 91 or m[KIND] == 60:
-                open_aggregate(t, m, type_id)
-            else:
-                m[ERROR] = 1
-                break
-            frame = m[FRAMES] + (m[FRAME] - 1) * X_WIDTH
-            if m[KIND] != m[frame + X_CLOSE]:
-                type_id = parse_type(t, m)
-                continue  # to the first operand
-            result = close_value(t, m, frame)
-        while not m[ERROR]:
-            if m[FRAME] == frames:
-                return result
-            push(m, result)
-            if accept(t, m, 44):
-                type_id = parse_type(t, m)
-                break  # to the next operand
-            result = close_value(t, m, m[FRAMES] + (m[FRAME] - 1) * X_WIDTH)
-    m[TOP], m[FRAME] = top, frames
+def bits_of(m: Cells, type_id: int) -> int:
+    """Return the width or count of a type."""
+    return m[m[TYPES] + type_id * T_WIDTH + T_BITS]
+
+
+@no_refcount
+def element_of(m: Cells, type_id: int) -> int:
+    """Return the element of an array or vector."""
+    return m[m[ELEMENTS] + m[m[TYPES] + type_id * T_WIDTH + T_FIRST]]
+
+
+@no_refcount
+def narrowed(number: int, bits: int) -> int:
+    """Return the value of an integer of this width, as LLVM prints it: i1 is 0 or 1."""
+    if bits == 1:
+        return number & 1
+    if bits >= 64:
+        return number
+    shift = 64 - bits
+    return wrapped(number << shift) >> shift
+
+
+@no_refcount
+def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
+    """Return the bits of the float64 that is this narrower real; the payload of a NaN stays."""
+    most, hidden = (1 << n_exponent) - 1, 1 << n_fraction
+    sign, fraction = (bits >> (n_exponent + n_fraction)) & 1, bits & (hidden - 1)
+    exponent = (bits >> n_fraction) & most
+    if exponent == most:
+        exponent = 2047
+    elif exponent > 0 or fraction:
+        if exponent == 0:
+            exponent = 1
+            while not fraction & hidden:
+                fraction <<= 1
+                exponent -= 1
+            fraction &= hidden - 1
+        exponent += 1023 - (most >> 1)
+    return wrapped((sign << 63) | (exponent << 52) | (fraction << (52 - n_fraction)))
+
+
+@no_refcount
+def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
+    """Return the integer or real of this type whose bits are these."""
+    if kind_of(m, type_id) == T_INT and bits_of(m, type_id) <= 64:
+        return plain_constant(m, INT, type_id, narrowed(bits, bits_of(m, type_id)))
+    if type_id == DOUBLE_TYPE:
+        return plain_constant(m, FLOAT, type_id, bits)
+    if type_id == FLOAT_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 23))
+    if type_id == HALF_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 5, 10))
+    if type_id == BFLOAT_TYPE:
+        return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 7))
+    h[FAULT] = 1
     return TAG_CONSTANT
 
 
 @no_refcount
-def typed_value(t: Cells, m: Cells) -> int:
-    """Read a type and a value of it; LAST_TYPE holds the type."""
+def null(h: Cells, m: Cells, type_id: int) -> int:
+    """Return the zero of a type."""
     noinline()
-    type_id = parse_type(t, m)
-    value = parse_value(t, m, type_id)
-    m[LAST_TYPE] = type_id
-    return value
+    kind = kind_of(m, type_id)
+    if kind == T_INT:
+        return plain_constant(m, INT, type_id, 0)
+    if kind == T_POINTER:
+        return plain_constant(m, NULL, type_id, 0)
+    if kind == T_TOKEN:
+        return plain_constant(m, NONE, type_id, 0)
+    if kind == T_ARRAY or kind == T_STRUCT or kind == T_VECTOR or kind == T_OTHER:
+        return plain_constant(m, ZERO, type_id, 0)
+    if kind == T_FLOAT:
+        for place in range(3):
+            if type_id == (X86_FP80, FP128, PPC_FP128)[place]:
+                zero = h[ZERO_TEXTS + place]
+                return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, zero, m[TOP])
+        return plain_constant(m, FLOAT, type_id, 0)
+    h[FAULT] = 1
+    return TAG_CONSTANT
+
+
+UNDEF, POISON = int(ConstantKind.UNDEF), int(ConstantKind.POISON)
+STRING = int(ConstantKind.STRING)
+AGGREGATE, SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
+EXPRESSION, WRAPPED = int(ConstantKind.EXPRESSION), int(ConstantKind.WRAPPED)
+BLOCK_ADDRESS, ASSEMBLY = int(ConstantKind.BLOCK_ADDRESS), int(ConstantKind.ASSEMBLY)
+SIDE_EFFECT = int(Flag.SIDE_EFFECT)
+NUW, NSW = int(Flag.NUW), int(Flag.NSW)
+INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
+GEP, EXTRACT = int(Opcode.GETELEMENTPTR), int(Opcode.EXTRACTELEMENT)
+INSERT, SHUFFLE = int(Opcode.INSERTELEMENT), int(Opcode.SHUFFLEVECTOR)
+UNKNOWN_CONSTANT = int(ConstantKind.UNKNOWN)
+DSO_LOCAL_EQUIVALENT, NO_CFI, PTRAUTH = range(len(WRAPPERS))
+UNMADE, WAITED = -1, -2
+# Expressions that LLVM 22 still has; it makes instructions of the others.
+_BINARY_OF = np.full(16, -1, np.int64)
+_BINARY_OF[0], _BINARY_OF[1], _BINARY_OF[12] = Opcode.ADD, Opcode.SUB, Opcode.XOR
+_CAST_OF = np.full(16, -1, np.int64)
+for _code, _opcode in (
+    (0, Opcode.TRUNC),
+    (9, Opcode.PTRTOINT),
+    (10, Opcode.INTTOPTR),
+    (11, Opcode.BITCAST),
+    (12, Opcode.ADDRSPACECAST),
+    (13, Opcode.PTRTOADDR),
+):
+    _CAST_OF[_code] = _opcode
 
 
 @no_refcount
-def index_constant(t: Cells, m: Cells) -> int:
-    """Read a bare index (of extractvalue and insertvalue) as an i32 constant."""
+def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
+    """Give the next number to the constant of a record, which is made when all are declared."""
     noinline()
-    value = plain_constant(m, INT, I32, integer(m))
-    expect(t, m, INTEGER)
-    return value
+    row = record * R_WIDTH
+    code = c[row + R_CODE]
+    if code == bitcodes.CST_SETTYPE:
+        go_to(c, h, record)
+        h[CONSTANT_TYPE] = a_type(c, h)
+        return
+    if code == bitcodes.CST_STRING or code == bitcodes.CST_CSTRING or code == WIDE_TEXT:
+        c[row + R_FIRST] = symbol_of(text, s, c[row + R_FIRST])
+    elif code == bitcodes.CST_INLINEASM:
+        first = c[row + R_FIRST]
+        c[first + 2] = symbol_of(text, s, c[first + 2])
+        c[first + 3] = symbol_of(text, s, c[first + 3])
+    define(h, UNMADE, h[CONSTANT_TYPE])
+    if not h[FAULT]:
+        h[h[VALUE_RECORDS] + h[N_VALUES] - 1] = record
+
+
+@no_refcount
+def inner(c: Cells, record: int) -> tuple[int, int, int]:
+    """Return where the constants within a constant lie: the first place, the end, the stride."""
+    row = record * R_WIDTH
+    code, first, end = c[row + R_CODE], c[row + R_FIRST], c[row + R_END]
+    if code == bitcodes.CST_AGGREGATE:
+        return first, end, 1
+    if code == bitcodes.CST_BINOP:
+        return first + 1, min(end, first + 3), 1
+    if code == bitcodes.CST_CAST:
+        return first + 2, min(end, first + 3), 1
+    if code == bitcodes.CST_GEP:
+        return first + 3, end, 2
+    if code == bitcodes.CST_GEP_WITH_INRANGE:
+        return min(first + 4 + range_size(c, first + 2, end), end), end, 2
+    if code == bitcodes.CST_EXTRACTELT:
+        return first + 1, end, 2
+    if code == bitcodes.CST_SHUFVEC_EX:
+        return first + 1, end, 1
+    if (
+        code == bitcodes.CST_INSERTELT
+        or code == bitcodes.CST_SHUFFLEVEC
+        or code == bitcodes.CST_PTRAUTH
+        or code == bitcodes.CST_PTRAUTH_OLD
+    ):
+        return first, end, 1
+    return first, first, 1
+
+
+@no_refcount
+def range_size(c: Cells, place: int, end: int) -> int:
+    """Return how many operands follow the width at `place`: two bounds, wide ones by the word."""
+    if place + 1 >= end or c[place] <= 64:
+        return 2
+    both = c[place + 1]
+    return 1 + max((both & 0xFFFFFFFF) + (both >> 32), 0)
+
+
+@no_refcount
+def is_type(c: Cells, record: int, place: int) -> bool:
+    """Return whether a place that `inner` spans is a type: the index's, of an insertelement."""
+    row = record * R_WIDTH
+    return c[row + R_CODE] == bitcodes.CST_INSERTELT and place == c[row + R_FIRST] + 2
+
+
+@no_refcount
+def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
+    """Put the constants within a constant that are not yet made on the list of those to make."""
+    first, end, stride = inner(c, record)
+    for place in range(first, end, stride):
+        if is_type(c, record, place):
+            continue
+        number = c[place]
+        if number < 0 or number >= h[N_VALUES] or h[h[VALUES] + number] == WAITED:
+            h[FAULT] = 1  # not there, or within itself
+            return
+        if h[h[VALUES] + number] == UNMADE:
+            h[h[WAITING] + h[N_WAITING]] = number
+            h[N_WAITING] += 1
+
+
+@no_refcount
+def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Push the constants within a constant, all made."""
+    first, end, stride = inner(c, record)
+    for place in range(first, end, stride):
+        if not is_type(c, record, place):
+            push(m, h[h[VALUES] + c[place]])
+
+
+@no_refcount
+def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
+    """Return an array, struct or vector; a vector of one number over and over is a splat."""
+    noinline()
+    base = m[TOP]
+    push_inner(c, h, m, record)
+    return collected(h, m, type_id, base)
+
+
+@no_refcount
+def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
+    """Return the aggregate of the constants on the stack from `base` on."""
+    row = m[TYPES] + type_id * T_WIDTH
+    count = m[row + T_COUNT] if m[row + T_KIND] == T_STRUCT else m[row + T_BITS]
+    if m[TOP] - base != count:
+        h[FAULT] = 1
+    first = m[m[STACK] + base]
+    is_splat = m[TOP] > base and kind_of(m, type_id) == T_VECTOR
+    is_splat = is_splat and first >= TAG_CONSTANT and first <= TAG_CONSTANT + TAG_MASK
+    if is_splat:
+        kind = m[m[CONSTANTS] + (first & TAG_MASK) * C_WIDTH + C_KIND]
+        is_splat = kind == INT or kind == FLOAT
+        for i in range(base, m[TOP]):
+            is_splat = is_splat and m[m[STACK] + i] == first
+    if is_splat:
+        m[TOP] = base + 1
+    return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
+
+
+@no_refcount
+def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
+    """Return the number of this type whose bits are these; of a vector's type, a splat of it."""
+    noinline()
+    if kind_of(m, type_id) != T_VECTOR:
+        return number_constant(h, m, type_id, bits)
+    base = m[TOP]
+    push(m, number_constant(h, m, element_of(m, type_id), bits))
+    return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
+
+
+@no_refcount
+def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
+    """Return an array or vector whose elements' bits are the operands."""
+    noinline()
+    kind, base = kind_of(m, type_id), m[TOP]
+    if kind != T_ARRAY and kind != T_VECTOR:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    element = element_of(m, type_id)
+    while left(h) > 0 and not h[FAULT]:
+        push(m, number_constant(h, m, element, item(c, h)))
+    return collected(h, m, type_id, base)
+
+
+@no_refcount
+def address_flags(number: int) -> int:
+    """Return the flags of a getelementptr as LLVM prints them: `inbounds` implies `nusw`."""
+    flags = NUSW if number & bitcodes.GEP_NUSW else 0
+    flags = INBOUNDS if number & bitcodes.GEP_INBOUNDS else flags
+    return flags | (NUW if number & bitcodes.GEP_NUW else 0)
+
+
+@no_refcount
+def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
+    """Return an operation on constants."""
+    noinline()
+    base, opcode, flags, about = m[TOP], -1, 0, -1
+    if code == bitcodes.CST_BINOP:
+        number = item(c, h)
+        opcode = _BINARY_OF[number] if 0 <= number < 16 else -1
+        item(c, h)
+        item(c, h)
+        bits = optional(c, h)
+        flags = (NUW if bits & 1 else 0) | (NSW if bits & 2 else 0)
+    elif code == bitcodes.CST_CAST:
+        number = item(c, h)
+        opcode = _CAST_OF[number] if 0 <= number < 16 else -1
+        item(c, h)
+        item(c, h)
+        if left(h) > 0 and item(c, h):  # flags that no constant has
+            opcode = -1
+    elif code == bitcodes.CST_EXTRACTELT:
+        opcode = EXTRACT if left(h) == 4 else -1
+    elif code == bitcodes.CST_INSERTELT:
+        opcode = INSERT if left(h) == 4 else -1
+    elif code == bitcodes.CST_SHUFFLEVEC or code == bitcodes.CST_SHUFVEC_EX:
+        opcode = SHUFFLE if left(h) == (3 if code == bitcodes.CST_SHUFFLEVEC else 4) else -1
+    else:
+        opcode, about = GEP, a_type(c, h)
+        flags = address_flags(item(c, h))
+        if code == bitcodes.CST_GEP_WITH_INRANGE:
+            for _ in range(1 + range_size(c, h[AT], h[END])):
+                item(c, h)
+        if left(h) < 2 or left(h) & 1:
+            h[FAULT] = 1
+    if h[FAULT]:
+        return TAG_CONSTANT
+    push_inner(c, h, m, record)
+    if opcode < 0:
+        h[N_UNKNOWN] += 1
+        notice(m, CONSTANT_TEXT - code)
+        return intern_constant(m, UNKNOWN_CONSTANT, 0, 0, type_id, -1, CONSTANT_TEXT - code, base)
+    if opcode == SHUFFLE:
+        element = splat_element(m, base)
+        if element >= 0:
+            m[TOP] = base
+            push(m, element)
+            return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
+    return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
+
+
+@no_refcount
+def constant_row(m: Cells, tagged: int) -> int:
+    """Return the row of a constant, -1 of another value."""
+    if tagged < TAG_CONSTANT or tagged > TAG_CONSTANT + TAG_MASK:
+        return -1
+    return m[CONSTANTS] + (tagged & TAG_MASK) * C_WIDTH
+
+
+@no_refcount
+def splat_element(m: Cells, base: int) -> int:
+    """Return the number that a shufflevector repeats, -1 if it is no splat.
+
+    A scalable vector of one number is written `shufflevector (insertelement (poison, X, 0), poison,
+    zeroinitializer)`; its operands are the stack from `base` on.
+    """
+    noinline()
+    whole, mask = constant_row(m, m[m[STACK] + base]), constant_row(m, m[m[STACK] + base + 2])
+    if whole < 0 or mask < 0 or m[mask + C_KIND] != ZERO:
+        return -1
+    if m[whole + C_KIND] != EXPRESSION or m[whole + C_OPCODE] != INSERT:
+        return -1
+    first = m[CONSTANT_OPERANDS] + m[whole + C_FIRST]
+    index, element = constant_row(m, m[first + 2]), constant_row(m, m[first + 1])
+    if index < 0 or m[index + C_KIND] != INT or m[index + C_PAYLOAD] != 0 or element < 0:
+        return -1
+    is_number = m[element + C_KIND] == INT or m[element + C_KIND] == FLOAT
+    return m[first + 1] if is_number else -1
+
+
+@no_refcount
+def a_global(c: Cells, h: Cells) -> int:
+    """Return the number of the global that the next operand names."""
+    number = item(c, h)
+    if number < 0 or number >= h[N_GLOBALS]:
+        h[FAULT] = 1
+        return 0
+    return number
+
+
+@no_refcount
+def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
+    """Return the address of a block."""
+    noinline()
+    base = m[TOP]
+    a_type(c, h)
+    number = a_global(c, h)
+    block = item(c, h)
+    function = m[m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH + G_FUNCTION]
+    if h[FAULT] or function < 0:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    first = h[h[FIRST_BLOCKS] + function]
+    if block < 0 or block >= h[h[FIRST_BLOCKS] + function + 1] - first:
+        h[FAULT] = 1
+    push(m, h[h[VALUES] + number])
+    push(m, TAG_BLOCK + first + block)
+    return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
+
+
+@no_refcount
+def wrapped_global(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
+    """Return `dso_local_equivalent @f` or `no_cfi @f`."""
+    noinline()
+    base = m[TOP]
+    a_type(c, h)
+    push(m, h[h[VALUES] + a_global(c, h)])
+    word = NO_CFI if code == bitcodes.CST_NO_CFI else DSO_LOCAL_EQUIVALENT
+    return intern_constant(m, WRAPPED, 0, 0, type_id, -1, word, base)
+
+
+@no_refcount
+def signed_pointer(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
+    """Return `ptrauth (pointer, key, discriminator, address, symbol)` without zeros at the end."""
+    noinline()
+    base = m[TOP]
+    push_inner(c, h, m, record)
+    if m[TOP] - base < 4:
+        h[FAULT] = 1
+        return TAG_CONSTANT
+    while m[TOP] - base > 2:
+        row = constant_row(m, m[m[STACK] + m[TOP] - 1])
+        if row < 0 or (m[row + C_KIND] != NULL and m[row + C_KIND] != INT) or m[row + C_PAYLOAD]:
+            break
+        m[TOP] -= 1
+    return intern_constant(m, WRAPPED, 0, 0, type_id, -1, PTRAUTH, base)
+
+
+@no_refcount
+def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
+    """Return a constant that holds no other."""
+    noinline()
+    symbol = c[record * R_WIDTH + R_FIRST]
+    if code == bitcodes.CST_NULL:
+        return null(h, m, type_id)
+    if code == bitcodes.CST_UNDEF:
+        return plain_constant(m, UNDEF, type_id, 0)
+    if code == bitcodes.CST_POISON:
+        return plain_constant(m, POISON, type_id, 0)
+    if code == bitcodes.CST_INTEGER:
+        return number_or_splat(h, m, type_id, signed(item(c, h)))
+    if code == bitcodes.CST_FLOAT:
+        return number_or_splat(h, m, type_id, item(c, h))
+    if code == WIDE_TEXT:
+        kind = FLOAT if kind_of(m, type_id) == T_FLOAT else INT
+        return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[TOP])
+    if code == bitcodes.CST_STRING or code == bitcodes.CST_CSTRING:
+        if kind_of(m, type_id) != T_ARRAY or bits_of(m, element_of(m, type_id)) != 8:
+            h[FAULT] = 1
+        return plain_constant(m, STRING, type_id, symbol)
+    if code == bitcodes.CST_DATA:
+        return data(c, h, m, type_id)
+    if code == bitcodes.CST_BLOCKADDRESS:
+        return block_address(c, h, m, type_id)
+    if code == bitcodes.CST_DSO_LOCAL_EQUIVALENT or code == bitcodes.CST_NO_CFI:
+        return wrapped_global(c, h, m, code, type_id)
+    if code == bitcodes.CST_INLINEASM:
+        flags = SIDE_EFFECT if c[symbol + 1] & 1 else 0
+        words = c[symbol + 2], c[symbol + 3]
+        return intern_constant(m, ASSEMBLY, 0, flags, PTR, words[1], words[0], m[TOP])
+    h[FAULT] = 1
+    return TAG_CONSTANT
+
+
+@no_refcount
+def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
+    """Make a constant whose inner ones are made."""
+    noinline()
+    record, type_id = h[h[VALUE_RECORDS] + number], h[h[VALUE_TYPES] + number]
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    made = TAG_CONSTANT
+    if code == bitcodes.CST_AGGREGATE:
+        made = aggregate(c, h, m, record, type_id)
+    elif code == bitcodes.CST_PTRAUTH or code == bitcodes.CST_PTRAUTH_OLD:
+        made = signed_pointer(c, h, m, record, type_id)
+    elif (
+        code == bitcodes.CST_BINOP
+        or code == bitcodes.CST_CAST
+        or code == bitcodes.CST_GEP
+        or code == bitcodes.CST_GEP_WITH_INRANGE
+        or bitcodes.CST_EXTRACTELT <= code <= bitcodes.CST_SHUFFLEVEC
+        or code == bitcodes.CST_SHUFVEC_EX
+    ):
+        made = expression(c, h, m, record, code, type_id)
+    else:
+        made = leaf(c, h, m, record, code, type_id)
+    h[h[VALUES] + number] = made
+
+
+@no_refcount
+def make_all(c: Cells, h: Cells, m: Cells) -> None:
+    """Make the constants of the block that ends here."""
+    noinline()
+    for number in range(h[FIRST_CONSTANT], h[N_VALUES]):
+        if h[h[VALUES] + number] != UNMADE:
+            continue
+        h[h[WAITING]], h[N_WAITING] = number, 1
+        while h[N_WAITING] > 0 and not h[FAULT]:
+            top = h[h[WAITING] + h[N_WAITING] - 1]
+            state = h[h[VALUES] + top]
+            if state == UNMADE:
+                h[h[VALUES] + top] = WAITED
+                wait_for_inner(c, h, h[h[VALUE_RECORDS] + top])
+                continue
+            if state == WAITED:
+                make(c, h, m, top)
+            h[N_WAITING] -= 1
+        if h[FAULT]:
+            return

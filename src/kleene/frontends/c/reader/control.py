@@ -1,150 +1,116 @@
-"""Instructions that end blocks, and those of exceptions."""
+"""Instructions that end blocks or join them, and those of exceptions."""
 
 from __future__ import annotations
 
+from kleene.frontends.c.reader import bitcodes
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.constants import (
-    parse_value,
-)
+from kleene.frontends.c.reader.constants import T_ARRAY, kind_of
 from kleene.frontends.c.reader.cursor import (
-    accept,
-    accept_word,
-    at_word,
-    expect,
-    expect_word,
-    go_to,
-    skip_newlines,
+    a_type,
+    add,
+    block,
+    fast_math,
+    item,
+    left,
+    relative,
+    signed,
+    typed,
+    value,
 )
-from kleene.frontends.c.reader.operands import (
-    add_operand,
-    label,
-    typed_operand,
-)
-from kleene.frontends.c.reader.state import (
-    AT,
-    ERROR,
+from kleene.frontends.c.reader.state import FAULT, LAST_TYPE, N_VALUES
+from kleene.frontends.c.reader.tables import (
     I_FLAGS,
+    I_OPCODE,
     I_TYPE,
-    KIND,
-)
-from kleene.frontends.c.reader.types import (
     TOKEN,
-    parse_type,
-)
-from kleene.frontends.c.reader.words import (
-    WORDS,
 )
 from kleene.ir.codes import Flag, Opcode
 
-RET, BR, SWITCH = int(Opcode.RET), int(Opcode.BR), int(Opcode.SWITCH)
-RESUME = int(Opcode.RESUME)
-LANDINGPAD = int(Opcode.LANDINGPAD)
+BR, SWITCH, PHI = int(Opcode.BR), int(Opcode.SWITCH), int(Opcode.PHI)
+LANDINGPAD, CLEANUPPAD = int(Opcode.LANDINGPAD), int(Opcode.CLEANUPPAD)
+CATCHPAD, CATCHSWITCH = int(Opcode.CATCHPAD), int(Opcode.CATCHSWITCH)
 CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
-CATCHSWITCH = int(Opcode.CATCHSWITCH)
 CLEANUP, UNWINDS = int(Flag.CLEANUP), int(Flag.UNWINDS)
-W_TO, W_WITHIN, W_UNWIND = WORDS["to"], WORDS["within"], WORDS["unwind"]
-W_CALLER, W_FROM, W_LABEL = WORDS["caller"], WORDS["from"], WORDS["label"]
-W_VOID = WORDS["void"]
-W_CATCH, W_FILTER, W_CLEANUP = WORDS["catch"], WORDS["filter"], WORDS["cleanup"]
 
 
 @no_refcount
-def label_list(t: Cells, m: Cells) -> None:
-    """Read `[label %a, label %b]`."""
+def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a phi: values, counted back or forth, and blocks; flags make the number odd."""
     noinline()
-    expect(t, m, 91)
-    while m[KIND] != 93 and not m[ERROR]:
-        label(t, m)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 93)
+    m[row + I_OPCODE], m[row + I_TYPE] = PHI, a_type(c, h)
+    while left(h) >= 2 and not h[FAULT]:
+        add(m, value(h, h[N_VALUES] - signed(item(c, h))))
+        add(m, block(h, item(c, h)))
+    if left(h) > 0:
+        m[row + I_FLAGS] = fast_math(item(c, h))
 
 
 @no_refcount
-def branches(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read ret, br, switch, indirectbr, resume."""
+def branch(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a br: [target] or [then, else, condition]."""
     noinline()
-    if opcode == RET:
-        if not accept_word(t, m, W_VOID):
-            typed_operand(t, m)
-    elif opcode == RESUME:
-        typed_operand(t, m)
-    elif opcode == BR:
-        if at_word(m, W_LABEL):
-            label(t, m)
-            return
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label(t, m)
-        expect(t, m, 44)
-        label(t, m)
-    elif opcode == SWITCH:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label(t, m)
-        expect(t, m, 91)
-        skip_newlines(t, m)
-        while m[KIND] != 93 and not m[ERROR]:
-            typed_operand(t, m)
-            expect(t, m, 44)
-            label(t, m)
-            skip_newlines(t, m)
-        expect(t, m, 93)
-    else:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        label_list(t, m)
-
-
-@no_refcount
-def unwind(t: Cells, m: Cells) -> bool:
-    """Read `unwind to caller` or `unwind label %x`; return whether it was a label."""
-    noinline()
-    expect_word(t, m, W_UNWIND)
-    if accept_word(t, m, W_TO):
-        expect_word(t, m, W_CALLER)
-        return False
-    label(t, m)
-    return True
-
-
-@no_refcount
-def exceptions(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read landingpad and the funclet instructions."""
-    noinline()
-    if opcode == LANDINGPAD:
-        m[row + I_TYPE] = parse_type(t, m)
-        while not m[ERROR]:
-            before = m[AT]
-            skip_newlines(t, m)
-            if accept_word(t, m, W_CLEANUP):
-                m[row + I_FLAGS] |= CLEANUP
-            elif accept_word(t, m, W_CATCH) or accept_word(t, m, W_FILTER):
-                typed_operand(t, m)
-            else:
-                go_to(t, m, before)
-                return
+    m[row + I_OPCODE] = BR
+    if left(h) == 1:
+        add(m, block(h, item(c, h)))
         return
-    if opcode == CATCHRET or opcode == CLEANUPRET:
-        expect_word(t, m, W_FROM)
-        add_operand(t, m, parse_value(t, m, TOKEN))
-        if opcode == CATCHRET:
-            expect_word(t, m, W_TO)
-            label(t, m)
-        else:
-            unwind(t, m)
+    then, other = block(h, item(c, h)), block(h, item(c, h))
+    add(m, relative(c, h))
+    add(m, then)
+    add(m, other)
+
+
+@no_refcount
+def many_ways(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
+    """Read a switch or an indirectbr; the values of cases are not counted back."""
+    noinline()
+    m[row + I_OPCODE] = opcode
+    a_type(c, h)
+    add(m, relative(c, h))
+    if opcode == SWITCH:
+        add(m, block(h, item(c, h)))
+    while left(h) > 0 and not h[FAULT]:
+        if opcode == SWITCH:
+            case = item(c, h)
+            if case >= h[N_VALUES]:
+                h[FAULT] = 1
+            add(m, value(h, case))
+        add(m, block(h, item(c, h)))
+
+
+@no_refcount
+def landing_pad(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a landingpad: a catch and a filter differ in their type, too."""
+    noinline()
+    m[row + I_OPCODE], m[row + I_TYPE] = LANDINGPAD, a_type(c, h)
+    m[row + I_FLAGS] = CLEANUP if item(c, h) else 0
+    count = item(c, h)
+    for _ in range(min(count, left(h))):
+        is_filter = item(c, h)
+        add(m, typed(c, h))
+        if (kind_of(m, h[LAST_TYPE]) == T_ARRAY) != (is_filter == 1):
+            h[FAULT] = 1
+
+
+@no_refcount
+def funclet(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read the pads of exceptions handled in funclets, and what leaves them."""
+    noinline()
+    add(m, relative(c, h))
+    if code == bitcodes.INST_CLEANUPRET or code == bitcodes.INST_CATCHRET:
+        m[row + I_OPCODE] = CLEANUPRET if code == bitcodes.INST_CLEANUPRET else CATCHRET
+        if left(h) > 0:
+            add(m, block(h, item(c, h)))
         return
     m[row + I_TYPE] = TOKEN
-    expect_word(t, m, W_WITHIN)
-    add_operand(t, m, parse_value(t, m, TOKEN))
-    if opcode == CATCHSWITCH:
-        label_list(t, m)
-        if unwind(t, m):
-            m[row + I_FLAGS] |= UNWINDS
+    count = item(c, h)
+    if code == bitcodes.INST_CATCHSWITCH:
+        m[row + I_OPCODE] = CATCHSWITCH
+        for _ in range(min(count, left(h))):
+            add(m, block(h, item(c, h)))
+        if left(h) > 0:
+            m[row + I_FLAGS] = UNWINDS
+            add(m, block(h, item(c, h)))
         return
-    expect(t, m, 91)
-    while m[KIND] != 93 and not m[ERROR]:
-        typed_operand(t, m)
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 93)
+    m[row + I_OPCODE] = CATCHPAD if code == bitcodes.INST_CATCHPAD else CLEANUPPAD
+    for _ in range(min(count, left(h))):
+        add(m, typed(c, h))

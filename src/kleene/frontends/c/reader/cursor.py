@@ -1,194 +1,194 @@
-"""Walking over tokens: the present one is in the heap's first cells (`state.AT`, KIND, VALUE)."""
+"""Walking over a record: its operands and what they refer to; and the rows that come of it."""
 
 from __future__ import annotations
 
+from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.state import (
     AT,
-    E_END,
-    E_FIRST,
-    E_WIDTH,
-    ERROR,
-    EXCERPT_TABLE,
-    EXCERPTS,
-    FULL,
-    KIND,
-    N_EXCERPTS,
-    TABLE_SIZE,
-    TOKEN_END,
-    VALUE,
+    END,
+    END_BLOCK,
+    FAULT,
+    FIRST_BLOCK,
+    LAST_TYPE,
+    MAX_VALUES,
+    N_TYPES,
+    N_VALUES,
+    TYPE_OF,
+    VALUE_TYPES,
+    VALUES,
 )
-from kleene.frontends.c.reader.tokens import (
-    BIAS,
-    FINISH,
-    MASK,
-    NEWLINE,
-    OTHER_WORD,
-    RECORD,
-    SHIFT,
-    WORD,
+from kleene.frontends.c.reader.tables import (
+    I_ABOUT,
+    I_ATTRIBUTES,
+    I_BLOCK,
+    I_DEBUG,
+    I_FIRST,
+    I_OPCODE,
+    I_TYPE,
+    I_WIDTH,
+    INSTRUCTIONS,
+    MAX_NOTICES,
+    N_BLOCKS,
+    N_COUNT,
+    N_INSTRUCTIONS,
+    N_NOTICES,
+    N_OPERANDS,
+    N_TEXT,
+    N_WIDTH,
+    NOTICES,
+    OPERANDS,
+    TAG_BLOCK,
+    TAG_NUMBERED,
+    VOID,
 )
-from kleene.kernels.bits import mix
+from kleene.ir.codes import Flag, Opcode
+
+MAX_ALIGNMENT = 33  # log2 of LLVM's largest, plus one
+_LOW_HALF = 0xFFFFFFFF
+_LOWEST = -(1 << 63)
+_MAX = (1 << 63) - 1
 
 
 @no_refcount
-def go_to(t: Cells, m: Cells, place: int) -> None:
-    """Make the token at `place` the present one."""
-    noinline()
-    m[AT] = min(place, m[TOKEN_END])
-    cell = t[2 * m[AT]]
-    m[KIND] = cell >> SHIFT
-    m[VALUE] = cell & MASK
+def go_to(c: Cells, h: Cells, record: int) -> None:
+    """Make this record the one at hand."""
+    h[AT], h[END] = c[record * R_WIDTH + R_FIRST], c[record * R_WIDTH + R_END]
 
 
 @no_refcount
-def advance(t: Cells, m: Cells) -> None:
-    """Move to the next token; the last is FINISH, for ever."""
-    go_to(t, m, m[AT] + 1)
+def left(h: Cells) -> int:
+    """Return how many operands are not yet read."""
+    return h[END] - h[AT]
 
 
 @no_refcount
-def accept(t: Cells, m: Cells, kind: int) -> bool:
-    """Move on if the present token is of this kind; return whether it was."""
-    noinline()
-    if m[KIND] == kind:
-        advance(t, m)
-        return True
-    return False
-
-
-@no_refcount
-def expect(t: Cells, m: Cells, kind: int) -> None:
-    """Move over a token of this kind; anything else is an error."""
-    noinline()
-    if m[KIND] == kind:
-        advance(t, m)
-    else:
-        m[ERROR] = 1
-
-
-@no_refcount
-def at_word(m: Cells, word: int) -> bool:
-    """Return whether the present token is this word."""
-    return m[KIND] == WORD and m[VALUE] == word
-
-
-@no_refcount
-def at_any_word(m: Cells) -> bool:
-    """Return whether the present token is a word, known or not."""
-    return m[KIND] == WORD or m[KIND] == OTHER_WORD
-
-
-@no_refcount
-def accept_word(t: Cells, m: Cells, word: int) -> bool:
-    """Move on if the present token is this word; return whether it was."""
-    noinline()
-    if at_word(m, word):
-        advance(t, m)
-        return True
-    return False
-
-
-@no_refcount
-def expect_word(t: Cells, m: Cells, word: int) -> None:
-    """Move over this word; anything else is an error."""
-    noinline()
-    if at_word(m, word):
-        advance(t, m)
-    else:
-        m[ERROR] = 1
-
-
-@no_refcount
-def integer(m: Cells) -> int:
-    """Return the value of the present integer."""
-    return m[VALUE] - BIAS
-
-
-@no_refcount
-def skip_line(t: Cells, m: Cells) -> None:
-    """Move to the newline that ends this line."""
-    noinline()
-    place = m[AT]
-    while t[2 * place] >> SHIFT != NEWLINE and t[2 * place] >> SHIFT != FINISH:
-        place += 1
-    go_to(t, m, place)
-
-
-@no_refcount
-def skip_instruction(t: Cells, m: Cells) -> None:
-    """Move to the newline that ends this instruction.
-
-    Lines that go on with it are set in deeper than two spaces, or close a list.
-    """
-    skip_line(t, m)
-    while m[KIND] == NEWLINE:
-        following = m[AT] + 1
-        kind = t[2 * following] >> SHIFT
-        indent = t[2 * following + 1] - t[2 * m[AT] + 1] - 1
-        if kind == NEWLINE or kind == FINISH or kind == RECORD or (kind != 93 and indent <= 2):
-            return
-        go_to(t, m, following)
-        skip_line(t, m)
-
-
-@no_refcount
-def skip_newlines(t: Cells, m: Cells) -> None:
-    """Move over newlines."""
-    while m[KIND] == NEWLINE:
-        advance(t, m)
-
-
-@no_refcount
-def skip_group(t: Cells, m: Cells) -> None:
-    """Move over a bracketed group that starts at the present token, with all it holds."""
-    noinline()
-    depth = 0
-    while m[KIND] != FINISH and m[KIND] != NEWLINE:
-        kind = m[KIND]
-        if kind == 40 or kind == 91 or kind == 123:
-            depth += 1
-        elif kind == 41 or kind == 93 or kind == 125:
-            depth -= 1
-        advance(t, m)
-        if depth == 0:
-            return
-    m[ERROR] = 1
-
-
-@no_refcount
-def same_tokens(t: Cells, left: int, right: int, count: int) -> bool:
-    """Return whether `count` tokens from `left` on are those from `right` on."""
-    i = 0
-    while i < count and t[2 * (left + i)] == t[2 * (right + i)]:
-        i += 1
-    return i == count
-
-
-@no_refcount
-def excerpt(t: Cells, m: Cells, first: int) -> int:
-    """Return the number of the text from token `first` to the present one; equal texts are one."""
-    noinline()
-    size = m[AT] - first
-    value = mix(0, size)
-    for i in range(first, m[AT]):
-        value = mix(value, t[2 * i])
-    mask = m[TABLE_SIZE] - 1
-    place = value & mask
-    while m[m[EXCERPT_TABLE] + place] != 0:
-        found = m[m[EXCERPT_TABLE] + place] - 1
-        row = m[EXCERPTS] + found * E_WIDTH
-        start = m[row + E_FIRST]
-        if m[row + E_END] - start == size and same_tokens(t, start, first, size):
-            return found
-        place = (place + 1) & mask
-    new = m[N_EXCERPTS]
-    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
-        m[FULL] = 1
-        m[ERROR] = 1
+def item(c: Cells, h: Cells) -> int:
+    """Return the next operand; that there is none is a fault."""
+    at = h[AT]
+    if at >= h[END]:
+        h[FAULT] = 1
         return 0
-    row = m[EXCERPTS] + new * E_WIDTH
-    m[row + E_FIRST], m[row + E_END] = first, m[AT]
-    m[m[EXCERPT_TABLE] + place] = new + 1
-    m[N_EXCERPTS] = new + 1
-    return new
+    h[AT] = at + 1
+    return c[at]
+
+
+@no_refcount
+def optional(c: Cells, h: Cells) -> int:
+    """Return the next operand, 0 if there is none."""
+    return item(c, h) if h[AT] < h[END] else 0
+
+
+@no_refcount
+def a_type(c: Cells, h: Cells) -> int:
+    """Return the type that the next operand names."""
+    noinline()
+    number = item(c, h)
+    if number < 0 or number >= h[N_TYPES]:
+        h[FAULT] = 1
+        return 0
+    return h[h[TYPE_OF] + number]
+
+
+@no_refcount
+def value(h: Cells, number: int) -> int:
+    """Return the value of this number, tagged; one that is not yet defined by its number."""
+    if number < 0 or number >= h[MAX_VALUES]:
+        h[FAULT] = 1
+        return 0
+    if number < h[N_VALUES]:
+        return h[h[VALUES] + number]
+    return TAG_NUMBERED + number
+
+
+@no_refcount
+def relative(c: Cells, h: Cells) -> int:
+    """Return the value that lies as far back as the next operand says."""
+    noinline()
+    return value(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
+
+
+@no_refcount
+def typed(c: Cells, h: Cells) -> int:
+    """Return the value that the next operand says; its type, told if it is later, in LAST_TYPE."""
+    noinline()
+    number = (h[N_VALUES] - item(c, h)) & _LOW_HALF
+    if number < h[N_VALUES]:
+        h[LAST_TYPE] = h[h[VALUE_TYPES] + number]
+    else:
+        h[LAST_TYPE] = a_type(c, h)
+    return value(h, number)
+
+
+@no_refcount
+def signed(number: int) -> int:
+    """Return the number whose sign is kept in its lowest bit."""
+    half = (number >> 1) & _MAX
+    if number & 1 == 0:
+        return half
+    return -half if half else _LOWEST
+
+
+@no_refcount
+def block(h: Cells, number: int) -> int:
+    """Return the block of this number in the function at hand, tagged."""
+    noinline()
+    if number < 0 or number >= h[END_BLOCK] - h[FIRST_BLOCK]:
+        h[FAULT] = 1
+        return 0
+    return TAG_BLOCK + h[FIRST_BLOCK] + number
+
+
+@no_refcount
+def define(h: Cells, tagged: int, type_id: int) -> None:
+    """Give the next number to a value."""
+    new = h[N_VALUES]
+    if new >= h[MAX_VALUES]:
+        h[FAULT] = 1
+        return
+    h[h[VALUES] + new], h[h[VALUE_TYPES] + new] = tagged, type_id
+    h[N_VALUES] = new + 1
+
+
+OPAQUE = int(Opcode.OPAQUE)
+_ALL = int(Flag.NNAN | Flag.NINF | Flag.NSZ | Flag.ARCP | Flag.CONTRACT | Flag.AFN | Flag.REASSOC)
+_SHIFT = int(Flag.NNAN).bit_length() - 2  # the file's bits 1 to 7 are ours from NNAN on
+
+
+@no_refcount
+def new_instruction(m: Cells) -> int:
+    """Return the row of the next instruction, empty; it is not yet counted."""
+    row = m[INSTRUCTIONS] + m[N_INSTRUCTIONS] * I_WIDTH
+    for i in range(I_WIDTH):
+        m[row + i] = 0
+    m[row + I_OPCODE], m[row + I_BLOCK], m[row + I_FIRST] = OPAQUE, m[N_BLOCKS] - 1, m[N_OPERANDS]
+    m[row + I_TYPE], m[row + I_ABOUT], m[row + I_DEBUG], m[row + I_ATTRIBUTES] = VOID, -1, -1, -1
+    return row
+
+
+@no_refcount
+def notice(m: Cells, what: int) -> None:
+    """Count one thing that was not understood; `what` is as `state.A_NODE` describes."""
+    noinline()
+    table = m[NOTICES]
+    for i in range(m[N_NOTICES]):
+        row = table + i * N_WIDTH
+        if m[row + N_TEXT] == what or i == MAX_NOTICES - 1:
+            m[row + N_COUNT] += 1
+            return
+    row = table + m[N_NOTICES] * N_WIDTH
+    m[row + N_TEXT], m[row + N_COUNT] = what, 1
+    m[N_NOTICES] += 1
+
+
+@no_refcount
+def add(m: Cells, tagged: int) -> None:
+    """Append an operand."""
+    m[m[OPERANDS] + m[N_OPERANDS]] = tagged
+    m[N_OPERANDS] += 1
+
+
+@no_refcount
+def fast_math(number: int) -> int:
+    """Return the flags of arithmetic on reals; the lowest bit stands for all."""
+    return _ALL if number & 1 else (number << _SHIFT) & _ALL

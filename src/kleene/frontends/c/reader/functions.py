@@ -1,275 +1,393 @@
-"""Functions: their heads, their blocks, and the names of their locals."""
+"""Bodies of functions, and the order of everything."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.bindings import debug_record
-from kleene.frontends.c.reader.calls import parameter_attributes, skip_to_type
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.cursor import (
-    accept,
-    advance,
-    expect,
-    skip_line,
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.attributes import attribute_group, attribute_list
+from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, R_BLOCK, R_CODE, R_WIDTH
+from kleene.frontends.c.reader.calls import bundle
+from kleene.frontends.c.reader.compiled import (
+    Cells,
+    Nodes,
+    Text,
+    entry_point,
+    no_refcount,
+    noinline,
 )
-from kleene.frontends.c.reader.globals import new_global, trailing
-from kleene.frontends.c.reader.instructions import instruction
+from kleene.frontends.c.reader.constants import declare, make_all, plain_constant
+from kleene.frontends.c.reader.cursor import (
+    OPAQUE,
+    define,
+    go_to,
+    item,
+    left,
+    new_instruction,
+    notice,
+)
+from kleene.frontends.c.reader.globals import all_globals, initializers
+from kleene.frontends.c.reader.instructions import known
+from kleene.frontends.c.reader.metadata import (
+    METADATA_CONSTANT,
+    attachment,
+    debug_record,
+    metadata_record,
+    place,
+)
 from kleene.frontends.c.reader.state import (
-    A_FLAGS,
+    BODIES,
+    BUNDLED,
+    CONSTANT_TYPE,
+    DECLARED,
+    END_BLOCK,
+    FAULT,
+    FIRST_BINDING,
+    FIRST_BLOCK,
+    FIRST_BLOCKS,
+    FIRST_BUNDLED,
+    FIRST_CONSTANT,
+    FIRST_OPERAND,
+    FUNCTION,
+    IN_BLOCK,
+    LAST_PLACE,
+    LIFETIME,
+    MAX_BODIES,
+    MD_SHIFT,
+    N_BODIES,
+    N_CREATED,
+    N_MD,
+    N_MODULE_MD,
+    N_MODULE_VALUES,
+    N_ORDERED,
+    N_ROWS,
+    N_UNKNOWN,
+    N_VALUES,
+    O_SORT,
+    O_WIDTH,
+    ORDER,
+    UNKNOWN,
+    USED,
+    VALUES,
+    ZERO_TEXTS,
+)
+from kleene.frontends.c.reader.strings import symbol_of
+from kleene.frontends.c.reader.tables import (
     A_NAME,
-    A_PASSED,
-    A_PASSING,
     A_TYPE,
     A_WIDTH,
     ARGUMENTS,
-    ATTRIBUTE_FLAGS,
-    ATTRIBUTE_PASSING,
-    ATTRIBUTE_TYPE,
     B_FIRST,
     B_FUNCTION,
     B_NAME,
-    B_NUMBER,
     B_WIDTH,
     BINDINGS,
     BLOCKS,
     BUNDLE_OPERANDS,
     ERROR,
-    F_END_BLOCK,
     F_FIRST_ARGUMENT,
-    F_FIRST_BLOCK,
-    F_GLOBAL,
-    F_PERSONALITY,
     F_WIDTH,
     FULL,
     FUNCTIONS,
-    G_DEBUG,
-    G_FLAGS,
-    G_FUNCTION,
-    G_INITIALIZER,
-    G_LINKAGE,
-    G_TYPE,
-    KIND,
-    MAYBE,
+    I_ABOUT,
+    I_ALIGN,
+    I_FIRST,
+    I_FLAGS,
+    I_NAME,
+    I_OPCODE,
+    I_SUB,
+    I_TYPE,
+    I_WIDTH,
+    INSTRUCTION_TEXT,
+    INSTRUCTIONS,
+    METADATA,
     N_ARGUMENTS,
     N_BINDINGS,
     N_BLOCKS,
     N_BUNDLE_OPERANDS,
     N_FUNCTIONS,
-    N_GLOBALS,
     N_INSTRUCTIONS,
-    N_NUMBERED,
     N_OPERANDS,
-    NAMED_LOCALS,
-    NEXT_NUMBER,
-    NOTHING,
-    NUMBERED_LOCALS,
     OPERANDS,
     TAG_ARGUMENT,
     TAG_BLOCK,
-    TAG_CONSTANT,
+    TAG_INSTRUCTION,
     TAG_MASK,
-    TAG_NAMED,
     TAG_NUMBERED,
-    TOP,
     V_VALUE,
     V_WIDTH,
-    VALUE,
+    VOID,
 )
-from kleene.frontends.c.reader.tokens import (
-    ELLIPSIS,
-    FINISH,
-    GLOBAL,
-    NAME_LABEL,
-    NAMED,
-    NEWLINE,
-    NODE,
-    NUMBER_LABEL,
-    NUMBERED,
-    RECORD,
-    TAG,
-    WORD,
-)
-from kleene.frontends.c.reader.types import (
-    FUNCTION,
-    VARARG,
-    intern_type,
-    parse_type,
-    push,
-)
-from kleene.frontends.c.reader.words import GLOBAL_FLAG_OF, LINKAGE_OF, WORDS
-from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage
+from kleene.frontends.c.reader.types import bundle_tag, type_record
+from kleene.ir.codes import Opcode
 
-A_FUNCTION = int(GlobalKind.FUNCTION)
-DECLARATION = int(GlobalFlag.DECLARATION)
-EXTERNAL = int(Linkage.EXTERNAL)
-W_DBG = WORDS["dbg"]
+CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
+LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
 
 
 @no_refcount
-def formal_arguments(t: Cells, m: Cells, base: int) -> int:
-    """Read `(type attributes %name, …)`; the stack from `base + 1` gets types. Return the flags."""
+def enter_function(h: Cells, m: Cells) -> None:
+    """Begin the next body: its arguments are the first values after the module's."""
     noinline()
-    flags = 0
-    expect(t, m, 40)
-    while m[KIND] != 41 and not m[ERROR]:
-        if accept(t, m, ELLIPSIS):
-            flags = VARARG
-            break
-        type_id = parse_type(t, m)
-        push(m, type_id)
-        parameter_attributes(t, m)
-        new = m[N_ARGUMENTS]
-        row = m[ARGUMENTS] + new * A_WIDTH
-        m[row + A_TYPE], m[row + A_NAME], m[row + A_FLAGS] = type_id, 0, m[ATTRIBUTE_FLAGS]
-        m[row + A_PASSING], m[row + A_PASSED] = m[ATTRIBUTE_PASSING], m[ATTRIBUTE_TYPE]
-        if m[KIND] == NUMBERED:
-            if m[VALUE] < m[N_NUMBERED]:
-                m[m[NUMBERED_LOCALS] + m[VALUE]] = TAG_ARGUMENT + new
-            m[NEXT_NUMBER] = m[VALUE] + 1
-            advance(t, m)
-        elif m[KIND] == NAMED:
-            m[row + A_NAME] = m[VALUE]
-            m[m[NAMED_LOCALS] + m[row + A_NAME]] = TAG_ARGUMENT + new
-            advance(t, m)
-        m[N_ARGUMENTS] = new + 1
-        if not accept(t, m, 44):
-            break
-    expect(t, m, 41)
-    return flags
-
-
-@no_refcount
-def function_head(t: Cells, m: Cells, declared: bool) -> int:
-    """Read `define …` or `declare …` up to its body; return the function's row."""
-    noinline()
-    advance(t, m)
-    linkage, flags, debug = EXTERNAL, 0, -1
-    while m[KIND] == TAG:  # declare !dbg !3 i32 @f()
-        is_debug = m[VALUE] == W_DBG
-        advance(t, m)
-        if is_debug and m[KIND] == NODE:
-            debug = m[VALUE]
-        advance(t, m)
-    while m[KIND] == WORD and (LINKAGE_OF[m[VALUE]] >= 0 or GLOBAL_FLAG_OF[m[VALUE]] != 0):
-        if LINKAGE_OF[m[VALUE]] >= 0:
-            linkage = LINKAGE_OF[m[VALUE]]
-        flags |= GLOBAL_FLAG_OF[m[VALUE]]
-        advance(t, m)
-    skip_to_type(t, m)
-    base = m[TOP]
-    result = parse_type(t, m)
-    push(m, result)
-    row = new_global(m, A_FUNCTION)
-    if m[KIND] != GLOBAL:
-        m[ERROR] = 1
-    advance(t, m)
-    new = m[N_FUNCTIONS]
-    function_row = m[FUNCTIONS] + new * F_WIDTH
-    m[function_row + F_GLOBAL] = m[N_GLOBALS] - 1
-    m[function_row + F_FIRST_BLOCK] = m[function_row + F_END_BLOCK] = m[N_BLOCKS]
-    m[function_row + F_FIRST_ARGUMENT] = m[N_ARGUMENTS]
-    m[NEXT_NUMBER] = 0
-    vararg = formal_arguments(t, m, base)
-    m[row + G_TYPE] = intern_type(m, FUNCTION, vararg, 0, 0, base)
-    m[row + G_LINKAGE], m[row + G_FLAGS], m[row + G_FUNCTION] = linkage, flags, new
-    m[row + G_DEBUG] = debug
-    if declared:
-        m[row + G_FLAGS] |= DECLARATION
-    trailing(t, m, row)
-    m[function_row + F_PERSONALITY] = m[row + G_INITIALIZER]
-    m[row + G_INITIALIZER] = -1
-    m[N_FUNCTIONS] = new + 1
-    return new
-
-
-@no_refcount
-def new_block(m: Cells, function: int, name: int, number: int) -> None:
-    """Append a block; number -1: it has a name."""
-    noinline()
-    new = m[N_BLOCKS]
-    row = m[BLOCKS] + new * B_WIDTH
-    m[row + B_NAME], m[row + B_FUNCTION], m[row + B_NUMBER] = name, function, number
-    m[row + B_FIRST] = m[N_INSTRUCTIONS]
-    if number >= 0:
-        if number < m[N_NUMBERED]:
-            m[m[NUMBERED_LOCALS] + number] = TAG_BLOCK + new
-    else:
-        m[m[NAMED_LOCALS] + name] = TAG_BLOCK + new
-    m[N_BLOCKS] = new + 1
-
-
-@no_refcount
-def resolve(
-    m: Cells,
-    values: int,
-    count: int,
-    stride: int,
-    function_row: int,
-    first_block: int,
-    first_instruction: int,
-) -> None:
-    """Turn names of locals in `count` cells from `values` on into what they name.
-
-    Whatever a stale entry of an earlier function names lies before this function's first rows. A
-    name that names nothing is an error.
-    """
-    noinline()
-    for place in range(values, values + count * stride, stride):
-        tag = m[place] & ~TAG_MASK
-        if tag != TAG_NUMBERED and tag != TAG_NAMED:
-            continue
-        may_be_none = (m[place] & MAYBE) != 0
-        local = m[place] & (MAYBE - 1)
-        found = -1
-        if tag == TAG_NAMED:
-            found = m[m[NAMED_LOCALS] + local]
-        elif local < m[N_NUMBERED]:
-            found = m[m[NUMBERED_LOCALS] + local]
-        kind = found & ~TAG_MASK
-        first = first_instruction
-        if kind == TAG_ARGUMENT:
-            first = m[function_row + F_FIRST_ARGUMENT]
-        elif kind == TAG_BLOCK:
-            first = first_block
-        if found >= 0 and (found & TAG_MASK) >= first:
-            m[place] = found
-        elif may_be_none:
-            m[place] = m[NOTHING]
-        else:
-            m[ERROR] = 1
-            m[place] = TAG_CONSTANT
-
-
-@no_refcount
-def function_body(t: Cells, m: Cells, function: int) -> None:
-    """Read the lines between the braces."""
-    noinline()
-    first_block, first_instruction = m[N_BLOCKS], m[N_INSTRUCTIONS]
-    operands, bundled = m[N_OPERANDS], m[N_BUNDLE_OPERANDS]
-    bindings = m[N_BINDINGS]
-    advance(t, m)
-    while m[KIND] != 125 and m[KIND] != FINISH and not m[FULL]:
-        if m[KIND] == NUMBER_LABEL:
-            new_block(m, function, 0, m[VALUE])
-            advance(t, m)
-        elif m[KIND] == NAME_LABEL:
-            new_block(m, function, m[VALUE], -1)
-            advance(t, m)
-        elif m[KIND] == NEWLINE:
-            advance(t, m)
-        else:
-            if m[N_BLOCKS] == first_block:
-                new_block(m, function, 0, m[NEXT_NUMBER])
-            if m[KIND] == RECORD:
-                debug_record(t, m, function)
-            else:
-                instruction(t, m)
-            skip_line(t, m)
+    if h[N_BODIES] >= h[MAX_BODIES] or h[FUNCTION] >= 0:
+        h[FAULT] = 1
+        return
+    if h[N_BODIES] == 0:
+        h[N_MODULE_VALUES], h[N_MODULE_MD] = h[N_VALUES], h[N_MD]
+    function = h[h[BODIES] + h[N_BODIES]]
+    h[N_BODIES] += 1
+    h[FUNCTION] = function
+    h[FIRST_BLOCK] = h[h[FIRST_BLOCKS] + function]
+    h[END_BLOCK] = h[h[FIRST_BLOCKS] + function + 1]
+    h[IN_BLOCK] = h[DECLARED] = h[BUNDLED] = h[USED] = 0
+    h[LAST_PLACE] = -1
+    h[N_VALUES], h[N_MD] = h[N_MODULE_VALUES], h[N_MODULE_MD]
+    h[MD_SHIFT] = h[N_ROWS] - h[N_MODULE_MD]
+    h[FIRST_OPERAND], h[FIRST_BUNDLED] = m[N_OPERANDS], m[N_BUNDLE_OPERANDS]
+    h[FIRST_BINDING] = m[N_BINDINGS]
     row = m[FUNCTIONS] + function * F_WIDTH
-    m[row + F_END_BLOCK] = m[N_BLOCKS]
-    starts = (m[OPERANDS] + operands, m[BUNDLE_OPERANDS] + bundled)
-    counts = (m[N_OPERANDS] - operands, m[N_BUNDLE_OPERANDS] - bundled)
-    for i in range(2):
-        resolve(m, starts[i], counts[i], 1, row, first_block, first_instruction)
+    end = m[N_ARGUMENTS]
+    if function + 1 < m[N_FUNCTIONS]:
+        end = m[row + F_WIDTH + F_FIRST_ARGUMENT]
+    for argument in range(m[row + F_FIRST_ARGUMENT], end):
+        define(h, TAG_ARGUMENT + argument, m[m[ARGUMENTS] + argument * A_WIDTH + A_TYPE])
+    if m[N_BLOCKS] != h[FIRST_BLOCK]:
+        h[FAULT] = 1
+
+
+@no_refcount
+def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
+    """Turn numbers of values that were not yet defined into the values."""
+    noinline()
+    for cell in range(first, first + count * stride, stride):
+        if m[cell] >= TAG_NUMBERED:
+            number = m[cell] & TAG_MASK
+            if number >= h[N_VALUES]:
+                h[FAULT] = 1
+                return
+            m[cell] = h[h[VALUES] + number]
+
+
+@no_refcount
+def created(h: Cells) -> None:
+    """See that what was upgraded is first called in the order in which it stands."""
+    for new in range(h[N_CREATED], h[N_ORDERED]):
+        is_one = h[h[ORDER] + new * O_WIDTH + O_SORT] == LIFETIME
+        if is_one and h[USED] & (1 << (new & 31)):
+            if new != h[N_CREATED]:
+                h[FAULT] = 1
+            h[N_CREATED] = new + 1
+
+
+@no_refcount
+def leave_function(h: Cells, m: Cells) -> None:
+    """End a body: every block is there, and every value that is used."""
+    noinline()
+    if (
+        h[FUNCTION] < 0
+        or h[IN_BLOCK]
+        or not h[DECLARED]
+        or m[N_BLOCKS] != h[END_BLOCK]
+        or h[BUNDLED]
+    ):
+        h[FAULT] = 1
+        return
+    operands, bundled, bindings = h[FIRST_OPERAND], h[FIRST_BUNDLED], h[FIRST_BINDING]
+    resolve(h, m, m[OPERANDS] + operands, m[N_OPERANDS] - operands, 1)
+    resolve(h, m, m[BUNDLE_OPERANDS] + bundled, m[N_BUNDLE_OPERANDS] - bundled, 1)
     values = m[BINDINGS] + bindings * V_WIDTH + V_VALUE
-    count = m[N_BINDINGS] - bindings
-    resolve(m, values, count, V_WIDTH, row, first_block, first_instruction)
+    resolve(h, m, values, m[N_BINDINGS] - bindings, V_WIDTH)
+    if h[USED]:
+        created(h)
+    h[N_VALUES], h[N_MD] = h[N_MODULE_VALUES], h[N_MODULE_MD]
+    h[FUNCTION] = -1
+
+
+@no_refcount
+def open_block(h: Cells, m: Cells) -> None:
+    """Begin the next block."""
+    new = m[N_BLOCKS]
+    if new >= h[END_BLOCK]:
+        h[FAULT] = 1
+        return
+    row = m[BLOCKS] + new * B_WIDTH
+    m[row + B_NAME], m[row + B_FUNCTION] = 0, h[FUNCTION]
+    m[row + B_FIRST] = m[N_INSTRUCTIONS]
+    m[N_BLOCKS] = new + 1
+    h[IN_BLOCK] = 1
+
+
+@no_refcount
+def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
+    """Make the last instruction an opaque one: what it is, then every operand that was read."""
+    noinline()
+    first, end = m[OPERANDS] + m[row + I_FIRST], m[OPERANDS] + m[N_OPERANDS]
+    for cell in range(end, first, -1):
+        m[cell] = m[cell - 1]
+    m[first] = plain_constant(m, METADATA_CONSTANT, METADATA, INSTRUCTION_TEXT - code)
+    m[N_OPERANDS] += 1
+    m[row + I_OPCODE], m[row + I_SUB], m[row + I_ALIGN], m[row + I_FLAGS] = OPAQUE, 0, 0, 0
+    m[row + I_ABOUT] = -1
+    h[N_UNKNOWN] += 1
+    notice(m, INSTRUCTION_TEXT - code)
+
+
+@no_refcount
+def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
+    """Append the instruction of the record at hand."""
+    noinline()
+    if not h[IN_BLOCK]:
+        open_block(h, m)
+        if h[FAULT]:
+            return
+    row = new_instruction(m)
+    h[UNKNOWN] = 0
+    known(c, h, m, row, code)
+    if h[FAULT] or m[ERROR]:
+        return
+    is_last = m[row + I_OPCODE] <= LAST_TERMINATOR
+    opcode = m[row + I_OPCODE]
+    if h[UNKNOWN]:
+        opaque(h, m, row, code)
+    if h[BUNDLED] and opcode != CALL and opcode != INVOKE and opcode != CALLBR:
+        h[FAULT] = 1  # a bundle that belongs to no call
+    h[BUNDLED] = 0
+    if m[row + I_TYPE] != VOID:
+        define(h, TAG_INSTRUCTION + m[N_INSTRUCTIONS], m[row + I_TYPE])
+    m[N_INSTRUCTIONS] += 1
+    if is_last:
+        h[IN_BLOCK] = 0
+
+
+@no_refcount
+def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> None:
+    """Read one record of a body."""
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    if h[FUNCTION] < 0:
+        h[FAULT] = 1
+    elif code == bitcodes.INST_DEBUG_LOC_AGAIN or code == bitcodes.INST_DEBUG_LOC:
+        place(c, h, m, nodes, code == bitcodes.INST_DEBUG_LOC)
+    elif bitcodes.DEBUG_VALUE <= code <= bitcodes.DEBUG_DECLARE_VALUE:
+        debug_record(c, h, m, code)
+    elif code == bitcodes.INST_DECLAREBLOCKS:
+        if h[DECLARED] or item(c, h) != h[END_BLOCK] - h[FIRST_BLOCK]:
+            h[FAULT] = 1
+        h[DECLARED] = 1
+    elif code == bitcodes.INST_OPERAND_BUNDLE:
+        bundle(c, h, m)
+    elif code != bitcodes.INST_BLOCKADDR_USERS:
+        instruction(c, h, m, code)
+
+
+@no_refcount
+def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Read the name of a value or block."""
+    noinline()
+    code = c[record * R_WIDTH + R_CODE]
+    if code != bitcodes.VST_ENTRY and code != bitcodes.VST_BBENTRY:
+        h[FAULT] = 1
+        return
+    go_to(c, h, record)
+    number, name = item(c, h), symbol_of(text, s, item(c, h))
+    if code == bitcodes.VST_BBENTRY:
+        if number < 0 or number >= m[N_BLOCKS] - h[FIRST_BLOCK]:
+            h[FAULT] = 1
+            return
+        m[m[BLOCKS] + (h[FIRST_BLOCK] + number) * B_WIDTH + B_NAME] = name
+        return
+    if number < h[N_MODULE_VALUES] or number >= h[N_VALUES]:
+        h[FAULT] = 1
+        return
+    tagged = h[h[VALUES] + number]
+    if TAG_ARGUMENT <= tagged < TAG_BLOCK:
+        m[m[ARGUMENTS] + (tagged & TAG_MASK) * A_WIDTH + A_NAME] = name
+    elif tagged >= TAG_INSTRUCTION:
+        m[m[INSTRUCTIONS] + (tagged & TAG_MASK) * I_WIDTH + I_NAME] = name
+    else:
+        h[FAULT] = 1
+
+
+@no_refcount
+def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> None:
+    """Begin or end what a block of the file holds."""
+    noinline()
+    if block == bitcodes.FUNCTION:
+        if is_entered:
+            enter_function(h, m)
+        else:
+            leave_function(h, m)
+    elif block == bitcodes.CONSTANTS:
+        if is_entered:
+            h[FIRST_CONSTANT] = h[N_VALUES]
+            h[CONSTANT_TYPE] = VOID
+        else:
+            make_all(c, h, m)
+
+
+@no_refcount
+def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> int:
+    """Read types, attributes and tags; return the record where reading stopped, or how many."""
+    noinline()
+    for zero in range(ZERO_TEXTS, ZERO_TEXTS + 3):
+        h[zero] = symbol_of(text, s, h[zero])
+    for record in range(n_records):
+        block, code = c[record * R_WIDTH + R_BLOCK], c[record * R_WIDTH + R_CODE]
+        if code >= 0:
+            if block == bitcodes.TYPE_NEW:
+                type_record(text, s, c, h, m, record)
+            elif block == bitcodes.PARAMATTR_GROUP:
+                attribute_group(c, h, record)
+            elif block == bitcodes.PARAMATTR:
+                attribute_list(c, h, m, record)
+            elif block == bitcodes.OPERAND_BUNDLE_TAGS:
+                bundle_tag(text, s, c, h, record)
+        if h[FAULT] or m[ERROR]:
+            return record
+    return n_records
+
+
+@no_refcount
+def body_record(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
+) -> None:
+    """Read one record of constants, metadata, names or a body."""
+    block = c[record * R_WIDTH + R_BLOCK]
+    if block == bitcodes.FUNCTION:
+        function_record(c, h, m, nodes, record)
+    elif block == bitcodes.METADATA:
+        metadata_record(text, s, c, h, m, nodes, record)
+    elif block == bitcodes.METADATA_ATTACHMENT:
+        go_to(c, h, record)
+        if h[FUNCTION] < 0 or left(h) == 0:
+            h[FAULT] = 1
+            return
+        attachment(c, h, m)
+    elif block == bitcodes.CONSTANTS:
+        declare(text, s, c, h, record)
+    elif block == bitcodes.VALUE_SYMTAB and h[FUNCTION] >= 0:
+        name_record(text, s, c, h, m, record)
+
+
+@entry_point
+def read_records(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
+) -> int:
+    """Read all records into the heap; return the one where reading stopped, or how many."""
+    h[FUNCTION] = -1
+    stopped = read_head(text, s, c, h, m, n_records)
+    if h[FAULT] or m[ERROR]:
+        return stopped
+    all_globals(text, s, c, h, m)
+    for record in range(n_records):
+        if h[FAULT] or m[ERROR] or m[FULL]:
+            return record - 1
+        code = c[record * R_WIDTH + R_CODE]
+        if code == ENTER or code == LEAVE:
+            block_end(h, m, c, c[record * R_WIDTH + R_BLOCK], code == ENTER)
+        else:
+            body_record(text, s, c, h, m, nodes, record)
+    if h[N_BODIES] == 0:
+        h[N_MODULE_VALUES] = h[N_VALUES]
+    if h[N_BODIES] != h[MAX_BODIES]:
+        h[FAULT] = 1
+    initializers(h, m)
+    return n_records

@@ -1,30 +1,63 @@
-"""Global variables, aliases, and what functions have in common with them."""
+"""Globals, in the order in which LLVM prints them: variables, aliases, ifuncs, functions."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.constants import parse_value, typed_value
-from kleene.frontends.c.reader.cursor import (
-    advance,
-    at_any_word,
-    expect,
-    go_to,
-    integer,
-    skip_group,
-)
-from kleene.frontends.c.reader.instructions import notice
-from kleene.frontends.c.reader.leaves import unknown_constant
-from kleene.frontends.c.reader.operands import log_alignment
+import numpy as np
+
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.attributes import group_of
+from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
+from kleene.frontends.c.reader.cursor import MAX_ALIGNMENT, a_type, go_to, item, optional
 from kleene.frontends.c.reader.state import (
+    ALIAS,
     AT,
-    ERROR,
-    FRAME,
-    FULL,
+    FAULT,
+    FIRST_BLOCKS,
+    GLOBAL_ROW,
+    GR_FLAGS,
+    GR_PASSING,
+    GR_TYPE,
+    IFUNC,
+    LIFETIME,
+    N_GLOBALS,
+    N_LISTS,
+    N_MODULE_VALUES,
+    N_ORDERED,
+    N_VALUES,
+    O_END,
+    O_FIRST,
+    O_RECORD,
+    O_SORT,
+    O_VALUE,
+    O_WIDTH,
+    ORDER,
+    STRAY,
+    UPGRADED,
+    VALUE_TYPES,
+    VALUES,
+    VARIABLE,
+)
+from kleene.frontends.c.reader.strings import symbol
+from kleene.frontends.c.reader.tables import (
+    A_FLAGS,
+    A_NAME,
+    A_PASSED,
+    A_PASSING,
+    A_TYPE,
+    A_WIDTH,
+    ARGUMENTS,
+    ELEMENTS,
+    F_FIRST_ARGUMENT,
+    F_FIRST_BLOCK,
+    F_GLOBAL,
+    F_PERSONALITY,
+    F_WIDTH,
+    FUNCTIONS,
     G_ALIGN,
+    G_ATTRIBUTES,
     G_DEBUG,
     G_FLAGS,
     G_FUNCTION,
-    G_GROUP,
     G_INITIALIZER,
     G_KIND,
     G_LINKAGE,
@@ -33,127 +66,260 @@ from kleene.frontends.c.reader.state import (
     G_TYPE,
     G_WIDTH,
     GLOBALS,
-    KIND,
-    N_GLOBALS,
+    N_ARGUMENTS,
+    N_FUNCTIONS,
+    PTR,
+    T_COUNT,
+    T_FIRST,
+    T_KIND,
+    T_WIDTH,
+    TAG_CONSTANT,
+    TAG_GLOBAL,
     TOP,
-    VALUE,
+    TYPES,
+    VOID,
 )
-from kleene.frontends.c.reader.tokens import (
-    FINISH,
-    GROUP,
-    INTEGER,
-    NEWLINE,
-    NODE,
-    TAG,
-    WORD,
-)
-from kleene.frontends.c.reader.types import (
-    POINTER,
-    address_space,
-    parse_type,
-    plain_type,
-    starts_type,
-)
-from kleene.frontends.c.reader.words import GLOBAL_FLAG_OF, LINKAGE_OF, WORDS
-from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage
+from kleene.frontends.c.reader.tables import N_GLOBALS as N_ROWS
+from kleene.frontends.c.reader.types import FUNCTION, INT, POINTER, intern_type, plain_type, push
+from kleene.ir.codes import ArgumentFlag, GlobalFlag, GlobalKind, Linkage
 
-VARIABLE = int(GlobalKind.VARIABLE)
-ALIAS, IFUNC = int(GlobalKind.ALIAS), int(GlobalKind.IFUNC)
+_KIND_OF = np.array(
+    [GlobalKind.VARIABLE, GlobalKind.ALIAS, GlobalKind.IFUNC] + 3 * [GlobalKind.FUNCTION], np.int64
+)
 DECLARATION, CONSTANT = int(GlobalFlag.DECLARATION), int(GlobalFlag.CONSTANT)
-EXTERNAL, EXTERN_WEAK = int(Linkage.EXTERNAL), int(Linkage.EXTERN_WEAK)
-W_GLOBAL, W_CONSTANT = WORDS["global"], WORDS["constant"]
-W_ALIAS, W_IFUNC = WORDS["alias"], WORDS["ifunc"]
-W_ALIGN, W_ADDRSPACE, W_DBG = WORDS["align"], WORDS["addrspace"], WORDS["dbg"]
-W_PERSONALITY, W_PREFIX, W_PROLOGUE = WORDS["personality"], WORDS["prefix"], WORDS["prologue"]
+THREAD_LOCAL, UNNAMED = int(GlobalFlag.THREAD_LOCAL), int(GlobalFlag.UNNAMED_ADDRESS)
+DSO_LOCAL, HIDDEN = int(GlobalFlag.DSO_LOCAL), int(GlobalFlag.HIDDEN)
+FROM_OUTSIDE, NOUNWIND = int(GlobalFlag.EXTERNALLY_INITIALIZED), int(GlobalFlag.NOUNWIND)
+INTERNAL, PRIVATE = int(Linkage.INTERNAL), int(Linkage.PRIVATE)
+EXTERN_WEAK = int(Linkage.EXTERN_WEAK)
+NOCAPTURE = int(ArgumentFlag.NOCAPTURE)
+_I64_BITS = 64
+# What a writer of today writes; -1: of long ago.
+_LINKAGE_OF = np.full(32, -1, np.int64)
+for _code, _linkage in (
+    (0, Linkage.EXTERNAL),
+    (2, Linkage.APPENDING),
+    (3, Linkage.INTERNAL),
+    (7, Linkage.EXTERN_WEAK),
+    (8, Linkage.COMMON),
+    (9, Linkage.PRIVATE),
+    (12, Linkage.AVAILABLE_EXTERNALLY),
+    (16, Linkage.WEAK),
+    (17, Linkage.WEAK_ODR),
+    (18, Linkage.LINKONCE),
+    (19, Linkage.LINKONCE_ODR),
+):
+    _LINKAGE_OF[_code] = _linkage
 
 
 @no_refcount
-def new_global(m: Cells, kind: int) -> int:
-    """Append a global named by the present token; return its row."""
+def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: int) -> None:
+    """Note who may see a global."""
     noinline()
-    row = m[GLOBALS] + m[N_GLOBALS] * G_WIDTH
-    m[row : row + G_WIDTH] = 0
-    m[row + G_NAME] = m[VALUE]
-    m[row + G_KIND] = kind
-    m[row + G_INITIALIZER], m[row + G_FUNCTION], m[row + G_DEBUG], m[row + G_GROUP] = -1, -1, -1, -1
-    m[row + G_LINKAGE] = EXTERNAL
-    m[N_GLOBALS] += 1
-    return row
-
-
-@no_refcount
-def trailing(t: Cells, m: Cells, row: int) -> None:
-    """Read what follows a global: `, section "x", align 8, !dbg !3`, or a function's tail."""
-    noinline()
-    while m[KIND] != NEWLINE and m[KIND] != FINISH and m[KIND] != 123:
-        if at_any_word(m):
-            word = m[VALUE] if m[KIND] == WORD else 0
-            m[row + G_FLAGS] |= GLOBAL_FLAG_OF[word]
-            advance(t, m)
-            if word == W_ALIGN and m[KIND] == INTEGER:
-                m[row + G_ALIGN] = log_alignment(integer(m))
-            elif word == W_PERSONALITY or word == W_PREFIX or word == W_PROLOGUE:
-                value = typed_value(t, m)
-                if word == W_PERSONALITY:
-                    m[row + G_INITIALIZER] = value
-            elif m[KIND] == 40:
-                skip_group(t, m)
-        elif m[KIND] == GROUP:
-            m[row + G_GROUP] = m[VALUE]
-            advance(t, m)
-        elif m[KIND] == TAG and m[VALUE] == W_DBG:
-            advance(t, m)
-            if m[KIND] == NODE and m[row + G_DEBUG] < 0:
-                m[row + G_DEBUG] = m[VALUE]
-        else:
-            advance(t, m)
-
-
-@no_refcount
-def global_definition(t: Cells, m: Cells) -> None:
-    """Read `@name = … global type value, …`, or an alias or ifunc."""
-    noinline()
-    row = new_global(m, VARIABLE)
-    external = False
-    advance(t, m)
-    expect(t, m, 61)
-    while at_any_word(m) and not m[ERROR]:
-        word = m[VALUE] if m[KIND] == WORD else 0
-        if word == W_ADDRSPACE:
-            m[row + G_SPACE] = address_space(t, m)
-            continue
-        advance(t, m)
-        if word == W_GLOBAL or word == W_CONSTANT:
-            m[row + G_FLAGS] |= CONSTANT if word == W_CONSTANT else 0
-            break
-        if word == W_ALIAS or word == W_IFUNC:
-            m[row + G_KIND] = ALIAS if word == W_ALIAS else IFUNC
-            break
-        if LINKAGE_OF[word] >= 0:
-            m[row + G_LINKAGE] = LINKAGE_OF[word]
-            external = external or m[row + G_LINKAGE] == EXTERNAL
-            external = external or m[row + G_LINKAGE] == EXTERN_WEAK
-        m[row + G_FLAGS] |= GLOBAL_FLAG_OF[word]
-        if m[KIND] == 40:
-            skip_group(t, m)
-    m[row + G_TYPE] = parse_type(t, m)
-    place = m[AT]
-    if m[row + G_KIND] != VARIABLE:
-        expect(t, m, 44)
-        target = plain_type(m, POINTER, m[row + G_SPACE])  # an expression's type is not printed
-        if starts_type(m):
-            target = parse_type(t, m)
-        m[row + G_INITIALIZER] = parse_value(t, m, target)
-    elif external:
-        m[row + G_FLAGS] |= DECLARATION
-    else:
-        m[row + G_INITIALIZER] = parse_value(t, m, m[row + G_TYPE])
-    if m[ERROR] and not m[FULL]:
-        m[ERROR] = 0
-        m[TOP] = 0
-        m[FRAME] = 0
-        go_to(t, m, place)
-        notice(m, -W_GLOBAL - 1)
-        m[row + G_INITIALIZER] = unknown_constant(t, m, m[row + G_TYPE], place)
+    if linkage < 0 or linkage >= len(_LINKAGE_OF) or _LINKAGE_OF[linkage] < 0:
+        h[FAULT] = 1
         return
-    trailing(t, m, row)
+    m[row + G_LINKAGE] = _LINKAGE_OF[linkage]
+    if visibility < 0 or visibility > bitcodes.PROTECTED_VISIBILITY:
+        h[FAULT] = 1
+    if visibility == bitcodes.HIDDEN_VISIBILITY:
+        m[row + G_FLAGS] |= HIDDEN
+
+
+@no_refcount
+def local(m: Cells, row: int, visibility: int) -> int:
+    """Return the flag of a symbol bound within its file, if nothing else says it."""
+    linkage = m[row + G_LINKAGE]
+    is_local = linkage == INTERNAL or linkage == PRIVATE
+    return 0 if is_local or (visibility != 0 and linkage != EXTERN_WEAK) else DSO_LOCAL
+
+
+@no_refcount
+def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read the record of a variable from its type on."""
+    noinline()
+    m[row + G_TYPE] = a_type(c, h)
+    bits, initializer, linkage = item(c, h), item(c, h), item(c, h)
+    alignment = item(c, h)
+    optional(c, h)  # section
+    visibility = optional(c, h)
+    linkage_and_place(h, m, row, linkage, visibility)
+    is_old = not bits & bitcodes.GLOBALVAR_EXPLICIT_TYPE  # the type of a pointer to it
+    if is_old or alignment < 0 or alignment > MAX_ALIGNMENT:
+        h[FAULT] = 1
+    m[row + G_ALIGN], m[row + G_SPACE] = alignment, bits >> 2
+    m[row + G_FLAGS] |= CONSTANT if bits & bitcodes.GLOBALVAR_CONSTANT else 0
+    m[row + G_FLAGS] |= 0 if initializer else DECLARATION
+    m[row + G_INITIALIZER] = initializer - 1
+    m[row + G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
+    m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+    m[row + G_FLAGS] |= FROM_OUTSIDE if optional(c, h) else 0
+    for _ in range(3):  # import or export, comdat, attributes
+        optional(c, h)
+    m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+
+
+@no_refcount
+def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
+    """Read the record of an alias or ifunc from its type on."""
+    noinline()
+    m[row + G_TYPE] = a_type(c, h)
+    m[row + G_SPACE] = item(c, h)
+    m[row + G_INITIALIZER] = item(c, h)
+    linkage, visibility = item(c, h), optional(c, h)
+    linkage_and_place(h, m, row, linkage, visibility)
+    if sort == ALIAS:
+        optional(c, h)  # import or export
+        m[row + G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
+        m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+        m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+
+
+@no_refcount
+def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> None:
+    """Append the arguments of a function of this type."""
+    noinline()
+    shape = m[TYPES] + type_id * T_WIDTH
+    first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
+    for i in range(count):
+        row = m[ARGUMENTS] + m[N_ARGUMENTS] * A_WIDTH
+        m[row + A_TYPE], m[row + A_NAME] = m[first + i], 0
+        m[row + A_FLAGS], m[row + A_PASSING], m[row + A_PASSED] = 0, 0, -1
+        group = group_of(c, h, attributes, i + 1)
+        if group >= 0:
+            m[row + A_FLAGS], m[row + A_PASSING] = h[group + GR_FLAGS], h[group + GR_PASSING]
+            m[row + A_PASSED] = h[group + GR_TYPE]
+        m[N_ARGUMENTS] += 1
+
+
+@no_refcount
+def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read the record of a function from its type on, and append its arguments."""
+    noinline()
+    type_id = a_type(c, h)
+    m[row + G_TYPE] = type_id
+    item(c, h)  # calling convention
+    is_declared, linkage, attributes = item(c, h), item(c, h), item(c, h)
+    alignment = item(c, h)
+    item(c, h)  # section
+    visibility = item(c, h)
+    linkage_and_place(h, m, row, linkage, visibility)
+    is_bad = attributes < 0 or attributes > h[N_LISTS] or alignment < 0 or alignment > MAX_ALIGNMENT
+    if is_bad or m[m[TYPES] + type_id * T_WIDTH + T_KIND] != FUNCTION:
+        h[FAULT] = 1
+        return
+    m[row + G_ALIGN] = alignment
+    m[row + G_FLAGS] |= DECLARATION if is_declared else 0
+    m[row + G_ATTRIBUTES] = attributes if attributes else -1
+    optional(c, h)  # garbage collector
+    m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+    for _ in range(4):  # prologue, import or export, comdat, prefix
+        optional(c, h)
+    m[row + G_INITIALIZER] = optional(c, h) - 1  # the personality, for now
+    m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+    m[row + G_SPACE] = optional(c, h)
+    arguments(c, h, m, type_id, attributes)
+
+
+@no_refcount
+def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
+    """Make what LLVM 22 makes of `llvm.lifetime.start(i64, ptr)`: `(ptr)`, and one left over.
+
+    The latter is named after the size's type and used by nobody; LLVM 22.1 forgets it.
+    """
+    noinline()
+    old = m[TYPES] + a_type(c, h) * T_WIDTH
+    base = m[TOP]
+    push(m, VOID)
+    if sort == LIFETIME:
+        if m[old + T_KIND] != FUNCTION or m[old + T_COUNT] != 3:
+            h[FAULT] = 1
+            return
+        pointer = m[m[ELEMENTS] + m[old + T_FIRST] + 2]
+        if pointer != PTR:
+            h[FAULT] = 1
+        push(m, pointer)
+    else:
+        push(m, plain_type(m, INT, _I64_BITS))
+    m[row + G_TYPE] = intern_type(m, FUNCTION, 0, 0, 0, base)
+    m[row + G_FLAGS] = DECLARATION
+    arguments(c, h, m, m[row + G_TYPE], 0)
+    if sort == LIFETIME:
+        m[row + G_FLAGS] |= NOUNWIND
+        m[m[ARGUMENTS] + (m[N_ARGUMENTS] - 1) * A_WIDTH + A_FLAGS] = NOCAPTURE
+
+
+@no_refcount
+def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, new: int) -> None:
+    """Append the global of one row of ORDER."""
+    noinline()
+    row = m[GLOBALS] + new * G_WIDTH
+    for i in range(G_WIDTH):
+        m[row + i] = 0
+    sort = h[order + O_SORT]
+    m[row + G_NAME] = symbol(text, s, h[order + O_FIRST], h[order + O_END])
+    m[row + G_KIND] = _KIND_OF[sort]
+    m[row + G_INITIALIZER] = m[row + G_FUNCTION] = m[row + G_DEBUG] = m[row + G_ATTRIBUTES] = -1
+    go_to(c, h, h[order + O_RECORD])
+    h[AT] += 2  # the name's place
+    function_row = m[FUNCTIONS] + m[N_FUNCTIONS] * F_WIDTH
+    if sort > IFUNC:
+        m[row + G_FUNCTION] = m[N_FUNCTIONS]
+        m[function_row + F_GLOBAL], m[function_row + F_PERSONALITY] = new, -1
+        m[function_row + F_FIRST_BLOCK] = h[h[FIRST_BLOCKS] + m[N_FUNCTIONS]]
+        m[function_row + F_FIRST_ARGUMENT] = m[N_ARGUMENTS]
+    if sort == VARIABLE:
+        variable(c, h, m, row)
+    elif sort == ALIAS or sort == IFUNC:
+        alias(c, h, m, row, sort)
+    elif sort == STRAY or sort == LIFETIME:
+        upgraded(c, h, m, row, sort)
+    else:
+        function(c, h, m, row)
+    if sort > IFUNC:
+        m[function_row + F_PERSONALITY] = m[row + G_INITIALIZER]
+        m[row + G_INITIALIZER] = -1
+        m[N_FUNCTIONS] += 1
+    m[N_ROWS] = new + 1
+
+
+@no_refcount
+def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
+    """Append all globals; they are the first values."""
+    noinline()
+    for new in range(h[N_ORDERED]):
+        order = h[ORDER] + new * O_WIDTH
+        one_global(text, s, c, h, m, order, new)
+        if h[FAULT]:
+            return
+        row, number = m[GLOBALS] + new * G_WIDTH, h[order + O_VALUE]
+        if h[order + O_SORT] != STRAY:
+            h[h[VALUES] + number] = TAG_GLOBAL + m[row + G_NAME]
+            h[h[VALUE_TYPES] + number] = plain_type(m, POINTER, m[row + G_SPACE])
+            h[h[GLOBAL_ROW] + number] = new
+            h[h[UPGRADED] + number] = m[row + G_TYPE] if h[order + O_SORT] == LIFETIME else -1
+    h[N_VALUES] = h[N_MODULE_VALUES] = h[N_GLOBALS]
+
+
+@no_refcount
+def settle(h: Cells, m: Cells, cell: int) -> None:
+    """Turn the number of a module's value in this cell into the value; -1 stays."""
+    number = m[cell]
+    if number < -1 or number >= h[N_MODULE_VALUES]:
+        h[FAULT] = 1
+        m[cell] = -1
+    elif number >= 0:
+        m[cell] = h[h[VALUES] + number]
+        if m[cell] < 0:
+            h[FAULT] = 1
+            m[cell] = TAG_CONSTANT
+
+
+@no_refcount
+def initializers(h: Cells, m: Cells) -> None:
+    """Resolve what globals are initialised with, stand for, or handle exceptions by."""
+    noinline()
+    for row in range(m[N_ROWS]):
+        settle(h, m, m[GLOBALS] + row * G_WIDTH + G_INITIALIZER)
+    for row in range(m[N_FUNCTIONS]):
+        settle(h, m, m[FUNCTIONS] + row * F_WIDTH + F_PERSONALITY)

@@ -1,221 +1,162 @@
-"""Instructions on memory, addresses, vectors and aggregates."""
+"""Instructions on memory."""
 
 from __future__ import annotations
 
+from kleene.frontends.c.reader import bitcodes
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.constants import INT as CONSTANT_INT
-from kleene.frontends.c.reader.constants import index_constant
 from kleene.frontends.c.reader.cursor import (
-    accept_word,
-    advance,
-    at_word,
-    expect,
-    go_to,
-    integer,
-    skip_group,
+    MAX_ALIGNMENT,
+    a_type,
+    add,
+    item,
+    left,
+    optional,
+    relative,
+    typed,
+    value,
 )
-from kleene.frontends.c.reader.interned import plain_constant
-from kleene.frontends.c.reader.operands import (
-    add_operand,
-    alignment,
-    typed_operand,
-    words_flags,
-)
-from kleene.frontends.c.reader.state import (
-    AT,
-    ERROR,
+from kleene.frontends.c.reader.state import FAULT, LAST_TYPE, UNKNOWN
+from kleene.frontends.c.reader.tables import (
+    I1,
     I_ABOUT,
     I_ALIGN,
     I_FLAGS,
+    I_OPCODE,
     I_SUB,
     I_TYPE,
-    KIND,
-    T_KIND,
-    T_WIDTH,
     TOP,
-    TYPES,
-    VALUE,
 )
-from kleene.frontends.c.reader.tokens import (
-    INT_TYPE,
-    INTEGER,
-    TAG,
-    WORD,
-)
-from kleene.frontends.c.reader.types import (
-    I1,
-    I32,
-    POINTER,
-    STRUCT,
-    VECTOR,
-    address_space,
-    element_type,
-    intern_type,
-    parse_type,
-    plain_type,
-    push,
-    vector_like,
-)
-from kleene.frontends.c.reader.words import (
-    FLAG_OF,
-    OPERATION_OF,
-    ORDERING_OF,
-    WORDS,
-)
-from kleene.ir.codes import ORDERING_SHIFT, Flag, Opcode
+from kleene.frontends.c.reader.types import POINTER, STRUCT, intern_type, plain_type, push
+from kleene.ir.codes import ORDERING_SHIFT, AtomicOperation, Flag, Opcode, Ordering
 
-ALLOCA, LOAD = int(Opcode.ALLOCA), int(Opcode.LOAD)
-STORE, FENCE, CMPXCHG = int(Opcode.STORE), int(Opcode.FENCE), int(Opcode.CMPXCHG)
+ALLOCA, LOAD, STORE = int(Opcode.ALLOCA), int(Opcode.LOAD), int(Opcode.STORE)
+FENCE, CMPXCHG = int(Opcode.FENCE), int(Opcode.CMPXCHG)
 ATOMICRMW = int(Opcode.ATOMICRMW)
-EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
-EXTRACTELEMENT = int(Opcode.EXTRACTELEMENT)
-SHUFFLEVECTOR = int(Opcode.SHUFFLEVECTOR)
-ATOMIC = int(Flag.ATOMIC)
+VOLATILE, ATOMIC, WEAK = int(Flag.VOLATILE), int(Flag.ATOMIC), int(Flag.WEAK)
 SCOPED = int(Flag.SCOPED)
-W_ALIGN, W_ADDRSPACE = WORDS["align"], WORDS["addrspace"]
-W_I32 = WORDS["i32"]
-W_SYNCSCOPE, W_INRANGE = WORDS["syncscope"], WORDS["inrange"]
-W_INALLOCA, W_SWIFTERROR = WORDS["inalloca"], WORDS["swifterror"]
+LAST_ORDERING, LAST_OPERATION = int(max(Ordering)), int(max(AtomicOperation))
 
 
 @no_refcount
-def ordering(t: Cells, m: Cells, row: int) -> None:
-    """Read `syncscope("…")` and an ordering, if they stand here."""
-    noinline()
-    if accept_word(t, m, W_SYNCSCOPE):
-        skip_group(t, m)
-        m[row + I_FLAGS] |= SCOPED
-    if m[KIND] == WORD and ORDERING_OF[m[VALUE]] != 0:
-        m[row + I_FLAGS] |= ORDERING_OF[m[VALUE]]
-        advance(t, m)
+def alignment(c: Cells, h: Cells) -> int:
+    """Return the next operand as log2 of an alignment, plus one."""
+    number = item(c, h)
+    if number < 0 or number > MAX_ALIGNMENT:
+        h[FAULT] = 1
+    return number
 
 
 @no_refcount
-def memory(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read alloca, load, store, fence, cmpxchg, atomicrmw."""
-    noinline()
-    if opcode == ALLOCA:
-        while at_word(m, W_INALLOCA) or at_word(m, W_SWIFTERROR):
-            advance(t, m)
-        m[row + I_ABOUT] = parse_type(t, m)
-        space = 0
-        counted = False
-        while m[KIND] == 44 and not m[ERROR]:
-            before = m[AT]
-            advance(t, m)
-            if at_word(m, W_ADDRSPACE):
-                space = address_space(t, m)
-            elif m[KIND] == INT_TYPE or at_word(m, W_I32):
-                typed_operand(t, m)
-                counted = True
-            else:
-                go_to(t, m, before)
-                break
-            if at_word(m, W_ALIGN):
-                break
-        if not counted:
-            add_operand(t, m, plain_constant(m, CONSTANT_INT, I32, 1))
-        m[row + I_ALIGN] = alignment(t, m)
-        if m[KIND] == 44:  # the address space comes after the alignment
-            before = m[AT]
-            advance(t, m)
-            if at_word(m, W_ADDRSPACE):
-                space = address_space(t, m)
-            else:
-                go_to(t, m, before)
-        m[row + I_TYPE] = plain_type(m, POINTER, space)
-        return
-    m[row + I_FLAGS] |= words_flags(t, m)
-    if opcode == LOAD:
-        m[row + I_TYPE] = parse_type(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-    elif opcode == STORE:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-    elif opcode == CMPXCHG:
-        typed_operand(t, m)
-        expect(t, m, 44)
-        held = typed_operand(t, m)
-        expect(t, m, 44)
-        typed_operand(t, m)
-        base = m[TOP]
-        push(m, held)
-        push(m, I1)
-        m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
-    elif opcode == ATOMICRMW:
-        m[row + I_SUB] = OPERATION_OF[m[VALUE]] if m[KIND] == WORD else -1
-        if m[row + I_SUB] < 0:
-            m[ERROR] = 1
-        advance(t, m)
-        typed_operand(t, m)
-        expect(t, m, 44)
-        m[row + I_TYPE] = typed_operand(t, m)
-    if opcode >= FENCE or m[row + I_FLAGS] & ATOMIC:
-        ordering(t, m, row)
-        if opcode == CMPXCHG:
-            if m[KIND] != WORD or ORDERING_OF[m[VALUE]] == 0:
-                m[ERROR] = 1
-                return
-            m[row + I_SUB] = ORDERING_OF[m[VALUE]] >> ORDERING_SHIFT
-            advance(t, m)
-    m[row + I_ALIGN] = alignment(t, m)
+def an_ordering(c: Cells, h: Cells) -> int:
+    """Return the ordering that the next operand says."""
+    number = item(c, h)
+    if number <= 0 or number > LAST_ORDERING:
+        h[FAULT] = 1
+        return 0
+    return number
 
 
 @no_refcount
-def address(t: Cells, m: Cells, row: int) -> None:
-    """Read getelementptr after its opcode."""
-    noinline()
-    while m[KIND] == WORD and (FLAG_OF[m[VALUE]] != 0 or at_word(m, W_INRANGE)):
-        m[row + I_FLAGS] |= FLAG_OF[m[VALUE]]
-        ranged = at_word(m, W_INRANGE)
-        advance(t, m)
-        if ranged:
-            skip_group(t, m)
-    m[row + I_ABOUT] = parse_type(t, m)
-    expect(t, m, 44)
-    result = typed_operand(t, m)
-    while m[KIND] == 44 and not m[ERROR]:
-        before = m[AT]
-        advance(t, m)
-        if m[KIND] == TAG:
-            go_to(t, m, before)
-            break
-        index_type = typed_operand(t, m)
-        if m[m[TYPES] + result * T_WIDTH + T_KIND] != VECTOR:
-            result = vector_like(m, index_type, result)
-    m[row + I_TYPE] = result
+def ordering(c: Cells, h: Cells) -> int:
+    """Return the flags of an ordering and the scope of it."""
+    flags = an_ordering(c, h) << ORDERING_SHIFT
+    return flags | (0 if item(c, h) == bitcodes.SYSTEM_SCOPE else SCOPED)
 
 
 @no_refcount
-def vectors_and_aggregates(t: Cells, m: Cells, row: int, opcode: int) -> None:
-    """Read extractvalue, insertvalue, and the element and shuffle instructions."""
+def allocation(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an alloca; its count is not counted back."""
     noinline()
-    whole = typed_operand(t, m)
-    m[row + I_TYPE] = whole
-    if opcode == EXTRACTVALUE or opcode == INSERTVALUE:
-        if opcode == INSERTVALUE:
-            expect(t, m, 44)
-            typed_operand(t, m)
-        inner = whole
-        while m[KIND] == 44 and not m[ERROR]:
-            before = m[AT]
-            advance(t, m)
-            if m[KIND] != INTEGER:
-                go_to(t, m, before)
-                break
-            inner = element_type(m, inner, integer(m))
-            add_operand(t, m, index_constant(t, m))
-        if opcode == EXTRACTVALUE:
-            m[row + I_TYPE] = inner
-        return
-    expect(t, m, 44)
-    typed_operand(t, m)
-    if opcode == EXTRACTELEMENT:
-        m[row + I_TYPE] = element_type(m, whole, 0)
-        return
-    expect(t, m, 44)
-    last = typed_operand(t, m)
-    if opcode == SHUFFLEVECTOR:
-        m[row + I_TYPE] = vector_like(m, last, element_type(m, whole, 0))
+    m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
+    a_type(c, h)
+    count, bits = item(c, h), item(c, h)
+    if not bits & bitcodes.ALLOCA_EXPLICIT_TYPE:  # a type that is a pointer: long ago
+        h[FAULT] = 1
+    add(m, value(h, count))
+    m[row + I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
+    if m[row + I_ALIGN] > MAX_ALIGNMENT:
+        h[FAULT] = 1
+    m[row + I_TYPE] = plain_type(m, POINTER, optional(c, h))
+
+
+@no_refcount
+def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a load."""
+    noinline()
+    m[row + I_OPCODE] = LOAD
+    add(m, typed(c, h))
+    m[row + I_TYPE] = a_type(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
+
+
+@no_refcount
+def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a store: the pointer comes first, in the text second."""
+    noinline()
+    m[row + I_OPCODE] = STORE
+    pointer = typed(c, h)
+    add(m, typed(c, h))
+    add(m, pointer)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering(c, h)
+
+
+@no_refcount
+def exchange(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a cmpxchg, which gives the value held and whether it was the expected one."""
+    noinline()
+    m[row + I_OPCODE] = CMPXCHG
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    base = m[TOP]
+    push(m, h[LAST_TYPE])
+    push(m, I1)
+    m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
+    add(m, relative(c, h))
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering(c, h)
+    m[row + I_SUB] = an_ordering(c, h)
+    m[row + I_FLAGS] |= WEAK if item(c, h) else 0
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@no_refcount
+def update(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an atomicrmw."""
+    noinline()
+    m[row + I_OPCODE] = ATOMICRMW
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    m[row + I_TYPE], m[row + I_SUB] = h[LAST_TYPE], item(c, h)
+    if m[row + I_SUB] < 0 or m[row + I_SUB] > LAST_OPERATION:
+        h[UNKNOWN] = 1
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@no_refcount
+def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read an instruction on memory; one not known is a fault."""
+    noinline()
+    if code == bitcodes.INST_LOAD or code == bitcodes.INST_LOADATOMIC:
+        load(c, h, m, row, code == bitcodes.INST_LOADATOMIC)
+    elif code == bitcodes.INST_STORE or code == bitcodes.INST_STOREATOMIC:
+        store(c, h, m, row, code == bitcodes.INST_STOREATOMIC)
+    elif code == bitcodes.INST_ALLOCA:
+        allocation(c, h, m, row)
+    elif code == bitcodes.INST_FENCE:
+        m[row + I_OPCODE], m[row + I_FLAGS] = FENCE, ordering(c, h)
+    elif code == bitcodes.INST_CMPXCHG:
+        exchange(c, h, m, row)
+    elif code == bitcodes.INST_ATOMICRMW:
+        update(c, h, m, row)
+    else:
+        h[FAULT] = 1
+    if left(h) < 0:
+        h[FAULT] = 1

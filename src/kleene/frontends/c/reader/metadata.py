@@ -1,126 +1,361 @@
-"""Debug metadata: the nodes that carry places and names, read straight from the text."""
+"""Debug metadata: nodes with places and names, attachments, debug records; metadata operands."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.bitstream import R_CODE, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, no_refcount, noinline
-from kleene.frontends.c.reader.symbols import CLASS, name_end, symbol, word_number
-from kleene.frontends.c.reader.words import NODE_COLUMN_OF
+from kleene.frontends.c.reader.constants import plain_constant
+from kleene.frontends.c.reader.cursor import go_to, item, left, typed, value
+from kleene.frontends.c.reader.state import (
+    FAULT,
+    FUNCTION,
+    GLOBAL_ROW,
+    LAST_PLACE,
+    MAX_NODES,
+    MAX_ROWS,
+    MD_DATA,
+    MD_EMPTY_EXPRESSION,
+    MD_EXPRESSION,
+    MD_KIND,
+    MD_LIST,
+    MD_SHIFT,
+    MD_STRING,
+    MD_VALUE,
+    N_GLOBALS,
+    N_MD,
+    N_MODULE_MD,
+    N_NODES,
+    N_ROWS,
+    N_VALUES,
+    STRINGS_END,
+)
+from kleene.frontends.c.reader.strings import symbol
+from kleene.frontends.c.reader.tables import (
+    A_NODE,
+    BINDINGS,
+    F_GLOBAL,
+    F_WIDTH,
+    FUNCTIONS,
+    G_DEBUG,
+    G_WIDTH,
+    GLOBALS,
+    I_DEBUG,
+    I_WIDTH,
+    INSTRUCTIONS,
+    METADATA,
+    N_BINDINGS,
+    N_INSTRUCTIONS,
+    TAG_NUMBERED,
+    V_BEFORE,
+    V_EXACT,
+    V_FUNCTION,
+    V_KIND,
+    V_VALUE,
+    V_VARIABLE,
+    V_WIDTH,
+    VALUE_TEXT,
+)
+from kleene.ir.codes import Binding, ConstantKind
 
 # Kinds of node that are kept.
 OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = range(8)
 # Columns of a node. References to nodes are kept plus one: 0 is none.
-(
-    M_KIND,
-    M_NAME,
-    M_LINKAGE,
-    M_SCOPE,
-    M_FILE,
-    M_LINE,
-    M_COLUMN,
-    M_INLINED,
-    M_VARIABLE,
-    M_FILENAME,
-    M_DIRECTORY,
-    M_ARGUMENT,
-) = range(12)
-_LARGEST = (1 << 31) - 1
-# What a column holds: a symbol, a node or a number; a value of another form is not kept.
-_SYMBOL, _NODE, _NUMBER = range(3)
-_FORM = np.full(12, _NUMBER)
-_FORM[[M_NAME, M_LINKAGE, M_FILENAME, M_DIRECTORY]] = _SYMBOL
-_FORM[[M_SCOPE, M_FILE, M_INLINED, M_VARIABLE]] = _NODE
+M_KIND, M_NAME, M_SCOPE, M_FILE, M_LINE, M_COLUMN = range(6)
+M_INLINED, M_VARIABLE, M_FILENAME, M_DIRECTORY, M_ARGUMENT, M_WIDTH = range(6, 12)
+_LARGEST, _LOW_HALF = (1 << 31) - 1, 0xFFFFFFFF
+_IS_PASSED_OVER = np.zeros(64, np.bool_)
+_IS_PASSED_OVER[
+    [bitcodes.MD_NAME, bitcodes.MD_NAMED_NODE, bitcodes.MD_INDEX, bitcodes.MD_INDEX_OFFSET]
+] = True
 
 
 @no_refcount
-def node_kind(text: Text, i: int) -> int:
-    """Return which kind of node the name at i (after `!`) is, by the letters that tell."""
-    if text[i] != 68 or text[i + 1] != 73:  # DI
-        return OTHER
-    c = text[i + 2]
-    if c == 76 and text[i + 3] == 111:  # DILocation, DILocalVariable
-        if text[i + 6] == 116:
-            return LOCATION
-        return LOCAL if text[i + 7] == 86 else OTHER
-    if c == 76:  # DILexicalBlock, DILexicalBlockFile
-        return BLOCK if text[i + 9] == 66 else OTHER
-    if c == 83:  # DISubprogram, not DISubroutineType or DISubrange
-        return SUBPROGRAM if text[i + 5] == 112 else OTHER
-    if c == 70:  # DIFile
-        return FILE
-    if c == 71 and text[i + 8] == 86:  # DIGlobalVariable, DIGlobalVariableExpression
-        return GLOBAL_EXPRESSION if text[i + 16] == 69 else GLOBAL
-    return OTHER
+def row_of(h: Cells, number: int) -> int:
+    """Return the row of the metadata of this number."""
+    row = number if number < h[N_MODULE_MD] else number + h[MD_SHIFT]
+    if number < 0 or row >= h[MAX_ROWS]:
+        h[FAULT] = 1
+        return 0
+    return row
 
 
 @no_refcount
-def field(text: Text, s: Cells, nodes: Nodes, number: int, column: int, i: int) -> int:
-    """Read a value: a string, a number or a reference; return its end."""
+def reference(c: Cells, h: Cells) -> int:
+    """Return the row that the next operand refers to, plus one; 0 for none."""
+    number = item(c, h)
+    return row_of(h, number - 1) + 1 if number else 0
+
+
+@no_refcount
+def name(c: Cells, h: Cells) -> int:
+    """Return the symbol of the text that the next operand refers to; 0 for none."""
+    row = reference(c, h) - 1
+    if row < 0:
+        return 0
+    if h[h[MD_KIND] + row] != MD_STRING:
+        h[FAULT] = 1
+        return 0
+    return h[h[MD_DATA] + row]
+
+
+@no_refcount
+def count(c: Cells, h: Cells) -> int:
+    """Return the next operand, a line or the like."""
+    return min(max(item(c, h), 0), _LARGEST)
+
+
+@no_refcount
+def new_row(h: Cells) -> int:
+    """Give the next number to a piece of metadata; return its row."""
+    row = h[N_ROWS]
+    if row >= h[MAX_ROWS]:
+        h[FAULT] = 1
+        return 0
+    h[N_ROWS] += 1
+    h[N_MD] += 1
+    return row
+
+
+@no_refcount
+def length(text: Text, place: int) -> tuple[int, int]:
+    """Return the number written at a place in bits, six at a time, and the place after it."""
+    number, shift = 0, 0
+    while True:
+        window = int(text[place >> 3]) | int(text[(place >> 3) + 1]) << 8
+        chunk = (window >> (place & 7)) & 63
+        number |= (chunk & 31) << shift
+        place += 6
+        shift += 5
+        if chunk < 32 or shift > 30:
+            return number, place
+
+
+@no_refcount
+def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
+    """Number texts: in a blob their lengths, then their letters."""
     noinline()
-    form = _FORM[column]
-    if text[i] == 34:
-        end = name_end(text, i)
-        if form == _SYMBOL:
-            nodes[number, column] = symbol(text, s, i + 1, end - (text[end - 1] == 34), True)
-        return end
-    reference = text[i] == 33
-    i += reference
-    value, start = 0, i
-    while CLASS[text[i]] & 4:
-        value = min(value * 10 + (text[i] - 48), _LARGEST)
-        i += 1
-    is_there = value < len(nodes) - 1 or not reference
-    if i > start and is_there and form == (_NODE if reference else _NUMBER):
-        nodes[number, column] = value + reference
-    return i
+    n_texts, offset = item(c, h), item(c, h)
+    first, size = item(c, h), item(c, h)
+    if n_texts < 0 or offset < 0 or size < 0 or offset > size or first + size > h[STRINGS_END]:
+        h[FAULT] = 1
+        return
+    place, letters, end = 8 * first, first + offset, first + size
+    for _ in range(n_texts):
+        if place + 6 > 8 * (first + offset):
+            h[FAULT] = 1
+            return
+        n_letters, place = length(text, place)
+        row = new_row(h)
+        if n_letters > end - letters or h[FAULT]:
+            h[FAULT] = 1
+            return
+        h[h[MD_KIND] + row] = MD_STRING
+        h[h[MD_DATA] + row] = symbol(text, s, letters, letters + n_letters)
+        letters += n_letters
 
 
 @no_refcount
-def fields(text: Text, s: Cells, nodes: Nodes, number: int, i: int) -> int:
-    """Read the keys and values between the parentheses at i; return the end of the line."""
+def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
+    """Read a place or what surrounds one."""
     noinline()
-    depth = 0
-    while text[i] != 10 and text[i] != 0:
-        c = text[i]
-        if c == 34:  # the value of a key that is not kept
-            i = name_end(text, i)
-        elif c == 40 or c == 41:
-            depth += 1 if c == 40 else -1
-            i += 1
-        elif depth == 1 and c >= 97 and c <= 122:
-            start = i
-            while CLASS[text[i]] & 2:
-                i += 1
-            column = NODE_COLUMN_OF[word_number(text, start, i)]
-            if text[i] == 58 and text[i + 1] == 32 and column >= 0:
-                i = field(text, s, nodes, number, column, i + 2)
-        else:
-            i += 1
-    return i
+    head = item(c, h)
+    if code == bitcodes.MD_LOCATION:
+        nodes[row, M_KIND] = LOCATION
+        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+        nodes[row, M_SCOPE] = row_of(h, item(c, h)) + 1
+        nodes[row, M_INLINED] = reference(c, h)
+    elif code == bitcodes.MD_SUBPROGRAM:
+        if not head & bitcodes.SUBPROGRAM_HAS_FLAGS:
+            h[FAULT] = 1
+        nodes[row, M_KIND], nodes[row, M_SCOPE] = SUBPROGRAM, reference(c, h)
+        nodes[row, M_NAME] = name(c, h)
+        reference(c, h)  # the linker's name
+        nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+    elif code == bitcodes.MD_FILE:
+        nodes[row, M_KIND] = FILE
+        nodes[row, M_FILENAME], nodes[row, M_DIRECTORY] = name(c, h), name(c, h)
+    else:
+        nodes[row, M_KIND], nodes[row, M_SCOPE] = BLOCK, reference(c, h)
+        nodes[row, M_FILE] = reference(c, h)
+        if code == bitcodes.MD_LEXICAL_BLOCK:
+            nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
 
 
 @no_refcount
-def node(text: Text, s: Cells, nodes: Nodes, i: int) -> int:
-    """Read `!12 = [distinct] !DIKind(key: value, …)` at i; return a place in the same line."""
+def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
+    """Read a variable of the source, or what ties a global to one."""
     noinline()
-    i += 1
-    if not CLASS[text[i]] & 4:
-        return i
-    number = 0
-    while CLASS[text[i]] & 4:
-        number = min(number * 10 + (text[i] - 48), _LARGEST)
-        i += 1
-    while text[i] == 32 or text[i] == 61:
-        i += 1
-    while CLASS[text[i]] & 2 or text[i] == 32:  # distinct
-        i += 1
-    if text[i] != 33 or number >= len(nodes) - 1:
-        return i
-    kind = node_kind(text, i + 1)
-    if kind == OTHER:
-        return i
-    nodes[number, M_KIND] = kind
-    while text[i] != 40 and text[i] != 10 and text[i] != 0:
-        i += 1
-    return fields(text, s, nodes, number, i)
+    head = item(c, h)
+    if code == bitcodes.MD_GLOBAL_VAR_EXPR:
+        nodes[row, M_KIND], nodes[row, M_VARIABLE] = GLOBAL_EXPRESSION, reference(c, h)
+        return
+    nodes[row, M_KIND] = LOCAL if code == bitcodes.MD_LOCAL_VAR else GLOBAL
+    nodes[row, M_SCOPE], nodes[row, M_NAME] = reference(c, h), name(c, h)
+    if code == bitcodes.MD_GLOBAL_VAR:
+        reference(c, h)  # the linker's name
+        if head >> 1 != bitcodes.GLOBAL_VAR_VERSION:
+            h[FAULT] = 1
+    elif head >> 1 != bitcodes.LOCAL_VAR_VERSION:  # no alignment: long ago
+        h[FAULT] = 1
+    nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+    if code == bitcodes.MD_LOCAL_VAR:
+        reference(c, h)  # type
+        nodes[row, M_ARGUMENT] = count(c, h)
+
+
+@no_refcount
+def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read pairs of kind and node; the first place among them is the global's in `row`."""
+    while left(h) >= 2 and not h[FAULT]:
+        kind, node = item(c, h), row_of(h, item(c, h))
+        if kind == 0 and m[row + G_DEBUG] < 0:
+            m[row + G_DEBUG] = node
+
+
+@no_refcount
+def metadata_record(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
+) -> None:
+    """Read one record of metadata."""
+    noinline()
+    code = c[record * R_WIDTH + R_CODE]
+    go_to(c, h, record)
+    if code == bitcodes.MD_STRINGS:
+        strings(text, s, c, h)
+    elif code == bitcodes.MD_GLOBAL_DECL_ATTACHMENT:
+        number = item(c, h)
+        if number < 0 or number >= h[N_GLOBALS]:
+            h[FAULT] = 1
+            return
+        attach(c, h, m, m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH)
+    elif 0 <= code < len(bitcodes.TAKES_NUMBER) and bitcodes.TAKES_NUMBER[code]:
+        node(c, h, nodes, code)
+    elif code < 0 or code >= len(bitcodes.TAKES_NUMBER) or not _IS_PASSED_OVER[code]:
+        h[FAULT] = 1
+
+
+@no_refcount
+def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
+    """Read metadata that takes a number."""
+    noinline()
+    row = new_row(h)
+    if h[FAULT]:
+        return
+    if code == bitcodes.MD_VALUE:
+        item(c, h)  # type
+        h[h[MD_KIND] + row], h[h[MD_DATA] + row] = MD_VALUE, item(c, h)
+    elif code == bitcodes.MD_EXPRESSION:
+        if item(c, h) >> 1 != bitcodes.EXPRESSION_VERSION:
+            h[FAULT] = 1
+        h[h[MD_KIND] + row] = MD_EXPRESSION if left(h) > 0 else MD_EMPTY_EXPRESSION
+    elif code == bitcodes.MD_ARG_LIST:
+        h[h[MD_KIND] + row] = MD_LIST
+    elif (
+        code == bitcodes.MD_LOCATION
+        or code == bitcodes.MD_SUBPROGRAM
+        or code == bitcodes.MD_FILE
+        or code == bitcodes.MD_LEXICAL_BLOCK
+        or code == bitcodes.MD_LEXICAL_BLOCK_FILE
+    ):
+        scope(c, h, nodes, row, code)
+    elif (
+        code == bitcodes.MD_GLOBAL_VAR
+        or code == bitcodes.MD_LOCAL_VAR
+        or code == bitcodes.MD_GLOBAL_VAR_EXPR
+    ):
+        variable(c, h, nodes, row, code)
+
+
+@no_refcount
+def attachment(c: Cells, h: Cells, m: Cells) -> None:
+    """Read an attachment; those of instructions are not about places."""
+    if left(h) & 1 == 0:
+        function = m[m[FUNCTIONS] + h[FUNCTION] * F_WIDTH + F_GLOBAL]
+        attach(c, h, m, m[GLOBALS] + function * G_WIDTH)
+
+
+ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
+METADATA_CONSTANT = int(ConstantKind.METADATA)
+
+
+@no_refcount
+def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
+    """Read where the last instruction comes from; it may be where the one before does."""
+    noinline()
+    if is_new:
+        row = h[N_NODES]
+        if row >= h[MAX_NODES]:
+            h[FAULT] = 1
+            return
+        nodes[row, M_KIND] = LOCATION
+        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+        nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
+        if nodes[row, M_SCOPE] == 0:
+            h[FAULT] = 1
+        h[LAST_PLACE] = row
+        h[N_NODES] = row + 1
+    if h[LAST_PLACE] < 0 or m[N_INSTRUCTIONS] == 0:
+        h[FAULT] = 1
+        return
+    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_PLACE]
+
+
+@no_refcount
+def bound_value(c: Cells, h: Cells) -> int:
+    """Return the value behind the metadata that the next operand names, -1 if it is no value."""
+    row = row_of(h, item(c, h))
+    if h[h[MD_KIND] + row] != MD_VALUE:
+        return -1
+    return value(h, h[h[MD_DATA] + row])
+
+
+@no_refcount
+def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
+    """Return the metadata that the next operand names as values are named: a text, or a node."""
+    noinline()
+    row = row_of(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
+    kind = h[h[MD_KIND] + row]
+    if kind == MD_STRING:
+        return plain_constant(m, METADATA_CONSTANT, METADATA, h[h[MD_DATA] + row])
+    text = A_NODE
+    if kind == MD_VALUE:
+        inside = value(h, h[h[MD_DATA] + row])
+        if inside < TAG_NUMBERED:
+            text = VALUE_TEXT - inside
+    return plain_constant(m, METADATA_CONSTANT, METADATA, text)
+
+
+@no_refcount
+def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
+    """Read which value a variable is from the last instruction on; it stands before that."""
+    noinline()
+    if code == bitcodes.DEBUG_LABEL or code == bitcodes.DEBUG_DECLARE_VALUE:
+        return
+    if m[N_INSTRUCTIONS] == 0:
+        h[FAULT] = 1
+        return
+    row_of(h, item(c, h))  # where: the variable's scope, inlined
+    variable_row, shape = row_of(h, item(c, h)), item(c, h)
+    is_exact = h[h[MD_KIND] + row_of(h, shape)] == MD_EMPTY_EXPRESSION
+    kind = VALUE
+    bound = typed(c, h) if code == bitcodes.DEBUG_VALUE_SIMPLE else bound_value(c, h)
+    if code == bitcodes.DEBUG_DECLARE:
+        kind = DECLARE
+    elif code == bitcodes.DEBUG_ASSIGN:
+        kind = ASSIGN
+        item(c, h)  # which assignment
+        item(c, h)  # the address's expression
+        if bound_value(c, h) < 0:
+            bound = -1
+    if left(h) != 0:
+        h[FAULT] = 1
+    if bound < 0 or h[FAULT]:
+        return
+    row = m[BINDINGS] + m[N_BINDINGS] * V_WIDTH
+    m[row + V_KIND], m[row + V_EXACT], m[row + V_VALUE] = kind, is_exact, bound
+    m[row + V_BEFORE], m[row + V_FUNCTION] = m[N_INSTRUCTIONS] - 1, h[FUNCTION]
+    m[row + V_VARIABLE] = variable_row
+    m[N_BINDINGS] += 1

@@ -1,128 +1,307 @@
-"""The module: attribute groups, the lines of its head, and the order of it all."""
+"""A whole file: examined before, read in compiled loops, checked after."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, entry_point, no_refcount, noinline
-from kleene.frontends.c.reader.cursor import (
-    advance,
-    at_any_word,
-    at_word,
-    expect,
-    go_to,
-    skip_line,
+import re
+
+import numpy as np
+
+from kleene.base.arrays import I64
+from kleene.base.errors import SourceError
+from kleene.frontends.c.bitcode import LLVM_MAJOR
+from kleene.frontends.c.reader import bitcodes, functions, state, strings, tables
+from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, take_apart
+from kleene.frontends.c.reader.columns import columns, unread
+from kleene.frontends.c.reader.metadata import M_WIDTH
+from kleene.frontends.c.reader.records import Plan, Records, Refused, check, examine, plan
+from kleene.ir.program import Program
+from kleene.ir.verifier import problems
+
+_WRAPPER = b"\xde\xc0\x17\x0b"
+_DEBUG_VERSION = 3
+_SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
+_ABOUT_PLACES = (bitcodes.MD_LOCATION, bitcodes.MD_COMPILE_UNIT, bitcodes.MD_SUBPROGRAM)
+_MAX_GROUPS = 1 << 20
+_CALLS = (bitcodes.INST_CALL, bitcodes.INST_INVOKE, bitcodes.INST_CALLBR)
+_SPELLING = (bitcodes.TYPE_NEW, bitcodes.CONSTANTS, bitcodes.VALUE_SYMTAB)
+_HOLDING = (  # constants in constants: see `constants.inner`
+    bitcodes.CST_AGGREGATE,
+    bitcodes.CST_BINOP,
+    bitcodes.CST_CAST,
+    bitcodes.CST_EXTRACTELT,
+    bitcodes.CST_INSERTELT,
+    bitcodes.CST_SHUFFLEVEC,
+    bitcodes.CST_SHUFVEC_EX,
+    bitcodes.CST_GEP_WITH_INRANGE,
+    bitcodes.CST_GEP,
+    bitcodes.CST_PTRAUTH_OLD,
+    bitcodes.CST_PTRAUTH,
 )
-from kleene.frontends.c.reader.functions import function_body, function_head
-from kleene.frontends.c.reader.globals import global_definition
-from kleene.frontends.c.reader.instructions import notice
-from kleene.frontends.c.reader.state import (
-    AT,
-    ERROR,
-    FULL,
-    GROUPS,
-    KIND,
-    LAYOUT,
-    N_GROUPS,
-    SOURCE_NAME,
-    TRIPLE,
-    VALUE,
-)
-from kleene.frontends.c.reader.tokens import (
-    FINISH,
-    GLOBAL,
-    NAMED,
-    NEWLINE,
-    NUMBERED,
-    QUOTED,
-    WORD,
-)
-from kleene.frontends.c.reader.types import (
-    type_definition,
-)
-from kleene.frontends.c.reader.words import GLOBAL_FLAG_OF, WORDS
-from kleene.ir.codes import GlobalFlag
-
-READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
-W_DEFINE, W_DECLARE, W_ATTRIBUTES = WORDS["define"], WORDS["declare"], WORDS["attributes"]
-W_SOURCE, W_TARGET = WORDS["source_filename"], WORDS["target"]
-W_TRIPLE, W_MEMORY = WORDS["triple"], WORDS["memory"]
-W_READ, W_WRITE, W_READWRITE = WORDS["read"], WORDS["write"], WORDS["readwrite"]
 
 
-@no_refcount
-def memory_effect(t: Cells, m: Cells) -> int:
-    """Read `(argmem: read, …)`: READ_NONE, READ_ONLY or 0."""
-    noinline()
-    reads = writes = False
-    while m[KIND] != 41 and m[KIND] != NEWLINE and m[KIND] != FINISH:
-        reads = reads or at_word(m, W_READ)
-        writes = writes or at_word(m, W_WRITE) or at_word(m, W_READWRITE)
-        advance(t, m)
-    if writes:
-        return 0
-    return READ_ONLY if reads else READ_NONE
+def read_given(raw: bytes, major: int) -> Program | None:
+    """Return the program of a file that an LLVM of this major wrote; None if it is not for us."""
+    if raw.startswith(_WRAPPER):
+        first, size = (int.from_bytes(raw[at : at + 4], "little") for at in (8, 12))
+        raw = raw[first : first + size]
+    try:
+        reading = _Reading(raw, major)
+        program = reading.program()
+    except (Refused, SourceError):  # the latter: from `assemble`, of what does not fit together
+        return None
+    return None if reading.n_unknown or problems(program) else program
 
 
-@no_refcount
-def attribute_group(t: Cells, m: Cells) -> None:
-    """Read `attributes #3 = { … }`."""
-    noinline()
-    advance(t, m)
-    group = m[VALUE]
-    flags = 0
-    while m[KIND] != NEWLINE and m[KIND] != FINISH:
-        if m[KIND] == WORD:
-            word = m[VALUE]
-            flags |= GLOBAL_FLAG_OF[word]
-            advance(t, m)
-            if word == W_MEMORY and m[KIND] == 40:
-                flags |= memory_effect(t, m)
-        else:
-            advance(t, m)
-    if group < m[N_GROUPS]:
-        m[m[GROUPS] + group] = flags
+def read_own(raw: bytes) -> Program:
+    """Return the program of bitcode that our own LLVM has written, verified and upgraded."""
+    try:
+        return _Reading(raw, LLVM_MAJOR, is_own=True).program()
+    except Refused as refusal:
+        raise unread(str(refusal)) from None
 
 
-@no_refcount
-def header_line(t: Cells, m: Cells) -> None:
-    """Read the lines that are neither global, function, type nor metadata."""
-    noinline()
-    word = m[VALUE] if m[KIND] == WORD else 0
-    if word == W_SOURCE or word == W_TARGET:
-        cell = SOURCE_NAME
-        advance(t, m)
-        if word == W_TARGET:
-            cell = TRIPLE if at_word(m, W_TRIPLE) else LAYOUT
-            advance(t, m)
-        expect(t, m, 61)
-        m[cell] = m[VALUE]
-        expect(t, m, QUOTED)
-    elif word == W_ATTRIBUTES:
-        attribute_group(t, m)
-    else:  # module asm and whatever else there may be
-        notice(m, -word - 1 if word else m[VALUE])
+def warm() -> None:
+    """Load, or compile, the loops: they are called on nothing."""
+    nothing, cells = np.zeros(64, np.uint8), np.zeros(1 << 10, np.int64)
+    strings.spell(nothing, cells, 0, 0)
+    nothing.flags.writeable = False
+    functions.read_records(nothing, cells, cells, cells, cells, cells.reshape(-1, 1), 0)
+    take_apart(b"")
 
 
-@entry_point
-def read_module(t: Cells, m: Cells) -> int:
-    """Read all tokens; return the place of the one where reading stopped, or -1."""
-    go_to(t, m, 0)
-    while m[KIND] != FINISH:
-        place = m[AT]
-        kind = m[KIND]
-        if kind == GLOBAL:
-            global_definition(t, m)
-        elif kind == NAMED or kind == NUMBERED:
-            type_definition(t, m)
-        elif at_word(m, W_DEFINE):
-            function = function_head(t, m, False)
-            if not m[ERROR]:
-                function_body(t, m, function)
-        elif at_word(m, W_DECLARE):
-            function_head(t, m, True)
-        elif at_any_word(m):
-            header_line(t, m)
-        if m[FULL] or m[ERROR]:
-            return place
-        skip_line(t, m)
-        advance(t, m)
-    return -1
+class _Reading:
+    """One file, on its way."""
+
+    def __init__(self, raw: bytes, major: int, *, is_own: bool = False) -> None:
+        """Take the bytes apart; with `is_own`, nothing is left that LLVM would upgrade or strip."""
+        stream = take_apart(raw)
+        check(stream is not None, "the bitstream is damaged")
+        assert stream
+        records = Records(stream)
+        examine(records, major)
+        self.is_own = is_own
+        self.records = records
+        self.source = records.text(bitcodes.MODULE, bitcodes.MODULE_SOURCE_FILENAME)
+        check(self.source is not None)
+        self.plan = plan(records, raw, major, is_own)
+        self.tables = _tables(records, self.plan)  # first: strings take the place of operands
+        self._bring_strings(raw)
+        n_locations = records.count(bitcodes.FUNCTION, bitcodes.INST_DEBUG_LOC)
+        self.nodes = np.zeros((self.plan.n_metadata + n_locations + 1, M_WIDTH), np.int64)
+        self.state = _state(records, self.plan)
+        self.state[state.STRINGS_END] = len(raw)
+        self.state[state.ZERO_TEXTS : state.ZERO_TEXTS + 3] = self.zeros
+        n_spelled = sum(records.count(block) for block in _SPELLING)
+        n_spelled += records.count(bitcodes.OPERAND_BUNDLE_TAGS)
+        most = 2 * n_spelled + self.plan.n_metadata + len(self.plan.order) + 64
+        self.symbols = strings.symbol_table(most)
+
+    def program(self) -> Program:
+        """Return what it says."""
+        h, m = self.state, self.tables
+        stopped = functions.read_records(
+            self.text,
+            self.symbols,
+            self.records.cells,
+            h,
+            m,
+            self.nodes,
+            len(self.records.rows),
+        )
+        if h[state.FAULT] or m[tables.ERROR] or m[tables.FULL]:
+            raise Refused(self._place(stopped))
+        check(not self.symbols[strings.SYMBOL_TABLE_FULL])
+        sorts = self.plan.order[:, state.O_SORT]
+        has_upgrades = bool((sorts == state.LIFETIME).any())
+        check(not has_upgrades or h[state.N_CREATED] == len(sorts))
+        texts = strings.strings_of(self.symbols, self.text.tobytes())
+        if not self.is_own:
+            self._check_debug_version(texts)
+        self._describe(texts)
+        names = tables.table_of(m, tables.GLOBALS, len(sorts))[:, tables.G_NAME]
+        check(len(np.unique(names)) == len(names) and names.all())
+        return columns(texts, self.nodes, m, lambda symbol: _quoted(texts[symbol]))
+
+    @property
+    def n_unknown(self) -> int:
+        """How many constants and instructions became opaque."""
+        return int(self.state[state.N_UNKNOWN])
+
+    def _place(self, record: int) -> str:
+        """Return where reading stopped, in words."""
+        if not 0 <= record < len(self.records.rows):
+            return "its parts do not fit together"
+        block, code, *_ = self.records.rows[record].tolist()
+        return f"record {record}, of code {code} in a block {block}, is not understood"
+
+    def _bring_strings(self, raw: bytes) -> None:
+        """Lay the file's bytes, the texts that we add, and those that records spell in a row."""
+        records = self.records
+        added = b"".join(self.plan.names)
+        self.zeros = []
+        for zero in strings.ZEROS:
+            self.zeros.append(((len(raw) + len(added)) << state.TEXT_SHIFT) + len(zero))
+            added += zero
+        added += b"".join(strings.spell_wide(records, len(raw) + len(added)))
+        place = len(raw) + len(added)
+        letters = np.zeros(place + strings.room_for(records) + 16, np.uint8)
+        letters[:place] = np.frombuffer(raw + added, np.uint8)
+        check(strings.spell(letters, records.cells, len(records.rows), place) >= 0)
+        letters.flags.writeable = False
+        self.text = letters
+
+    def _describe(self, texts: list[bytes]) -> None:
+        """Add what the text has in its first lines."""
+        records, m = self.records, self.tables
+        for cell, text in (
+            (tables.SOURCE_NAME, self.source),
+            (tables.TRIPLE, records.text(bitcodes.MODULE, bitcodes.MODULE_TRIPLE)),
+            (tables.LAYOUT, records.text(bitcodes.MODULE, bitcodes.MODULE_DATALAYOUT)),
+        ):
+            m[cell] = len(texts) if text else 0
+            texts += [text] if text else []
+        assembly = records.text(bitcodes.MODULE, bitcodes.MODULE_ASM)
+        if assembly:
+            notice = tables.table_of(m, tables.NOTICES, 1)[0]
+            notice[tables.N_TEXT] = len(texts)
+            texts.append(b"module")
+            notice[tables.N_COUNT] = assembly.count(b"\n") + (not assembly.endswith(b"\n"))
+            m[tables.N_NOTICES] = 1
+
+    def _check_debug_version(self, texts: list[bytes]) -> None:
+        """Refuse debug information of another version: LLVM would strip it."""
+        records = self.records
+        if not records.count(bitcodes.METADATA, *_ABOUT_PLACES):
+            return
+        names = records.of(bitcodes.METADATA, bitcodes.MD_NAME)
+        flags = [n for n in names.tolist() if records.spelled(n) == b"llvm.module.flags"]
+        check(len(flags) == 1 and records.rows[flags[0] + 1, R_CODE] == bitcodes.MD_NAMED_NODE)
+        versions = [
+            self._number(parts[2])
+            for parts in self._module_nodes(self._operands(flags[0] + 1))
+            if len(parts) == 3 and self._md_text(parts[1], texts) == b"Debug Info Version"
+        ]
+        check(versions == [_DEBUG_VERSION])
+
+    def _operands(self, record: int) -> list[int]:
+        first, end = self.records.rows[record, [R_FIRST, R_END]].tolist()
+        found: list[int] = self.records.cells[first:end].tolist()
+        return found
+
+    def _module_nodes(self, numbers: list[int]) -> list[list[int]]:
+        """Return the parts of some nodes of the module; they are numbered after its strings."""
+        records = self.records
+        found = records.of_block(bitcodes.METADATA)
+        strings = records.of(bitcodes.METADATA, bitcodes.MD_STRINGS)
+        is_ours = len(strings) > 0 and strings[0] == found[0]
+        n_texts = int(records.operand(strings[:1], 0)[0]) if is_ours else 0
+        nodes = found[bitcodes.TAKES_NUMBER[records.rows[found, R_CODE]]]
+        check(all(0 <= number - n_texts < len(nodes) for number in numbers))
+        chosen = [int(nodes[number - n_texts]) for number in numbers]
+        return [[part - 1 for part in self._operands(record)] for record in chosen]
+
+    def _md_text(self, number: int, texts: list[bytes]) -> bytes:
+        """Return the text of the module's metadata of this number, empty if it is none."""
+        h = self.state
+        check(-1 <= number < self.plan.n_metadata)
+        if number < 0 or h[h[state.MD_KIND] + number] != state.MD_STRING:
+            return b""
+        return texts[int(h[h[state.MD_DATA] + number])]
+
+    def _number(self, node: int) -> int:
+        """Return the number that metadata of the module is, -1 if it is none."""
+        h, m = self.state, self.tables
+        check(0 <= node < self.plan.n_metadata)
+        value = int(h[h[state.MD_DATA] + node])
+        check(h[h[state.MD_KIND] + node] == state.MD_VALUE)
+        check(0 <= value < h[state.N_MODULE_VALUES])
+        tagged = int(h[h[state.VALUES] + value])
+        if tagged & ~tables.TAG_MASK != tables.TAG_CONSTANT:
+            return -1
+        row = tables.table_of(m, tables.CONSTANTS, int(m[tables.N_CONSTANTS]))[
+            tagged & tables.TAG_MASK
+        ]
+        return int(row[tables.C_PAYLOAD])
+
+
+def _tables(records: Records, plan: Plan) -> I64:
+    """Return the program's tables, as large as the records can need."""
+    data = records.of(bitcodes.CONSTANTS, bitcodes.CST_DATA)
+    calls = records.of(bitcodes.FUNCTION, *_CALLS)
+    return tables.allocate(
+        tables.Sizes(
+            records=len(records.rows) + len(plan.order),
+            operands=int((records.rows[:, R_END] - records.rows[:, R_FIRST]).sum()),
+            constants=records.count(bitcodes.CONSTANTS) + int(records.n_operands(data).sum()),
+            types=records.count(bitcodes.TYPE_NEW),
+            globals=len(plan.order),
+            arguments=plan.n_arguments,
+            call_operands=int(records.n_operands(calls).sum()),
+            bundles=records.count(bitcodes.FUNCTION, bitcodes.INST_OPERAND_BUNDLE),
+            attribute_lists=records.count(bitcodes.PARAMATTR) + 1,
+        )
+    )
+
+
+def _state(records: Records, plan: Plan) -> I64:
+    """Return the state of reading, with the plan in it."""
+    n_values = plan.n_globals + plan.n_arguments + records.count(bitcodes.CONSTANTS)
+    n_values += records.count(bitcodes.FUNCTION) + 16
+    groups = records.operand(records.of_block(bitcodes.PARAMATTR_GROUP), 0)
+    n_groups = int(groups.max(initial=0)) + 1
+    check(n_groups <= _MAX_GROUPS)
+    n_types, n_tags = records.count(bitcodes.TYPE_NEW), records.count(bitcodes.OPERAND_BUNDLE_TAGS)
+    n_lists = records.count(bitcodes.PARAMATTR) + 1
+    n_inner = int(records.n_operands(records.of(bitcodes.CONSTANTS, *_HOLDING)).sum())
+    n_locations = records.count(bitcodes.FUNCTION, bitcodes.INST_DEBUG_LOC)
+    h = state.allocate(
+        {
+            state.TYPE_OF: n_types,
+            state.VALUES: n_values,
+            state.VALUE_TYPES: n_values,
+            state.VALUE_RECORDS: n_values,
+            state.WAITING: n_inner + 1,
+            state.MD_KIND: plan.n_metadata + 1,
+            state.MD_DATA: plan.n_metadata + 1,
+            state.GROUPS: n_groups * state.GROUP_WIDTH,
+            state.LISTS: n_lists,
+            state.LIST_PASSES: n_lists,
+            state.ORDER: plan.order.size,
+            state.GLOBAL_ROW: plan.n_globals,
+            state.UPGRADED: plan.n_globals,
+            state.BODIES: len(plan.bodies),
+            state.FIRST_BLOCKS: len(plan.first_blocks),
+            state.TAGS: n_tags,
+        }
+    )
+    for cell, number in (
+        (state.MAX_VALUES, n_values),
+        (state.MAX_TYPES, n_types),
+        (state.MAX_TAGS, n_tags),
+        (state.MAX_GROUPS, n_groups),
+        (state.MAX_LISTS, n_lists),
+        (state.MAX_ROWS, plan.n_metadata),
+        (state.N_NODES, plan.n_metadata),
+        (state.MAX_NODES, plan.n_metadata + n_locations),
+        (state.N_GLOBALS, plan.n_globals),
+        (state.N_ORDERED, len(plan.order)),
+        (state.MAX_BODIES, len(plan.bodies)),
+        (state.N_CREATED, int((plan.order[:, state.O_SORT] != state.LIFETIME).sum())),
+    ):
+        h[cell] = number
+    for table, column in (
+        (state.ORDER, plan.order.ravel()),
+        (state.BODIES, plan.bodies),
+        (state.FIRST_BLOCKS, plan.first_blocks),
+    ):
+        h[h[table] : h[table] + len(column)] = column
+    return h
+
+
+def _quoted(text: bytes) -> bytes:
+    """Return a text of metadata as LLVM prints it."""
+    return b'!"' + _SPECIAL.sub(_escape, text) + b'"'
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return rb"\\" if found[0] == b"\\" else b"\\%02X" % found[0][0]

@@ -1,33 +1,33 @@
-"""Types: parsed from the text and made once each (hash-consed).
-
-No function here calls itself (Numba does not cache such ones soundly): what is unfinished waits in
-frames on the heap, so nesting of any depth is read.
-"""
+"""Types, each made once (hash-consed), and the tags of bundles."""
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.cursor import (
-    accept,
-    accept_word,
-    advance,
-    at_word,
-    excerpt,
-    expect,
-    expect_word,
-    integer,
-    skip_group,
-)
+import numpy as np
+
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.bitstream import R_CODE, R_FIRST, R_WIDTH
+from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
+from kleene.frontends.c.reader.cursor import a_type, go_to, item, left, optional
 from kleene.frontends.c.reader.state import (
-    AT,
+    FAULT,
+    MAX_TAGS,
+    MAX_TYPES,
+    N_NAMELESS,
+    N_TAGS,
+    N_TYPES,
+    TAGS,
+    TYPE_NAME,
+    TYPE_OF,
+)
+from kleene.frontends.c.reader.strings import symbol_of
+from kleene.frontends.c.reader.tables import (
     ELEMENTS,
     ERROR,
-    FRAME,
-    FRAMES,
     FULL,
-    KIND,
+    I1,
+    I32,
     N_ELEMENTS,
-    N_TYPES,
+    PTR,
     SIMPLE,
     STACK,
     T_BITS,
@@ -41,35 +41,35 @@ from kleene.frontends.c.reader.state import (
     TOP,
     TYPE_TABLE,
     TYPES,
-    VALUE,
-    X_BASE,
-    X_FLAGS,
-    X_PAYLOAD,
-    X_SORT,
-    X_WIDTH,
+    VOID,
 )
-from kleene.frontends.c.reader.tokens import (
-    ELLIPSIS,
-    INT_TYPE,
-    INTEGER,
-    NAMED,
-    NUMBERED,
-    WIDE,
-    WORD,
-)
-from kleene.frontends.c.reader.words import SIMPLE_TYPE_OF, WORDS
+from kleene.frontends.c.reader.tables import N_TYPES as N_INTERNED
 from kleene.ir.codes import TypeFlag, TypeKind
 from kleene.kernels.bits import mix
 
 INT, POINTER, ARRAY = int(TypeKind.INT), int(TypeKind.POINTER), int(TypeKind.ARRAY)
-VECTOR, STRUCT = int(TypeKind.VECTOR), int(TypeKind.STRUCT)
-FUNCTION, OTHER = int(TypeKind.FUNCTION), int(TypeKind.OTHER)
+VECTOR, STRUCT, FUNCTION = int(TypeKind.VECTOR), int(TypeKind.STRUCT), int(TypeKind.FUNCTION)
+OTHER = int(TypeKind.OTHER)
 PACKED, VARARG = int(TypeFlag.PACKED), int(TypeFlag.VARARG)
 OPAQUE, SCALABLE = int(TypeFlag.OPAQUE), int(TypeFlag.SCALABLE)
-VOID, PTR, I1, I32 = (SIMPLE[word] for word in ("void", "ptr", "i1", "i32"))
-METADATA, TOKEN = SIMPLE["metadata"], SIMPLE["token"]
-W_X, W_VSCALE, W_ADDRSPACE = WORDS["x"], WORDS["vscale"], WORDS["addrspace"]
-W_TARGET, W_TYPE, W_OPAQUE = WORDS["target"], WORDS["type"], WORDS["opaque"]
+_MAX_BITS = 1 << 24  # LLVM's own limit on integers
+# Types of one word, by their code.
+_SIMPLE_OF = np.full(bitcodes.N_CODES, -1, np.int64)
+for _code, _word in (
+    (bitcodes.TYPE_VOID, "void"),
+    (bitcodes.TYPE_FLOAT, "float"),
+    (bitcodes.TYPE_DOUBLE, "double"),
+    (bitcodes.TYPE_LABEL, "label"),
+    (bitcodes.TYPE_HALF, "half"),
+    (bitcodes.TYPE_X86_FP80, "x86_fp80"),
+    (bitcodes.TYPE_FP128, "fp128"),
+    (bitcodes.TYPE_PPC_FP128, "ppc_fp128"),
+    (bitcodes.TYPE_METADATA, "metadata"),
+    (bitcodes.TYPE_TOKEN, "token"),
+    (bitcodes.TYPE_BFLOAT, "bfloat"),
+    (bitcodes.TYPE_X86_AMX, "x86_amx"),
+):
+    _SIMPLE_OF[_code] = SIMPLE[_word]
 
 
 @no_refcount
@@ -83,7 +83,7 @@ def push(m: Cells, item: int) -> None:
 def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Append a type whose elements are the stack from `base` on; return its id."""
     noinline()
-    new = m[N_TYPES]
+    new = m[N_INTERNED]
     if (new + 2) * 10 > m[TABLE_SIZE] * 7:
         m[FULL] = 1
         m[ERROR] = 1
@@ -95,7 +95,7 @@ def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -
     m[row + T_KIND], m[row + T_FLAGS], m[row + T_NAME] = kind, flags, name
     m[row + T_BITS], m[row + T_FIRST], m[row + T_COUNT] = bits, first, count
     m[N_ELEMENTS] = first + count
-    m[N_TYPES] = new + 1
+    m[N_INTERNED] = new + 1
     return new
 
 
@@ -121,7 +121,7 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     """Return the type of this shape, its elements the stack from `base` on, which is popped.
 
     A type with a name is found by its name alone. While reading, the name of a struct is its symbol
-    plus one, or minus its number less one; that of a target's type is its excerpt plus one.
+    plus one, or minus its number less one.
     """
     noinline()
     if m[ERROR]:  # half a type is none
@@ -187,161 +187,105 @@ def element_type(m: Cells, type_id: int, index: int) -> int:
 
 
 @no_refcount
-def address_space(t: Cells, m: Cells) -> int:
-    """Return the number in `addrspace(N)` if it stands here, else 0."""
+def elements(c: Cells, h: Cells, m: Cells) -> None:
+    """Push the types that the rest of the record names."""
+    while left(h) > 0 and not h[FAULT]:
+        push(m, a_type(c, h))
+
+
+@no_refcount
+def struct_name(h: Cells) -> int:
+    """Return the name of the struct at hand as `intern_type` takes it; one without is numbered."""
+    name = h[TYPE_NAME]
+    h[TYPE_NAME] = 0
+    if name:
+        return name + 1
+    h[N_NAMELESS] += 1
+    return -h[N_NAMELESS]
+
+
+@no_refcount
+def target_type(c: Cells, h: Cells, m: Cells) -> int:
+    """Return a target's type: its elements are its name, a count, so many types, then numbers."""
     noinline()
-    if not accept_word(t, m, W_ADDRSPACE):
+    base, count = m[TOP], item(c, h)
+    push(m, h[TYPE_NAME])
+    push(m, count)
+    h[TYPE_NAME] = 0
+    if count < 0 or count > left(h):
+        h[FAULT] = 1
         return 0
-    expect(t, m, 40)
-    space = integer(m)
-    expect(t, m, INTEGER)
-    expect(t, m, 41)
-    return space
+    for _ in range(count):
+        push(m, a_type(c, h))
+    while left(h) > 0:
+        push(m, item(c, h))
+    return intern_type(m, OTHER, 0, 0, 0, base)
 
 
 @no_refcount
-def starts_type(m: Cells) -> bool:
-    """Return whether the present token can begin a type."""
-    kind = m[KIND]
-    if kind == WORD:
-        return SIMPLE_TYPE_OF[m[VALUE]] >= 0 or m[VALUE] == W_TARGET
-    if kind == INT_TYPE or kind == NAMED or kind == NUMBERED:
-        return True
-    return kind == 91 or kind == 60 or kind == 123
-
-
-@no_refcount
-def leaf_type(t: Cells, m: Cells) -> int:
-    """Read a type that is one word or name; return -1 if none stands here."""
+def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
+    """Return the type that the record at hand describes."""
     noinline()
-    kind, word, place = m[KIND], m[VALUE], m[AT]
-    if kind == INT_TYPE:
-        advance(t, m)
-        return plain_type(m, INT, word)
-    if kind == NAMED or kind == NUMBERED:  # a struct; one without a name has a number
-        advance(t, m)
-        return intern_type(m, STRUCT, OPAQUE, word + 1 if kind == NAMED else -word - 1, 0, m[TOP])
-    if kind != WORD:
-        return -1
-    if SIMPLE_TYPE_OF[word] >= 0:
-        advance(t, m)
-        if SIMPLE_TYPE_OF[word] == PTR and at_word(m, W_ADDRSPACE):
-            return plain_type(m, POINTER, address_space(t, m))
-        return SIMPLE_TYPE_OF[word]
-    if word == W_TARGET:
-        advance(t, m)
-        skip_group(t, m)
-        return intern_type(m, OTHER, 0, excerpt(t, m, place) + 1, 0, m[TOP])
-    m[ERROR] = 1
-    return VOID
+    base = m[TOP]
+    if code < len(_SIMPLE_OF) and _SIMPLE_OF[code] >= 0:
+        return _SIMPLE_OF[code]
+    if code == bitcodes.TYPE_INTEGER or code == bitcodes.TYPE_POINTER:
+        number = item(c, h)
+        if number < 0 or number > _MAX_BITS:
+            h[FAULT] = 1
+        return plain_type(m, INT if code == bitcodes.TYPE_INTEGER else POINTER, number)
+    if code == bitcodes.TYPE_ARRAY or code == bitcodes.TYPE_VECTOR:
+        count = item(c, h)
+        push(m, a_type(c, h))
+        is_vector = code == bitcodes.TYPE_VECTOR
+        flags = SCALABLE if is_vector and optional(c, h) else 0
+        if is_vector and count <= 0:
+            h[FAULT] = 1
+        count = max(count, 0)  # more than 2^63 elements are none
+        return intern_type(m, VECTOR if is_vector else ARRAY, flags, 0, count, base)
+    if code == bitcodes.TYPE_FUNCTION:
+        flags = VARARG if item(c, h) else 0
+        elements(c, h, m)
+        if m[TOP] == base:
+            h[FAULT] = 1
+        return intern_type(m, FUNCTION, flags, 0, 0, base)
+    if code == bitcodes.TYPE_STRUCT_ANON:
+        flags = PACKED if item(c, h) else 0
+        elements(c, h, m)
+        return intern_type(m, STRUCT, flags, 0, 0, base)
+    if code == bitcodes.TYPE_STRUCT_NAMED or code == bitcodes.TYPE_OPAQUE:
+        flags = OPAQUE if code == bitcodes.TYPE_OPAQUE else 0
+        flags |= PACKED if item(c, h) else 0
+        if code == bitcodes.TYPE_STRUCT_NAMED:
+            elements(c, h, m)
+        return intern_type(m, STRUCT, flags, struct_name(h), 0, base)
+    if code == bitcodes.TYPE_TARGET:
+        return target_type(c, h, m)
+    h[FAULT] = 1
+    return 0
 
 
 @no_refcount
-def open_frame(m: Cells, sort: int) -> int:
-    """Begin something unfinished; return its frame."""
-    frame = m[FRAMES] + m[FRAME] * X_WIDTH
-    m[FRAME] += 1
-    m[frame : frame + X_WIDTH] = 0
-    m[frame + X_SORT], m[frame + X_BASE] = sort, m[TOP]
-    return frame
-
-
-@no_refcount
-def open_type(t: Cells, m: Cells) -> None:
-    """Read the head of `[N x T]`, `<N x T>`, `{T, …}` or `<{T, …}>` and open its frame."""
+def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Read one record of the table of types."""
     noinline()
-    bracket = m[KIND]
-    flags = 0
-    if bracket == 60:
-        advance(t, m)
-    if m[KIND] == 123:
-        advance(t, m)
-        frame = open_frame(m, STRUCT)
-        m[frame + X_FLAGS] = PACKED if bracket == 60 else 0
+    code = c[record * R_WIDTH + R_CODE]
+    if code == bitcodes.TYPE_STRUCT_NAME:
+        h[TYPE_NAME] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
+    elif code != bitcodes.TYPE_NUMENTRY:
+        go_to(c, h, record)
+        if h[N_TYPES] >= h[MAX_TYPES]:
+            h[FAULT] = 1
+            return
+        h[h[TYPE_OF] + h[N_TYPES]] = one_type(c, h, m, code)
+        h[N_TYPES] += 1
+
+
+@no_refcount
+def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
+    """Note the tag that bundles name by its number."""
+    if h[N_TAGS] >= h[MAX_TAGS] or c[record * R_WIDTH + R_CODE] != bitcodes.BUNDLE_TAG:
+        h[FAULT] = 1
         return
-    if bracket == 91:
-        advance(t, m)
-    elif accept_word(t, m, W_VSCALE):
-        expect_word(t, m, W_X)
-        flags = SCALABLE
-    frame = open_frame(m, ARRAY if bracket == 91 else VECTOR)
-    m[frame + X_FLAGS], m[frame + X_PAYLOAD] = flags, integer(m)
-    if m[KIND] == WIDE:  # `assemble` turns the symbol into the number
-        m[frame + X_PAYLOAD] = -m[VALUE] - 1
-        advance(t, m)
-    else:
-        expect(t, m, INTEGER)
-    expect_word(t, m, W_X)
-
-
-@no_refcount
-def close_type(t: Cells, m: Cells, frame: int) -> int:
-    """Read the end of the type in `frame`; return it."""
-    noinline()
-    sort, flags = m[frame + X_SORT], m[frame + X_FLAGS]
-    if sort == FUNCTION:
-        if accept(t, m, ELLIPSIS):
-            flags = VARARG
-        expect(t, m, 41)
-    elif sort == ARRAY:
-        expect(t, m, 93)
-    else:
-        if sort == STRUCT:
-            expect(t, m, 125)
-        if sort == VECTOR or flags == PACKED:
-            expect(t, m, 62)
-    m[FRAME] -= 1
-    return intern_type(m, sort, flags, 0, m[frame + X_PAYLOAD], m[frame + X_BASE])
-
-
-@no_refcount
-def parse_type(t: Cells, m: Cells) -> int:
-    """Read a type; the token after it becomes the present one."""
-    noinline()
-    top, frames = m[TOP], m[FRAME]
-    while not m[ERROR]:
-        result = leaf_type(t, m)
-        if result < 0:
-            if m[KIND] != 91 and m[KIND] != 60 and m[KIND] != 123:
-                m[ERROR] = 1
-                break
-            open_type(t, m)
-            if m[KIND] != 125:
-                continue  # to the first element
-            result = close_type(t, m, m[FRAMES] + (m[FRAME] - 1) * X_WIDTH)  # {}
-        while not m[ERROR]:
-            if m[KIND] == 40:  # result (parameters)
-                advance(t, m)
-                frame = open_frame(m, FUNCTION)
-                push(m, result)
-                if m[KIND] != 41 and m[KIND] != ELLIPSIS:
-                    break  # to the first parameter
-                result = close_type(t, m, frame)
-                continue
-            if m[FRAME] == frames:
-                return result
-            frame = m[FRAMES] + (m[FRAME] - 1) * X_WIDTH
-            push(m, result)
-            if accept(t, m, 44) and m[KIND] != ELLIPSIS:
-                break  # to the next element
-            result = close_type(t, m, frame)
-    m[TOP], m[FRAME] = top, frames
-    return VOID
-
-
-@no_refcount
-def type_definition(t: Cells, m: Cells) -> None:
-    """Read `%name = type …`, the name being the present token."""
-    noinline()
-    name = m[VALUE] + 1 if m[KIND] == NAMED else -m[VALUE] - 1
-    advance(t, m)
-    expect(t, m, 61)
-    expect_word(t, m, W_TYPE)
-    named = m[TYPES] + intern_type(m, STRUCT, OPAQUE, name, 0, m[TOP]) * T_WIDTH
-    if accept_word(t, m, W_OPAQUE):
-        return
-    shape = m[TYPES] + parse_type(t, m) * T_WIDTH
-    if m[ERROR]:
-        return
-    m[named + T_FLAGS] = m[shape + T_FLAGS]
-    m[named + T_FIRST], m[named + T_COUNT] = m[shape + T_FIRST], m[shape + T_COUNT]
+    h[h[TAGS] + h[N_TAGS]] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
+    h[N_TAGS] += 1

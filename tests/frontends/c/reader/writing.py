@@ -1,12 +1,18 @@
-"""A writer of bitstreams: blocks, records and abbreviations to bytes, for tests of the reader."""
+"""A writer of bitstreams: blocks, records and abbreviations to bytes, for tests of the reader.
+
+`edited` takes a file apart, has its records changed, and writes it again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, take_apart
+
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"
-FIXED, VBR, ARRAY, CHAR6 = 1, 2, 3, 4
+FIXED, VBR, ARRAY, CHAR6, BLOB = 1, 2, 3, 4, 5
 Part = tuple[int, int]  # encoding (0: literal), and its width or value
 
 
@@ -17,6 +23,7 @@ class Record:
     code: int
     operands: list[int]
     shape: tuple[Part, ...] | None = None
+    blob: bytes = b""  # if the abbreviation ends in one
 
 
 @dataclass
@@ -116,6 +123,12 @@ def _record(bits: Bits, record: Record, width: int, known: list[tuple[Part, ...]
     bits.write(4 + known.index(record.shape), width)
     numbers = [record.code, *record.operands]
     for place, part in enumerate(record.shape):
+        if part[0] == BLOB:
+            bits.variable(len(record.blob), 6)
+            bits.align()
+            bits.write(int.from_bytes(record.blob, "little"), 8 * len(record.blob))
+            bits.align()
+            return
         if part[0] == ARRAY:
             bits.variable(len(numbers) - place, 6)
             for number in numbers[place:]:
@@ -135,3 +148,41 @@ def _define(bits: Bits, shape: tuple[Part, ...], width: int) -> None:
         bits.write(encoding, 3)
         if encoding in (FIXED, VBR):
             bits.variable(argument, 5)
+
+
+_BLOB_AFTER = {  # how many operands come before the blob, by block and code
+    (bitcodes.STRTAB, bitcodes.STRTAB_BLOB): 0,
+    (bitcodes.METADATA, bitcodes.MD_STRINGS): 2,
+}
+
+
+def edited(raw: bytes, change: Callable[[list[tuple[int, Record]]], None]) -> bytes:
+    """Return a file after `change` has had its records, each with the block it is in."""
+    stream = take_apart(raw)
+    assert stream is not None
+    records: list[tuple[int, Record]] = []
+    top = Block(-1)
+    open_blocks = [top]
+    for block, code, first, end in stream.records.tolist():
+        if code == ENTER:
+            inner = Block(block, 6)
+            open_blocks[-1].inside.append(inner)
+            open_blocks.append(inner)
+        elif code == LEAVE:
+            open_blocks.pop()
+        elif block != bitcodes.BLOCKINFO:
+            operands = [cell & (1 << 64) - 1 for cell in stream.cells[first:end].tolist()]
+            record = _with_blob(raw, block, code, operands)
+            open_blocks[-1].inside.append(record)
+            records.append((block, record))
+    change(records)
+    return written([block for block in top.inside if isinstance(block, Block)])
+
+
+def _with_blob(raw: bytes, block: int, code: int, operands: list[int]) -> Record:
+    n_before = _BLOB_AFTER.get((block, code))
+    if n_before is None:
+        return Record(code, operands)
+    start, size = operands[n_before:]
+    shape = ((0, code), *[(VBR, 6)] * n_before, (BLOB, 0))
+    return Record(code, operands[:n_before], shape, raw[start : start + size])

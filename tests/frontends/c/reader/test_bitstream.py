@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.frontends.c.reader.bits.stream import ENTER, LEAVE, Stream, take_apart
-from tests.frontends.c.reader.bits.writing import (
+from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, Stream, take_apart
+from tests.frontends.c.reader.writing import (
     ARRAY,
     CHAR6,
     FIXED,

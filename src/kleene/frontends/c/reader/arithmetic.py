@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader.bits.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.bits.cursor import (
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.constants import T_FLOAT, T_VECTOR, element_of, kind_of
+from kleene.frontends.c.reader.cursor import (
     a_type,
+    add,
+    fast_math,
     item,
     optional,
     relative,
     typed,
 )
-from kleene.frontends.c.reader.bits.rows import add, fast_math
-from kleene.frontends.c.reader.bits.scalars import T_FLOAT, T_VECTOR, element_of, kind_of
-from kleene.frontends.c.reader.bits.state import LAST_TYPE, UNKNOWN
-from kleene.frontends.c.reader.state import (
+from kleene.frontends.c.reader.state import LAST_TYPE, UNKNOWN
+from kleene.frontends.c.reader.tables import (
+    I1,
     I_FLAGS,
     I_OPCODE,
     I_SUB,
     I_TYPE,
 )
-from kleene.frontends.c.reader.types import (
-    I1,
-    vector_like,
-)
+from kleene.frontends.c.reader.types import vector_like
 from kleene.ir.codes import Flag, Opcode, Predicate
 
 ICMP, FCMP = int(Opcode.ICMP), int(Opcode.FCMP)
@@ -82,7 +82,6 @@ _CAST_OF = np.array(
     ],
     np.int64,
 )
-_FIRST_INTEGER_PREDICATE = 32
 _PREDICATE_OF = np.array(
     [
         Predicate.EQ,
@@ -180,7 +179,7 @@ def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
         if predicate < 0 or predicate > 15:
             h[UNKNOWN] = 1
         return
-    predicate -= _FIRST_INTEGER_PREDICATE
+    predicate -= bitcodes.FIRST_ICMP_PREDICATE
     if predicate < 0 or predicate >= len(_PREDICATE_OF):
         h[UNKNOWN] = 1
         return

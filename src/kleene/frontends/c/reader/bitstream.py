@@ -1,10 +1,16 @@
 """The bitstream taken apart: every record of every block, in order, as plain integers.
 
 The format is LLVM's: blocks within blocks, records of a code and operands, and abbreviations that
-say how a record is written ("LLVM Bitcode File Format", section Bitstream). `cells` holds a row of
-four a record: block, code, first operand and end; the operands lie behind the rows, in the same
-array. Entering and leaving a block are rows of their own. A blob is two operands, its first byte
-and its length.
+say how a record is written ("LLVM Bitcode File Format", section Bitstream).
+
+    bytes   42 43 C0 DE | 35 14 00 00 05 00 00 00 | 62 0C 30 24 …
+            magic         enter block 13, 5 words   records, as abbreviations say
+
+    c       block code first end | block code first end | …   | operands of the first | …
+            one row of four cells for each record              from `first` to `end`
+
+Entering and leaving a block are rows of their own. A blob is two operands, its first byte and its
+length.
 
 Whatever the bytes say, nothing is read past their end, nothing written past a table's, and every
 turn of a loop consumes bits or fills a table: damage is a fault, and no records come out.
@@ -15,25 +21,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.frontends.c.reader.bits.bitstream import (
-    FAULT,
-    LIMIT,
-    MOST_BITS,
-    PLACE,
-    align,
-    peek,
-    take,
-    variable,
-)
-from kleene.frontends.c.reader.bits.compiled import Cells, Words, entry_point, no_refcount, noinline
+from kleene.base.arrays import I64
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.compiled import Cells, Words, entry_point, no_refcount, noinline
+from kleene.kernels.bits import funnel
 
 # Columns of a record, and the codes of the rows that are none.
 R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
 ENTER, LEAVE = -1, -2
 
-# Single cells of the reading's state `b`, after those of `bitstream`, …
+# Single cells of the state `b`, …
+PLACE, LIMIT, FAULT = range(3)  # in bits: of the next one, of the end
 (
     N_RECORDS,
     MAX_RECORDS,
@@ -48,7 +47,7 @@ ENTER, LEAVE = -1, -2
     FULL,  # whether the fault is that a table was too small
 ) = range(3, 14)
 # … and its tables: abbreviations by first part and count; parts by encoding and value; what
-# BLOCKINFO defines for a block; the abbreviations known here; open blocks.
+# BLOCKINFO defines for a block; the abbreviations known here; the blocks that are open.
 _MAX_ABBREVIATIONS, _MAX_PARTS, _MAX_SHARED, _MAX_DEPTH = 4096, 65536, 1024, 16
 ABBREVIATIONS = 16
 PARTS = ABBREVIATIONS + 2 * _MAX_ABBREVIATIONS
@@ -58,14 +57,15 @@ FRAMES = SCOPE + _MAX_ABBREVIATIONS
 F_BLOCK, F_WIDTH, F_END, F_SCOPE, F_ABBREVIATIONS, F_PARTS, F_SIZE = range(7)
 _SIZE = FRAMES + (_MAX_DEPTH + 1) * F_SIZE
 
-_LITERAL, _FIXED, _VBR, _ARRAY, _CHAR6, _BLOB = range(6)
-_BLOCKINFO = 0
+_LITERAL, _FIXED, _VBR = bitcodes.LITERAL, bitcodes.FIXED, bitcodes.VBR
+_ARRAY, _CHAR6, _BLOB = bitcodes.ARRAY, bitcodes.CHAR6, bitcodes.BLOB
+_BLOCKINFO = bitcodes.BLOCKINFO
+_MAGIC_BITS, _MAX_BITS = 32, 64
 # Blocks that say nothing about the program: orders of uses, summaries, the linker's symbols.
-_SKIPPED = np.zeros(32, np.bool_)
-_SKIPPED[[18, 19, 20, 24, 25]] = True
-_LETTERS = np.frombuffer(
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", np.uint8
-).astype(np.int64)
+_SKIPPED = np.zeros(bitcodes.N_BLOCKS, np.bool_)
+_SKIPPED[[bitcodes.USELIST, bitcodes.MODULE_STRTAB, bitcodes.GLOBALVAL_SUMMARY]] = True
+_SKIPPED[[bitcodes.FULL_LTO_GLOBALVAL_SUMMARY, bitcodes.SYMTAB]] = True
+_LETTERS = np.frombuffer(bitcodes.CHAR6_LETTERS, np.uint8).astype(np.int64)
 # Bits a record and bits an operand: compilers write 50 to 80 and 10 to 15, but a large array of two
 # addresses takes two bits an element. Fewer than the last nobody writes.
 _DENSITIES = ((32, 6), (8, 3), (2, 1))
@@ -74,13 +74,69 @@ _DENSITIES = ((32, 6), (8, 3), (2, 1))
 class Stream(NamedTuple):
     """A file taken apart."""
 
-    cells: NDArray[np.int64]
+    cells: I64
     n_records: int
 
     @property
-    def records(self) -> NDArray[np.int64]:
+    def records(self) -> I64:
         """The rows, as a matrix."""
         return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
+
+
+@no_refcount
+def wrapped(number: int) -> int:
+    """Return the low 64 bits of a number, as a signed one: in compiled code, the number itself."""
+    return funnel(number, 0, 0)
+
+
+@no_refcount
+def take(words: Words, b: Cells, width: int) -> int:
+    """Return the next `width` bits, at most 64; past the end it is a fault."""
+    place = b[PLACE]
+    if width > b[LIMIT] - place:
+        b[FAULT] = 1
+        return 0
+    if width == 0:
+        return 0
+    b[PLACE] = place + width
+    word, shift = place >> 6, place & 63
+    value = funnel(words[word], words[word + 1], shift)
+    return value if width == _MAX_BITS else value & ((1 << width) - 1)
+
+
+@no_refcount
+def variable(words: Words, b: Cells, width: int) -> int:
+    """Return the next variable-width number: chunks whose top bit says that more follow."""
+    if width < 2 or width > 32:
+        b[FAULT] = 1
+        return 0
+    top = 1 << (width - 1)
+    chunk = take(words, b, width)
+    value, shift = chunk & (top - 1), width - 1
+    while chunk & top:
+        if shift >= _MAX_BITS:
+            b[FAULT] = 1
+            return 0
+        chunk = take(words, b, width)
+        value |= (chunk & (top - 1)) << shift
+        shift += width - 1
+    return wrapped(value)
+
+
+@no_refcount
+def align(b: Cells) -> None:
+    """Move to the next multiple of 32 bits."""
+    b[PLACE] = (b[PLACE] + 31) & ~31
+    if b[PLACE] > b[LIMIT]:
+        b[FAULT] = 1
+        b[PLACE] = b[LIMIT]
+
+
+@no_refcount
+def peek(words: Words, place: int) -> int:
+    """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
+    word, shift = place >> 6, place & 63
+    return funnel(words[word], words[word + 1], shift)
 
 
 @no_refcount
@@ -147,14 +203,14 @@ def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     for i in range(at, at + count):
         value, shift = 0, 0
         window = peek(words, place)
-        while window & top and shift < MOST_BITS:
+        while window & top and shift < _MAX_BITS:
             value |= (window & mask) << shift
             shift += width - 1
             place += width
             window = peek(words, min(place, limit))
-        c[i] = value | (window & mask) << (shift & 63)
+        c[i] = wrapped(value | (window & mask) << (shift & 63))
         place += width
-        if place > limit or shift >= MOST_BITS:
+        if place > limit or shift >= _MAX_BITS:
             b[FAULT] = 1
             return
     b[PLACE], b[N_CELLS] = place, at + count
@@ -193,7 +249,7 @@ def blob(words: Words, c: Cells, b: Cells) -> None:
 
 
 @no_refcount
-def plain_record(words: Words, c: Cells, b: Cells) -> None:
+def unabbreviated_record(words: Words, c: Cells, b: Cells) -> None:
     """Append a record written without an abbreviation."""
     noinline()
     open_record(c, b, record_code(b, variable(words, b, 6)))
@@ -202,7 +258,7 @@ def plain_record(words: Words, c: Cells, b: Cells) -> None:
 
 
 @no_refcount
-def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
+def abbreviated_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
     """Append a record written as an abbreviation says; its first scalar is the code."""
     noinline()
     row = ABBREVIATIONS + 2 * abbreviation
@@ -226,7 +282,7 @@ def short_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
 
 
 @no_refcount
-def define(words: Words, b: Cells) -> None:
+def define_abbreviation(words: Words, b: Cells) -> None:
     """Read an abbreviation: for this block, or in BLOCKINFO for the blocks it speaks of."""
     noinline()
     count, new = variable(words, b, 5), b[N_ABBREVIATIONS]
@@ -247,7 +303,7 @@ def define(words: Words, b: Cells) -> None:
             is_last = i == count - 1
             bad_array = encoding == _ARRAY and i != count - 2
             bad_blob = encoding == _BLOB and not is_last
-            bad_width = value < 0 or value > MOST_BITS or (encoding == _VBR and value < 2)
+            bad_width = value < 0 or value > _MAX_BITS or (encoding == _VBR and value < 2)
             if encoding < _FIXED or encoding > _BLOB or bad_array or bad_blob or bad_width:
                 b[FAULT] = 1
                 return
@@ -323,7 +379,7 @@ def leave(c: Cells, b: Cells) -> None:
 def subject(c: Cells, b: Cells) -> None:
     """Note the block that BLOCKINFO's last record says its abbreviations are for."""
     row = (b[N_RECORDS] - 1) * R_WIDTH
-    if not b[FAULT] and c[row + R_CODE] == 1 and c[row + R_END] > c[row + R_FIRST]:
+    if not b[FAULT] and c[row + R_CODE] == bitcodes.SETBID and c[row + R_END] > c[row + R_FIRST]:
         b[ABOUT] = c[c[row + R_FIRST]]
 
 
@@ -338,19 +394,20 @@ def flatten(words: Words, c: Cells, b: Cells) -> None:
         known = b[N_SCOPE] - b[frame + F_SCOPE]
         if b[FAULT]:
             return
-        if code == 1:
+        if code == bitcodes.ENTER_SUBBLOCK:
             enter(words, c, b)
-        elif b[DEPTH] == 0 or code >= known + 4:
+        elif b[DEPTH] == 0 or code >= known + bitcodes.FIRST_ABBREV:
             b[FAULT] = 1
-        elif code == 0:
+        elif code == bitcodes.END_BLOCK:
             leave(c, b)
-        elif code == 2:
-            define(words, b)
+        elif code == bitcodes.DEFINE_ABBREV:
+            define_abbreviation(words, b)
         else:
-            if code == 3:
-                plain_record(words, c, b)
+            if code == bitcodes.UNABBREV_RECORD:
+                unabbreviated_record(words, c, b)
             else:
-                short_record(words, c, b, b[SCOPE + b[frame + F_SCOPE] + code - 4])
+                number = code - bitcodes.FIRST_ABBREV
+                abbreviated_record(words, c, b, b[SCOPE + b[frame + F_SCOPE] + number])
             if b[frame + F_BLOCK] == _BLOCKINFO:
                 subject(c, b)
 
@@ -362,7 +419,7 @@ def take_apart(raw: bytes) -> Stream | None:
         max_records = 8 * len(raw) // record_bits + 16
         cells = np.empty(max_records * R_WIDTH + 8 * len(raw) // operand_bits + 16, np.int64)
         state = np.zeros(_SIZE, np.int64)
-        state[PLACE], state[LIMIT] = 32, 8 * len(raw)
+        state[PLACE], state[LIMIT] = _MAGIC_BITS, 8 * len(raw)
         state[MAX_RECORDS], state[N_CELLS] = max_records, max_records * R_WIDTH
         state[MAX_CELLS] = len(cells)
         state[FRAMES + F_BLOCK], state[FRAMES + F_WIDTH] = -1, 2

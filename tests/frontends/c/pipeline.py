@@ -1,4 +1,4 @@
-"""The road from paths to the text of one module, and ready-made inputs to send along it."""
+"""The pipeline from paths to one module, the module as LLVM prints it, and ready-made inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kleene.frontends.c.units import gather
 NO_CACHE = Cache(None)
 
 
-def text_of(
+def raw_of(
     *paths: object,
     options: Options | None = None,
     only: tuple[str, ...] = (),
@@ -27,13 +27,26 @@ def text_of(
     cache: Cache = NO_CACHE,
     jobs: int | None = None,
     normalise: bool = False,
-) -> str:
-    """Return the text of the module that `paths` make."""
+) -> bytes:
+    """Return the bitcode of the module that `paths` make."""
     found = discover([os.fspath(path) for path in paths], only)  # type: ignore[call-overload]
     units = gather(
         found, options=options or Options(), cc=cc, cache=cache, jobs=jobs, normalise=normalise
     )
-    return printed(link(units))
+    return link(units)
+
+
+def text_of(*paths: object, **options: object) -> str:
+    """Return the text of the module that `paths` make."""
+    return printed(raw_of(*paths, **options))  # type: ignore[arg-type]
+
+
+def bitcode(text: str) -> bytes:
+    """Return the bitcode of a text."""
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.verify()
+    raw: bytes = module.as_bitcode()
+    return raw
 
 
 def printed(raw: bytes) -> str:

@@ -1,4 +1,11 @@
-"""What is known of a file before it is read: whether it is for us, its globals, and its sizes."""
+"""Records by block and code, and what is known of a module before it is read.
+
+That includes what LLVM 22 changes in bitcode of LLVM 20 and 21, as far as it is known here: a file
+of LLVM 22 is taken as it stands; in an older one LLVM 22 may give intrinsics other parameters and
+attributes, and data layouts further parts. Known are intrinsics whose form and attributes (of those
+that the IR keeps) have not changed since LLVM 20, the layouts of two processors, and the lifetime
+intrinsics, which have lost an argument.
+"""
 
 from __future__ import annotations
 
@@ -7,43 +14,40 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.base.arrays import I64
-from kleene.frontends.c.reader.bits import blocks, state
-from kleene.frontends.c.reader.bits.metadata import TAKES_NUMBER
-from kleene.frontends.c.reader.bits.stream import ENTER, R_BLOCK, R_CODE, R_END, R_FIRST, Stream
-from kleene.frontends.c.reader.bits.upgrades import LAYOUTS, is_known, is_lifetime
+from kleene.frontends.c.reader import bitcodes, state
+from kleene.frontends.c.reader.bitstream import ENTER, R_BLOCK, R_CODE, R_END, R_FIRST, Stream
 
 _BLOCKS = {
-    0,  # what defines abbreviations for others
-    *range(blocks.MODULE, blocks.TYPES + 1),
-    blocks.BUNDLE_TAGS,
-    blocks.METADATA_KINDS,
-    blocks.STRINGS,
-    blocks.SCOPE_NAMES,
+    bitcodes.BLOCKINFO,
+    *range(bitcodes.MODULE, bitcodes.TYPE_NEW + 1),
+    bitcodes.OPERAND_BUNDLE_TAGS,
+    bitcodes.METADATA_KIND,
+    bitcodes.STRTAB,
+    bitcodes.SYNC_SCOPE_NAMES,
 }
 _MODULE_CODES = {
-    blocks.MODULE_VERSION,
-    blocks.MODULE_TRIPLE,
-    blocks.MODULE_LAYOUT,
-    blocks.MODULE_ASSEMBLY,
-    blocks.MODULE_SECTION,
-    blocks.MODULE_VARIABLE,
-    blocks.MODULE_FUNCTION,
-    blocks.MODULE_COLLECTOR,
-    blocks.MODULE_COMDAT,
-    blocks.MODULE_SYMBOLS_PLACE,
-    blocks.MODULE_ALIAS,
-    blocks.MODULE_SOURCE,
-    blocks.MODULE_HASH,
-    blocks.MODULE_IFUNC,
+    bitcodes.MODULE_VERSION,
+    bitcodes.MODULE_TRIPLE,
+    bitcodes.MODULE_DATALAYOUT,
+    bitcodes.MODULE_ASM,
+    bitcodes.MODULE_SECTIONNAME,
+    bitcodes.MODULE_GLOBALVAR,
+    bitcodes.MODULE_FUNCTION,
+    bitcodes.MODULE_GCNAME,
+    bitcodes.MODULE_COMDAT,
+    bitcodes.MODULE_VSTOFFSET,
+    bitcodes.MODULE_ALIAS,
+    bitcodes.MODULE_SOURCE_FILENAME,
+    bitcodes.MODULE_HASH,
+    bitcodes.MODULE_IFUNC,
 }
 _GLOBALS = (
-    blocks.MODULE_VARIABLE,
-    blocks.MODULE_ALIAS,
-    blocks.MODULE_IFUNC,
-    blocks.MODULE_FUNCTION,
+    bitcodes.MODULE_GLOBALVAR,
+    bitcodes.MODULE_ALIAS,
+    bitcodes.MODULE_IFUNC,
+    bitcodes.MODULE_FUNCTION,
 )
-_MOST_GLOBALS = _MOST_ARGUMENTS = 1 << 24
-_MOST_BLOCKS, _MOST_CODES = 32, 128
+_MAX_GLOBALS = _MAX_ARGUMENTS = 1 << 24
 
 
 class Refused(Exception):  # noqa: N818 - no error: LLVM is asked then
@@ -74,25 +78,25 @@ class Records:
     def __init__(self, stream: Stream) -> None:
         self.cells, self.rows = stream.cells, stream.records
         block, code = self.rows[:, R_BLOCK], self.rows[:, R_CODE]
-        known = (code >= 0) & (code < _MOST_CODES) & (block < _MOST_BLOCKS)
-        key = np.where(known, block * _MOST_CODES + code, -1).astype(np.int16)
+        known = (code >= 0) & (code < bitcodes.N_CODES) & (block < bitcodes.N_BLOCKS)
+        key = np.where(known, block * bitcodes.N_CODES + code, -1).astype(np.int16)
         self._order = np.argsort(key, kind="stable")
         self._key = key[self._order]
 
     def of(self, block: int, *codes: int) -> I64:
         """Return the numbers of the records of these codes, in their order."""
-        found = [self._between(block * _MOST_CODES + code, 1) for code in codes]
+        found = [self._between(block * bitcodes.N_CODES + code, 1) for code in codes]
         return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
     def of_block(self, block: int) -> I64:
         """Return the numbers of the records of a block, in their order."""
-        return np.sort(self._between(block * _MOST_CODES, _MOST_CODES))
+        return np.sort(self._between(block * bitcodes.N_CODES, bitcodes.N_CODES))
 
     def count(self, block: int, *codes: int) -> int:
         """Return how many records these codes have; without codes, how many the block has."""
         if codes:
-            return sum(len(self._between(block * _MOST_CODES + code, 1)) for code in codes)
-        return len(self._between(block * _MOST_CODES, _MOST_CODES))
+            return sum(len(self._between(block * bitcodes.N_CODES + code, 1)) for code in codes)
+        return len(self._between(block * bitcodes.N_CODES, bitcodes.N_CODES))
 
     def _between(self, first: int, count: int) -> I64:
         low, high = np.searchsorted(self._key, np.array([first, first + count], np.int16))
@@ -124,19 +128,19 @@ def examine(records: Records, major: int) -> None:
     rows = records.rows
     entered = rows[rows[:, R_CODE] == ENTER, R_BLOCK]
     check(set(np.unique(entered).tolist()) <= _BLOCKS)
-    check((entered == blocks.MODULE).sum() == 1)
-    check((entered == blocks.STRINGS).sum() == 1)
-    check((rows[:, R_CODE] < _MOST_CODES).all())
-    codes = rows[records.of_block(blocks.MODULE), R_CODE]
+    check((entered == bitcodes.MODULE).sum() == 1)
+    check((entered == bitcodes.STRTAB).sum() == 1)
+    check((rows[:, R_CODE] < bitcodes.N_CODES).all())
+    codes = rows[records.of_block(bitcodes.MODULE), R_CODE]
     check(set(np.unique(codes).tolist()) <= _MODULE_CODES)
-    check(_only(records, blocks.MODULE, blocks.MODULE_VERSION) == 2)
-    check(_only(records, blocks.IDENTIFICATION, 2) == 0)  # the epoch
-    kinds = records.of(blocks.METADATA_KINDS, 6)
+    check(_only(records, bitcodes.MODULE, bitcodes.MODULE_VERSION) == 2)
+    check(_only(records, bitcodes.IDENTIFICATION, bitcodes.IDENTIFICATION_EPOCH) == 0)
+    kinds = records.of(bitcodes.METADATA_KIND, bitcodes.METADATA_KIND_NAME)
     check(not len(kinds) or records.spelled(int(kinds[0])) == b"\0dbg")
-    scopes = records.of_block(blocks.SCOPE_NAMES)
+    scopes = records.of_block(bitcodes.SYNC_SCOPE_NAMES)
     check(not len(scopes) or not records.n_operands(scopes[1:2]).any())  # 1: the whole system
-    layout = records.text(blocks.MODULE, blocks.MODULE_LAYOUT)
-    triple = records.text(blocks.MODULE, blocks.MODULE_TRIPLE)
+    layout = records.text(bitcodes.MODULE, bitcodes.MODULE_DATALAYOUT)
+    triple = records.text(bitcodes.MODULE, bitcodes.MODULE_TRIPLE)
     check(major >= LAYOUTS.major or (layout, (triple or b"").partition(b"-")[0]) in LAYOUTS.known)
 
 
@@ -149,9 +153,9 @@ def _only(records: Records, block: int, code: int) -> int:
 def plan(records: Records, raw: bytes, major: int, is_own: bool) -> Plan:
     """Return the plan of a file; what our own LLVM wrote needs no upgrade."""
     cells = records.cells
-    found = records.of(blocks.MODULE, *_GLOBALS)
-    check(0 < len(found) < _MOST_GLOBALS)
-    table = records.of(blocks.STRINGS, 1)
+    found = records.of(bitcodes.MODULE, *_GLOBALS)
+    check(0 < len(found) < _MAX_GLOBALS)
+    table = records.of(bitcodes.STRTAB, bitcodes.STRTAB_BLOB)
     check(len(table) == 1 and records.n_operands(table)[0] == 2)
     first, size = (int(cell) for cell in cells[records.rows[table[0], R_FIRST] :][:2])
     check(first + size <= len(raw))
@@ -186,7 +190,7 @@ class _Planner:
         is_body = functions[:, state.O_SORT] == state.PLAIN_FUNCTION
         is_body[is_body] = self.records.operand(functions[is_body, state.O_RECORD], 4) == 0
         bodies = np.flatnonzero(is_body)
-        declared = self.records.of(blocks.FUNCTION, blocks.DECLARE_BLOCKS)
+        declared = self.records.of(bitcodes.FUNCTION, bitcodes.INST_DECLAREBLOCKS)
         check(len(declared) == len(bodies))
         n_blocks = np.zeros(len(functions) + 1, np.int64)
         n_blocks[bodies + 1] = self.records.operand(declared, 0)
@@ -238,25 +242,90 @@ class _Planner:
 
     def _parameters(self, functions: I64) -> I64:
         """Return how many parameters the type of each function has."""
-        described = self.records.of_block(blocks.TYPES)
+        described = self.records.of_block(bitcodes.TYPE_NEW)
         codes = self.records.rows[described, R_CODE]
-        numbered = (codes != blocks.TYPE_COUNT) & (codes != blocks.TYPE_STRUCT_NAME)
+        numbered = (codes != bitcodes.TYPE_NUMENTRY) & (codes != bitcodes.TYPE_STRUCT_NAME)
         described, codes = described[numbered], codes[numbered]
-        counts = np.where(codes == blocks.TYPE_FUNCTION, self.records.n_operands(described) - 2, 0)
+        counts = np.where(
+            codes == bitcodes.TYPE_FUNCTION, self.records.n_operands(described) - 2, 0
+        )
         types = self.records.operand(functions[:, state.O_RECORD], 2)
         check(((types >= 0) & (types < len(counts))).all())
         return np.maximum(counts[types], 0)
 
     def _n_arguments(self, functions: I64) -> int:
         count = int(self._parameters(functions).sum())
-        check(count <= _MOST_ARGUMENTS)
+        check(count <= _MAX_ARGUMENTS)
         return count
 
     def _n_metadata(self) -> int:
         records = self.records
-        codes = records.rows[records.of_block(blocks.METADATA), R_CODE]
-        check((codes < len(TAKES_NUMBER)).all())
-        strings = records.operand(records.of(blocks.METADATA, blocks.MD_STRINGS), 0)
+        codes = records.rows[records.of_block(bitcodes.METADATA), R_CODE]
+        check((codes < len(bitcodes.TAKES_NUMBER)).all())
+        strings = records.operand(records.of(bitcodes.METADATA, bitcodes.MD_STRINGS), 0)
         check(((strings >= 0) & (strings <= 2 * len(self.raw))).all())
         check(strings.sum() <= 2 * len(self.raw))  # the length of each takes six bits
-        return int(TAKES_NUMBER[codes].sum()) + int(strings.sum())
+        return int(bitcodes.TAKES_NUMBER[codes].sum()) + int(strings.sum())
+
+
+# What stands between `llvm.` and the types that an intrinsic is made for.
+_STEMS = frozenset(
+    (
+        "abs assume bitreverse bswap ceil copysign cos ctlz ctpop cttz donothing "
+        "eh.typeid.for exp exp2 expect expect.with.probability fabs floor fma fmuladd "
+        "frameaddress fshl fshr is.constant log log10 log2 maxnum memcpy memmove "
+        "memset minnum nearbyint objectsize pow "
+        "returnaddress rint round roundeven sadd.sat sadd.with.overflow scmp sin smax smin "
+        "smul.with.overflow sqrt ssub.sat ssub.with.overflow stackrestore stacksave "
+        "threadlocal.address trap trunc uadd.sat uadd.with.overflow ubsantrap ucmp umax umin "
+        "umul.with.overflow usub.sat usub.with.overflow va_copy va_end va_start "
+        "vector.reduce.add vector.reduce.and vector.reduce.mul vector.reduce.or "
+        "vector.reduce.smax vector.reduce.smin vector.reduce.umax vector.reduce.umin "
+        "vector.reduce.xor"
+    ).split()
+)
+_LIFETIMES = (b"llvm.lifetime.start.p0", b"llvm.lifetime.end.p0")
+_TYPE_LETTERS = frozenset("ifpvb")
+
+
+class _Layouts(NamedTuple):
+    major: int  # from which on layouts are taken as they stand
+    known: frozenset[tuple[bytes | None, bytes]]
+
+
+LAYOUTS = _Layouts(
+    22,
+    frozenset(
+        (
+            (
+                b"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128",
+                b"x86_64",
+            ),
+            (
+                b"e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64"
+                b"-S128-Fn32",
+                b"aarch64",
+            ),
+        )
+    ),
+)
+
+
+def is_lifetime(name: bytes) -> bool:
+    """Return whether this intrinsic had a size as its first argument."""
+    return name in _LIFETIMES
+
+
+def is_known(name: bytes, major: int) -> bool:
+    """Return whether LLVM 22 leaves this intrinsic of an LLVM of this major as it is."""
+    if name.startswith(b"llvm.dbg."):
+        return False
+    return major >= LAYOUTS.major or _stem(name.decode(errors="replace")) in _STEMS
+
+
+def _stem(name: str) -> str:
+    """Return an intrinsic's name without `llvm.` and the types at its end."""
+    words = name.split(".")[1:]
+    while len(words) > 1 and words[-1][:1] in _TYPE_LETTERS and words[-1][-1:].isdigit():
+        words.pop()
+    return ".".join(words)

@@ -1,0 +1,199 @@
+"""Attributes: what groups and lists of them say of functions, results and arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
+from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.cursor import a_type, go_to, item, left
+from kleene.frontends.c.reader.state import (
+    AT,
+    END,
+    FAULT,
+    GR_FLAGS,
+    GR_GLOBAL_FLAGS,
+    GR_INDEX,
+    GR_PASSING,
+    GR_TYPE,
+    GROUP_WIDTH,
+    GROUPS,
+    LIST_PASSES,
+    LISTS,
+    MAX_GROUPS,
+    MAX_LISTS,
+    N_LISTS,
+)
+from kleene.frontends.c.reader.tables import LIST_FLAGS
+from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
+
+READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
+NOCAPTURE = int(ArgumentFlag.NOCAPTURE)
+# What attributes say of an argument, of a function; how an argument travels; what is out of use.
+_OF_ARGUMENT = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
+for _code, _flag in (
+    (bitcodes.NOALIAS, ArgumentFlag.NOALIAS),
+    (bitcodes.NOCAPTURE, ArgumentFlag.NOCAPTURE),
+    (bitcodes.READNONE, ArgumentFlag.READ_NONE),
+    (bitcodes.READONLY, ArgumentFlag.READ_ONLY),
+    (bitcodes.RETURNED, ArgumentFlag.RETURNED),
+    (bitcodes.SIGNEXT, ArgumentFlag.SIGN_EXTENDED),
+    (bitcodes.ZEROEXT, ArgumentFlag.ZERO_EXTENDED),
+    (bitcodes.NONNULL, ArgumentFlag.NONNULL),
+    (bitcodes.WRITEONLY, ArgumentFlag.WRITE_ONLY),
+):
+    _OF_ARGUMENT[_code] = _flag
+_OF_FUNCTION = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
+for _code, _meaning in (
+    (bitcodes.NORETURN, GlobalFlag.NORETURN),
+    (bitcodes.NOUNWIND, GlobalFlag.NOUNWIND),
+    (bitcodes.RETURNS_TWICE, GlobalFlag.RETURNS_TWICE),
+    (bitcodes.ALLOCSIZE, GlobalFlag.ALLOCATOR),
+    (bitcodes.ALLOCKIND, GlobalFlag.ALLOCATOR),
+):
+    _OF_FUNCTION[_code] = _meaning
+# Of a function these were replaced by `memory` in LLVM 16, and are upgraded to it.
+_OLD_MEMORY = np.zeros(bitcodes.N_ATTRIBUTES, np.bool_)
+_OLD_MEMORY[[bitcodes.READNONE, bitcodes.READONLY, bitcodes.WRITEONLY, bitcodes.ARGMEMONLY]] = True
+_OLD_MEMORY[[bitcodes.INACCESSIBLEMEMONLY, bitcodes.INACCESSIBLEMEM_OR_ARGMEMONLY]] = True
+_PASSING_OF = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
+for _code, _passing in (
+    (bitcodes.BYVAL, Passing.BYVAL),
+    (bitcodes.SRET, Passing.SRET),
+    (bitcodes.INALLOCA, Passing.INALLOCA),
+    (bitcodes.PREALLOCATED, Passing.PREALLOCATED),
+    (bitcodes.BYREF, Passing.BYREF),
+    (bitcodes.ELEMENTTYPE, Passing.ELEMENT),
+):
+    _PASSING_OF[_code] = _passing
+_WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: read, write
+_READS = _WRITES >> 1
+
+
+@no_refcount
+def memory_flags(effects: int) -> int:
+    """Return what a function that touches memory in these ways does to it at most."""
+    if effects & _WRITES:
+        return 0
+    return READ_ONLY if effects & _READS else READ_NONE
+
+
+@no_refcount
+def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
+    """Read an attribute that has a number, after its sort: plain, with a value, with a type."""
+    noinline()
+    kind = item(c, h)
+    if kind <= 0 or kind >= bitcodes.N_ATTRIBUTES:
+        h[FAULT] = 1
+        return
+    is_function = h[row + GR_INDEX] == bitcodes.FUNCTION_INDEX
+    if is_function:
+        h[row + GR_GLOBAL_FLAGS] |= _OF_FUNCTION[kind]
+        if _OLD_MEMORY[kind]:
+            h[FAULT] = 1
+    else:
+        h[row + GR_FLAGS] |= _OF_ARGUMENT[kind]
+    if sort == bitcodes.ATTR_INT:
+        number = item(c, h)
+        if kind == bitcodes.MEMORY and is_function:
+            h[row + GR_GLOBAL_FLAGS] |= memory_flags(number)
+        elif kind == bitcodes.CAPTURES and number == 0:
+            h[row + GR_FLAGS] |= NOCAPTURE
+    elif _PASSING_OF[kind] != 0 and not is_function:
+        if sort != bitcodes.ATTR_TYPE:
+            h[FAULT] = 1
+            return
+        h[row + GR_PASSING], h[row + GR_TYPE] = _PASSING_OF[kind], a_type(c, h)
+    elif sort == bitcodes.ATTR_TYPE:
+        a_type(c, h)
+
+
+@no_refcount
+def skip_text(c: Cells, h: Cells) -> None:
+    """Move behind the next 0."""
+    at, end = h[AT], h[END]
+    while at < end and c[at] != 0:
+        at += 1
+    h[AT] = at
+    item(c, h)
+
+
+@no_refcount
+def skip_range(c: Cells, h: Cells, width: int) -> None:
+    """Move over the two bounds of a range; those of many bits say how many words they have."""
+    count = 2
+    if width > 64:
+        both = item(c, h)
+        count = (both & 0xFFFFFFFF) + (both >> 32)
+    if count < 0 or count > left(h):
+        h[FAULT] = 1
+    h[AT] += count
+
+
+@no_refcount
+def attribute_group(c: Cells, h: Cells, record: int) -> None:
+    """Read one attribute group: what it says of a function, its result or an argument."""
+    noinline()
+    go_to(c, h, record)
+    number = item(c, h)
+    if number < 0 or number >= h[MAX_GROUPS]:
+        h[FAULT] = 1
+        return
+    row = h[GROUPS] + number * GROUP_WIDTH
+    h[row + GR_INDEX], h[row + GR_TYPE] = item(c, h), -1
+    h[row + GR_FLAGS] = h[row + GR_GLOBAL_FLAGS] = h[row + GR_PASSING] = 0
+    while left(h) > 0 and not h[FAULT]:
+        sort = item(c, h)
+        if sort == bitcodes.ATTR_STRING or sort == bitcodes.ATTR_STRING_VALUE:
+            for _ in range(1 if sort == bitcodes.ATTR_STRING else 2):
+                skip_text(c, h)
+        elif sort == bitcodes.ATTR_RANGE:
+            item(c, h)
+            skip_range(c, h, item(c, h))
+        elif sort == bitcodes.ATTR_RANGE_LIST:
+            item(c, h)
+            count, width = item(c, h), item(c, h)
+            for _ in range(min(count, left(h))):
+                skip_range(c, h, width)
+        elif bitcodes.ATTR_ENUM <= sort <= bitcodes.ATTR_TYPE:
+            attribute(c, h, row, sort)
+        else:
+            h[FAULT] = 1
+
+
+@no_refcount
+def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
+    """Read one attribute list: the groups of a function or call; they count from 1."""
+    noinline()
+    new = h[N_LISTS] + 1
+    if new >= h[MAX_LISTS]:
+        h[FAULT] = 1
+        return
+    go_to(c, h, record)
+    flags, passes = 0, 0
+    while left(h) > 0 and not h[FAULT]:
+        number = item(c, h)
+        if number < 0 or number >= h[MAX_GROUPS]:
+            h[FAULT] = 1
+            return
+        row = h[GROUPS] + number * GROUP_WIDTH
+        flags |= h[row + GR_GLOBAL_FLAGS]
+        passes |= h[row + GR_PASSING]
+    h[h[LISTS] + new], h[h[LIST_PASSES] + new] = record, passes
+    m[m[LIST_FLAGS] + new] = flags
+    h[N_LISTS] = new
+
+
+@no_refcount
+def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
+    """Return the row of what an attribute list says of an index, -1 if it says nothing."""
+    noinline()
+    if attributes <= 0 or attributes > h[N_LISTS]:
+        return -1
+    record = h[h[LISTS] + attributes] * R_WIDTH
+    for i in range(c[record + R_FIRST], c[record + R_END]):
+        row = h[GROUPS] + c[i] * GROUP_WIDTH
+        if h[row + GR_INDEX] == index:
+            return row
+    return -1
