@@ -14,7 +14,7 @@ from pathlib import Path
 from harness import Table, measure
 
 from kleene.analyses.cfa import CFA, CFAResult
-from kleene.analyses.cfa.paper_road import problem_of
+from kleene.analyses.cfa.eigencfa import problem_of
 from kleene.frontends.scheme import parse
 from kleene.ir.scheme import Core
 from kleene.solvers.inclusion import cpu, difference

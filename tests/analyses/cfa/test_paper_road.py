@@ -8,7 +8,7 @@ from hypothesis import given
 
 from kleene import scheme
 from kleene.analyses.cfa import CFA, CFAResult
-from kleene.analyses.cfa.paper_road import generate, problem_of
+from kleene.analyses.cfa.eigencfa import generate, problem_of
 from kleene.base.errors import SourceError
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import cpu, difference, reference

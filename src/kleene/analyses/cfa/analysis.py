@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kleene.analyses.cfa import paper_road
+from kleene.analyses.cfa import eigencfa
 from kleene.analyses.cfa.constraints import ConstraintSystem, generate
 from kleene.analyses.cfa.contexts import Contexts, longer
 from kleene.analyses.cfa.index import Index
@@ -33,7 +33,7 @@ class CFA:
         polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
             `define`, are told apart by their calls even where m is 0.
         road: "direct", or "paper": by CPS and abstract Church encodings as in the paper on
-            EigenCFA (`paper_road`), for programs in its language and where every call counts.
+            EigenCFA (`eigencfa`), for programs in its language and where every call counts.
     """
 
     reachable_only: bool = True
@@ -82,7 +82,7 @@ class CFA:
             message = "on the paper's road every call counts, and contexts are not told apart"
             raise SourceError(None, "cfa/bad-road", message, note)
         with progress.task("generating constraints"):
-            return paper_road.generate(program)
+            return eigencfa.generate(program)
 
     def _generated(self, index: Index, contexts: Contexts) -> ConstraintSystem:
         with progress.task("generating constraints"):

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kleene.analyses.cfa.calling import Layout
 from kleene.analyses.cfa.contexts import Context, Contexts
-from kleene.analyses.cfa.shapes import FIELDS, Shapes, Tag
+from kleene.analyses.cfa.layouts import FIELDS, ArgumentLayout, DataLayouts, Tag
 from kleene.base.arrays import I32
 from kleene.ir.scheme.core import Core
 from kleene.solvers.inclusion import Problem
@@ -39,7 +38,7 @@ class SchemeBuilder:
     callee's node before its gate, and the number of its context. The origin of a call is its site.
     """
 
-    def __init__(self, core: Core, layout: Layout, contexts: Contexts) -> None:
+    def __init__(self, core: Core, layout: ArgumentLayout, contexts: Contexts) -> None:
         self.rules = ConstraintBuilder(
             core.n_variables,
             allocation=("row", "kind", "which"),
@@ -50,7 +49,7 @@ class SchemeBuilder:
         self.layout = layout
         self.contexts = contexts
         self.context: Context = ()  # of the code that constraints are added for
-        self.shapes = Shapes()
+        self.layouts = DataLayouts()
         self.node = self.rules.node
         self.token = self.node()
         self._gates: list[int] = []  # the nodes behind them
@@ -115,7 +114,7 @@ class SchemeBuilder:
         if node == NONE:
             return NONE
         cell, result = self.node(), self.node()
-        self.rules.offset(cell, node, self.shapes.amount(tag, place))
+        self.rules.offset(cell, node, self.layouts.amount(tag, place))
         self.rules.load(result, cell)
         return result
 
@@ -127,7 +126,7 @@ class SchemeBuilder:
         """Let the field hold what is at `value` as well, in all data at `node`."""
         if node != NONE and value != NONE:
             cell = self.node()
-            self.rules.offset(cell, node, self.shapes.amount(tag, place))
+            self.rules.offset(cell, node, self.layouts.amount(tag, place))
             self.rules.store(cell, value)
 
     def spine(self, node: int) -> int:
@@ -195,7 +194,7 @@ class SchemeBuilder:
         """Return all constraints, checked; the objects of the token are the last ones."""
         if self.layout.head:
             self.rules.address(self.token, self._allocation("token", [NONE, *self._gates], NONE))
-        images = Images(self.rules.layouts(), *self.shapes.tables())
+        images = Images(self.rules.layouts(), *self.layouts.tables())
         problem, origins = self.rules.finish(images=images)
         check(problem)
         return problem, origins
@@ -220,5 +219,5 @@ class SchemeBuilder:
     def _allocation(
         self, tag: Tag, contents: list[int], row: int, what: tuple[int, int] = (NONE, NONE)
     ) -> int:
-        layout = self.shapes.shape(tag, len(contents))
+        layout = self.layouts.layout(tag, len(contents))
         return self.rules.allocation(contents, layout, row, *what)

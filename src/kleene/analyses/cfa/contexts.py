@@ -11,6 +11,10 @@ A closure is an allocation with a place for each context of its procedure, and w
 the program is its first place. A call in context c goes on to `place[c]` by an offset, whichever
 procedure it meets: contexts in which one procedure can be called have different places. Procedures
 with a single context have a single place, which every offset leads to.
+
+**Captures** say which variables of other procedures a procedure needs, and which of them are
+assigned. Only variables of procedures that are written down more than once are asked for: all
+others are one node, whoever reads them.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.analyses.cfa.index import Index
+from kleene.analyses.cfa.index import ROOT, Index
 from kleene.ir.scheme import core as columns
 
 if TYPE_CHECKING:
@@ -107,3 +111,40 @@ def _places(several: dict[int, set[Context]]) -> dict[Context, int]:
             taken[row] |= lowest
         place[context] = lowest.bit_length() - 1
     return place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captures:
+    """Variables by the lambda whose closures capture them, or whose code binds them."""
+
+    captured: dict[int, list[int]]
+    own: dict[int, list[int]]
+    boxed: set[int]  # variables that are assigned: closures capture a box
+
+
+def captures_of(index: Index, contexts: Contexts) -> Captures:
+    """Return the captured variables of a program with these contexts."""
+    core = index.core
+    binder = [ROOT if owner < 0 else index.inside(owner) for owner in core.owner.tolist()]
+    own: dict[int, list[int]] = {}
+    for variable, procedure in enumerate(binder):
+        if contexts.are_many(procedure):
+            own.setdefault(procedure, []).append(variable)
+    captured: dict[int, set[int]] = {}
+    if own:
+        is_use = (core.kind == columns.VARIABLE) | (core.kind == columns.SET)
+        for row in np.flatnonzero(is_use).tolist():
+            variable, procedure = index.reference[row], index.procedure[row]
+            if contexts.are_many(binder[variable]):
+                _capture(captured, variable, procedure, binder[variable], index.procedure)
+    boxed = {v for variables in own.values() for v in variables if core.is_assigned[v]}
+    return Captures({row: sorted(found) for row, found in captured.items()}, own, boxed)
+
+
+def _capture(
+    captured: dict[int, set[int]], variable: int, procedure: int, binder: int, around: list[int]
+) -> None:
+    """Let all procedures from the one that uses a variable up to its binder's capture it."""
+    while procedure != binder and variable not in captured.setdefault(procedure, set()):
+        captured[procedure].add(variable)
+        procedure = around[procedure]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kleene.analyses.cfa.builder import EVERYWHERE, OTHER, SchemeBuilder
 from kleene.analyses.cfa.index import Index
-from kleene.analyses.cfa.shapes import FIELDS
+from kleene.analyses.cfa.layouts import FIELDS
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.values import Pair
 from kleene.solvers.inclusion.problem import NONE

@@ -1,7 +1,7 @@
 """What procedures, variables, data and locations of a Scheme program are called.
 
 A procedure is called after the variable it is the value of, else `lambda`, with its location; the
-top level is `top`. A location is `file:line:column`.
+top level is `top`. A location is `file:line:column`. `Steps` describes derivations in these names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from kleene.base.arrays import offsets_of
 from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
 from kleene.results import naming
+from kleene.results.explanation import Step
 from kleene.solvers.inclusion.problem import NONE
+from kleene.solvers.inclusion.why import Flow, Rule
 
 TOP = "top"
 
@@ -154,8 +156,8 @@ class Naming(naming.Naming):
 
     @cached_property
     def _kinds(self) -> list[str]:
-        """The kinds of data by the number of their shapes."""
-        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.system.shapes]
+        """The kinds of data by the number of their layouts."""
+        return [tag if isinstance(tag, str) else tag[0] for tag, _ in self.system.layouts]
 
     # Locations
 
@@ -178,3 +180,59 @@ class Naming(naming.Naming):
         first = lines[line - 1] + 1 if line else 0
         column = 1 + int(self._characters[which][offset] - self._characters[which][first])
         return Span(source.file, line + 1, column)
+
+
+_TEXTS = {
+    Rule.ADDRESS: "is made",
+    Rule.COPY: "flows on",
+    Rule.LOAD: "is taken out of data",
+    Rule.STORE: "is put into data",
+    Rule.ARGUMENT: "is passed as an argument",
+    Rule.RESULT: "is returned",
+}
+
+
+class Steps:
+    """Describes flows of one solved program as steps."""
+
+    def __init__(self, system: ConstraintSystem, naming: Naming) -> None:
+        self._system = system
+        self._naming = naming
+        problem = system.problem
+        self._gates = set(problem.offset_destination[problem.offset_amount >= 0].tolist())
+        cells = problem.contents[: system.n_data].tolist()
+        rows = system.object_row[: system.n_data].tolist()
+        self._cells = dict(zip(cells, rows, strict=True))
+
+    def of(self, flows: list[Flow]) -> tuple[Step, ...]:
+        """Return the steps that have a location or a variable: others are only bookkeeping."""
+        steps = []
+        for flow in flows:
+            rule = flow.rule
+            if flow.rule is Rule.LOAD and flow.via in self._gates:
+                rule = Rule.COPY
+            if (row := self._cells.get(flow.node, NONE)) >= 0:
+                steps.append(self._step(row, "is kept in data", "", flow))
+                continue
+            row, node = self._row(flow), self._naming.node(flow.node) or ""
+            if row >= 0 or node:
+                steps.append(self._step(row, _TEXTS.get(rule, rule.value), node, flow))
+        return tuple(steps)
+
+    def _step(self, row: int, text: str, node: str, flow: Flow) -> Step:
+        location = int(self._system.core.at[row]) if row >= 0 else NONE
+        return Step(
+            self._naming.location(location),
+            f"{text}: {node}" if node else text,
+            node,
+            flow.rule.value,
+            self._naming.span(location),
+        )
+
+    def _row(self, flow: Flow) -> int:
+        """Return the row of the expression that a flow is about: of a call, the call; or NONE."""
+        s = self._system
+        if flow.rule in (Rule.ARGUMENT, Rule.RESULT):
+            site = int(s.call_site[flow.via])
+            return site if site < s.core.n_rows else NONE
+        return s.row_of.get(flow.node, NONE)

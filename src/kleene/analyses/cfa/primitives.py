@@ -16,9 +16,8 @@ from typing import Any
 
 from kleene.analyses.cfa import evaluated
 from kleene.analyses.cfa.builder import INSTANCE, OTHER, SchemeBuilder
-from kleene.analyses.cfa.calling import N_EXACT
 from kleene.analyses.cfa.index import Index
-from kleene.analyses.cfa.shapes import FIELDS, Tag
+from kleene.analyses.cfa.layouts import FIELDS, N_EXACT, Tag
 from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion.problem import NONE
 

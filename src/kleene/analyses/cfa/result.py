@@ -11,9 +11,8 @@ import numpy as np
 
 from kleene.analyses.cfa.builder import LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
-from kleene.analyses.cfa.explain import Steps
 from kleene.analyses.cfa.findings import Finding, findings_of
-from kleene.analyses.cfa.naming import Naming, Value
+from kleene.analyses.cfa.naming import Naming, Steps, Value
 from kleene.analyses.cfa.reach import Reach
 from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError, Span

@@ -85,7 +85,7 @@ def generate(core: Core) -> ConstraintSystem:
         lets=np.array(lets, np.int32).reshape(-1, 2),
         evaluations=(),
         instances=instances,
-        shapes={("procedure", 1): 0},
+        layouts={("procedure", 1): 0},
         hidden=frozenset(np.flatnonzero(origin == NONE).tolist()),
     )
 
