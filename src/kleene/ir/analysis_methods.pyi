@@ -33,7 +33,7 @@ class CoreAnalyses:
         reachable_only: bool = True,
         m: int = 0,
         polyvariant_let: bool = False,
-        road: str = "direct",
+        pipeline: str = "direct",
         device: Device | str = ...,
         threads: int | None = None,
     ) -> CFAResult:

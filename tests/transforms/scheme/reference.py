@@ -1,7 +1,7 @@
 """0CFA of lambdas, calls and basic values by plain sets, where every call counts.
 
-A call with a wrong number of arguments does nothing at all. This judges the paper's road alone, so
-it knows nothing of data, primitives or reachability.
+A call with a wrong number of arguments does nothing at all. This is the oracle of the EigenCFA
+pipeline alone, so it knows nothing of data, primitives or reachability.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the paper's road does not carry is refused, with its place."""
+"""What the EigenCFA pipeline does not carry is refused, with its place."""
 
 from __future__ import annotations
 

@@ -32,14 +32,14 @@ class CFA:
         m: how many calls tell contexts apart: 0, 1 or 2.
         polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
             `define`, are told apart by their calls even where m is 0.
-        road: "direct", or "paper": by CPS and abstract Church encodings as in the paper on
+        pipeline: "direct", or "eigencfa": by CPS and abstract Church encodings as in the paper on
             EigenCFA (`eigencfa`), for programs in its language and where every call counts.
     """
 
     reachable_only: bool = True
     m: int = 0
     polyvariant_let: bool = False
-    road: str = "direct"
+    pipeline: str = "direct"
 
     def run(
         self, program: Core, *, device: Device | str = Device.AUTO, threads: int | None = None
@@ -48,8 +48,8 @@ class CFA:
 
         Raises:
             SourceError: the program is no core of a Scheme program (`cfa/not-scheme`), options do
-                not go together (`cfa/bad-context`, `cfa/bad-road`), a form is not in the paper's
-                language (`cps/no-form`), or the GPU asked for cannot take the problem.
+                not go together (`cfa/bad-context`, `cfa/bad-pipeline`), a form is not in the
+                paper's language (`cps/no-form`), or the GPU asked for cannot take the problem.
         """
         system = self.constraints(program, device=device, threads=threads)
         return CFAResult(program, system, _solved(system, device, threads))
@@ -63,7 +63,7 @@ class CFA:
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
         if self.m not in (0, 1, 2):
             raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")
-        if self.road != "direct":
+        if self.pipeline != "direct":
             return self._by_paper(program)
         only_local = self.m == 0 and self.polyvariant_let
         system = self._generated(Index(program), Contexts())
@@ -74,13 +74,13 @@ class CFA:
         return system
 
     def _by_paper(self, program: Core) -> ConstraintSystem:
-        if self.road != "paper":
-            message = f"there is no road '{self.road}'"
-            raise SourceError(None, "cfa/bad-road", message, "it may be 'direct' or 'paper'")
+        if self.pipeline != "eigencfa":
+            message = f"there is no pipeline '{self.pipeline}'"
+            raise SourceError(None, "cfa/bad-pipeline", message, "it may be 'direct' or 'eigencfa'")
         if self.reachable_only or self.m or self.polyvariant_let:
             note = "use reachable_only=False (--every-call), without contexts"
-            message = "on the paper's road every call counts, and contexts are not told apart"
-            raise SourceError(None, "cfa/bad-road", message, note)
+            message = "in the EigenCFA pipeline every call counts, and contexts are not told apart"
+            raise SourceError(None, "cfa/bad-pipeline", message, note)
         with progress.task("generating constraints"):
             return eigencfa.generate(program)
 

@@ -1,4 +1,4 @@
-"""The road of the paper on EigenCFA: binary CPS and abstract encodings, then calls alone.
+"""The pipeline of the paper on EigenCFA: binary CPS and abstract encodings, then calls alone.
 
 `transforms.scheme` turns a program into lambdas with two formals and calls with two arguments. To
 the engine a lambda is an object and a function, a variable is a node, and so is a lambda as an

@@ -64,9 +64,9 @@ def run(
     every_call: Annotated[
         bool, typer.Option("--every-call", help="Let code count that nothing reaches, too.")
     ] = False,
-    road: Annotated[
+    pipeline: Annotated[
         str,
-        typer.Option("--road", help="direct, or paper: by CPS, as EigenCFA; with --every-call."),
+        typer.Option("--pipeline", help="direct, or eigencfa: by CPS; with --every-call."),
     ] = "direct",
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
@@ -82,7 +82,7 @@ def run(
     check_suffix(graph_file, CALL_GRAPHS)
 
     def analysed(core: Core) -> CFAResult:
-        options = {"m": m, "polyvariant_let": polyvariant_let, "road": road}
+        options = {"m": m, "polyvariant_let": polyvariant_let, "pipeline": pipeline}
         return _analysed(core, device, threads, reachable_only=not every_call, **options)
 
     result = analysed(sources.load())

@@ -1,9 +1,10 @@
-"""What does the road of the paper on EigenCFA cost beside the direct one, and with its solver?
+"""What does the pipeline of the paper on EigenCFA cost beside the direct one, and with its solver?
 
 Programs in the paper's language (those of its tests, over and over, each copy in a procedure of its
-own): from the core to flow sets by the direct road, and by CPS, binary CPS and abstract encodings,
-both solved by the engine. Then the problem of the paper's road alone: the engine beside the paper's
-sparse algorithm on one thread. Every call counts; targets of all calls and all sets must be equal.
+own): from the core to flow sets by the direct pipeline, and by CPS, binary CPS and abstract
+encodings, both solved by the engine. Then the problem of the EigenCFA pipeline alone: the engine
+beside the paper's sparse algorithm on one thread. Every call counts; targets of all calls and all
+sets must be equal.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def program(n_copies: int) -> str:
     return "\n".join(f"(define (program-{i})\n{text}\n1)" for i in range(n_copies))
 
 
-def answered(core: Core, road: str) -> CFAResult:
-    return CFA(reachable_only=False, road=road).run(core, device="cpu")
+def answered(core: Core, pipeline: str) -> CFAResult:
+    return CFA(reachable_only=False, pipeline=pipeline).run(core, device="cpu")
 
 
 def main() -> None:
-    table = Table("cfa_paper_road", __doc__ or "")
+    table = Table("cfa_eigencfa", __doc__ or "")
     for n_copies in (1, 4, 16, 64):
         text = program(n_copies)
         core, repeat = parse(text), 5 if n_copies < 64 else 3
@@ -46,9 +47,9 @@ def main() -> None:
             "terms": terms.n_terms,
         }
         ours = measure(partial(answered, core, "direct"), repeat=repeat)
-        theirs = measure(partial(answered, core, "paper"), repeat=repeat)
+        theirs = measure(partial(answered, core, "eigencfa"), repeat=repeat)
         same = ours.result.reach.targets == theirs.result.reach.targets
-        name = "the paper's road"
+        name = "the EigenCFA pipeline"
         table.row(input="core to sets", ours=ours, rival=name, theirs=theirs, agree=same, **known)
         problem = problem_of(terms)
         ours = measure(partial(cpu.solve, problem), repeat=repeat)

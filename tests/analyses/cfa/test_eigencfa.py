@@ -21,11 +21,11 @@ from tests.transforms.scheme.generator import programs
 from tests.transforms.scheme.reference import flow_sets
 from tests.transforms.scheme.running import PROGRAMS
 
-PROCEDURES = ("procedure", "primitive", "continuation")  # the paper's road knows no data
+PROCEDURES = ("procedure", "primitive", "continuation")  # the EigenCFA pipeline knows no data
 
 
 def by_paper(core):
-    return core.cfa(road="paper", reachable_only=False, device="cpu")
+    return core.cfa(pipeline="eigencfa", reachable_only=False, device="cpu")
 
 
 def direct(core, **options):
@@ -59,7 +59,7 @@ def back(derived, sets):
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_programs_have_the_same_sets_and_calls_on_both_roads(path):
+def test_programs_have_the_same_sets_and_calls_on_both_pipelines(path):
     core = scheme.load(path)
     ours, theirs = by_paper(core), direct(core)
     assert any(held(theirs))
@@ -70,7 +70,7 @@ def test_programs_have_the_same_sets_and_calls_on_both_roads(path):
 
 
 @given(programs(with_escapes=True))
-def test_the_paper_road_is_exact_whoever_solves_it(text):
+def test_the_eigencfa_pipeline_is_exact_whoever_solves_it(text):
     core = scheme.parse(text, "t.scm")
     terms = terms_of(core)
     problem = problem_of(terms)
@@ -82,7 +82,7 @@ def test_the_paper_road_is_exact_whoever_solves_it(text):
 
 
 @given(programs(arities=(1,), with_escapes=True) | programs(arities=(2,)) | programs(arities=(3,)))
-def test_where_numbers_of_arguments_fit_both_roads_are_equal(text):
+def test_where_numbers_of_arguments_fit_both_pipelines_are_equal(text):
     core = scheme.parse(text, "t.scm")
     ours, theirs = by_paper(core), direct(core)
     assert theirs.reach.mismatches == {}
@@ -91,7 +91,7 @@ def test_where_numbers_of_arguments_fit_both_roads_are_equal(text):
 
 
 @given(programs())
-def test_where_they_do_not_fit_the_direct_road_says_more(text):
+def test_where_they_do_not_fit_the_direct_pipeline_says_more(text):
     core = scheme.parse(text, "t.scm")
     ours, theirs = by_paper(core), direct(core)
     assert all(mine <= other for mine, other in zip(held(ours), held(theirs), strict=True))
@@ -124,12 +124,12 @@ def sizes(text, *results):
     return [len(result(core).flows("r")) for result in results]
 
 
-def test_a_call_with_too_few_arguments_returns_on_the_direct_road_alone():
+def test_a_call_with_too_few_arguments_returns_on_the_direct_pipeline_alone():
     text = "(define (two x y) x) (two (lambda () 1) 2) (define r (two 3))"
     assert sizes(text, by_paper, direct) == [0, 1]
 
 
-def test_a_primitive_that_the_program_defines_anew_is_kept_on_the_direct_road_alone():
+def test_a_primitive_that_the_program_defines_anew_is_kept_on_the_direct_pipeline_alone():
     text = "(define (fold f x) f) (define r fold)"
     assert sizes(text, by_paper, direct) == [1, 2]
 
@@ -215,13 +215,13 @@ def test_the_paper_own_solver_gives_the_same_answers():
     "options",
     [{}, {"reachable_only": False, "m": 1}, {"reachable_only": False, "polyvariant_let": True}],
 )
-def test_options_that_the_paper_road_does_not_take(options):
+def test_options_that_the_eigencfa_pipeline_does_not_take(options):
     with pytest.raises(SourceError, match="every call counts") as caught:
-        CFA(road="paper", **options).run(scheme.parse("1"))
-    assert caught.value.id == "cfa/bad-road"
+        CFA(pipeline="eigencfa", **options).run(scheme.parse("1"))
+    assert caught.value.id == "cfa/bad-pipeline"
 
 
-def test_there_are_two_roads():
-    with pytest.raises(SourceError, match="no road 'left'") as caught:
-        CFA(road="left").run(scheme.parse("1"))
-    assert caught.value.id == "cfa/bad-road"
+def test_there_are_two_pipelines():
+    with pytest.raises(SourceError, match="no pipeline 'left'") as caught:
+        CFA(pipeline="left").run(scheme.parse("1"))
+    assert caught.value.id == "cfa/bad-pipeline"
