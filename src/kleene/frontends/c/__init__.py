@@ -18,7 +18,7 @@ TAKES_FOLDERS = True
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load` on first use: the process that holds LLVM needs little of this room."""
+    """Import `load` on first use: the process that holds LLVM needs little of it."""
     if name != "load":
         raise AttributeError(f"module 'kleene.frontends.c' has no attribute {name!r}")
     from kleene.frontends.c.driver import load

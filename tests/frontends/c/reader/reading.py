@@ -84,7 +84,7 @@ def _answer(raw: bytes) -> str:
             return f"ok {len(given.instructions)}" if not problems(given) else "an invalid program"
         reader.read(raw)
     except SourceError as error:
-        return "none" if error.id == "c/unread" else error.id
+        return "none" if error.id in ("c/unread", "ir/data-layout") else error.id
     except Exception as error:
         return f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
     return "none"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, Stream, take_apart
+from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, Stream, parse_bitstream
 from tests.frontends.c.reader.writing import (
     ARRAY,
     CHAR6,
@@ -89,7 +89,7 @@ def rows(stream: Stream) -> list[Row]:
 @given(blocks=st.lists(BLOCKS, min_size=1, max_size=3))
 def test_what_was_written_is_read(blocks: list[Block]) -> None:
     raw = written(blocks) + bytes(64)  # room for records that are all literals
-    stream = take_apart(raw[: len(raw) - 64])
+    stream = parse_bitstream(raw[: len(raw) - 64])
     wanted = [row for block in blocks for row in expected(block)]
     if stream is not None:  # shorter than any compiler writes: not for us
         assert rows(stream) == wanted
@@ -108,14 +108,14 @@ def test_one_block_defines_abbreviations_for_others() -> None:
     blocks[1].given = (first, second)
     blocks.append(Block(31, 4, known[1:2], given=(own,)))
     blocks.append(Block(30, 4, known, given=(first, second)))
-    stream = take_apart(written(blocks))
+    stream = parse_bitstream(written(blocks))
     assert stream is not None
     assert rows(stream) == [row for block in blocks for row in expected(block)]
 
 
 def test_blocks_that_say_nothing_are_passed_over() -> None:
     uses = Block(18, 4, [Record(1, [1, 2, 3])])
-    stream = take_apart(written([Block(30, 4, [uses, Record(1, [9])])]))
+    stream = parse_bitstream(written([Block(30, 4, [uses, Record(1, [9])])]))
     assert stream is not None
     assert rows(stream) == [(30, ENTER, []), (30, 1, [9]), (30, LEAVE, [])]
 
@@ -123,23 +123,23 @@ def test_blocks_that_say_nothing_are_passed_over() -> None:
 def test_records_may_be_dense() -> None:
     short = ((0, 1), (FIXED, 1), (FIXED, 1))  # six bits each
     block = Block(30, 4, [Record(1, [1, 0], short)] * 500)
-    stream = take_apart(written([block, Block(31, 4, [Record(1, [7] * 40)])]))
+    stream = parse_bitstream(written([block, Block(31, 4, [Record(1, [7] * 40)])]))
     assert stream is not None
     assert rows(stream)[: len([*expected(block)])] == [*expected(block)]
 
 
 def test_elements_without_bits_are_none() -> None:
     endless = Record(1, [7] * 1000, ((0, 1), (ARRAY, 0), (0, 7)))
-    assert take_apart(written([Block(30, 4, [endless])])) is None
+    assert parse_bitstream(written([Block(30, 4, [endless])])) is None
 
 
 @given(block=BLOCKS, place=st.floats(0, 1, exclude_max=True))
 def test_a_cut_stream_is_nothing(block: Block, place: float) -> None:
     raw = written([block])
     cut = raw[: 4 + 4 * int(place * (len(raw) // 4 - 1))]
-    assert take_apart(cut) is None or len(cut) == 4
+    assert parse_bitstream(cut) is None or len(cut) == 4
 
 
 def test_no_record_passes_for_the_end_of_a_block() -> None:
-    assert take_apart(written([Block(30, 4, [Record(ENTER & LARGE, [])])])) is None
-    assert take_apart(written([Block(30, 4, [Record(1, [ENTER & LARGE])])])) is not None
+    assert parse_bitstream(written([Block(30, 4, [Record(ENTER & LARGE, [])])])) is None
+    assert parse_bitstream(written([Block(30, 4, [Record(1, [ENTER & LARGE])])])) is not None

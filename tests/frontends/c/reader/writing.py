@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from kleene.frontends.c.reader import bitcodes
-from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, take_apart
+from kleene.frontends.c.reader.bitstream import ENTER, LEAVE, parse_bitstream
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"
 FIXED, VBR, ARRAY, CHAR6, BLOB = 1, 2, 3, 4, 5
@@ -158,7 +158,7 @@ _BLOB_AFTER = {  # how many operands come before the blob, by block and code
 
 def edited(raw: bytes, change: Callable[[list[tuple[int, Record]]], None]) -> bytes:
     """Return a file after `change` has had its records, each with the block it is in."""
-    stream = take_apart(raw)
+    stream = parse_bitstream(raw)
     assert stream is not None
     records: list[tuple[int, Record]] = []
     top = Block(-1)

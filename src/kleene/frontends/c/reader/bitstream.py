@@ -26,6 +26,7 @@ from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes
 from kleene.frontends.c.reader.compiled import Cells, Words, entry_point, no_refcount, noinline
 from kleene.kernels.bits import funnel
+from kleene.kernels.compiled import interpreted
 
 # Columns of a record, and the codes of the rows that are none.
 R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
@@ -61,6 +62,7 @@ _LITERAL, _FIXED, _VBR = bitcodes.LITERAL, bitcodes.FIXED, bitcodes.VBR
 _ARRAY, _CHAR6, _BLOB = bitcodes.ARRAY, bitcodes.CHAR6, bitcodes.BLOB
 _BLOCKINFO = bitcodes.BLOCKINFO
 _MAGIC_BITS, _MAX_BITS = 32, 64
+_LONGEST_FIRST = 4096  # bytes that are looked for in the first block
 # Blocks that say nothing about the program: orders of uses, summaries, the linker's symbols.
 _SKIPPED = np.zeros(bitcodes.N_BLOCKS, np.bool_)
 _SKIPPED[[bitcodes.USELIST, bitcodes.MODULE_STRTAB, bitcodes.GLOBALVAL_SUMMARY]] = True
@@ -90,7 +92,7 @@ def wrapped(number: int) -> int:
 
 
 @no_refcount
-def take(words: Words, b: Cells, width: int) -> int:
+def read_fixed(words: Words, b: Cells, width: int) -> int:
     """Return the next `width` bits, at most 64; past the end it is a fault."""
     place = b[PLACE]
     if width > b[LIMIT] - place:
@@ -105,19 +107,19 @@ def take(words: Words, b: Cells, width: int) -> int:
 
 
 @no_refcount
-def variable(words: Words, b: Cells, width: int) -> int:
+def read_vbr(words: Words, b: Cells, width: int) -> int:
     """Return the next variable-width number: chunks whose top bit says that more follow."""
     if width < 2 or width > 32:
         b[FAULT] = 1
         return 0
     top = 1 << (width - 1)
-    chunk = take(words, b, width)
+    chunk = read_fixed(words, b, width)
     value, shift = chunk & (top - 1), width - 1
     while chunk & top:
         if shift >= _MAX_BITS:
             b[FAULT] = 1
             return 0
-        chunk = take(words, b, width)
+        chunk = read_fixed(words, b, width)
         value |= (chunk & (top - 1)) << shift
         shift += width - 1
     return wrapped(value)
@@ -133,7 +135,7 @@ def align(b: Cells) -> None:
 
 
 @no_refcount
-def peek(words: Words, place: int) -> int:
+def peek_bits(words: Words, place: int) -> int:
     """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
     word, shift = place >> 6, place & 63
     return funnel(words[word], words[word + 1], shift)
@@ -180,14 +182,14 @@ def close_record(c: Cells, b: Cells) -> None:
 
 
 @no_refcount
-def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
+def read_scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
     """Return the next operand in this encoding."""
     if encoding == _FIXED:
-        return take(words, b, value)
+        return read_fixed(words, b, value)
     if encoding == _VBR:
-        return variable(words, b, value)
+        return read_vbr(words, b, value)
     if encoding == _CHAR6:
-        return _LETTERS[take(words, b, 6)]
+        return _LETTERS[read_fixed(words, b, 6)]
     if encoding == _LITERAL:
         return value
     b[FAULT] = 1
@@ -195,19 +197,19 @@ def scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
 
 
 @no_refcount
-def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
-    """Append `count` variable-width numbers: `variable` with its state in registers."""
+def read_vbrs(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
+    """Append `count` variable-width numbers: `read_vbr` with its state in registers."""
     noinline()
     place, limit, at = b[PLACE], b[LIMIT], b[N_CELLS]
     top, mask = 1 << (width - 1), (1 << (width - 1)) - 1
     for i in range(at, at + count):
         value, shift = 0, 0
-        window = peek(words, place)
+        window = peek_bits(words, place)
         while window & top and shift < _MAX_BITS:
             value |= (window & mask) << shift
             shift += width - 1
             place += width
-            window = peek(words, min(place, limit))
+            window = peek_bits(words, min(place, limit))
         c[i] = wrapped(value | (window & mask) << (shift & 63))
         place += width
         if place > limit or shift >= _MAX_BITS:
@@ -217,27 +219,27 @@ def numbers(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
 
 
 @no_refcount
-def array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
+def read_array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
     """Append the elements of an array."""
     noinline()
-    count = variable(words, b, 6)
+    count = read_vbr(words, b, 6)
     if count < 0 or count > b[MAX_CELLS] - b[N_CELLS]:
         b[FAULT] = b[FULL] = 1
         return
     if encoding == _VBR:
-        numbers(words, c, b, value, count)
+        read_vbrs(words, c, b, value, count)
         return
     for _ in range(count):
         if b[FAULT]:
             return
-        put(c, b, scalar(words, b, encoding, value))
+        put(c, b, read_scalar(words, b, encoding, value))
 
 
 @no_refcount
-def blob(words: Words, c: Cells, b: Cells) -> None:
+def read_blob(words: Words, c: Cells, b: Cells) -> None:
     """Append a blob's first byte and length."""
     noinline()
-    count = variable(words, b, 6)
+    count = read_vbr(words, b, 6)
     align(b)
     if count < 0 or count > (b[LIMIT] - b[PLACE]) >> 3:
         b[FAULT] = 1
@@ -252,8 +254,8 @@ def blob(words: Words, c: Cells, b: Cells) -> None:
 def unabbreviated_record(words: Words, c: Cells, b: Cells) -> None:
     """Append a record written without an abbreviation."""
     noinline()
-    open_record(c, b, record_code(b, variable(words, b, 6)))
-    array(words, c, b, _VBR, 6)
+    open_record(c, b, record_code(b, read_vbr(words, b, 6)))
+    read_array(words, c, b, _VBR, 6)
     close_record(c, b)
 
 
@@ -267,16 +269,16 @@ def abbreviated_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> N
     while part < end and not b[FAULT]:
         encoding, value = b[part], b[part + 1]
         if first:
-            open_record(c, b, record_code(b, scalar(words, b, encoding, value)))
+            open_record(c, b, record_code(b, read_scalar(words, b, encoding, value)))
             first = False
         elif encoding == _ARRAY:
-            array(words, c, b, b[part + 2], b[part + 3])
+            read_array(words, c, b, b[part + 2], b[part + 3])
             break
         elif encoding == _BLOB:
-            blob(words, c, b)
+            read_blob(words, c, b)
             break
         else:
-            put(c, b, scalar(words, b, encoding, value))
+            put(c, b, read_scalar(words, b, encoding, value))
         part += 2
     close_record(c, b)
 
@@ -285,7 +287,7 @@ def abbreviated_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> N
 def define_abbreviation(words: Words, b: Cells) -> None:
     """Read an abbreviation: for this block, or in BLOCKINFO for the blocks it speaks of."""
     noinline()
-    count, new = variable(words, b, 5), b[N_ABBREVIATIONS]
+    count, new = read_vbr(words, b, 5), b[N_ABBREVIATIONS]
     if new >= _MAX_ABBREVIATIONS or count < 1 or count > _MAX_PARTS - b[N_PARTS]:
         b[FAULT] = 1
         return
@@ -293,12 +295,12 @@ def define_abbreviation(words: Words, b: Cells) -> None:
     b[row], b[row + 1] = b[N_PARTS], count
     for i in range(count):
         encoding, value = _LITERAL, 0
-        if take(words, b, 1):
-            value = variable(words, b, 8)
+        if read_fixed(words, b, 1):
+            value = read_vbr(words, b, 8)
         else:
-            encoding = take(words, b, 3)
+            encoding = read_fixed(words, b, 3)
             if encoding == _FIXED or encoding == _VBR:
-                value = variable(words, b, 5)
+                value = read_vbr(words, b, 5)
             # An array is the last part but one, a blob the last; either is not the code.
             is_last = i == count - 1
             bad_array = encoding == _ARRAY and i != count - 2
@@ -334,12 +336,12 @@ def know(b: Cells, abbreviation: int) -> None:
 
 
 @no_refcount
-def enter(words: Words, c: Cells, b: Cells) -> None:
+def enter_block(words: Words, c: Cells, b: Cells) -> None:
     """Read a block's head; a block that is not needed is skipped."""
     noinline()
-    block, width = variable(words, b, 8), variable(words, b, 4)
+    block, width = read_vbr(words, b, 8), read_vbr(words, b, 4)
     align(b)
-    end = (take(words, b, 32) << 5) + b[PLACE]
+    end = (read_fixed(words, b, 32) << 5) + b[PLACE]
     is_bad = end > b[LIMIT] or width < 2 or width > 32 or block < 0 or b[DEPTH] >= _MAX_DEPTH
     if b[FAULT] or is_bad:
         b[FAULT] = 1
@@ -360,7 +362,7 @@ def enter(words: Words, c: Cells, b: Cells) -> None:
 
 
 @no_refcount
-def leave(c: Cells, b: Cells) -> None:
+def end_block(c: Cells, b: Cells) -> None:
     """End a block; its abbreviations are forgotten, BLOCKINFO's are not."""
     noinline()
     frame = FRAMES + b[DEPTH] * F_SIZE
@@ -376,7 +378,7 @@ def leave(c: Cells, b: Cells) -> None:
 
 
 @no_refcount
-def subject(c: Cells, b: Cells) -> None:
+def set_block_id(c: Cells, b: Cells) -> None:
     """Note the block that BLOCKINFO's last record says its abbreviations are for."""
     row = (b[N_RECORDS] - 1) * R_WIDTH
     if not b[FAULT] and c[row + R_CODE] == bitcodes.SETBID and c[row + R_END] > c[row + R_FIRST]:
@@ -384,22 +386,22 @@ def subject(c: Cells, b: Cells) -> None:
 
 
 @entry_point
-def flatten(words: Words, c: Cells, b: Cells) -> None:
+def parse(words: Words, c: Cells, b: Cells) -> None:
     """Fill `c` with the records of the stream from the present place on."""
     while not b[FAULT]:
         frame = FRAMES + b[DEPTH] * F_SIZE
         if b[DEPTH] == 0 and b[LIMIT] - b[PLACE] < 32:
             return  # what pads the file
-        code = take(words, b, b[frame + F_WIDTH])
+        code = read_fixed(words, b, b[frame + F_WIDTH])
         known = b[N_SCOPE] - b[frame + F_SCOPE]
         if b[FAULT]:
             return
         if code == bitcodes.ENTER_SUBBLOCK:
-            enter(words, c, b)
+            enter_block(words, c, b)
         elif b[DEPTH] == 0 or code >= known + bitcodes.FIRST_ABBREV:
             b[FAULT] = 1
         elif code == bitcodes.END_BLOCK:
-            leave(c, b)
+            end_block(c, b)
         elif code == bitcodes.DEFINE_ABBREV:
             define_abbreviation(words, b)
         else:
@@ -409,10 +411,28 @@ def flatten(words: Words, c: Cells, b: Cells) -> None:
                 number = code - bitcodes.FIRST_ABBREV
                 abbreviated_record(words, c, b, b[SCOPE + b[frame + F_SCOPE] + number])
             if b[frame + F_BLOCK] == _BLOCKINFO:
-                subject(c, b)
+                set_block_id(c, b)
 
 
-def take_apart(raw: bytes) -> Stream | None:
+def first_block(raw: bytes) -> Stream | None:
+    """Return the records of the first block alone, without compiled code; None if it is damaged."""
+    raw = raw[:_LONGEST_FIRST]
+    words = np.frombuffer(raw + bytes(16 - len(raw) % 8), np.uint64).data
+    b = [_MAGIC_BITS, 8 * len(raw), 0]
+    if read_fixed(words, b, 2) != bitcodes.ENTER_SUBBLOCK:
+        return None
+    read_vbr(words, b, 8)  # which block
+    read_vbr(words, b, 4)  # the width of its abbreviation ids
+    align(b)
+    n_words = read_fixed(words, b, 32)
+    end = (b[PLACE] >> 3) + 4 * n_words
+    if b[FAULT] or end > len(raw):
+        return None
+    with interpreted():
+        return parse_bitstream(raw[:end])
+
+
+def parse_bitstream(raw: bytes) -> Stream | None:
     """Return the records of a bitcode file without a wrapper, or None if it is damaged."""
     words = np.frombuffer(raw + bytes(16 - len(raw) % 8), np.uint64)
     for record_bits, operand_bits in _DENSITIES:
@@ -423,7 +443,7 @@ def take_apart(raw: bytes) -> Stream | None:
         state[MAX_RECORDS], state[N_CELLS] = max_records, max_records * R_WIDTH
         state[MAX_CELLS] = len(cells)
         state[FRAMES + F_BLOCK], state[FRAMES + F_WIDTH] = -1, 2
-        flatten(words, cells, state)
+        parse(words, cells, state)
         if not state[FULL]:
             break
     if state[FAULT] or state[DEPTH]:

@@ -74,17 +74,17 @@ class _Columns:
     def program(self) -> Program:
         """Return all of it."""
         nodes = self._node_table
-        places = debug.Places(nodes, lambda s: self._texts[s].decode(errors="replace"), self._add)
+        builder = debug.SpanBuilder(nodes, self._decoded, self._add)
         rows = self._rows(tables.INSTRUCTIONS, tables.N_INSTRUCTIONS)
-        spans = places.locations(self._nodes(rows[:, tables.I_DEBUG]))
-        variables, bindings = self._variables(places)
+        spans = builder.locations(self._nodes(rows[:, tables.I_DEBUG]))
+        variables, bindings = self._variables(builder)
         data_layout = self._text(tables.LAYOUT)
         program = Program(
             name=self._text(tables.SOURCE_NAME),
             triple=self._text(tables.TRIPLE),
             data_layout=data_layout,
             types=self._types(data_layout),
-            globals=self._global_table(places),
+            globals=self._global_table(builder),
             function_table=self._function_table(),
             arguments=self._arguments(),
             blocks=self._block_table(),
@@ -95,7 +95,7 @@ class _Columns:
             bundles=self._bundles(),
             passed=self._passed(),
             notice_table=self._notices(),
-            spans=places.table(),
+            spans=builder.table(),
             strings=Strings.of([b"", *self._texts[1:]]),
         )
         taken = program.address_taken() * np.uint32(GlobalFlag.ADDRESS_TAKEN)
@@ -108,8 +108,11 @@ class _Columns:
     def _cells(self, base: int, count: int) -> I64:
         return self._rows(base, count)[:, 0]
 
+    def _decoded(self, symbol: int) -> str:
+        return self._texts[symbol].decode(errors="replace")
+
     def _text(self, cell: int) -> str:
-        return self._texts[self._m[cell]].decode(errors="replace")
+        return self._decoded(self._m[cell])
 
     def _add(self, text: str | bytes) -> int:
         """Return a symbol for a text of our own."""
@@ -231,7 +234,7 @@ class _Columns:
             return self._add(str(-name - 1))
         return max(name - 1, 0)
 
-    def _global_table(self, places: debug.Places) -> Globals:
+    def _global_table(self, spans: debug.SpanBuilder) -> Globals:
         rows, nodes = self._globals, self._node_table
         declared = debug.variable_nodes(nodes, self._nodes(rows[:, tables.G_DEBUG]))
         flags = rows[:, tables.G_FLAGS] | self._list_flags(rows[:, tables.G_ATTRIBUTES])
@@ -246,7 +249,7 @@ class _Columns:
             initializer=self._values(rows[:, tables.G_INITIALIZER]),
             function=_column(rows, tables.G_FUNCTION),
             source_name=debug.names(nodes, declared),
-            span=places.declarations(declared),
+            span=spans.declarations(declared),
         )
 
     def _nodes(self, numbers: I64) -> I64:
@@ -334,7 +337,7 @@ class _Columns:
             operands=self._values(operands),
         )
 
-    def _variables(self, places: debug.Places) -> tuple[Variables, Bindings]:
+    def _variables(self, spans: debug.SpanBuilder) -> tuple[Variables, Bindings]:
         nodes = self._node_table
         rows = self._rows(tables.BINDINGS, tables.N_BINDINGS)
         if (self._nodes(rows[:, tables.V_VARIABLE]) < 0).any():
@@ -346,7 +349,7 @@ class _Columns:
             name=debug.names(nodes, node),
             function=(unique // max(len(nodes), 1)).astype(np.int32),
             argument=debug.argument_numbers(nodes, node),
-            span=places.declarations(node),
+            span=spans.declarations(node),
         )
         bindings = Bindings(
             variable=variable.astype(np.int32),

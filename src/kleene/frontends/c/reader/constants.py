@@ -431,7 +431,7 @@ def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
 
 
 @no_refcount
-def address_flags(number: int) -> int:
+def gep_flags(number: int) -> int:
     """Return the flags of a getelementptr as LLVM prints them: `inbounds` implies `nusw`."""
     flags = NUSW if number & bitcodes.GEP_NUSW else 0
     flags = INBOUNDS if number & bitcodes.GEP_INBOUNDS else flags
@@ -465,7 +465,7 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
         opcode = SHUFFLE if left(h) == (3 if code == bitcodes.CST_SHUFFLEVEC else 4) else -1
     else:
         opcode, about = GEP, a_type(c, h)
-        flags = address_flags(item(c, h))
+        flags = gep_flags(item(c, h))
         if code == bitcodes.CST_GEP_WITH_INRANGE:
             for _ in range(1 + range_size(c, h[AT], h[END])):
                 item(c, h)

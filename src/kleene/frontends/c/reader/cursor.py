@@ -110,7 +110,7 @@ def relative(c: Cells, h: Cells) -> int:
 
 @no_refcount
 def typed(c: Cells, h: Cells) -> int:
-    """Return the value that the next operand says; its type, told if it is later, in LAST_TYPE."""
+    """Return the value that the next operand names, and put its type into LAST_TYPE."""
     noinline()
     number = (h[N_VALUES] - item(c, h)) & _LOW_HALF
     if number < h[N_VALUES]:

@@ -34,7 +34,7 @@ from kleene.frontends.c.reader.metadata import (
 from kleene.ir.tables import Spans
 
 
-class Places:
+class SpanBuilder:
     """Spans as they are asked for: locations first, then where things are declared."""
 
     def __init__(self, nodes: I64, text: Callable[[int], str], add: Callable[[str], int]) -> None:

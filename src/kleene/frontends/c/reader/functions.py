@@ -25,13 +25,13 @@ from kleene.frontends.c.reader.cursor import (
     notice,
 )
 from kleene.frontends.c.reader.globals import all_globals, initializers
-from kleene.frontends.c.reader.instructions import known
+from kleene.frontends.c.reader.instructions import instruction_record
 from kleene.frontends.c.reader.metadata import (
     METADATA_CONSTANT,
     attachment,
+    debug_location,
     debug_record,
     metadata_record,
-    place,
 )
 from kleene.frontends.c.reader.state import (
     BODIES,
@@ -48,7 +48,7 @@ from kleene.frontends.c.reader.state import (
     FIRST_OPERAND,
     FUNCTION,
     IN_BLOCK,
-    LAST_PLACE,
+    LAST_LOCATION,
     LIFETIME,
     MAX_BODIES,
     MD_SHIFT,
@@ -138,7 +138,7 @@ def enter_function(h: Cells, m: Cells) -> None:
     h[FIRST_BLOCK] = h[h[FIRST_BLOCKS] + function]
     h[END_BLOCK] = h[h[FIRST_BLOCKS] + function + 1]
     h[IN_BLOCK] = h[DECLARED] = h[BUNDLED] = h[USED] = 0
-    h[LAST_PLACE] = -1
+    h[LAST_LOCATION] = -1
     h[N_VALUES], h[N_MD] = h[N_MODULE_VALUES], h[N_MODULE_MD]
     h[MD_SHIFT] = h[N_ROWS] - h[N_MODULE_MD]
     h[FIRST_OPERAND], h[FIRST_BUNDLED] = m[N_OPERANDS], m[N_BUNDLE_OPERANDS]
@@ -240,7 +240,7 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
             return
     row = new_instruction(m)
     h[UNKNOWN] = 0
-    known(c, h, m, row, code)
+    instruction_record(c, h, m, row, code)
     if h[FAULT] or m[ERROR]:
         return
     is_last = m[row + I_OPCODE] <= LAST_TERMINATOR
@@ -265,7 +265,7 @@ def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> 
     if h[FUNCTION] < 0:
         h[FAULT] = 1
     elif code == bitcodes.INST_DEBUG_LOC_AGAIN or code == bitcodes.INST_DEBUG_LOC:
-        place(c, h, m, nodes, code == bitcodes.INST_DEBUG_LOC)
+        debug_location(c, h, m, nodes, code == bitcodes.INST_DEBUG_LOC)
     elif bitcodes.DEBUG_VALUE <= code <= bitcodes.DEBUG_DECLARE_VALUE:
         debug_record(c, h, m, code)
     elif code == bitcodes.INST_DECLAREBLOCKS:
@@ -371,7 +371,7 @@ def body_record(
 def read_records(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
 ) -> int:
-    """Read all records into the heap; return the one where reading stopped, or how many."""
+    """Read all records into the tables; return the one where reading stopped, or how many."""
     h[FUNCTION] = -1
     stopped = read_head(text, s, c, h, m, n_records)
     if h[FAULT] or m[ERROR]:

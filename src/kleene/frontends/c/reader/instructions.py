@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
+import numpy as np
+
+from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes
-from kleene.frontends.c.reader.arithmetic import binary, cast, compare
 from kleene.frontends.c.reader.calls import call
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import (
     AGGREGATE,
     INT,
     SPLAT,
+    T_ARRAY,
+    T_FLOAT,
     T_VECTOR,
     UNDEF,
-    address_flags,
     bits_of,
+    element_of,
+    gep_flags,
     intern_constant,
     kind_of,
     plain_constant,
 )
-from kleene.frontends.c.reader.control import branch, funclet, landing_pad, many_ways, phi
 from kleene.frontends.c.reader.cursor import (
+    MAX_ALIGNMENT,
     a_type,
     add,
+    block,
     fast_math,
     item,
     left,
     optional,
     relative,
+    signed,
     typed,
+    value,
 )
-from kleene.frontends.c.reader.memory import memory
-from kleene.frontends.c.reader.state import FAULT, LAST_TYPE, UNKNOWN
+from kleene.frontends.c.reader.state import FAULT, LAST_TYPE, N_VALUES, UNKNOWN
 from kleene.frontends.c.reader.tables import (
     C_COUNT,
     C_FIRST,
@@ -39,17 +48,381 @@ from kleene.frontends.c.reader.tables import (
     CONSTANT_OPERANDS,
     CONSTANTS,
     ERROR,
+    I1,
     I32,
     I_ABOUT,
+    I_ALIGN,
     I_FLAGS,
     I_OPCODE,
+    I_SUB,
     I_TYPE,
     TAG_CONSTANT,
     TAG_MASK,
+    TOKEN,
     TOP,
 )
-from kleene.frontends.c.reader.types import element_type, push, vector_like
-from kleene.ir.codes import Opcode
+from kleene.frontends.c.reader.types import (
+    POINTER,
+    STRUCT,
+    element_type,
+    intern_type,
+    plain_type,
+    push,
+    vector_like,
+)
+from kleene.ir.codes import ORDERING_SHIFT, AtomicOperation, Flag, Opcode, Ordering, Predicate
+
+
+def _codes(kind: type[IntEnum], names: str) -> I64:
+    """Return our codes in the order of LLVM's."""
+    return np.array([kind[name] for name in names.split()], np.int64)
+
+
+# ---- arithmetic, conversions, comparisons
+
+ICMP, FCMP = int(Opcode.ICMP), int(Opcode.FCMP)
+FADD, FREM, OR = int(Opcode.FADD), int(Opcode.FREM), int(Opcode.OR)
+FPTRUNC, FPEXT = int(Opcode.FPTRUNC), int(Opcode.FPEXT)
+TRUNC, ZEXT, UITOFP = int(Opcode.TRUNC), int(Opcode.ZEXT), int(Opcode.UITOFP)
+NUW, NSW, EXACT = int(Flag.NUW), int(Flag.NSW), int(Flag.EXACT)
+DISJOINT, NNEG, SAMESIGN = int(Flag.DISJOINT), int(Flag.NNEG), int(Flag.SAMESIGN)
+_INTEGER_OF = _codes(Opcode, "ADD SUB MUL UDIV SDIV UREM SREM SHL LSHR ASHR AND OR XOR")
+_REAL_OF = np.full(13, -1, np.int64)
+for _code, _opcode in (
+    (0, Opcode.FADD),
+    (1, Opcode.FSUB),
+    (2, Opcode.FMUL),
+    (4, Opcode.FDIV),
+    (6, Opcode.FREM),
+):
+    _REAL_OF[_code] = _opcode
+_WRAPS, _DIVIDES = np.zeros(64, np.bool_), np.zeros(64, np.bool_)
+_WRAPS[[Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL]] = True
+_DIVIDES[[Opcode.UDIV, Opcode.SDIV, Opcode.LSHR, Opcode.ASHR]] = True
+_CAST_OF = _codes(
+    Opcode,
+    "TRUNC ZEXT SEXT FPTOUI FPTOSI UITOFP SITOFP FPTRUNC FPEXT PTRTOINT INTTOPTR BITCAST "
+    "ADDRSPACECAST PTRTOADDR",
+)
+_PREDICATE_OF = _codes(Predicate, "EQ NE UGT UGE ULT ULE SGT SGE SLT SLE")
+
+
+@no_refcount
+def is_real(m: Cells, type_id: int) -> bool:
+    """Return whether this is a real type or a vector of one."""
+    if kind_of(m, type_id) == T_VECTOR:
+        type_id = element_of(m, type_id)
+    return kind_of(m, type_id) == T_FLOAT
+
+
+@no_refcount
+def bit(number: int, place: int, flag: int) -> int:
+    """Return the flag if the bit is set."""
+    return flag if (number >> place) & 1 else 0
+
+
+@no_refcount
+def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an operation on two values."""
+    noinline()
+    add(m, typed(c, h))
+    type_id = h[LAST_TYPE]
+    add(m, relative(c, h))
+    m[row + I_TYPE] = type_id
+    code, flags = item(c, h), optional(c, h)
+    if code < 0 or code >= len(_INTEGER_OF):
+        h[UNKNOWN] = 1
+        return
+    opcode = _REAL_OF[code] if is_real(m, type_id) else _INTEGER_OF[code]
+    if opcode < 0:
+        h[UNKNOWN] = 1
+        return
+    m[row + I_OPCODE] = opcode
+    if FADD <= opcode <= FREM:
+        m[row + I_FLAGS] = fast_math(flags)
+    elif _WRAPS[opcode]:
+        m[row + I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
+    elif _DIVIDES[opcode]:
+        m[row + I_FLAGS] = bit(flags, 0, EXACT)
+    elif opcode == OR:
+        m[row + I_FLAGS] = bit(flags, 0, DISJOINT)
+
+
+@no_refcount
+def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a conversion."""
+    noinline()
+    add(m, typed(c, h))
+    m[row + I_TYPE] = a_type(c, h)
+    code, flags = item(c, h), optional(c, h)
+    if code < 0 or code >= len(_CAST_OF):
+        h[UNKNOWN] = 1
+        return
+    opcode = _CAST_OF[code]
+    m[row + I_OPCODE] = opcode
+    if opcode == TRUNC:
+        m[row + I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
+    elif opcode == ZEXT or opcode == UITOFP:
+        m[row + I_FLAGS] = bit(flags, 0, NNEG)
+        if flags & ~1:
+            h[UNKNOWN] = 1
+    elif opcode == FPTRUNC or opcode == FPEXT:
+        m[row + I_FLAGS] = fast_math(flags)
+    elif flags:
+        h[UNKNOWN] = 1
+
+
+@no_refcount
+def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a comparison."""
+    noinline()
+    add(m, typed(c, h))
+    type_id = h[LAST_TYPE]
+    add(m, relative(c, h))
+    predicate, flags = item(c, h), optional(c, h)
+    m[row + I_TYPE] = vector_like(m, type_id, I1)
+    if is_real(m, type_id):
+        m[row + I_OPCODE], m[row + I_SUB] = FCMP, predicate
+        m[row + I_FLAGS] = fast_math(flags)
+        if predicate < 0 or predicate > 15:
+            h[UNKNOWN] = 1
+        return
+    predicate -= bitcodes.FIRST_ICMP_PREDICATE
+    if predicate < 0 or predicate >= len(_PREDICATE_OF):
+        h[UNKNOWN] = 1
+        return
+    m[row + I_OPCODE], m[row + I_SUB] = ICMP, _PREDICATE_OF[predicate]
+    m[row + I_FLAGS] = bit(flags, 0, SAMESIGN)
+
+
+# ---- memory
+
+ALLOCA, LOAD, STORE = int(Opcode.ALLOCA), int(Opcode.LOAD), int(Opcode.STORE)
+FENCE, CMPXCHG = int(Opcode.FENCE), int(Opcode.CMPXCHG)
+ATOMICRMW = int(Opcode.ATOMICRMW)
+VOLATILE, ATOMIC, WEAK = int(Flag.VOLATILE), int(Flag.ATOMIC), int(Flag.WEAK)
+SCOPED = int(Flag.SCOPED)
+LAST_ORDERING, LAST_OPERATION = int(max(Ordering)), int(max(AtomicOperation))
+
+
+@no_refcount
+def alignment(c: Cells, h: Cells) -> int:
+    """Return the next operand as log2 of an alignment, plus one."""
+    number = item(c, h)
+    if number < 0 or number > MAX_ALIGNMENT:
+        h[FAULT] = 1
+    return number
+
+
+@no_refcount
+def ordering(c: Cells, h: Cells) -> int:
+    """Return the ordering that the next operand says."""
+    number = item(c, h)
+    if number <= 0 or number > LAST_ORDERING:
+        h[FAULT] = 1
+        return 0
+    return number
+
+
+@no_refcount
+def ordering_and_scope(c: Cells, h: Cells) -> int:
+    """Return the flags of an ordering and the scope of it."""
+    flags = ordering(c, h) << ORDERING_SHIFT
+    return flags | (0 if item(c, h) == bitcodes.SYSTEM_SCOPE else SCOPED)
+
+
+@no_refcount
+def alloca(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an alloca; its count is not counted back."""
+    noinline()
+    m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
+    a_type(c, h)
+    count, bits = item(c, h), item(c, h)
+    if not bits & bitcodes.ALLOCA_EXPLICIT_TYPE:  # a type that is a pointer: long ago
+        h[FAULT] = 1
+    add(m, value(h, count))
+    m[row + I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
+    if m[row + I_ALIGN] > MAX_ALIGNMENT:
+        h[FAULT] = 1
+    m[row + I_TYPE] = plain_type(m, POINTER, optional(c, h))
+
+
+@no_refcount
+def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a load."""
+    noinline()
+    m[row + I_OPCODE] = LOAD
+    add(m, typed(c, h))
+    m[row + I_TYPE] = a_type(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
+
+
+@no_refcount
+def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
+    """Read a store: the pointer comes first, in the text second."""
+    noinline()
+    m[row + I_OPCODE] = STORE
+    pointer = typed(c, h)
+    add(m, typed(c, h))
+    add(m, pointer)
+    m[row + I_ALIGN] = alignment(c, h)
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    if is_atomic:
+        m[row + I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
+
+
+@no_refcount
+def cmpxchg(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a cmpxchg, which gives the value held and whether it was the expected one."""
+    noinline()
+    m[row + I_OPCODE] = CMPXCHG
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    base = m[TOP]
+    push(m, h[LAST_TYPE])
+    push(m, I1)
+    m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
+    add(m, relative(c, h))
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering_and_scope(c, h)
+    m[row + I_SUB] = ordering(c, h)
+    m[row + I_FLAGS] |= WEAK if item(c, h) else 0
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@no_refcount
+def atomicrmw(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read an atomicrmw."""
+    noinline()
+    m[row + I_OPCODE] = ATOMICRMW
+    add(m, typed(c, h))
+    add(m, typed(c, h))
+    m[row + I_TYPE], m[row + I_SUB] = h[LAST_TYPE], item(c, h)
+    if m[row + I_SUB] < 0 or m[row + I_SUB] > LAST_OPERATION:
+        h[UNKNOWN] = 1
+    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + I_FLAGS] |= ordering_and_scope(c, h)
+    m[row + I_ALIGN] = alignment(c, h)
+
+
+@no_refcount
+def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read an instruction on memory; one not known is a fault."""
+    noinline()
+    if code == bitcodes.INST_LOAD or code == bitcodes.INST_LOADATOMIC:
+        load(c, h, m, row, code == bitcodes.INST_LOADATOMIC)
+    elif code == bitcodes.INST_STORE or code == bitcodes.INST_STOREATOMIC:
+        store(c, h, m, row, code == bitcodes.INST_STOREATOMIC)
+    elif code == bitcodes.INST_ALLOCA:
+        alloca(c, h, m, row)
+    elif code == bitcodes.INST_FENCE:
+        m[row + I_OPCODE], m[row + I_FLAGS] = FENCE, ordering_and_scope(c, h)
+    elif code == bitcodes.INST_CMPXCHG:
+        cmpxchg(c, h, m, row)
+    elif code == bitcodes.INST_ATOMICRMW:
+        atomicrmw(c, h, m, row)
+    else:
+        h[FAULT] = 1
+    if left(h) < 0:
+        h[FAULT] = 1
+
+
+# ---- ends and joins of blocks, exceptions
+
+BR, SWITCH, PHI = int(Opcode.BR), int(Opcode.SWITCH), int(Opcode.PHI)
+LANDINGPAD, CLEANUPPAD = int(Opcode.LANDINGPAD), int(Opcode.CLEANUPPAD)
+CATCHPAD, CATCHSWITCH = int(Opcode.CATCHPAD), int(Opcode.CATCHSWITCH)
+CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
+CLEANUP, UNWINDS = int(Flag.CLEANUP), int(Flag.UNWINDS)
+
+
+@no_refcount
+def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a phi: values, counted back or forth, and blocks; flags make the number odd."""
+    noinline()
+    m[row + I_OPCODE], m[row + I_TYPE] = PHI, a_type(c, h)
+    while left(h) >= 2 and not h[FAULT]:
+        add(m, value(h, h[N_VALUES] - signed(item(c, h))))
+        add(m, block(h, item(c, h)))
+    if left(h) > 0:
+        m[row + I_FLAGS] = fast_math(item(c, h))
+
+
+@no_refcount
+def br(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a br: [target] or [then, else, condition]."""
+    noinline()
+    m[row + I_OPCODE] = BR
+    if left(h) == 1:
+        add(m, block(h, item(c, h)))
+        return
+    then, other = block(h, item(c, h)), block(h, item(c, h))
+    add(m, relative(c, h))
+    add(m, then)
+    add(m, other)
+
+
+@no_refcount
+def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
+    """Read a switch or an indirectbr; the values of cases are not counted back."""
+    noinline()
+    m[row + I_OPCODE] = opcode
+    a_type(c, h)
+    add(m, relative(c, h))
+    if opcode == SWITCH:
+        add(m, block(h, item(c, h)))
+    while left(h) > 0 and not h[FAULT]:
+        if opcode == SWITCH:
+            case = item(c, h)
+            if case >= h[N_VALUES]:
+                h[FAULT] = 1
+            add(m, value(h, case))
+        add(m, block(h, item(c, h)))
+
+
+@no_refcount
+def landingpad(c: Cells, h: Cells, m: Cells, row: int) -> None:
+    """Read a landingpad: a catch and a filter differ in their type, too."""
+    noinline()
+    m[row + I_OPCODE], m[row + I_TYPE] = LANDINGPAD, a_type(c, h)
+    m[row + I_FLAGS] = CLEANUP if item(c, h) else 0
+    count = item(c, h)
+    for _ in range(min(count, left(h))):
+        is_filter = item(c, h)
+        add(m, typed(c, h))
+        if (kind_of(m, h[LAST_TYPE]) == T_ARRAY) != (is_filter == 1):
+            h[FAULT] = 1
+
+
+@no_refcount
+def funclet(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+    """Read the pads of exceptions handled in funclets, and what leaves them."""
+    noinline()
+    add(m, relative(c, h))
+    if code == bitcodes.INST_CLEANUPRET or code == bitcodes.INST_CATCHRET:
+        m[row + I_OPCODE] = CLEANUPRET if code == bitcodes.INST_CLEANUPRET else CATCHRET
+        if left(h) > 0:
+            add(m, block(h, item(c, h)))
+        return
+    m[row + I_TYPE] = TOKEN
+    count = item(c, h)
+    if code == bitcodes.INST_CATCHSWITCH:
+        m[row + I_OPCODE] = CATCHSWITCH
+        for _ in range(min(count, left(h))):
+            add(m, block(h, item(c, h)))
+        if left(h) > 0:
+            m[row + I_FLAGS] = UNWINDS
+            add(m, block(h, item(c, h)))
+        return
+    m[row + I_OPCODE] = CATCHPAD if code == bitcodes.INST_CATCHPAD else CLEANUPPAD
+    for _ in range(min(count, left(h))):
+        add(m, typed(c, h))
+
+
+# ---- aggregates, vectors, and all others
 
 EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
 EXTRACTELEMENT, INSERTELEMENT = int(Opcode.EXTRACTELEMENT), int(Opcode.INSERTELEMENT)
@@ -57,7 +430,7 @@ SHUFFLEVECTOR = int(Opcode.SHUFFLEVECTOR)
 
 
 @no_refcount
-def aggregate(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
+def extract_or_insert_value(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue or insertvalue: the indices become constants."""
     noinline()
     m[row + I_OPCODE] = opcode
@@ -101,7 +474,7 @@ def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
 
 
 @no_refcount
-def vector(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+def vector_element(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on elements of vectors."""
     noinline()
     add(m, typed(c, h))
@@ -123,20 +496,19 @@ def vector(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     m[row + I_TYPE] = vector_like(m, h[LAST_TYPE], element_type(m, whole, 0))
 
 
-RET, SWITCH = int(Opcode.RET), int(Opcode.SWITCH)
+RET = int(Opcode.RET)
 INDIRECTBR, RESUME = int(Opcode.INDIRECTBR), int(Opcode.RESUME)
 UNREACHABLE, FNEG = int(Opcode.UNREACHABLE), int(Opcode.FNEG)
 GEP = int(Opcode.GETELEMENTPTR)
 SELECT, VA_ARG, FREEZE = int(Opcode.SELECT), int(Opcode.VA_ARG), int(Opcode.FREEZE)
-EXTRACTVALUE, INSERTVALUE = int(Opcode.EXTRACTVALUE), int(Opcode.INSERTVALUE)
 
 
 @no_refcount
-def address(c: Cells, h: Cells, m: Cells, row: int) -> None:
+def getelementptr(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a getelementptr."""
     noinline()
     m[row + I_OPCODE] = GEP
-    m[row + I_FLAGS] = address_flags(item(c, h))
+    m[row + I_FLAGS] = gep_flags(item(c, h))
     m[row + I_ABOUT] = a_type(c, h)
     add(m, typed(c, h))
     result = h[LAST_TYPE]
@@ -148,7 +520,7 @@ def address(c: Cells, h: Cells, m: Cells, row: int) -> None:
 
 
 @no_refcount
-def choose(c: Cells, h: Cells, m: Cells, row: int) -> None:
+def select(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a select: both values, then the condition, which comes first in the text."""
     noinline()
     left_value = typed(c, h)
@@ -161,7 +533,7 @@ def choose(c: Cells, h: Cells, m: Cells, row: int) -> None:
 
 
 @no_refcount
-def one_value(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+def unary(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on one value."""
     noinline()
     if code == bitcodes.INST_VAARG:
@@ -185,7 +557,7 @@ def one_value(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
 
 
 @no_refcount
-def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
+def instruction_record(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instruction of the record at hand into its row; one not known is a fault."""
     noinline()
     if code == bitcodes.INST_BINOP:
@@ -193,13 +565,13 @@ def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     elif code == bitcodes.INST_CAST:
         cast(c, h, m, row)
     elif code == bitcodes.INST_GEP:
-        address(c, h, m, row)
+        getelementptr(c, h, m, row)
     elif code == bitcodes.INST_CMP:
         compare(c, h, m, row)
     elif code == bitcodes.INST_CALL or code == bitcodes.INST_INVOKE or code == bitcodes.INST_CALLBR:
         call(c, h, m, row, code)
     elif code == bitcodes.INST_BR:
-        branch(c, h, m, row)
+        br(c, h, m, row)
     elif code == bitcodes.INST_PHI:
         phi(c, h, m, row)
     elif code == bitcodes.INST_RET:
@@ -209,16 +581,16 @@ def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     elif code == bitcodes.INST_UNREACHABLE:
         m[row + I_OPCODE] = UNREACHABLE
     elif code == bitcodes.INST_SELECT:
-        choose(c, h, m, row)
+        select(c, h, m, row)
     elif code == bitcodes.INST_SWITCH or code == bitcodes.INST_INDIRECTBR:
-        many_ways(c, h, m, row, SWITCH if code == bitcodes.INST_SWITCH else INDIRECTBR)
+        switch_or_indirectbr(c, h, m, row, SWITCH if code == bitcodes.INST_SWITCH else INDIRECTBR)
     elif code == bitcodes.INST_EXTRACTVAL or code == bitcodes.INST_INSERTVAL:
         opcode = EXTRACTVALUE if code == bitcodes.INST_EXTRACTVAL else INSERTVALUE
-        aggregate(c, h, m, row, opcode)
+        extract_or_insert_value(c, h, m, row, opcode)
     elif bitcodes.INST_EXTRACTELT <= code <= bitcodes.INST_SHUFFLEVEC:
-        vector(c, h, m, row, code)
+        vector_element(c, h, m, row, code)
     elif code == bitcodes.INST_LANDINGPAD:
-        landing_pad(c, h, m, row)
+        landingpad(c, h, m, row)
     elif bitcodes.INST_CLEANUPRET <= code <= bitcodes.INST_CATCHSWITCH:
         funclet(c, h, m, row, code)
     elif (
@@ -227,7 +599,7 @@ def known(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
         or code == bitcodes.INST_FREEZE
         or code == bitcodes.INST_UNOP
     ):
-        one_value(c, h, m, row, code)
+        unary(c, h, m, row, code)
     else:
         memory(c, h, m, row, code)
     if left(h) != 0:  # more than we know of

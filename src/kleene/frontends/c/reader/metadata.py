@@ -13,7 +13,7 @@ from kleene.frontends.c.reader.state import (
     FAULT,
     FUNCTION,
     GLOBAL_ROW,
-    LAST_PLACE,
+    LAST_LOCATION,
     MAX_NODES,
     MAX_ROWS,
     MD_DATA,
@@ -282,7 +282,7 @@ METADATA_CONSTANT = int(ConstantKind.METADATA)
 
 
 @no_refcount
-def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
+def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
     """Read where the last instruction comes from; it may be where the one before does."""
     noinline()
     if is_new:
@@ -295,12 +295,12 @@ def place(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
         nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
         if nodes[row, M_SCOPE] == 0:
             h[FAULT] = 1
-        h[LAST_PLACE] = row
+        h[LAST_LOCATION] = row
         h[N_NODES] = row + 1
-    if h[LAST_PLACE] < 0 or m[N_INSTRUCTIONS] == 0:
+    if h[LAST_LOCATION] < 0 or m[N_INSTRUCTIONS] == 0:
         h[FAULT] = 1
         return
-    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_PLACE]
+    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_LOCATION]
 
 
 @no_refcount

@@ -10,7 +10,7 @@ from kleene.base.arrays import I64
 from kleene.base.errors import SourceError
 from kleene.frontends.c.bitcode import LLVM_MAJOR
 from kleene.frontends.c.reader import bitcodes, functions, state, strings, tables
-from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, take_apart
+from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, parse_bitstream
 from kleene.frontends.c.reader.columns import columns, unread
 from kleene.frontends.c.reader.metadata import M_WIDTH
 from kleene.frontends.c.reader.records import Plan, Records, Refused, check, examine, plan
@@ -66,7 +66,7 @@ def warm() -> None:
     strings.spell(nothing, cells, 0, 0)
     nothing.flags.writeable = False
     functions.read_records(nothing, cells, cells, cells, cells, cells.reshape(-1, 1), 0)
-    take_apart(b"")
+    parse_bitstream(b"")
 
 
 class _Reading:
@@ -74,7 +74,7 @@ class _Reading:
 
     def __init__(self, raw: bytes, major: int, *, is_own: bool = False) -> None:
         """Take the bytes apart; with `is_own`, nothing is left that LLVM would upgrade or strip."""
-        stream = take_apart(raw)
+        stream = parse_bitstream(raw)
         check(stream is not None, "the bitstream is damaged")
         assert stream
         records = Records(stream)
@@ -144,7 +144,7 @@ class _Reading:
             added += zero
         added += b"".join(strings.spell_wide(records, len(raw) + len(added)))
         place = len(raw) + len(added)
-        letters = np.zeros(place + strings.room_for(records) + 16, np.uint8)
+        letters = np.zeros(place + strings.n_spelled_bytes(records) + 16, np.uint8)
         letters[:place] = np.frombuffer(raw + added, np.uint8)
         check(strings.spell(letters, records.cells, len(records.rows), place) >= 0)
         letters.flags.writeable = False

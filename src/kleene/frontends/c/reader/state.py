@@ -1,8 +1,7 @@
-"""What the bit reader knows while it reads: one array `h`, beside the heap of the text reader.
+"""What is known of a module while it is read: one array `h`, beside the tables `m`.
 
 `h` begins with single cells: the record at hand, counters, and the base of each table. Tables are
-sized before reading from the number of records; what could pass a table's end is a fault. Rows go
-into the heap `m` of `reader.state`, so that one `assemble` makes the columns of both readers.
+sized before reading from the number of records; what could pass a table's end is a fault.
 
 A value's number is the file's: globals, the module's constants, then each function's arguments,
 constants and results. Metadata is numbered alike; `MD_SHIFT` takes a number of the function at hand
@@ -23,7 +22,7 @@ AT, END, LAST_TYPE = 1, 2, 3
 N_VALUES, N_MODULE_VALUES, N_GLOBALS, MAX_VALUES = 4, 5, 6, 7
 N_MD, N_MODULE_MD, MD_SHIFT, N_ROWS, MAX_ROWS, N_NODES, MAX_NODES = range(8, 15)
 # The function at hand.
-FUNCTION, N_BODIES, FIRST_BLOCK, END_BLOCK, IN_BLOCK, LAST_PLACE, DECLARED = range(15, 22)
+FUNCTION, N_BODIES, FIRST_BLOCK, END_BLOCK, IN_BLOCK, LAST_LOCATION, DECLARED = range(15, 22)
 FIRST_OPERAND, FIRST_BUNDLED, FIRST_BINDING = 22, 23, 24
 # The constants at hand.
 CONSTANT_TYPE, FIRST_CONSTANT, N_WAITING = 25, 26, 27
@@ -38,7 +37,7 @@ ZERO_TEXTS = 43  # symbols of the zeros of the three wide reals
 STRINGS_END = 46  # of the bytes that text may lie in
 # Where tables begin.
 (
-    TYPE_OF,  # type of the file -> type of the heap
+    TYPE_OF,  # by the file's number of a type, ours in `m`
     VALUES,  # tagged; -1 while a constant is not made
     VALUE_TYPES,
     VALUE_RECORDS,  # of constants
@@ -48,7 +47,7 @@ STRINGS_END = 46  # of the bytes that text may lie in
     GROUPS,  # attribute groups: rows of GROUP_WIDTH, by number
     LISTS,  # record of each attribute list
     LIST_PASSES,  # whether it tells how an argument travels
-    ORDER,  # globals in the order of the text: rows of O_WIDTH
+    ORDER,  # globals in the order of LLVM's print: rows of O_WIDTH
     GLOBAL_ROW,  # of each value that is a global
     UPGRADED,  # function type after an upgrade, by global value; -1 for none
     BODIES,  # function row of each body

@@ -33,7 +33,7 @@ _SPELLED[bitcodes.VALUE_SYMTAB, bitcodes.VST_ENTRY] = _NAMED
 _SPELLED[bitcodes.VALUE_SYMTAB, bitcodes.VST_BBENTRY] = _NAMED
 
 
-def room_for(records: Records) -> int:
+def n_spelled_bytes(records: Records) -> int:
     """Return how many bytes `spell` may need for these records."""
     found = [records.of(int(block), int(code)) for block, code in np.argwhere(_SPELLED)]
     return sum(int(records.n_operands(some).sum()) + len(some) for some in found)
@@ -110,8 +110,11 @@ def symbol(text: Text, s: Cells, start: int, end: int) -> int:
     noinline()
     if start >= end:
         return 0
-    value = 0
-    for i in range(start, end):
+    value, middle = 0, end - (end - start) % 4
+    for i in range(start, middle, 4):
+        low, high = text[i] | text[i + 1] << 8, text[i + 2] | text[i + 3] << 8
+        value = mix(value, low | high << 16)
+    for i in range(middle, end):
         value = mix(value, text[i])
     mask = s[SYMBOL_TABLE_SIZE] - 1
     rows = START + s[SYMBOL_TABLE_SIZE]
