@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class CallKind(StrEnum):
 
 
 _KINDS = tuple(CallKind)
+_Items = TypeVar("_Items", I32, I64)
 _STYLES = {CallKind.DIRECT: "solid", CallKind.INDIRECT: "dashed", CallKind.CALLBACK: "dotted"}
 
 
@@ -250,19 +252,18 @@ class CallGraph:
 
     def callee_ids(self, function: int) -> I32:
         """Return whom a function may call, each once, in the order of its calls."""
-        sites = self.sites_in(function)
-        found = [self.targets_of(site) for site in sites.tolist()]
-        if self.may_leave[sites].any():
-            found.append(self.escaped_ids)
-        return _each_once(found)
+        found = _row(self._callees, function)
+        if self.may_leave[self.sites_in(function)].any():
+            found = _each_once([found, self.escaped_ids])
+        return found
 
     def caller_ids(self, function: int) -> I32:
         """Return who may call a function, each once, in the order of the calls."""
-        found = [self.caller[_row(self._by_target, function)]]
+        found = _row(self._callers, function)
         if function in self.escaped_ids:
-            found.append(self.caller[self.may_leave])
-        callers = _each_once(found)
-        return callers[callers >= 0]
+            leaving = self.caller[self.may_leave & (self.caller >= 0)]
+            found = _each_once([found, leaving])
+        return found
 
     def callers_by_distance(self, functions: Iterable[int], depth: int) -> dict[int, int]:
         """Return who may call one of the functions, through at most `depth` calls: by how many."""
@@ -376,10 +377,21 @@ class CallGraph:
         return _grouped(np.where(self.caller < 0, self.n_functions, self.caller), self.n_functions)
 
     @cached_property
-    def _by_target(self) -> tuple[I64, I64]:
-        """The sites that may call each function."""
-        offsets, places = _grouped(self.targets, self.n_functions)
-        return offsets, np.searchsorted(self.target_offsets, places, side="right") - 1
+    def _callees(self) -> tuple[I64, I32]:
+        """The functions found to be called by each function, each once."""
+        caller, target = self._known_pairs
+        return grouped_targets(self.n_functions, *_by(caller, target))
+
+    @cached_property
+    def _callers(self) -> tuple[I64, I32]:
+        """The functions found to call each function, each once."""
+        caller, target = self._known_pairs
+        return grouped_targets(self.n_functions, *_by(target, caller))
+
+    @property
+    def _known_pairs(self) -> tuple[I32, I32]:
+        caller = np.repeat(self.caller, self.n_targets)
+        return caller[caller >= 0], self.targets[caller >= 0]
 
 
 def grouped_targets(n_sites: int, sites: Ints, functions: Ints) -> tuple[I64, I32]:
@@ -408,7 +420,13 @@ def _grouped(keys: I32, n_keys: int) -> tuple[I64, I64]:
     return offsets, np.arange(len(keys)) if order is None else order
 
 
-def _row(rows: tuple[I64, I64], row: int) -> I64:
+def _by(keys: I32, items: I32) -> tuple[I32, I32]:
+    """Return two columns in the stable order of the first."""
+    order = np.argsort(keys, kind="stable")
+    return keys[order], items[order]
+
+
+def _row(rows: tuple[I64, _Items], row: int) -> _Items:
     """Return one list of CSR, an empty one for -1."""
     offsets, items = rows
     return items[offsets[row] : offsets[row + 1]] if row >= 0 else items[:0]

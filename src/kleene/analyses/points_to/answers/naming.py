@@ -79,6 +79,18 @@ class Naming(naming.Naming):
         """Return a row of the spans with the whole path of its file; None for -1."""
         return span_of(self._program, location)
 
+    def location(self, location: int) -> str | None:
+        """Return a row of the spans as `file:line:column`; None for -1."""
+        if location < 0:
+            return None
+        table = self._program.spans
+        file = self._file_names[int(table.file[location])]
+        return str(Span(file, int(table.line[location]), int(table.column[location])))
+
+    @cached_property
+    def _file_names(self) -> dict[int, str]:
+        return {s: self.files.name(self._program.strings[s]) for s in self._file_symbols}
+
     def call_location(self, call: int) -> int:
         """Return the row in the spans of an instruction, or -1."""
         return int(self._program.instructions.span[call])
