@@ -155,6 +155,119 @@ def test_sources(source: Path, flags: tuple[str, ...]) -> None:
     assert len(program.bindings) or not len(program.variables)
 
 
+BODY = "\ndefine void @f() {\n  ret void\n}\n"
+ODD = {
+    "no source name": 'source_filename = ""\n@x = global i32 0' + BODY,
+    "very wide integers": f"@x = global i20000 -{'7' * 5000}\n@y = global i20000 {'3' * 4500}{BODY}",
+    "debug intrinsic": "declare void @llvm.dbg.value(metadata, metadata, metadata)" + BODY,
+    "value as metadata": """
+declare i64 @llvm.read_register.i64(metadata)
+define i64 @f(i64 %a) {
+  %x = call i64 @llvm.read_register.i64(metadata i32 1)
+  %y = call i64 @llvm.read_register.i64(metadata !0)
+  ret i64 %x
+}
+!0 = !{!"rsp"}
+""",
+    "nameless structs": """
+%0 = type { i32, %1 }
+%1 = type { i64 }
+%2 = type opaque
+@x = global %0 { i32 7, %1 { i64 8 } }
+@y = external global %2
+define %0 @f(%0 %a) {
+  ret %0 %a
+}
+""",
+    "types of targets": """
+declare target("spirv.Image", void, 1, 2) @f(target("spirv.Sampler"), target("aarch64.svcount"))
+define void @g(target("spirv.Sampler") %x) {
+  %y = freeze target("spirv.Sampler") %x
+  ret void
+}
+""",
+    "scalable splats": """
+@p = global i32 0
+define <vscale x 4 x i32> @f() {
+  ret <vscale x 4 x i32> splat (i32 7)
+}
+define <vscale x 2 x double> @g() {
+  ret <vscale x 2 x double> splat (double -1.5)
+}
+define <vscale x 2 x ptr> @h() {
+  ret <vscale x 2 x ptr> splat (ptr @p)
+}
+""",
+    "signed pointers": """
+@w = global ptr ptrauth (ptr @f, i32 0)
+@x = global ptr ptrauth (ptr @f, i32 1, i64 2)
+@y = global ptr ptrauth (ptr @f, i32 1, i64 0, ptr @y)"""
+    + BODY,
+    "alias in an address space": """
+@a = alias i32, ptr addrspace(2) @g
+@g = addrspace(2) global i32 0
+define ptr addrspace(2) @f() {
+  ret ptr addrspace(2) @a
+}
+""",
+    "function in an address space": """
+target datalayout = "P1"
+define void @f() addrspace(1) {
+  ret void
+}
+define ptr addrspace(1) @g() addrspace(1) {
+  call addrspace(1) void @f()
+  ret ptr addrspace(1) @f
+}
+""",
+    "count from a later block": """
+define void @f() {
+  br label %b
+a:
+  %x = alloca i32, i32 %n
+  ret void
+b:
+  %n = add i32 1, 2
+  br label %a
+}
+""",
+    "masks of nothing": """
+define <2 x i32> @f(<2 x i32> %a) {
+  %x = shufflevector <2 x i32> %a, <2 x i32> undef, <2 x i32> <i32 undef, i32 1>
+  %y = shufflevector <2 x i32> %x, <2 x i32> poison, <2 x i32> poison
+  %z = shufflevector <2 x i32> %y, <2 x i32> %x, <2 x i32> undef
+  ret <2 x i32> %z
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_modules(name: str) -> None:
+    assert compared(bitcode(ODD[name])).notices == []
+
+
+def test_metadata_that_is_a_value_is_its_text() -> None:
+    program = reader.read(bitcode(ODD["value as metadata"]))
+    rows = np.flatnonzero(program.constants.kind == ConstantKind.METADATA)
+    texts = {program.strings[int(symbol)] for symbol in program.constants.payload[rows]}
+    assert texts == {"i32 1", "!"}
+
+
+def test_a_number_may_be_a_name_too() -> None:
+    text = '@0 = global i32 1\n@"0" = global ptr @0\n@"1" = global ptr @1\n'
+    program = reader.read(bitcode(text + "define void @1() {\n  ret void\n}\n"))
+    verify(program)
+    names = [program.strings[int(symbol)] for symbol in program.globals.name]
+    assert names == ["0.", "0", "1", "1."]
+    assert program.globals.initializer[1:3].tolist() == [0, 3]
+
+
+def test_more_elements_than_63_bits_count_are_none() -> None:
+    program = reader.read(bitcode("@x = external global [18446744073709551615 x i8]\n"))
+    assert LlvmText(program).type(int(program.globals.type[0])) == "[0 x i8]"
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["dc", "lua"])
 def test_programs(shared_data: Path, name: str) -> None:

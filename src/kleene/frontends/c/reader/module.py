@@ -82,7 +82,7 @@ class _Reading:
         self.is_own = is_own
         self.records = records
         self.source = records.text(bitcodes.MODULE, bitcodes.MODULE_SOURCE_FILENAME)
-        check(self.source is not None)
+        check(is_own or self.source is not None)  # LLVM would give it a name
         self.plan = plan(records, raw, major, is_own)
         self.tables = _tables(records, self.plan)  # first: strings take the place of operands
         self._bring_strings(raw)
@@ -151,7 +151,7 @@ class _Reading:
         self.text = letters
 
     def _describe(self, texts: list[bytes]) -> None:
-        """Add what the text has in its first lines."""
+        """Add what describes the module as a whole; assembly in its own lines is a notice."""
         records, m = self.records, self.tables
         for cell, text in (
             (tables.SOURCE_NAME, self.source),
@@ -162,11 +162,11 @@ class _Reading:
             texts += [text] if text else []
         assembly = records.text(bitcodes.MODULE, bitcodes.MODULE_ASM)
         if assembly:
-            notice = tables.table_of(m, tables.NOTICES, 1)[0]
-            notice[tables.N_TEXT] = len(texts)
+            n_lines = assembly.count(b"\n") + (not assembly.endswith(b"\n"))
+            notices = tables.table_of(m, tables.NOTICES, int(m[tables.N_NOTICES]) + 1)
+            notices[-1, [tables.N_TEXT, tables.N_COUNT]] = len(texts), n_lines
             texts.append(b"module")
-            notice[tables.N_COUNT] = assembly.count(b"\n") + (not assembly.endswith(b"\n"))
-            m[tables.N_NOTICES] = 1
+            m[tables.N_NOTICES] += 1
 
     def _check_debug_version(self, texts: list[bytes]) -> None:
         """Refuse debug information of another version: LLVM would strip it."""

@@ -215,8 +215,13 @@ class _Planner:
     def _number_nameless(self) -> None:
         """Give the names that LLVM prints to globals without one."""
         nameless = np.flatnonzero(self.order[:, state.O_FIRST] == self.order[:, state.O_END])
+        places = self.order[:, [state.O_FIRST, state.O_END]].tolist() if len(nameless) else []
+        taken = {self.raw[first:end] for first, end in places}
         for number, row in enumerate(nameless.tolist()):
-            self._name(row, b"%d" % number)
+            name = b"%d" % number
+            while name in taken:  # `@0` beside `@"0"`
+                name += b"."
+            self._name(row, name)
 
     def _upgrade(self, major: int) -> None:
         """Put intrinsics that LLVM 22 has in another form where it would; refuse unknown ones."""
