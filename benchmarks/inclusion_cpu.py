@@ -19,7 +19,7 @@ from harness import RESULTS, Measurement, Table, machine, measure
 
 from kleene.kernels import launch
 from kleene.solvers.inclusion import Problem, Solution, cpu, cuda, difference, hybrid
-from kleene.solvers.inclusion.cpu.waves import Waves
+from kleene.solvers.inclusion.cpu.solver import Solver
 from kleene.solvers.inclusion.generate import (
     TABLE_IV,
     points_to_like,
@@ -38,12 +38,12 @@ Growth = dict[str, dict[int, float]]  # by solver: seconds by nodes
 def without_classes(problem: Problem) -> Solution:
     """Solve with an edge for every use of every object."""
     reduced = reduce(problem)
-    return reduced.expand(Waves(reduced.problem, n_direct=1 << 30).solution())
+    return reduced.expand(Solver(reduced.problem, n_direct=1 << 30).solution())
 
 
 def without_merging(problem: Problem) -> Solution:
     """Solve the problem as it comes."""
-    return Waves(problem).solution()
+    return Solver(problem).solution()
 
 
 def size_of(problem: Problem) -> str:

@@ -15,14 +15,22 @@ from typing import Any
 from harness import RESULTS, Measurement, Table, measure, seconds
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion import Problem, Solution, cpu, cuda, difference, hybrid
+from kleene.solvers.inclusion import (
+    Problem,
+    Solution,
+    choice,
+    cpu,
+    cuda,
+    difference,
+    hybrid,
+)
 from kleene.solvers.inclusion.generate import (
     TABLE_IV,
     points_to_like,
     random_cps,
     van_horn_mairson,
 )
-from kleene.solvers.inclusion.paper import andersen, eigencfa
+from kleene.solvers.inclusion.paper import andersen, eigencfa, sharing
 
 QUESTION = (
     "Which solver is fastest on which family, the hybrid one (ours) beside the better of CPU and "
@@ -108,7 +116,7 @@ def row(table: Table, case: Case) -> dict[str, float]:
     problem = case.make()
     times = in_turn(
         {
-            "hybrid": partial(hybrid.solve, problem, threads=THREADS),
+            "hybrid": partial(hybrid.solve, problem),
             "cpu, 1 thread": partial(cpu.solve, problem, threads=1),
             f"cpu, {THREADS} threads": partial(cpu.solve, problem, threads=THREADS),
             "cuda": partial(cuda.solve, problem),
@@ -120,10 +128,10 @@ def row(table: Table, case: Case) -> dict[str, float]:
     if case.printed is not None:
         rivals["paper, 1 thread"] = measure(partial(case.printed, problem), repeat=1)
     if cuda.forecast(problem) < FORCED_UP_TO_BYTES:
-        rivals["sharing forced"] = measure(partial(always_shared, problem), repeat=1)
+        rivals["iterations shared"] = measure(partial(sharing.solve, problem), repeat=1)
     shown = {name: seconds(t.median_s) for name, t in sorted(rivals.items(), reverse=True)}
     run = dict(times["cuda"].result.statistics)
-    few = problem.n_nodes < hybrid.FEW_NODES
+    few = problem.n_nodes < choice.FEW_NODES
     table.row(
         input=case.family,
         size=case.size,
@@ -134,15 +142,11 @@ def row(table: Table, case: Case) -> dict[str, float]:
         **{"nodes": problem.n_nodes, "facts": ours.result.n_facts, **shown},
         **{
             "cuda, device alone": seconds(run["solve_s"]),
-            "expected": "few nodes" if few else str(hybrid.expected(problem)),
-            "rounds shared": f"{ours.result.statistics.get('shared_rounds', 0):.0f}",
+            "expected": "few nodes" if few else str(choice.expected(problem)),
+            "raced": ours.result.plan or "no",
         },
     )
     return {"hybrid": ours.median_s, **{name: t.median_s for name, t in times.items()}}
-
-
-def always_shared(problem: Problem) -> Solution:
-    return hybrid.together(problem, threads=THREADS, costs=hybrid.Costs.none())
 
 
 def draw(table: Table, found: list[dict[str, float]]) -> None:
@@ -189,11 +193,11 @@ def compile_everything() -> None:
         for threads in (1, THREADS):
             cpu.solve(small, threads=threads)
         cuda.solve(small)
-        hybrid.together(small, threads=THREADS)
-        always_shared(small)
+        hybrid.both(small)
+        sharing.solve(small)
     eigencfa.solve(van_horn_mairson(8))
     andersen.solve(points_to_like(2_000, 3_000, 1))
-    hybrid.expected(random_cps(500, 1))  # measures this machine
+    choice.expected(random_cps(500, 1))  # measures this machine
 
 
 def main() -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kleene.solvers.inclusion import Problem, Solution
-from kleene.solvers.inclusion.hybrid import Costs
-from kleene.solvers.inclusion.offline.threads import Threads
+from kleene.solvers.inclusion.threads import Threads
 from tests.solvers.inclusion.strategies import (
     closures,
     problems,
@@ -55,9 +54,10 @@ SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
     "cpu-classes": ("cpu", MIXED, {"n_direct": 0}),
     "cpu-shards-classes": ("cpu", MIXED, {"threads": 2, "words_a_shard": 0, "n_direct": 0}),
     "cuda": ("cuda", EVERYTHING, {}),
-    "hybrid": ("hybrid", EVERYTHING, {"threads": 1, "costs": Costs.none()}),
+    "hybrid": ("hybrid", EVERYTHING, {}),
+    "paper-sharing": ("paper.sharing", EVERYTHING, {}),
 }
-ON_DEVICE = ("cuda", "hybrid")
+ON_DEVICE = ("cuda", "hybrid", "paper-sharing")
 
 
 def solver(name: str) -> Solver:
@@ -65,22 +65,22 @@ def solver(name: str) -> Solver:
     place, language, options = SOLVERS[name]
     module = importlib.import_module(f"{ROOM}.{place}")
     refuses = getattr(module, "refuses", _takes_all)
-    solve = module.together if name == "hybrid" else module.solve  # whatever it costs
-    solve = solve_by_waves if name.startswith("cpu-") else solve
+    solve = module.both if name == "hybrid" else module.solve  # however few nodes there are
+    solve = solve_by_iterations if name.startswith("cpu-") else solve
     return Solver(name, partial(solve, **options), refuses, language)
 
 
-def solve_by_waves(problem: Problem, threads: int = 1, **options: Any) -> Solution:
+def solve_by_iterations(problem: Problem, threads: int = 1, **options: Any) -> Solution:
     """Solve without merging first, and with other limits than those that are fastest."""
-    from kleene.solvers.inclusion.cpu.waves import Waves
+    from kleene.solvers.inclusion.cpu.solver import Solver
 
     with Threads(threads) as running:
-        return Waves(problem, running, **options).solution()
+        return Solver(problem, running, **options).solution()
 
 
 def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
     """Solve with a class for every set and a shard for each thread, however small they are."""
-    return solve_by_waves(problem, threads, n_direct=0, words_a_shard=0)
+    return solve_by_iterations(problem, threads, n_direct=0, words_a_shard=0)
 
 
 def _takes_all(_problem: Problem) -> None:

@@ -1,4 +1,4 @@
-"""The CPU solver's own machinery: classes and ports, cycles, space."""
+"""The CPU solver's own machinery: classes, cycles, space."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kleene.solvers.inclusion import NONE, Problem, difference, reference
-from kleene.solvers.inclusion.cpu import solve, state, waves
+from kleene.solvers.inclusion.cpu import solve, solver, state
 from kleene.solvers.inclusion.generate import points_to_like
 from kleene.solvers.inclusion.paper import andersen
 from tests.solvers.inclusion.registry import solve_by_classes
@@ -14,7 +14,7 @@ from tests.solvers.inclusion.strategies import large_problem, problem_of, random
 
 
 def test_graphs_with_the_shape_of_programs() -> None:
-    """Too large for the judge: the printed algorithm stands in."""
+    """Too large for the oracle: the printed algorithm stands in."""
     for seed in range(6):
         problem = points_to_like(6000, [6300, 9000, 15000][seed % 3], seed)
         expected = andersen.solve(problem)
@@ -32,7 +32,7 @@ def test_space_runs_out_in_every_array(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "FIRST_WORDS", 1)
     monkeypatch.setattr(state, "FIRST_ROWS", 4)
     monkeypatch.setattr(state, "FIRST_CLASSES", 1)
-    monkeypatch.setattr(waves, "WORK_A_CALL", 1)
+    monkeypatch.setattr(solver, "WORK_A_CALL", 1)
     for number in range(100, 120):
         problem = large_problem(number)
         found = difference(solve_by_classes(problem, threads=2), reference.solve(problem))
@@ -150,10 +150,11 @@ def test_a_long_chain_of_loads_is_followed() -> None:
     assert [answer.of(node).tolist() for node in range(n)] == [[o] for o in range(n)]
 
 
-def test_the_trace_has_a_row_for_each_wave() -> None:
+def test_the_trace_has_a_row_for_each_iteration() -> None:
     rows: list[dict[str, float]] = []
     answer = solve(large_problem(1), trace=lambda row: rows.append(dict(row)))
-    assert [row["waves"] for row in rows] == list(range(1, int(answer.statistics["waves"]) + 1))
+    n_iterations = int(answer.statistics["iterations"])
+    assert [row["iterations"] for row in rows] == list(range(1, n_iterations + 1))
     found = [row["edges_found"] for row in rows]
     assert found == sorted(found)
     assert found[-1] == answer.statistics["edges_found"]

@@ -1,4 +1,4 @@
-"""The CUDA solver on a GPU, or on the host runner where there is none: the judge's answer."""
+"""The CUDA solver on a GPU, or on the host runner where there is none: the oracle's answer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import NONE, Problem, cuda, difference, hybrid, reference
-from kleene.solvers.inclusion.cuda import classes, cycles, fixpoint, layout, rounds, sending, sweep
-from kleene.solvers.inclusion.cuda.order import order
+from kleene.solvers.inclusion.cuda import cycles, rounds, sweep, tables
+from kleene.solvers.inclusion.cuda.sweep import order
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
-from kleene.solvers.inclusion.hybrid import shared, worklist
+from kleene.solvers.inclusion.paper import sharing
 from tests.solvers.inclusion.strategies import (
     problem_of,
     problems,
@@ -65,7 +65,7 @@ def test_random_problems_with_no_node_merged(monkeypatch):
 @needs_a_place
 @pytest.mark.parametrize("make", [random_problem, random_closures])
 def test_random_problems_with_a_slot_for_every_class(monkeypatch, make):
-    monkeypatch.setattr(classes, "DETOUR", 0)
+    monkeypatch.setattr(rounds, "DETOUR", 0)
     for number in range(60):
         assert wrong(make(number)) is None, f"problem {number}"
 
@@ -75,7 +75,7 @@ def test_dense_closures_pass_through_slots(monkeypatch):
     problem = random_cps(200, 1)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
-    monkeypatch.setattr(classes, "DETOUR", 1 << 30)
+    monkeypatch.setattr(rounds, "DETOUR", 1 << 30)
     one_by_one = cuda.solve(problem)
     assert difference(answer, one_by_one) is None
     assert answer.statistics["strips"] < 0.8 * one_by_one.statistics["strips"]
@@ -90,10 +90,10 @@ def test_equal_rows_are_fetched_once():
 
 @needs_a_place
 def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
-    monkeypatch.setattr(fixpoint, "PATIENCE", 1)
-    monkeypatch.setattr(fixpoint, "ROUNDS_PER_LOOK", 1)
+    monkeypatch.setattr(sweep, "PATIENCE", 1)
+    monkeypatch.setattr(sweep, "ROUNDS_PER_LOOK", 1)
     monkeypatch.setattr(rounds, "ROUNDS_PER_LOOK", 1)
-    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
     monkeypatch.setattr(sweep, "FEW_LEVELS", 0)
     n_sweeps = 0.0
     for number in range(100):
@@ -106,7 +106,7 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
 
 @needs_a_place
 def test_a_long_chain_is_swept(monkeypatch):
-    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -116,8 +116,8 @@ def test_a_long_chain_is_swept(monkeypatch):
 
 @needs_a_place
 def test_columns_sent_one_by_one(monkeypatch):
-    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e-12)
-    monkeypatch.setattr(sending, "_PACKED_UP_TO_BYTES", 0)
+    monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
+    monkeypatch.setattr(tables, "_PACKED_UP_TO_BYTES", 0)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -126,7 +126,7 @@ def test_columns_sent_one_by_one(monkeypatch):
 
 @needs_a_place
 def test_too_many_flows_are_not_swept(monkeypatch):
-    monkeypatch.setattr(fixpoint, "SECONDS_PER_FLOW", 1e9)
+    monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e9)
     problem = van_horn_mairson(24)
     answer = cuda.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
@@ -172,13 +172,14 @@ def test_any_schedule_gives_the_same_answer(seed):
 
 
 def wrong_ones(numbers: range) -> list[str]:
-    """Return what the GPU and both sides together get wrong, in this process."""
+    """Return what the GPU, a race and both sides together get wrong, in this process."""
     found = []
     for number in numbers:
         problem = random_problem(number) if number % 4 else random_closures(number)
         expected = reference.solve(problem)
         answers = {"cuda": cuda.solve(problem)}
-        answers["hybrid"] = hybrid.together(problem, threads=1, costs=hybrid.Costs.none())
+        answers["hybrid"] = hybrid.both(problem)
+        answers["sharing"] = sharing.solve(problem)
         for name, answer in answers.items():
             if (odd := difference(answer, expected)) is not None:
                 found.append(f"{name}, problem {number}: {odd}")
@@ -187,8 +188,8 @@ def wrong_ones(numbers: range) -> list[str]:
 
 def shared_from_the_first_round() -> None:
     """Make both sides take few rules at a time, in a process of its own."""
-    worklist.DEVICE_TAKES, worklist.HOST_TAKES = 6, 2
-    for module in (fixpoint, rounds, shared):
+    sharing.DEVICE_TAKES, sharing.HOST_TAKES = 6, 2
+    for module in (sweep, rounds):
         module.ROUNDS_PER_LOOK = 1
 
 
@@ -238,8 +239,8 @@ def test_rows_of_several_blocks(n_objects):
 
 
 def test_a_row_has_at_most_64_blocks():
-    assert layout.block_words(1) == layout.block_words(2048) == 32
-    assert layout.block_words(2049) == 64
+    assert rounds.block_words(1) == rounds.block_words(2048) == 32
+    assert rounds.block_words(2049) == 64
 
 
 @needs_a_place

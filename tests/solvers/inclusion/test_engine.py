@@ -16,7 +16,7 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import Problem, difference, engine, hybrid, plan, reference, solve
+from kleene.solvers.inclusion import Problem, choice, difference, engine, plan, reference, solve
 from tests.solvers.inclusion.strategies import random_problem
 
 NO_GPU = launch.gpu_problem()
@@ -24,7 +24,7 @@ NO_GPU = launch.gpu_problem()
 
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no problem be too small for a GPU."""
-    monkeypatch.setattr(hybrid, "FEW_NODES", 0)
+    monkeypatch.setattr(choice, "FEW_NODES", 0)
     monkeypatch.setattr(engine, "WAKING_NODES", 0)
 
 
@@ -46,7 +46,7 @@ def test_small_problems_stay_on_the_cpu_and_say_so(
     if not is_awake:
         monkeypatch.delitem(sys.modules, "cupy")
     chosen = plan(random_problem(0), device)
-    few = hybrid.FEW_NODES if is_awake or device == "hybrid" else engine.WAKING_NODES
+    few = choice.FEW_NODES if is_awake or device == "hybrid" else engine.WAKING_NODES
     assert chosen.device is Device.CPU
     assert f"a GPU may pay from {few};" in str(chosen)
     assert "GiB are free" in str(chosen)
@@ -93,10 +93,10 @@ def test_the_plan_is_stated_before_solving_starts() -> None:
         yield lambda _steps: None
 
     with progress.showing(sink):
-        found = solve(random_problem(3), device="cpu", trace=lambda _row: said.append("a wave"))
+        found = solve(random_problem(3), device="cpu", trace=lambda _row: said.append("iterated"))
     assert said[0] == f"solving on {found.plan}"
     assert re.fullmatch(r"cpu: as asked; at most .* GiB, .* GiB are free", found.plan)
-    assert set(said[1:]) == {"a wave"}
+    assert set(said[1:]) == {"iterated"}
 
 
 def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
@@ -116,10 +116,10 @@ def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
     assert caught.value.id == "inclusion/no-gpu"
     assert "needs 0.0 GiB" in caught.value.message
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 40)
-    monkeypatch.setattr(hybrid, "expected", lambda _problem: hybrid.Expected(0.02, 0.01))
+    monkeypatch.setattr(choice, "expected", lambda _problem: choice.Expected(0.02, 0.01))
     assert plan(problem).device is Device.HYBRID
-    assert "20 ms expected on the CPU, 10 on the GPU" in plan(problem).reason
-    monkeypatch.setattr(hybrid, "expected", lambda _problem: hybrid.Expected(0.01, 0.02))
+    assert plan(problem).reason == "20 ms expected on the CPU, 10 on the GPU; both start"
+    monkeypatch.setattr(choice, "expected", lambda _problem: choice.Expected(0.01, 0.09))
     assert plan(problem).device is Device.CPU
 
 

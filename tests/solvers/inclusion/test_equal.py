@@ -1,4 +1,4 @@
-"""Every solver gives the judge's answer, set for set, and keeps the laws of least answers."""
+"""Every solver gives the oracle's answer, set for set, and keeps the laws of least answers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from tests.solvers.inclusion.strategies import problem_of
 # Three depths: a developer's run, CI's, and by hand or at night all of them, for minutes
 DEPTH = 2 if os.environ.get("KLEENE_DEEP") else 1 if os.environ.get("CI") else 0
 ALL = 10_000
-# The judge agrees with itself; a kernel on the host runner takes milliseconds a launch, and threads
-# of a problem that needs none do, too.
+# A kernel on the host runner takes milliseconds a launch; so do threads of a tiny problem.
 N_PROBLEMS = {
     "reference": (1, 1, 1),
     "paper-andersen": (200, 1_000, ALL),
@@ -30,6 +29,7 @@ N_PROBLEMS = {
     "cpu-shards-classes": (100, 1_000, ALL),
     "cuda": (10, 200, ALL),
     "hybrid": (10, 100, ALL),
+    "paper-sharing": (10, 100, ALL),
 }
 
 

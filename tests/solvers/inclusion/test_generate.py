@@ -135,7 +135,7 @@ def test_solvers_agree_on_generated_problems(solver: Solver, problem: Problem) -
     ids=["program", "dense-program"],
 )
 def test_solvers_agree_on_large_problems(solver: Solver, problem: Problem) -> None:
-    """The judge is too slow here: one baseline stands in, which shares no code with the others."""
+    """The oracle is too slow here: one baseline stands in, which shares no code with the others."""
     if solver.name == "reference":
         pytest.skip("the reference would take minutes")
     if solver.name in ON_DEVICE and (no_gpu := launch.gpu_problem()):

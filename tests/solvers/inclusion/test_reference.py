@@ -1,4 +1,4 @@
-"""The judge itself, rule by rule, against sets worked out by hand."""
+"""The oracle itself, rule by rule, against sets worked out by hand."""
 
 from __future__ import annotations
 

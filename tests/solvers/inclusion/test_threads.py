@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from kleene.solvers.inclusion import Problem, Solution, cpu, difference, reference
-from kleene.solvers.inclusion.cpu import space, state
+from kleene.solvers.inclusion.cpu import solver, state
 from kleene.solvers.inclusion.generate import points_to_like, random_cps
-from kleene.solvers.inclusion.offline.threads import Threads
-from tests.solvers.inclusion.registry import solve_by_waves
+from kleene.solvers.inclusion.threads import Threads
+from tests.solvers.inclusion.registry import solve_by_iterations
 from tests.solvers.inclusion.strategies import large_problem
 
 
 def by_shards(problem: Problem, threads: int, **options: object) -> Solution:
     """Solve with a shard for each thread, however small the problem is."""
-    return solve_by_waves(problem, threads, words_a_shard=0, **options)
+    return solve_by_iterations(problem, threads, words_a_shard=0, **options)
 
 
 def tables(found: Solution) -> list[np.ndarray]:
@@ -101,7 +101,7 @@ def test_no_memory_in_one_thread_ends_them_all(
 ) -> None:
     monkeypatch.setattr(state, "FIRST_WORDS", 1)
     monkeypatch.setattr(state, "FIRST_ROWS", 4)
-    more_words = space.more_words
+    more_words = solver.more_words
 
     def fail(shard: state.Shard) -> state.Shard:
         if (threading.current_thread() is threading.main_thread()) == in_main:
@@ -109,10 +109,10 @@ def test_no_memory_in_one_thread_ends_them_all(
         return more_words(shard)
 
     problem = large_problem(1)
-    monkeypatch.setattr(space, "more_words", fail)
+    monkeypatch.setattr(solver, "more_words", fail)
     with no_thread_left(), pytest.raises(MemoryError):
         by_shards_for_ever(problem, 3)  # which thread takes which shard is up to the system
-    monkeypatch.setattr(space, "more_words", more_words)
+    monkeypatch.setattr(solver, "more_words", more_words)
     assert difference(by_shards(problem, 3), reference.solve(problem)) is None
 
 

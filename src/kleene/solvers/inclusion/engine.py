@@ -2,7 +2,7 @@
 
 `plan` gives the choice and the memory it takes before anything starts; `solve` names its task by
 it, so that a program that shows progress states it first. Where a GPU answers and its dense rows
-fit, whoever is expected to be faster on this machine solves (`hybrid.choice`).
+fit, whoever is expected to be much faster on this machine solves, else both race (`choice`).
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
     wanted = Device(device)
     if wanted is Device.CPU:
         return _on_cpu(problem, "as asked")
-    from kleene.solvers.inclusion import cuda, hybrid
+    from kleene.solvers.inclusion import choice, cuda
 
     is_open = wanted in (Device.AUTO, Device.HYBRID)
     is_asleep = wanted is Device.AUTO and "cupy" not in sys.modules
-    few = WAKING_NODES if is_asleep else hybrid.FEW_NODES
+    few = WAKING_NODES if is_asleep else choice.FEW_NODES
     if is_open and problem.n_nodes < few:
         return _on_cpu(problem, f"{problem.n_nodes} nodes; a GPU may pay from {few}")
     if refused := cuda.problem_with(problem):
@@ -63,10 +63,10 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
     free_bytes = launch.gpu_free_bytes() if launch.gpu_problem() is None else _free_bytes()
     if not is_open:
         return Plan(wanted, "as asked", cuda.forecast(problem), free_bytes)
-    times = hybrid.expected(problem)
-    if times.on_cpu:
+    times = choice.expected(problem)
+    if times.side is Device.CPU:
         return _on_cpu(problem, str(times))
-    return Plan(Device.HYBRID, str(times), cuda.forecast(problem), free_bytes)
+    return Plan(times.side, str(times), cuda.forecast(problem), free_bytes)
 
 
 def solve(
@@ -80,9 +80,9 @@ def solve(
 
     Args:
         problem: what to solve; it is checked first.
-        device: "cpu", "cuda", "hybrid" (both at once, where that can pay), or "auto".
+        device: "cpu", "cuda", "hybrid" (whoever is faster), or "auto".
         threads: of the CPU, at most; one by default, and one where more would not pay.
-        trace: is given a row of numbers for each wave or round.
+        trace: is given a row of numbers for each iteration or round.
 
     Raises:
         SourceError: the problem is none, or the GPU asked for cannot take it.
@@ -90,7 +90,9 @@ def solve(
     check(problem)
     chosen = plan(problem, device)
     with task(f"solving on {chosen}"):
-        return replace(_solved(problem, chosen.device, threads, trace), plan=str(chosen))
+        found = _solved(problem, chosen.device, threads, trace)
+    outcome = f"; {found.plan}" if found.plan else ""
+    return replace(found, plan=f"{chosen}{outcome}")
 
 
 def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace | None) -> Solution:
@@ -104,7 +106,7 @@ def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace 
         return cuda.solve(problem, trace=trace)
     from kleene.solvers.inclusion import hybrid
 
-    return hybrid.together(problem, threads=threads, trace=trace)
+    return hybrid.both(problem, threads, trace)
 
 
 def _on_cpu(problem: Problem, reason: str) -> Plan:

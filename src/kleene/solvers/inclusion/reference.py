@@ -1,4 +1,4 @@
-"""The judge: the rules of `problem` on Python sets, applied until nothing changes."""
+"""The oracle: the rules of `problem` on Python sets, applied until nothing changes."""
 
 from __future__ import annotations
 

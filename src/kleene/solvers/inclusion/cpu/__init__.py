@@ -1,32 +1,45 @@
-"""The solver for CPUs: waves of difference propagation, on one thread or several.
+"""The solver for CPUs: iterations of difference propagation, on one thread or several.
 
-Equal nodes are merged first (`offline`). Then each wave sends what is new along the edges known so
-far (`propagate`, `sweep`), and applies the rules to the sets that grew, which asks for new edges
-(`fire`); the graph takes these over (`adopt`), and when many are new, it is put in order again and
-its cycles are merged (`order`). It ends because sets only grow and each trigger makes its edges
-once per object.
+| module | what it does |
+|---|---|
+| `offline` | substitution before solving: nodes that must hold equal sets become one |
+| `constraints` | the complex constraints (load, store, call, offset) by pointer |
+| `solver` | the iterations: propagate, process, adopt; order when many edges are new |
+| `propagation` | difference propagation along the edges known so far, in topological order |
+| `complex` | complex constraints of pointers whose sets grew: new edges, and facts for offsets |
+| `classes` | pointers with equal sets share the edges of their constraints |
+| `cycles` | the order of visits; nodes on a cycle become one |
+| `sets` | sparse sets as rows of 64-bit words |
+| `state` | the arrays of all this, and how they grow |
+| `answer` | the solution, from the sets |
+
+It ends because sets only grow and each pointer makes its edges once per object.
 """
 
 from __future__ import annotations
 
 from kleene.solvers.inclusion.offline import reduce
-from kleene.solvers.inclusion.offline.threads import Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
+from kleene.solvers.inclusion.threads import NEVER, Stop, Threads
 
 N_ROUNDS = 1  # of merging: a second makes this solver faster by what it costs itself
 
 
-def solve(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> Solution:
+def solve(
+    problem: Problem, *, threads: int = 1, trace: Trace | None = None, stop: Stop = NEVER
+) -> Solution:
     """Return the least answer to a checked problem.
 
     Args:
         problem: what to solve.
         threads: how many threads may work, each on its own words of every set.
-        trace: is given a row of numbers for each wave.
+        trace: is given a row of numbers for each iteration.
+        stop: is looked at some hundred times a second.
     """
-    from kleene.solvers.inclusion.cpu.waves import Waves
+    from kleene.solvers.inclusion.cpu.solver import Solver
 
     with Threads(threads) as running:
         reduced = reduce(problem, n_rounds=N_ROUNDS, threads=running)
-        return reduced.expand(Waves(reduced.problem, running, trace).solution())
+        stop.look()
+        return reduced.expand(Solver(reduced.problem, running, trace, stop=stop).solution())

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, I64, U64
 from kleene.kernels.bits import lowest, n_set
-from kleene.solvers.inclusion.cpu.rows import hash_of, same
-from kleene.solvers.inclusion.cpu.rules import Rules
+from kleene.solvers.inclusion.compiled import entry_point
+from kleene.solvers.inclusion.cpu.constraints import Rules
+from kleene.solvers.inclusion.cpu.sets import hash_of, same
 from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard
-from kleene.solvers.inclusion.offline.compiled import entry_point
-from kleene.solvers.inclusion.offline.labels import first_equal
-from kleene.solvers.inclusion.offline.threads import Threads
+from kleene.solvers.inclusion.offline.numbering import first_equal
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
+from kleene.solvers.inclusion.threads import Threads
 
 
 def answer(

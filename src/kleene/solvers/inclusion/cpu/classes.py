@@ -1,63 +1,201 @@
-"""Classes: triggers with equal sets have their edges in common.
+"""Pointer-equivalence classes: pointers with equal sets share the edges of their constraints.
 
-The set of a trigger that holds much belongs to a **class**, shared by all triggers with an equal
-set, and the class has a **port** for each kind of use: one node that all contents flow into for
-loads, one that flows into all contents for stores, one per place for actuals, one for results. So
-an object's edges are made once per distinct set, not once per use. A class with a parent covers
-only what the parent does not, and its ports are joined to the parent's: a set that was extended
-brings edges for its new members only.
+A *pointer* is a node that complex constraints (loads, stores, calls) dereference. One that holds
+much belongs to a **class**, shared by all pointers with an equal set. The class has a node of its
+own for each kind of use: one that all contents flow into for loads, one that flows into all
+contents for stores, one per place for actuals, one for results. So an object's edges are made once
+per distinct set, not once per use:
 
-When all members of a class grew alike, the class itself grows. Else they leave it for another; a
-class that anyone has left, or that is a parent, never grows: they would come to hold too much.
+    contents of o ─┐                    ┌─► d1   (d1 = *p)
+    contents of u ─┼─► node for loads ──┼─► d2   (d2 = *q, pts(q) = pts(p))
+
+A class with a parent covers only what the parent does not, and its nodes are joined to the
+parent's: a set that was extended brings edges for its new members only.
+
+When all members of a class grew alike, the class itself grows. Else they leave it for another. A
+class that anyone has left, or that is a parent, never grows: those who left, and the children,
+stay joined to its nodes, and would be given objects that they do not hold.
 """
 
 from __future__ import annotations
 
-from kleene.solvers.inclusion.cpu.pointers import pointers
-from kleene.solvers.inclusion.cpu.ports import (
-    ENTRY,
-    LOAD,
-    PLACE,
-    RESULT,
-    STORE,
-    cover,
-    edge,
-    port_of,
-)
-from kleene.solvers.inclusion.cpu.rows import hash_of, same, size
-from kleene.solvers.inclusion.cpu.rules import Rules
+from typing import Any
+
+import numpy as np
+
+from kleene.kernels.bits import lowest
+from kleene.kernels.pointers import as_pointers
+from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu.constraints import Rules
+from kleene.solvers.inclusion.cpu.sets import hash_of, same, size
 from kleene.solvers.inclusion.cpu.state import (
     CHANGED,
+    CLASS_NODES,
     CLASSES,
+    COVER,
     EPOCH,
+    FOUND,
     LAST_CLASS,
+    NEW_NODES,
+    NODES,
     SLOTS,
     SLOTS_ROOM,
     Graph,
     Shard,
+    grown,
+    measured_shard,
 )
-from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
+
+# Kinds of use; actuals of place i are of kind PLACE + i
+LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
+
+
+@device_function
+def edge(g: Graph, s: Shard, source: int, target: int) -> None:
+    """Ask for a flow, unless it is from a node to itself; a node yet to be made is its own root."""
+    if source < g.n[NODES]:
+        source = g.root[source]
+    if target < g.n[NODES]:
+        target = g.root[target]
+    if source == target:
+        return
+    e = s.n[FOUND]
+    s.found_source[e] = source
+    s.found_target[e] = target
+    s.n[FOUND] = e + 1
+
+
+@device_function
+def _tie(g: Graph, s: Shard, node: int, kind: int, other: int) -> None:
+    """Let a node flow from or to `other`, once per cover: many may have merged into one."""
+    if node < 0:
+        return
+    node = g.root[node]
+    if s.covered[node] == s.n[COVER]:
+        return
+    s.covered[node] = s.n[COVER]
+    if kind in (LOAD, RESULT):
+        edge(g, s, node, other)
+    else:
+        edge(g, s, other, node)
+
+
+@device_function
+def _connect(g: Graph, rules: Rules, s: Shard, o: int, kind: int, other: int) -> None:
+    """Let an object's contents, formals or result flow from or to the node `other`."""
+    if kind == LOAD:
+        _tie(g, s, rules.load_contents[o], kind, other)
+        return
+    if kind == STORE:
+        _tie(g, s, rules.store_contents[o], kind, other)
+        return
+    function = rules.function_of[o]
+    if function < 0:
+        return
+    first, end = rules.formal_offsets[function], rules.formal_offsets[function + 1]
+    if kind == RESULT:
+        _tie(g, s, rules.function_result[function], kind, other)
+    elif kind == ENTRY:
+        for i in range(first, end):
+            _tie(g, s, rules.formals[i], kind, other)
+        _tie(g, s, rules.function_rest[function], kind, other)
+    elif kind - PLACE < end - first:
+        _tie(g, s, rules.formals[first + kind - PLACE], kind, other)
+    else:
+        _tie(g, s, rules.function_rest[function], kind, other)
+
+
+@device_function
+def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, other: int) -> None:
+    """Connect the node `other` with every object that `row` has and `before` has not."""
+    s.n[COVER] += 1
+    j = s.row_start[before]
+    j_end = j + s.row_length[before]
+    start = s.row_start[row]
+    for i in range(start, start + s.row_length[row]):
+        index, word = s.indices[i], s.words[i]
+        while j < j_end and s.indices[j] < index:
+            j += 1
+        if j < j_end and s.indices[j] == index:
+            word &= ~s.words[j]
+        while word != 0:
+            o = int((np.int64(index * s.step + s.first) << 6) + lowest(word))
+            _connect(g, rules, s, o, kind, other)
+            word &= word - np.uint64(1)
+
+
+@device_function
+def _find_class_node(s: Shard, k: int, kind: int) -> int:
+    class_node = s.class_first_node[k]
+    while class_node >= 0:
+        if s.class_node_kind[class_node] == kind:
+            node: int = s.class_node[class_node]
+            return node
+        class_node = s.class_node_next[class_node]
+    return -1
+
+
+@device_function
+def _new_class_node(g: Graph, s: Shard, k: int, kind: int) -> int:
+    node: int = g.n[NODES] + s.n[NEW_NODES]
+    s.n[NEW_NODES] += 1
+    class_node = s.n[CLASS_NODES]
+    s.n[CLASS_NODES] = class_node + 1
+    s.class_node_kind[class_node] = kind
+    s.class_node[class_node] = node
+    s.class_node_next[class_node] = s.class_first_node[k]
+    s.class_first_node[k] = class_node
+    return node
+
+
+@device_function
+def class_node_of(g: Graph, rules: Rules, s: Shard, k: int, kind: int) -> int:
+    """Return a class's node for a kind of use, made with those of its parents if need be."""
+    wanted = child = -1
+    while k >= 0:
+        node = _find_class_node(s, k, kind)
+        is_new = node < 0
+        if is_new:
+            node = _new_class_node(g, s, k, kind)
+            parent = s.class_parent[k]
+            covered = 0
+            if parent >= 0:
+                covered = s.class_row[parent]
+            cover(g, rules, s, s.class_row[k], covered, kind, node)
+        if child >= 0:
+            if kind in (LOAD, RESULT):
+                edge(g, s, node, child)
+            else:
+                edge(g, s, child, node)
+        else:
+            wanted = node
+        if not is_new:
+            break
+        child = node
+        k = s.class_parent[k]
+    return wanted
+
 
 MAX_DEPTH = 12  # of parents: each level is one more node on the way
 
 
 @device_function
-def _join(g: Graph, rules: Rules, s: Shard, k: int, trigger: int) -> None:
-    """Let a trigger's uses flow through the ports of a class."""
-    for i in range(rules.load_offsets[trigger], rules.load_offsets[trigger + 1]):
-        edge(g, s, port_of(g, rules, s, k, LOAD), rules.load_to[i])
-    for i in range(rules.store_offsets[trigger], rules.store_offsets[trigger + 1]):
-        edge(g, s, rules.store_from[i], port_of(g, rules, s, k, STORE))
-    for i in range(rules.call_offsets[trigger], rules.call_offsets[trigger + 1]):
+def _join(g: Graph, rules: Rules, s: Shard, k: int, pointer: int) -> None:
+    """Let a pointer's uses flow through the nodes of a class."""
+    for i in range(rules.load_offsets[pointer], rules.load_offsets[pointer + 1]):
+        edge(g, s, class_node_of(g, rules, s, k, LOAD), rules.load_to[i])
+    for i in range(rules.store_offsets[pointer], rules.store_offsets[pointer + 1]):
+        edge(g, s, rules.store_from[i], class_node_of(g, rules, s, k, STORE))
+    for i in range(rules.call_offsets[pointer], rules.call_offsets[pointer + 1]):
         call = rules.calls[i]
         first = rules.actual_offsets[call]
         for a in range(first, rules.actual_offsets[call + 1]):
             if rules.actuals[a] >= 0:
-                edge(g, s, rules.actuals[a], port_of(g, rules, s, k, PLACE + a - first))
+                edge(g, s, rules.actuals[a], class_node_of(g, rules, s, k, PLACE + a - first))
         if rules.call_result[call] >= 0:
-            edge(g, s, port_of(g, rules, s, k, RESULT), rules.call_result[call])
-    if rules.entry_from[trigger] >= 0:
-        edge(g, s, rules.entry_from[trigger], port_of(g, rules, s, k, ENTRY))
+            edge(g, s, class_node_of(g, rules, s, k, RESULT), rules.call_result[call])
+    if rules.entry_from[pointer] >= 0:
+        edge(g, s, rules.entry_from[pointer], class_node_of(g, rules, s, k, ENTRY))
 
 
 @device_function
@@ -91,17 +229,25 @@ def _new_class(s: Shard, row: int, left: int) -> int:
     s.class_members[k] = 0
     s.class_children[k] = 0
     s.class_epoch[k] = -1
-    s.class_port[k] = -1
+    s.class_first_node[k] = -1
     return k
 
 
 @device_function
 def _grow_class(g: Graph, rules: Rules, s: Shard, k: int, row: int) -> None:
-    """Let a class and its ports cover more."""
-    port = s.class_port[k]
-    while port >= 0:
-        cover(g, rules, s, row, s.class_row[k], s.port_kind[port], s.port_node[port])
-        port = s.port_next[port]
+    """Let a class and its nodes cover more."""
+    class_node = s.class_first_node[k]
+    while class_node >= 0:
+        cover(
+            g,
+            rules,
+            s,
+            row,
+            s.class_row[k],
+            s.class_node_kind[class_node],
+            s.class_node[class_node],
+        )
+        class_node = s.class_node_next[class_node]
     s.class_row[k] = row
     slot = _slot(s, row)
     if s.slots[slot] < 0:
@@ -112,7 +258,7 @@ def _grow_class(g: Graph, rules: Rules, s: Shard, k: int, row: int) -> None:
 @entry_point
 def rehash(s_: Shard) -> None:
     """Enter every class under its present set, into slots that are free."""
-    _rehash(pointers(s_))
+    _rehash(as_pointers(s_))
 
 
 @device_function
@@ -133,10 +279,10 @@ def group(g: Graph, s: Shard) -> None:
     epoch = s.n[EPOCH]
     for i in range(s.n[CHANGED]):
         row = s.node_row[s.changed[i]]
-        trigger = g.trigger_head[s.changed[i]]
-        last, has_grown = -1, False  # triggers of one node are mostly of one class
-        while trigger >= 0:
-            k = s.trigger_class[trigger]
+        pointer = g.pointer_head[s.changed[i]]
+        last, has_grown = -1, False  # pointers of one node are mostly of one class
+        while pointer >= 0:
+            k = s.pointer_class[pointer]
             if k != last:
                 last, has_grown = k, k >= 0 and not same(s, row, s.class_row[k])
             if has_grown:
@@ -148,13 +294,13 @@ def group(g: Graph, s: Shard) -> None:
                     s.class_grown[k] += 1
                 else:
                     s.class_grown[k] = -1
-            trigger = g.trigger_next[trigger]
+            pointer = g.pointer_next[pointer]
 
 
 @device_function
-def reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> None:
-    """Bring a trigger that holds `row` now into the class with that set."""
-    k = s.trigger_class[trigger]
+def reclassify(g: Graph, rules: Rules, s: Shard, pointer: int, row: int) -> None:
+    """Bring a pointer that holds `row` now into the class with that set."""
+    k = s.pointer_class[pointer]
     if k >= 0:
         if same(s, row, s.class_row[k]):
             return
@@ -163,7 +309,7 @@ def reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> None
             return
         s.class_members[k] -= 1
         s.class_grown[k] = -1
-        s.class_children[k] += 1  # who leaves stays joined to its ports: they must not cover more
+        s.class_children[k] += 1  # who leaves stays joined: it must not cover more
     joined = s.n[LAST_CLASS]
     if joined >= s.n[CLASSES] or s.class_row[joined] != row:
         slot = _slot(s, row)
@@ -172,5 +318,18 @@ def reclassify(g: Graph, rules: Rules, s: Shard, trigger: int, row: int) -> None
             s.n[SLOTS] += 1
         joined = s.n[LAST_CLASS] = s.slots[slot]
     s.class_members[joined] += 1
-    s.trigger_class[trigger] = joined
-    _join(g, rules, s, joined, trigger)
+    s.pointer_class[pointer] = joined
+    _join(g, rules, s, joined, pointer)
+
+
+def more_classes(s: Shard) -> Shard:
+    """Return the shard with room for classes, class nodes and slots."""
+    larger: dict[str, Any] = {
+        name: grown(getattr(s, name), 2 * len(getattr(s, name)))
+        for name in s._fields
+        if name.startswith("class_")
+    }
+    slots = np.full(2 * len(s.slots), -1, np.int32)
+    s = measured_shard(s._replace(slots=slots, **larger))
+    rehash(s)
+    return s

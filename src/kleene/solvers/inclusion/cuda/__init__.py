@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 
+from kleene.base.arrays import I32
 from kleene.base.errors import SourceError
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
-from kleene.solvers.inclusion.cuda.fixpoint import close
-from kleene.solvers.inclusion.cuda.layout import slots
-from kleene.solvers.inclusion.cuda.sending import send
-from kleene.solvers.inclusion.cuda.sweep import Sweeps
-from kleene.solvers.inclusion.cuda.tables import tables
+from kleene.solvers.inclusion.cuda.rounds import Rounds, slots
+from kleene.solvers.inclusion.cuda.sweep import Sweeps, close
+from kleene.solvers.inclusion.cuda.tables import Sent, Tables, send, tables
 from kleene.solvers.inclusion.offline import Reduced
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
+from kleene.solvers.inclusion.threads import NEVER, Stop, settle
 
 __all__ = ["forecast", "problem_with", "solve"]
 
 
-def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
+MANY_ROWS = 2_000_000  # with 600,000, nothing was gained by making tables while cycles are found
+
+
+def solve(problem: Problem, *, trace: Trace | None = None, stop: Stop = NEVER) -> Solution:
     """Return the least answer to a checked problem, found on the GPU.
 
     Args:
         problem: what to solve; ask `problem_with` first.
         trace: is given a row of numbers for each round, with the time of each kind of rules;
             the device waits after each, which takes longer.
+        stop: is looked at between rounds.
     """
+    if stop is NEVER:
+        settle()  # another use of the device could disturb the capture of graphs
     start_s = time.perf_counter()
-    row_of, n_rows = rows_of(problem)
-    asked = tables(problem)
+    row_of, n_rows, asked, sent = _prepared(problem, stop)
     stated, names = renamed(asked, row_of, n_rows)
     prepared_s = time.perf_counter()
-    rounds = Sweeps(stated, send(launch.current().xp, problem, asked), names)
+    rounds = Sweeps(stated, sent, names)
     rounds.wait()
     sent_s = time.perf_counter()
-    counts = close(rounds, trace)
+    counts = close(rounds, trace, stop)
     solved_s = time.perf_counter()
     statistics = {
         **counts,
@@ -47,10 +54,36 @@ def solve(problem: Problem, *, trace: Trace | None = None) -> Solution:
         "send_s": sent_s - prepared_s,
         "solve_s": solved_s - sent_s,
     }
-    merged = replace(problem, n_nodes=n_rows, call_callee=row_of[problem.call_callee])
-    answer = Reduced(merged, row_of).expand(solution(merged, rounds, statistics))
+    answer = expanded(problem, row_of, n_rows, rounds, statistics)
     statistics["fetch_s"] = time.perf_counter() - solved_s
     return answer
+
+
+def _prepared(problem: Problem, stop: Stop) -> tuple[I32, int, Tables, Sent]:
+    """Return each node's row, their number, and the tables, here and sent.
+
+    The host makes and sends the tables of a large problem while the device looks for cycles.
+    """
+    xp = launch.current().xp
+
+    def stated() -> tuple[Tables, Sent]:
+        asked = tables(problem)
+        stop.look()
+        return asked, send(xp, problem, asked)
+
+    if problem.n_constraints < MANY_ROWS:
+        return *rows_of(problem), *stated()
+    with ThreadPoolExecutor(1) as other:
+        theirs = other.submit(copy_context().run, stated)
+        return *rows_of(problem), *theirs.result()
+
+
+def expanded(
+    problem: Problem, row_of: I32, n_rows: int, rounds: Rounds, statistics: dict[str, float]
+) -> Solution:
+    """Return what the closed rows say of the problem, of whose nodes each has a row."""
+    merged = replace(problem, n_nodes=n_rows, call_callee=row_of[problem.call_callee])
+    return Reduced(merged, row_of).expand(solution(merged, rounds, statistics))
 
 
 def forecast(problem: Problem, n_rows: int | None = None) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 
 from kleene.base.arrays import I32, Bools
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads, warps
-from kleene.solvers.inclusion.cuda.rounds import Rounds
+from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds, threads, warps
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 

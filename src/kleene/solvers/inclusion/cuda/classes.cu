@@ -3,16 +3,16 @@
 //
 // Rules with one pointer and one map are a *pair*; pairs with equal pointers and one map a *class*,
 // for this round alone: what is equal now may differ later. Pairs meet in a hash table, under a sum
-// of their pointer's words, and are compared with the first to come: one that differs fires by
+// of their pointer's words, and are compared with the first to come: one that differs processes by
 // itself. A class that pays gets two rows behind those of the problem: `held`, whose `all` is F as
-// of the start of the round and whose `delta` is what any of the pointers gained, and `port`. Before
-// a push, `port` gathers the sources: all of those with a pointer that gained, and the news of
-// each. After a pull, `port` is spread to the destinations. Between, (held, port, map) is a rule
-// like any other. F is copied, since pointers may grow apart while rules fire.
+// of the start of the round and whose `delta` is what any of the pointers gained, and `class_node`. Before
+// a push, `class_node` gathers the sources: all of those with a pointer that gained, and the news of
+// each. After a pull, `class_node` is spread to the destinations. Between, (held, class_node, map) is a rule
+// like any other. F is copied, since pointers may grow apart while rules are processed.
 //
-// Why that is exact: each member holds all of F, so what passes through the port flows along flows
+// Why that is exact: each member holds all of F, so what passes through the class_node flows along flows
 // its rules ask for. And a rule (p, s): an object new in p is in `delta` of `held`, and meets all of
-// s; an old one meets the news of s, whether another member gained it (`all` of the port has them
+// s; an old one meets the news of s, whether another member gained it (`all` of the class_node has them
 // too) or not. Pulls likewise.
 #include "rows.cuh"
 #include "shares.cuh"
@@ -23,7 +23,7 @@
 #endif
 enum Kind { COPY, PUSH, PULL, OFFSET };
 
-// Rules to fire: light ones from the front, heavy ones, which many warps share, from the back.
+// Rules to process: light ones from the front, heavy ones, which many warps share, from the back.
 struct RuleList {
   int *pointer, *other, *map, *counts;
   int n_most;
@@ -84,7 +84,7 @@ extern "C" __global__ void enter(
   if (n_rules) active[at] = pair;
 }
 
-struct Start {  // rows as they were when the round started; no rule fires meanwhile
+struct Start {  // rows as they were when the round started; no rule processes meanwhile
   const word_t *all, *fresh, *fresh_mask;
   int n_words, block_words;
 
@@ -106,7 +106,7 @@ struct Start {  // rows as they were when the round started; no rule fires meanw
 };
 
 // A warp takes a pair: it stays in its class only if it is equal to the first, and the first gives
-// the class a slot, two rows, if that pays: flows through the port against flows without.
+// the class a slot, two rows, if that pays: flows through the class_node against flows without.
 extern "C" __global__ void compare(
     const int* __restrict__ pointer, const int* __restrict__ map,
     const int* __restrict__ pair_start, const int* __restrict__ active,
@@ -149,7 +149,7 @@ extern "C" __global__ void compare(
   }
 }
 
-// Rules with something to do, either into the list of those that fire by themselves, or into that
+// Rules with something to do, either into the list of those that are processed by themselves, or into that
 // of those that go through the slot of their class. grid ceil(n / block)
 extern "C" __global__ void assign(
     const int* __restrict__ pointer, const int* __restrict__ other, const int* __restrict__ map,
@@ -210,20 +210,20 @@ extern "C" __global__ void gather(
   int n_strips = 0;
   for (long long i = warp_id(); i < *n_joined; i += n_warps()) {
     const int rule = joined[i], p = pointer[rule], s = other[rule];
-    const int held = first_slot_row + 2 * joined_slot[i], port = held + 1;
+    const int held = first_slot_row + 2 * joined_slot[i], class_node = held + 1;
     const word_t *p_news = delta + (size_t)p * n_words, *s_news = delta + (size_t)s * n_words;
     if (delta_mask[p] && rule == pair_start[pair_of[rule]])  // one rule for all of the pair
       n_strips += add_blocks(r, p_news, delta_mask[p], delta, delta_mask, held);
     if (kind != PUSH) continue;
-    n_strips += add_blocks(r, s_news, delta_mask[s], delta, delta_mask, port);
+    n_strips += add_blocks(r, s_news, delta_mask[s], delta, delta_mask, class_node);
     const bool is_full = delta_mask[p] != 0;
     const word_t* brought = is_full ? all + (size_t)s * n_words : s_news;
-    n_strips += add_blocks(r, brought, is_full ? all_mask[s] : delta_mask[s], all, all_mask, port);
+    n_strips += add_blocks(r, brought, is_full ? all_mask[s] : delta_mask[s], all, all_mask, class_node);
   }
   count_strips(n_visited, n_strips);
 }
 
-// What pulls brought to the ports, to the destinations. A warp takes a rule.
+// What pulls brought to the class nodes, to the destinations. A warp takes a rule.
 extern "C" __global__ void spread(
     const int* __restrict__ other, const int* __restrict__ joined,
     const int* __restrict__ joined_slot, const int* __restrict__ n_joined, int first_slot_row,
@@ -232,12 +232,12 @@ extern "C" __global__ void spread(
   const Rows r = {all, fresh, fresh_mask, nullptr, nullptr, nullptr, n_words, block_words};
   int n_strips = 0;
   for (long long i = warp_id(); i < *n_joined; i += n_warps()) {
-    const int to = other[joined[i]], port = first_slot_row + 2 * joined_slot[i] + 1;
-    for (word_t blocks = fresh_mask[port]; blocks; blocks &= blocks - 1) {
+    const int to = other[joined[i]], class_node = first_slot_row + 2 * joined_slot[i] + 1;
+    for (word_t blocks = fresh_mask[class_node]; blocks; blocks &= blocks - 1) {
       const int block = first_bit(blocks), start = block * block_words;
       const int end = min(start + block_words, n_words);
       for (int w = start + lane_id(); w - lane_id() < end; w += 32)
-        add_strip(r, to, w, block, full_word(r, port, w)), n_strips++;
+        add_strip(r, to, w, block, full_word(r, class_node, w)), n_strips++;
     }
   }
   count_strips(n_visited, n_strips);

@@ -15,7 +15,7 @@ import numpy as np
 from kleene.base.arrays import I32
 from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, threads
+from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, threads
 from kleene.solvers.inclusion.cuda.tables import Tables
 from kleene.solvers.inclusion.problem import Problem
 

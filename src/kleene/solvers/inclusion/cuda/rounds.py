@@ -1,21 +1,165 @@
-"""Rounds on the device: every rule on what changed in the round before."""
+"""Rounds on the device: every rule on what changed in the round before.
+
+`Matrix` has the bit rows, and how kernels are laid over them. `Classes` brings the rules through
+pointers with equal sets together (`classes.cu`): their sources meet in one row that flows on.
+"""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kleene.base.arrays import I32
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.classes import N_COUNTS, Classes
-from kleene.solvers.inclusion.cuda.layout import BLOCK, HERE, Matrix, threads, warps
-from kleene.solvers.inclusion.cuda.sending import Sent, Triples, named
-from kleene.solvers.inclusion.cuda.tables import Rules, Tables
+from kleene.solvers.inclusion.cuda.tables import Rules, Sent, Tables, Triples, named
+
+HERE = Path(__file__).parent
+BLOCK = 256
+MOST_BLOCKS = 132 * 16  # an H200 has 132 multiprocessors; more blocks than run even out the load
+_STRIP_WORDS = 32  # what a warp reads at once
+_N_BLOCKS = 64  # bits of a mask
+_ROWS_PER_SLOT = 8  # a slot of a class takes two rows: a quarter more than the problem's own
+
+
+class Matrix:
+    """The rows of a problem and behind them those of slots, as `rows.cuh` describes them."""
+
+    def __init__(self, xp: Any, n_rows: int, n_words: int, n_rules: int) -> None:
+        self.xp, self.n_rows, self.n_words = xp, n_rows, n_words
+        self.block_words = block_words(n_words)
+        self.widths = np.int32(n_words), np.int32(self.block_words)
+        self.first_slot_row, self.n_slots = np.int32(n_rows), np.int32(slots(n_rows, n_rules))
+        n_all = max(1, n_rows) + 2 * int(self.n_slots)
+        self.all, self.delta, self.fresh = (xp.zeros((n_all, n_words), np.uint64) for _ in range(3))
+        self.all_mask, self.delta_mask, self.fresh_mask = (
+            xp.zeros(n_all, np.uint64) for _ in range(3)
+        )
+        self.sums, self.sizes = xp.zeros(n_all, np.uint64), xp.zeros(n_all, np.int32)
+        self.n_visited = xp.zeros(1, np.uint64)  # strips
+
+    def turn(self) -> None:
+        """Let what was fresh be the delta, and the other way round."""
+        self.delta, self.fresh = self.fresh, self.delta
+        self.delta_mask, self.fresh_mask = self.fresh_mask, self.delta_mask
+
+    def to_process(self) -> tuple[Any, ...]:
+        """Return what every rule is given of the rows."""
+        rows = (self.all, self.fresh, self.fresh_mask, self.delta, self.delta_mask, self.all_mask)
+        return (*rows, *self.widths, self.n_visited)
+
+
+def slots(n_rows: int, n_rules: int) -> int:
+    """Return how many classes of rules can have rows of their own at a time."""
+    return min(n_rules // 3, max(16, n_rows // _ROWS_PER_SLOT))
+
+
+def block_words(n_words: int) -> int:
+    """Return how many words a mask's bit covers: whole strips, doubled until 64 bits suffice."""
+    words = _STRIP_WORDS
+    while words * _N_BLOCKS < n_words:
+        words *= 2
+    return words
+
+
+def threads(n: int) -> tuple[int]:
+    """Return a grid of a thread for each of n."""
+    return (-(-max(1, n) // BLOCK),)
+
+
+def warps(n: int, parts: int = 1) -> tuple[int]:
+    """Return a grid of a warp for each of n, in parts, but no more than fill the device."""
+    return (min(-(-max(1, n) // (BLOCK // 32)) * parts, MOST_BLOCKS),)
+
+
+DETOUR = 2  # a flow through a slot costs about as much as this many without: bits are added twice
+N_COUNTS = (
+    5  # of a kind: light and heavy rules to process; pairs with work, slots taken, rules joined
+)
+
+
+class Classes:
+    """The pushes or the pulls of a problem, brought together round by round."""
+
+    def __init__(self, kind: int, rules: Triples, matrix: Matrix, counts: Any) -> None:
+        xp = matrix.xp
+        self.kind, self.rules, self.matrix = np.int32(kind), rules, matrix
+        self._module = launch.load(HERE / "classes.cu", DETOUR=DETOUR)
+        n_rules = len(rules.first)
+        self._n_rules = np.int32(n_rules)
+        # Rules of one pair stand together where they were sorted; if not, they are several pairs.
+        starts = xp.ones(n_rules, bool)
+        starts[1:] = (rules.first[1:] != rules.first[:-1]) | (rules.third[1:] != rules.third[:-1])
+        self._pair_of = (xp.cumsum(starts) - 1).astype(np.int32)
+        self._pair_start = xp.flatnonzero(starts).astype(np.int32)
+        n_pairs = len(self._pair_start)
+        self._n_wanted, self._class_of, self._active = (
+            xp.zeros(n_pairs, np.int32) for _ in range(3)
+        )
+        n_places = 1 << (2 * n_pairs).bit_length()
+        self._keys = xp.zeros(n_places, np.uint64)
+        self._of_class = [xp.zeros(n_places, np.int32) for _ in range(3)]  # rules, first, slot
+        n_most = n_rules + matrix.n_slots
+        self.wanted = Triples(*(xp.zeros(n_most, np.int32) for _ in range(3)))
+        self._joined = [xp.zeros(n_rules, np.int32) for _ in range(2)]  # rule, slot
+        self.n_wanted = counts[:2]
+        self._n_active, self._n_taken, self._n_joined = (counts[i : i + 1] for i in (2, 3, 4))
+
+    def bring_together(self, dirty_mask: Any) -> None:
+        """Leave in `wanted` the rules to process this round, those of the slots among them."""
+        m, rules, slots = self.matrix, self.rules, self._slots()
+        class_rules, class_first, class_slot = self._of_class
+        asked = (*rules, self._n_rules, self.kind, m.delta_mask, m.all_mask, dirty_mask)
+        self._threads("want", self._n_rules, *asked, self._pair_of, self._n_wanted)
+        by_pointer = (rules.first, rules.third, self._pair_start)
+        n_pairs = np.int32(len(self._pair_start))
+        table = (np.int32(len(self._keys)), self._keys, class_rules, class_first, self._class_of)
+        listed = (self._active, self._n_active)
+        self._threads(
+            "enter", n_pairs, *by_pointer, n_pairs, self._n_wanted, m.sums, *table, *listed
+        )
+        rows = (m.all, m.fresh, m.fresh_mask, m.all_mask, *m.widths, m.sizes)
+        classes = (class_rules, class_first, self._class_of, class_slot)
+        to_process = (*self.wanted, self.n_wanted, np.int32(len(self.wanted.first)))
+        self._warps("compare", n_pairs, *by_pointer, *listed, *rows, *classes, *slots, *to_process)
+        found = (self._pair_of, self._class_of, class_slot, m.sizes, *m.widths)
+        joined = (*self._joined, self._n_joined)
+        self._threads("assign", self._n_rules, *asked, *found, *to_process, *joined)
+        pairs = (self._pair_of, self._pair_start, m.first_slot_row)
+        sources = (m.all, m.delta, m.all_mask, m.delta_mask, *m.widths, m.n_visited)
+        args = (rules.first, rules.second, self.kind, *joined, *pairs, *sources)
+        self._warps("gather", self._n_rules, *args)
+
+    def spread(self) -> None:
+        """Give what pulls brought to the slots to the destinations."""
+        m = self.matrix
+        rows = (m.all, m.fresh, m.fresh_mask, *m.widths, m.n_visited)
+        joined = (*self._joined, self._n_joined, m.first_slot_row)
+        self._warps("spread", self._n_rules, self.rules.second, *joined, *rows)
+
+    def forget(self) -> None:
+        """Empty the table and the slots for the next to use them."""
+        m = self.matrix
+        pairs = (self._active, self._n_active, self._n_wanted)
+        slots = (self._n_taken, m.n_slots, m.first_slot_row)
+        table = (np.int32(len(self._keys)), self._keys, *self._of_class)
+        rows = (m.all, m.delta, m.fresh, m.all_mask, m.delta_mask, m.fresh_mask, *m.widths)
+        self._warps("forget", max(self._n_rules, m.n_slots), *pairs, *slots, *table, *rows)
+
+    def _slots(self) -> tuple[Any, ...]:
+        return (self.matrix.first_slot_row, self.matrix.n_slots, self._n_taken)
+
+    def _threads(self, name: str, n: np.int32, *args: Any) -> None:
+        self._module.launch(name, threads(int(n)), (BLOCK,), args)
+
+    def _warps(self, name: str, n: np.int32, *args: Any) -> None:
+        self._module.launch(name, warps(int(n)), (BLOCK,), args)
+
 
 COPY, PUSH, PULL, OFFSET = range(4)
-FIRE = ("fire_copy", "fire_push", "fire_pull", "fire_offset")
+PROCESS = ("process_copy", "process_push", "process_pull", "process_offset")
 ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
 _PARTS = 64  # warps that may share a rule
 _PINNED_UP_TO_BYTES = 1 << 30  # of an answer's column: memory that cannot be swapped out
@@ -103,7 +247,7 @@ class Rounds:
                 self.wait()
                 self.times.append({})
             self._turn(number)
-            self._fire()
+            self._process()
 
     def start(self) -> None:
         """Put the facts to start from into the rows."""
@@ -143,47 +287,47 @@ class Rounds:
         """Return how many strips of rows were visited."""
         return int(self.fetch(self.matrix.n_visited)[0])
 
-    def _fire(self) -> None:
+    def _process(self) -> None:
         for kind, name in enumerate(("copy_s", "push_s", "pull_s", "offset_s")):
             if not len(self.of_kind(kind)):
                 continue
             start_s = time.perf_counter()
             if kind in self._classes:
-                self._fire_together(kind, self._classes[kind])
+                self._process_together(kind, self._classes[kind])
             else:
-                self._fire_few(kind)
+                self._process_few(kind)
             if self.times is not None:
                 self.wait()
                 self.times[-1][name] = time.perf_counter() - start_s
 
-    def _fire_few(self, kind: int) -> None:
+    def _process_few(self, kind: int) -> None:
         """Fire the copies or offsets from rows with news."""
         rules, at = self.kinds[kind], 0 if kind == COPY else 2
         n_rules, n_active = len(rules.first), self._counts[at : at + 2]
         args = (*rules, np.int32(n_rules), self.matrix.delta_mask, *self._few, n_active)
         self.module.launch("activate", threads(n_rules), (BLOCK,), args)
-        self.fire(kind, self._few, n_active, n_rules)
+        self.process(kind, self._few, n_active, n_rules)
 
-    def _fire_together(self, kind: int, classes: Classes) -> None:
+    def _process_together(self, kind: int, classes: Classes) -> None:
         """Fire the pushes or pulls with something to do, those with equal pointers as one."""
         if kind == PULL:
             self.mark_targets()
         classes.bring_together(self.dirty_mask)
-        self.fire(kind, classes.wanted, classes.n_wanted, len(classes.wanted.first))
+        self.process(kind, classes.wanted, classes.n_wanted, len(classes.wanted.first))
         if kind == PULL:
             classes.spread()
         classes.forget()
 
-    def fire(self, kind: int, rules: Triples, counts: Any, n_most: int) -> None:
+    def process(self, kind: int, rules: Triples, counts: Any, n_most: int) -> None:
         """Queue rules of one kind: as many light and heavy ones as the device says then."""
         after: tuple[Any, ...] = ()
         if kind == OFFSET:
             after = self._images
         elif kind != COPY:
             after = (*self.targets, self.dirty) if kind == PULL else self.targets
-        args = (*rules, counts, np.int32(n_most), *self.matrix.to_fire(), *after)
+        args = (*rules, counts, np.int32(n_most), *self.matrix.to_process(), *after)
         grid = warps(n_most, _PARTS if self.on_gpu else 1)
-        self.module.launch(FIRE[kind], grid, (BLOCK,), args)
+        self.module.launch(PROCESS[kind], grid, (BLOCK,), args)
 
     def mark_targets(self) -> None:
         """Say which objects have contents or a result with news."""

@@ -95,12 +95,12 @@ __device__ __forceinline__ word_t word_hash(int w, word_t bits) {
   return bits ? mix(bits + (w + 1) * 0x9e3779b97f4a7c15ull) : 0;
 }
 
-// A warp gives the objects of a row to `fire`, one a lane (-1: none), up to 32 at a time: those
+// A warp gives the objects of a row to `process`, one a lane (-1: none), up to 32 at a time: those
 // `word(w)` has bits for, in the blocks of `mask` that are this part's. `buffer` is the warp's own.
 #define BUFFER_OBJECTS 96  // 31 that wait, and a word
-template <class Word, class Fire>
+template <class Word, class Process>
 __device__ __forceinline__ void for_objects(const Rows& r, word_t mask, int part, int parts,
-                                            int* buffer, Word word, Fire fire) {
+                                            int* buffer, Word word, Process process) {
   int n = 0;
   for (; mask; mask &= mask - 1) {
     const int start = first_bit(mask) * r.block_words, end = min(start + r.block_words, r.n_words);
@@ -117,7 +117,7 @@ __device__ __forceinline__ void for_objects(const Rows& r, word_t mask, int part
           __syncwarp();
           const int o = buffer[n - 32 + lane_id()];
           __syncwarp();
-          fire(o);
+          process(o);
         }
       }
     }
@@ -126,5 +126,5 @@ __device__ __forceinline__ void for_objects(const Rows& r, word_t mask, int part
   __syncwarp();
   const int o = lane_id() < n ? buffer[lane_id()] : -1;
   __syncwarp();
-  fire(o);
+  process(o);
 }

@@ -1,6 +1,6 @@
 // One round of an inclusion problem: every rule on what its sets gained last round.
 //
-// A rule fires through the sets themselves; no edge is ever stored. With t(o) the node that stands
+// A rule processes through the sets themselves; no edge is ever stored. With t(o) the node that stands
 // for object o in a map (its contents, its formal at some place, its result):
 //   copy (from, to):            to gains delta(from)
 //   push (pointer, from, map):  t(o) gains all of `from` if o is new in the pointer, else its delta
@@ -8,7 +8,7 @@
 //   offset (from, to, amount):  `to` gains o + amount, or o's allocation, for each new o of `from`
 // So a pair (object of a pointer, bit of a source) is looked at when the later of the two is new.
 // Kernels: `activate` lists the copies and offsets with something to do (classes.cu does so for the
-// others), a warp fires one rule (or a part of one), `mark_targets` says which objects have a t(o)
+// others), a warp processes one rule (or a part of one), `mark_targets` says which objects have a t(o)
 // with news, `turn` ends the round, `digest` sums up the rows that changed.
 #include "rows.cuh"
 #include "shares.cuh"
@@ -31,7 +31,7 @@ extern "C" __global__ void activate(
   active_amount[place] = amount[i];
 }
 
-extern "C" __global__ void fire_copy(
+extern "C" __global__ void process_copy(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
     const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
@@ -106,7 +106,7 @@ __device__ __forceinline__ bool next_batch(const Rows& r, int s, bool full, word
   return n_kept > 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_push(
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) process_push(
     const int* __restrict__ pointer, const int* __restrict__ from, const int* __restrict__ map,
     const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
@@ -182,7 +182,7 @@ __device__ __forceinline__ int add_sources(const Rows& r, int source, bool full,
   return n_strips;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) fire_pull(
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) process_pull(
     const int* __restrict__ pointer, const int* __restrict__ to, const int* __restrict__ map,
     const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,
@@ -258,7 +258,7 @@ __device__ void add_images(const Rows& r, const Images& m, int d, int o, int amo
 }
 
 // A lane takes a word of `from`.
-extern "C" __global__ void fire_offset(
+extern "C" __global__ void process_offset(
     const int* __restrict__ from, const int* __restrict__ to, const int* __restrict__ amount,
     const int* __restrict__ counts, int n_most, word_t* all, word_t* fresh, word_t* fresh_mask,
     const word_t* __restrict__ delta, const word_t* __restrict__ delta_mask,

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from kleene.base.arrays import I32
 from kleene.graphs import Graph, strong_components
-from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
+from kleene.solvers.inclusion.threads import ALONE, Threads
 
 _NO_IDS = np.empty(0, np.int32)
 MANY_ROWS = 200_000  # with fewer, another thread is hardly awake when all is done
@@ -78,10 +78,10 @@ def _without_zero_offsets(problem: Problem) -> Problem:
 
 def _numbered(problem: Problem, component: I32, before: I32) -> I32:
     """Return a label per component: equal labels, equal sets; 0: the empty set."""
-    from kleene.solvers.inclusion.offline import labels
+    from kleene.solvers.inclusion.offline import numbering
 
     p = problem
-    flows = labels.Flows(
+    flows = numbering.Flows(
         address_node=p.address_node,
         address_object=p.address_object,
         outside=p.flagged_node[p.flags & FROM_OUTSIDE != 0],
@@ -96,7 +96,7 @@ def _numbered(problem: Problem, component: I32, before: I32) -> I32:
         copy_destination=p.copy_destination,
         copy_source=p.copy_source,
     )
-    return labels.number(flows, component, before, p.n_objects)
+    return numbering.number(flows, component, before, p.n_objects)
 
 
 def _rewritten(problem: Problem, representative: I32, threads: Threads) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.base.arrays import I32, I64
-from kleene.solvers.inclusion.offline.compiled import entry_point
+from kleene.solvers.inclusion.compiled import entry_point
 
 
 @entry_point

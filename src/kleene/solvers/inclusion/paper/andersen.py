@@ -18,10 +18,9 @@ import numpy as np
 from kleene.base.arrays import I32
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
-from kleene.solvers.inclusion.images import images_of
 from kleene.solvers.inclusion.paper import rules
 from kleene.solvers.inclusion.paper.elements import Heads, Pool
-from kleene.solvers.inclusion.problem import NONE, Problem
+from kleene.solvers.inclusion.problem import NONE, Problem, images_of
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I64
-from kleene.solvers.inclusion.images import Images
 from kleene.solvers.inclusion.paper.compiled import device_function, entry_point
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
@@ -28,7 +27,7 @@ from kleene.solvers.inclusion.paper.elements import (
     members,
     with_room,
 )
-from kleene.solvers.inclusion.problem import BY_LAYOUT
+from kleene.solvers.inclusion.problem import BY_LAYOUT, Images
 
 
 class Graph(NamedTuple):

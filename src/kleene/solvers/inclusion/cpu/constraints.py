@@ -1,4 +1,4 @@
-"""The rules of a problem by the node that triggers them, with the outside world made ordinary.
+"""Complex constraints by the pointer they dereference, with the outside world made ordinary.
 
 The outside is one more object U and two more nodes: IN holds U; whatever reaches OUT escapes.
 A node is unknown if it holds U, and the rules of `problem` become those that are there anyway:
@@ -17,16 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, I64, U64
-from kleene.solvers.inclusion.images import Images, images_of
 from kleene.solvers.inclusion.offline import distinct_pairs
 from kleene.solvers.inclusion.offline.tables import grouped
-from kleene.solvers.inclusion.problem import ANY, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import (
+    ANY,
+    FROM_OUTSIDE,
+    NONE,
+    TO_OUTSIDE,
+    Images,
+    Problem,
+    images_of,
+)
 
 N_DIRECT = 32  # a class costs a node more on the way, which pays for larger sets only: measured
 
 
 class Rules(NamedTuple):
-    """Tables that do not change while solving. A trigger is a node with uses; T of them."""
+    """Tables that do not change while solving; T pointers, of loads, stores, calls, offsets."""
 
     n_nodes: int  # with IN and OUT
     n_objects: int  # with U
@@ -40,7 +47,7 @@ class Rules(NamedTuple):
     formals: I32
     images: Images
     alone: U64  # bits: objects that are alone in their allocation
-    trigger_node: I32
+    pointer_node: I32
     load_offsets: I64  # T + 1
     load_to: I32
     store_offsets: I64
@@ -53,8 +60,8 @@ class Rules(NamedTuple):
     offset_offsets: I64
     offset_to: I32
     offset_amount: I32
-    entry_from: I32  # per trigger: what enters every formal of every function, or NONE
-    n_kinds: I32  # per trigger: how many kinds of ports its uses need
+    entry_from: I32  # per pointer: what enters every formal of every function, or NONE
+    n_kinds: I32  # per pointer: how many kinds of class nodes its uses need
     copy_source: I32
     copy_target: I32
     fact_node: I32  # what is held from the start, sorted by node and object
@@ -64,7 +71,7 @@ class Rules(NamedTuple):
 
 
 def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
-    """Return the rules of a problem, grouped by trigger."""
+    """Return the rules of a problem, grouped by pointer."""
     p = problem
     is_open = len(p.flagged_node) > 0
     n, n_objects = p.n_nodes, p.n_objects
@@ -83,16 +90,16 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     amount = np.append(p.offset_amount, [ANY] if is_open else []).astype(np.int32)
     last_actual = p.actual_offsets[-1:] if is_open else p.actual_offsets[:0]
     actual_offsets = np.append(p.actual_offsets, last_actual)
-    is_trigger = np.zeros(n + 2, bool)
+    is_pointer = np.zeros(n + 2, bool)
     for pointer in (load[0], store[0], offset[0], calls):
-        is_trigger[pointer] = True
-    triggers = np.flatnonzero(is_trigger).astype(np.int32)
-    number = np.cumsum(is_trigger, dtype=np.int32) - np.int32(1)
-    load_offsets, load_order = grouped(len(triggers), number[load[0]])
-    store_offsets, store_order = grouped(len(triggers), number[store[0]])
-    call_offsets, call_order = grouped(len(triggers), number[calls])
-    offset_offsets, offset_order = grouped(len(triggers), number[offset[0]])
-    n_places = np.zeros(len(triggers), np.int32)
+        is_pointer[pointer] = True
+    pointers = np.flatnonzero(is_pointer).astype(np.int32)
+    number = np.cumsum(is_pointer, dtype=np.int32) - np.int32(1)
+    load_offsets, load_order = grouped(len(pointers), number[load[0]])
+    store_offsets, store_order = grouped(len(pointers), number[store[0]])
+    call_offsets, call_order = grouped(len(pointers), number[calls])
+    offset_offsets, offset_order = grouped(len(pointers), number[offset[0]])
+    n_places = np.zeros(len(pointers), np.int32)
     np.maximum.at(n_places, number[calls], np.diff(actual_offsets))
     held = np.concatenate([p.address_object, np.full(len(into), n_objects), extra])
     fact_node, fact_object = distinct_pairs(
@@ -111,7 +118,7 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         formals=p.formals,
         images=images,
         alone=_words(np.flatnonzero(images.end - images.first == 1), n_objects + len(extra)),
-        trigger_node=triggers,
+        pointer_node=pointers,
         load_offsets=load_offsets,
         load_to=load[1][load_order],
         store_offsets=store_offsets,
@@ -124,7 +131,7 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         offset_offsets=offset_offsets,
         offset_to=offset[1][offset_order],
         offset_amount=amount[offset_order],
-        entry_from=np.where(triggers == outside, inside, NONE).astype(np.int32),
+        entry_from=np.where(pointers == outside, inside, NONE).astype(np.int32),
         n_kinds=n_places + np.int32(4),
         copy_source=np.append(p.copy_source, out),
         copy_target=np.append(p.copy_destination, np.full(len(out), outside, np.int32)),

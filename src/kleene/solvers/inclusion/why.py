@@ -1,10 +1,17 @@
-"""The constraints turned round: from which facts, by which row, does a fact follow at once?
+"""Why does a node hold an object? Flows of a solved problem, and the shortest chain of them.
+
+The constraints turned round: from which facts, by which row, does a fact follow at once?
 
 A fact is (node, object): the node may hold the object. `OUTSIDE` is a node too: what it holds has
 escaped. A `Flow` says that one fact gives another; every flow is a row of the problem, or a rule of
 the outside world, whose premises hold in the solution. Flows into many nodes are found together,
 with whole columns, so that a step costs a pass over the tables and not a search for each node; and
 of the flows from one source at least one is given, not each.
+
+The shortest chain of flows that carries an object to a node.
+
+A search backwards, breadth first, over facts of the solution: from (node, object) to a row that
+takes the object's address.
 """
 
 from __future__ import annotations
@@ -13,13 +20,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, Bools, offsets_of
-from kleene.solvers.inclusion.images import Images, images_of
-from kleene.solvers.inclusion.problem import ANY, BY_LAYOUT, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
+from kleene.solvers.inclusion.problem import (
+    ANY,
+    BY_LAYOUT,
+    FROM_OUTSIDE,
+    NONE,
+    TO_OUTSIDE,
+    Images,
+    Problem,
+    images_of,
+)
 from kleene.solvers.inclusion.solution import Solution
 
 OUTSIDE = -1
@@ -254,3 +270,102 @@ class Flows:
         where = row + place - storage.start
         found = images.images[images.offsets[where] : images.offsets[where + 1]]
         return bool((found == object - storage.start).any())
+
+
+Fact = tuple[int, int]  # node, object
+
+
+def chain(flows: Flows, nodes: list[int], objects: list[int], n_nodes: int) -> list[Flow] | None:
+    """Return the shortest flows from an address to one of the facts asked for, or None."""
+    frontier: dict[int, set[int]] = {}  # nodes by object
+    for object in objects:
+        holders = flows.holders(object)
+        if start := {node for node in nodes if holders[node]}:
+            frontier[object] = start
+    reached: dict[Fact, Flow | None] = {(n, o): None for o, ns in frontier.items() for n in ns}
+    fresh = {object: flows.holders(object) for object in frontier}
+    while frontier:
+        for object, level in frontier.items():
+            for flow in flows.addresses(_bits(level, n_nodes), object):
+                return _path(flow, reached)
+        frontier = _next(flows, frontier, reached, fresh, n_nodes)
+    return None
+
+
+def _next(
+    flows: Flows,
+    frontier: dict[int, set[int]],
+    reached: dict[Fact, Flow | None],
+    fresh: dict[int, Bools],
+    n_nodes: int,
+) -> dict[int, set[int]]:
+    """Return the facts that those of the frontier follow from, and were not met before."""
+    found: dict[int, set[int]] = {}
+    for object, level in frontier.items():
+        if object not in fresh:
+            fresh[object] = flows.holders(object)
+        for flow in _into(flows, level, object, fresh[object], n_nodes):
+            fact = (flow.source, flow.from_object)
+            if fact not in reached:
+                reached[fact] = flow
+                found.setdefault(flow.from_object, set()).add(flow.source)
+                if flow.from_object == object and flow.source != OUTSIDE:
+                    fresh[object][flow.source] = False
+    return found
+
+
+def _into(flows: Flows, level: set[int], object: int, fresh: Bools, n_nodes: int) -> Iterator[Flow]:
+    nodes = _bits(level, n_nodes)
+    yield from flows.into(nodes, object, fresh)
+    yield from flows.by_offsets(nodes, object)
+    if OUTSIDE in level:
+        yield from flows.escaping(object)
+
+
+def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
+    """Return the flows from an address row up to the fact asked for."""
+    path = [first]
+    while (flow := reached[path[-1].node, path[-1].object]) is not None:
+        path.append(flow)
+    return path
+
+
+def _bits(nodes: set[int], n_nodes: int) -> Bools:
+    bits = np.zeros(n_nodes, bool)
+    bits[[node for node in nodes if node >= 0]] = True
+    return bits
+
+
+class Derivations:
+    """Finds the shortest derivations of facts of one solved problem."""
+
+    def __init__(self, problem: Problem, solution: Solution) -> None:
+        self._n_nodes = problem.n_nodes
+        self._solution = solution
+        self._flows = Flows(problem, solution)
+
+    def shortest(self, nodes: list[int], objects: list[int]) -> list[Flow] | None:
+        """Return the fewest flows by which one of the nodes comes to hold one of the objects.
+
+        None if no node holds an object.
+        """
+        found = chain(self._flows, nodes, objects, self._n_nodes)
+        assert found is None or self.holds(found, nodes, objects), "a derivation that does not hold"
+        return found
+
+    def holds(self, found: list[Flow], nodes: list[int], objects: list[int]) -> bool:
+        """Return whether flows are a derivation of one of the facts asked for.
+
+        The first takes an address, each begins with the fact that the one before ends with, every
+        fact is one of the solution, and the last is one that was asked for.
+        """
+        linked = all((a.node, a.object) == (b.source, b.from_object) for a, b in pairwise(found))
+        held = {object: self._flows.holders(object) for object in {flow.object for flow in found}}
+        facts = all(
+            self._solution.escaped[flow.object]
+            if flow.node == OUTSIDE
+            else held[flow.object][flow.node]
+            for flow in found
+        )
+        ends = found[-1].node in nodes and found[-1].object in objects
+        return linked and facts and ends and found[0].rule is Rule.ADDRESS

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kleene.base.arrays import I32, I64
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
-from kleene.solvers.inclusion.cpu.outside import hides, learn
-from kleene.solvers.inclusion.cpu.rows import gather, room, take
-from kleene.solvers.inclusion.cpu.rules import Rules
-from kleene.solvers.inclusion.cpu.state import EXTRA, NODES, POSITIONS, RANGE, Graph, Shard
-from kleene.solvers.inclusion.cpu.sweep import grow, note, send_on
-from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
+from kleene.solvers.inclusion.compiled import entry_point
+from kleene.solvers.inclusion.cpu.constraints import Rules
+from kleene.solvers.inclusion.cpu.state import (
+    EXTRA,
+    NODES,
+    NOTHING_MERGED,
+    POSITIONS,
+    Graph,
+    Merged,
+)
 from kleene.solvers.inclusion.offline.tables import grouped
-
-
-class Merged(NamedTuple):
-    """Nodes that became part of others, by leader; and the edges that they brought along."""
-
-    n_gone: int
-    gone: I32
-    leader: I32
-    n_edges: int
-    edge_source: I32
-    edge_target: I32
-
-
-_NO_IDS = np.empty(0, np.int32)
-NOTHING_MERGED = Merged(0, _NO_IDS, _NO_IDS, 0, _NO_IDS, _NO_IDS)
 
 
 def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
@@ -56,7 +43,7 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
     members = grouped(found.n_components, found.component)
     g = g._replace(targets=_sorted(g, *members, offsets, targets))
     g.n[EXTRA] = 0
-    _list_triggers(g, rules.trigger_node)
+    _list_pointers(g, rules.pointer_node)
     return g, merged
 
 
@@ -143,31 +130,10 @@ def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I3
 
 
 @entry_point
-def _list_triggers(g: Graph, trigger_node: I32) -> None:
-    """Hang each trigger on the node that its own was merged into."""
-    g.trigger_head[:] = -1
-    for trigger in range(len(trigger_node)):
-        node = g.root[trigger_node[trigger]]
-        g.trigger_next[trigger] = g.trigger_head[node]
-        g.trigger_head[node] = trigger
-
-
-@device_function
-def merge(g: Graph, s: Shard, merged: Merged, first: int) -> int:
-    """Give each leader what the nodes merged into it held; return where it stopped for space."""
-    while first < merged.n_gone:
-        leader = merged.leader[first]
-        known = s.node_row[leader]
-        if not room(s, s.row_length[known] + 2 * s.n[RANGE], 2):
-            return first
-        while first < merged.n_gone and merged.leader[first] == leader:
-            gather(s, s.node_row[merged.gone[first]])
-            s.node_row[merged.gone[first]] = 0
-            first += 1
-        new = take(s, known, hides(g, s, leader, known))
-        if new > 0:
-            grow(g, s, leader, new)
-            learn(g, s, leader, new)
-            send_on(g, s, new, leader)
-        note(g, s, leader)
-    return first
+def _list_pointers(g: Graph, pointer_node: I32) -> None:
+    """Hang each pointer on the node that its own was merged into."""
+    g.pointer_head[:] = -1
+    for pointer in range(len(pointer_node)):
+        node = g.root[pointer_node[pointer]]
+        g.pointer_next[pointer] = g.pointer_head[node]
+        g.pointer_head[node] = pointer

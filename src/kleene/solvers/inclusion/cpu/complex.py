@@ -1,6 +1,8 @@
-"""Rules: what a trigger holds decides which edges there are.
+"""Rules: what a pointer holds decides which edges there are.
 
-A trigger that holds little gets its edges directly, else through its class. Offsets become facts.
+A pointer that holds little gets its edges directly, else through its class. Offsets become facts.
+
+What the shards' rules asked for becomes part of the graph, shard by shard.
 """
 
 from __future__ import annotations
@@ -8,28 +10,43 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.kernels.bits import lowest
-from kleene.solvers.inclusion.cpu.classes import group, reclassify
-from kleene.solvers.inclusion.cpu.pointers import pointers
-from kleene.solvers.inclusion.cpu.ports import ENTRY, LOAD, PLACE, RESULT, STORE, cover
-from kleene.solvers.inclusion.cpu.rows import size
-from kleene.solvers.inclusion.cpu.rules import Rules
+from kleene.kernels.pointers import as_pointers
+from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu.classes import (
+    ENTRY,
+    LOAD,
+    PLACE,
+    RESULT,
+    STORE,
+    cover,
+    group,
+    reclassify,
+)
+from kleene.solvers.inclusion.cpu.constraints import Rules
+from kleene.solvers.inclusion.cpu.sets import size
 from kleene.solvers.inclusion.cpu.state import (
     ASKED,
     ASKED_ROOM,
     AT,
     CHANGED,
+    CLASS_NODES,
+    CLASS_NODES_ROOM,
     CLASSES,
     CLASSES_ROOM,
     DONE,
     EPOCH,
+    EXTRA,
+    FACTS,
     FOUND,
     FOUND_ROOM,
     MORE_CLASSES,
     MORE_EDGES,
     MORE_FACTS,
     N_SHIFTED,
-    PORTS,
-    PORTS_ROOM,
+    NEW_NODES,
+    NODES,
+    POINTER,
+    POSITIONS,
     S_AMOUNT,
     S_BEFORE,
     S_END,
@@ -40,23 +57,23 @@ from kleene.solvers.inclusion.cpu.state import (
     SET_WORDS,
     SLOTS,
     SLOTS_ROOM,
-    TRIGGER,
+    UNKNOWNS,
     Graph,
     Shard,
 )
-from kleene.solvers.inclusion.images import Images
-from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
-from kleene.solvers.inclusion.problem import BY_LAYOUT
+from kleene.solvers.inclusion.problem import BY_LAYOUT, Images
 
 
 @device_function
-def _fire_directly(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int) -> None:
-    """Connect a trigger's uses with every object that is new."""
-    for i in range(rules.load_offsets[trigger], rules.load_offsets[trigger + 1]):
+def _process_directly(
+    g: Graph, rules: Rules, s: Shard, pointer: int, row: int, before: int
+) -> None:
+    """Connect a pointer's uses with every object that is new."""
+    for i in range(rules.load_offsets[pointer], rules.load_offsets[pointer + 1]):
         cover(g, rules, s, row, before, LOAD, rules.load_to[i])
-    for i in range(rules.store_offsets[trigger], rules.store_offsets[trigger + 1]):
+    for i in range(rules.store_offsets[pointer], rules.store_offsets[pointer + 1]):
         cover(g, rules, s, row, before, STORE, rules.store_from[i])
-    for i in range(rules.call_offsets[trigger], rules.call_offsets[trigger + 1]):
+    for i in range(rules.call_offsets[pointer], rules.call_offsets[pointer + 1]):
         call = rules.calls[i]
         first = rules.actual_offsets[call]
         for a in range(first, rules.actual_offsets[call + 1]):
@@ -64,17 +81,17 @@ def _fire_directly(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, bef
                 cover(g, rules, s, row, before, PLACE + a - first, rules.actuals[a])
         if rules.call_result[call] >= 0:
             cover(g, rules, s, row, before, RESULT, rules.call_result[call])
-    if rules.entry_from[trigger] >= 0:
-        cover(g, rules, s, row, before, ENTRY, rules.entry_from[trigger])
+    if rules.entry_from[pointer] >= 0:
+        cover(g, rules, s, row, before, ENTRY, rules.entry_from[pointer])
 
 
 @device_function
-def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int) -> None:
-    """State as facts what a trigger's offsets ask for, given what is new.
+def _shift(g: Graph, rules: Rules, s: Shard, pointer: int, row: int, before: int) -> None:
+    """State as facts what a pointer's offsets ask for, given what is new.
 
     Nodes that hold the same row are often offset alike: what the first brought goes to all.
     """
-    for i in range(rules.offset_offsets[trigger], rules.offset_offsets[trigger + 1]):
+    for i in range(rules.offset_offsets[pointer], rules.offset_offsets[pointer + 1]):
         target, amount = g.root[rules.offset_to[i]], rules.offset_amount[i]
         known = _known(s, row, before, amount)
         if s.shifted[known + S_EPOCH] == s.n[EPOCH]:
@@ -89,7 +106,7 @@ def _shift(g: Graph, rules: Rules, s: Shard, trigger: int, row: int, before: int
 
 @device_function
 def _known(s: Shard, row: int, before: int, amount: int) -> int:
-    """Return where it is kept what this offset brought, if its wave is this one."""
+    """Return where it is kept what this offset brought, if its iteration is this one."""
     hash_ = row * 40503 + before * 30011 + amount * 20011
     known: int = (hash_ ^ hash_ >> 12) % N_SHIFTED * S_WIDTH
     if (
@@ -186,35 +203,35 @@ def _flush(s: Shard, node: int) -> None:
 
 
 @device_function
-def _lacks(rules: Rules, s: Shard, trigger: int, n_objects: int) -> int:
-    """Return which arrays are too short for what a trigger may add, or `DONE`."""
-    k = s.trigger_class[trigger]
-    n_ports, depth = 0, 1
+def _lacks(rules: Rules, s: Shard, pointer: int, n_objects: int) -> int:
+    """Return which arrays are too short for what a pointer may add, or `DONE`."""
+    k = s.pointer_class[pointer]
+    n_class_nodes, depth = 0, 1
     if k >= 0:
         depth += s.class_depth[k]
-        port = s.class_port[k]
-        while port >= 0:
-            n_ports += 1
-            port = s.port_next[port]
-    calls = rules.call_offsets[trigger], rules.call_offsets[trigger + 1]
-    n_uses = rules.load_offsets[trigger + 1] - rules.load_offsets[trigger] + 1
-    n_uses += rules.store_offsets[trigger + 1] - rules.store_offsets[trigger]
-    n_kinds = np.int64(rules.n_kinds[trigger])
+        class_node = s.class_first_node[k]
+        while class_node >= 0:
+            n_class_nodes += 1
+            class_node = s.class_node_next[class_node]
+    calls = rules.call_offsets[pointer], rules.call_offsets[pointer + 1]
+    n_uses = rules.load_offsets[pointer + 1] - rules.load_offsets[pointer] + 1
+    n_uses += rules.store_offsets[pointer + 1] - rules.store_offsets[pointer]
+    n_kinds = np.int64(rules.n_kinds[pointer])
     n_uses += (calls[1] - calls[0]) * n_kinds
     n_edges = (
         n_uses
-        + n_objects * (n_kinds + n_ports)
+        + n_objects * (n_kinds + n_class_nodes)
         + min(n_objects, rules.n_direct) * n_uses
         + 2 * depth * n_kinds
     )
     if rules.outside >= 0:
         n_edges += rules.n_entries  # entries: each function once
-    n_facts = (rules.offset_offsets[trigger + 1] - rules.offset_offsets[trigger]) * s.n[SET_WORDS]
+    n_facts = (rules.offset_offsets[pointer + 1] - rules.offset_offsets[pointer]) * s.n[SET_WORDS]
     if s.n[FOUND] + n_edges > s.n[FOUND_ROOM]:
         return MORE_EDGES
     if s.n[ASKED] + n_facts > s.n[ASKED_ROOM]:
         return MORE_FACTS
-    if s.n[PORTS] + (depth + 1) * n_kinds > s.n[PORTS_ROOM]:
+    if s.n[CLASS_NODES] + (depth + 1) * n_kinds > s.n[CLASS_NODES_ROOM]:
         return MORE_CLASSES
     if s.n[CLASSES] + 1 > s.n[CLASSES_ROOM] or 2 * s.n[SLOTS] > s.n[SLOTS_ROOM]:
         return MORE_CLASSES
@@ -222,43 +239,96 @@ def _lacks(rules: Rules, s: Shard, trigger: int, n_objects: int) -> int:
 
 
 @entry_point
-def fire(g_: Graph, rules_: Rules, s_: Shard) -> int:
+def process(g_: Graph, rules_: Rules, s_: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
-    return _fire(pointers(g_), pointers(rules_), pointers(s_))
+    return _process(as_pointers(g_), as_pointers(rules_), as_pointers(s_))
 
 
 @device_function
-def _fire(g: Graph, rules: Rules, s: Shard) -> int:
+def _process(g: Graph, rules: Rules, s: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
-    if s.n[AT] == 0 and s.n[TRIGGER] < 0:
+    if s.n[AT] == 0 and s.n[POINTER] < 0:
         group(g, s)
     while s.n[AT] < s.n[CHANGED]:
         node = s.changed[s.n[AT]]
         row = s.node_row[node]
         n_objects = size(s, row)
-        s.row_owned[row] = 0  # triggers remember what they have fired for
-        trigger = s.n[TRIGGER]
-        if trigger < 0:
-            trigger = g.trigger_head[node]
-        while trigger >= 0:
-            before = s.trigger_row[trigger]
+        s.row_owned[row] = 0  # pointers remember what they have processed for
+        pointer = s.n[POINTER]
+        if pointer < 0:
+            pointer = g.pointer_head[node]
+        while pointer >= 0:
+            before = s.pointer_row[pointer]
             if row != before:
-                lack = _lacks(rules, s, trigger, n_objects)
+                lack = _lacks(rules, s, pointer, n_objects)
                 if lack != DONE:
-                    s.n[TRIGGER] = trigger
+                    s.n[POINTER] = pointer
                     return lack
-                if s.trigger_class[trigger] < 0 and n_objects <= rules.n_direct:
-                    _fire_directly(g, rules, s, trigger, row, before)
+                if s.pointer_class[pointer] < 0 and n_objects <= rules.n_direct:
+                    _process_directly(g, rules, s, pointer, row, before)
                 else:
-                    reclassify(g, rules, s, trigger, row)
-                    row = s.class_row[s.trigger_class[trigger]]  # equal, and the same for all
+                    reclassify(g, rules, s, pointer, row)
+                    row = s.class_row[s.pointer_class[pointer]]  # equal, and the same for all
                     s.node_row[node] = row
-                _shift(g, rules, s, trigger, row, before)
-                s.trigger_row[trigger] = row
-            trigger = g.trigger_next[trigger]
-        s.n[TRIGGER] = -1
+                _shift(g, rules, s, pointer, row, before)
+                s.pointer_row[pointer] = row
+            pointer = g.pointer_next[pointer]
+        s.n[POINTER] = -1
         s.is_changed[node] = 0
         s.n[AT] += 1
     s.n[CHANGED] = 0
     s.n[AT] = 0
     return DONE
+
+
+@entry_point
+def adopt(g_: Graph, s_: Shard, n_known: int) -> None:
+    """Add a shard's nodes, edges and facts to the graph, which had `n_known` nodes before any.
+
+    Every shard numbers its new nodes from `n_known` on; those of shards before it come first.
+    """
+    _adopt(as_pointers(g_), as_pointers(s_), n_known)
+
+
+@device_function
+def _adopt(g: Graph, s: Shard, n_known: int) -> None:
+    shift = g.n[NODES] - n_known
+    for class_node in range(s.n[CLASS_NODES] - s.n[NEW_NODES], s.n[CLASS_NODES]):
+        s.class_node[class_node] += shift
+        g.position[s.class_node[class_node]] = g.n[POSITIONS]
+        g.node_at[g.n[POSITIONS]] = s.class_node[class_node]
+        g.n[POSITIONS] += 1
+    g.n[NODES] += s.n[NEW_NODES]
+    for e in range(s.n[FOUND]):
+        source, target = s.found_source[e], s.found_target[e]
+        if source >= n_known:
+            source += shift
+        if target >= n_known:
+            target += shift
+        _link(g, source, target)
+    for fact in range(s.n[ASKED]):
+        at = g.n[FACTS]
+        g.fact_node[at] = s.asked_node[fact]
+        g.fact_index[at] = s.asked_index[fact]
+        g.fact_word[at] = s.asked_word[fact]
+        g.n[FACTS] = at + 1
+    for i in range(s.n[UNKNOWNS]):
+        g.is_unknown[g.root[s.unknowns[i]]] = 1
+    s.n[UNKNOWNS] = 0
+    s.n[NEW_NODES] = 0
+    s.n[FOUND] = 0
+    s.n[ASKED] = 0
+
+
+@device_function
+def _link(g: Graph, source: int, target: int) -> None:
+    """Add an edge, unless it is the one that was added last to its source."""
+    last = g.extra_head[source]
+    if last >= 0 and g.extra_target[last] == target:
+        return
+    e = g.n[EXTRA]
+    g.extra_source[e] = source
+    g.extra_target[e] = target
+    g.extra_next[e] = last
+    g.extra_head[source] = e
+    g.n[EXTRA] = e + 1

@@ -1,4 +1,4 @@
-"""How these loops and the CPU solver's are compiled: see `kleene.kernels.compiled`."""
+"""How the loops of `offline` and `cpu` are compiled: see `kleene.kernels.compiled`."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from kleene.kernels import bits
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
-_UNIT = CompilationUnit(_HERE, _HERE.parent / "cpu", _HERE.parent / "problem.py", bits.__file__)
+_UNIT = CompilationUnit(_HERE / "offline", _HERE / "cpu", _HERE / "problem.py", bits.__file__)
 entry_point, device_function = _UNIT.entry_point, _UNIT.device_function

@@ -8,7 +8,7 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64
 from kleene.kernels.bits import mix
-from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
+from kleene.solvers.inclusion.compiled import device_function, entry_point
 
 SHORT = 24  # up to so many labels, sorting by insertion is faster
 

@@ -1,7 +1,7 @@
 """The driver: runs the compiled loops until nothing is new, and gives them the space they need.
 
-Compiled loops come back to Python when space or their share of work runs out, so that Ctrl-C is
-heard within a fraction of a second.
+Compiled loops come back to Python when space or their share of work runs out, so that Ctrl-C and
+a lost race are heard within some hundredths of a second.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import partial
 
 import numpy as np
 
-from kleene.solvers.inclusion.cpu import order, space
-from kleene.solvers.inclusion.cpu.adopt import adopt
 from kleene.solvers.inclusion.cpu.answer import answer
-from kleene.solvers.inclusion.cpu.fire import fire
-from kleene.solvers.inclusion.cpu.outside import find_unknown, leave_out
-from kleene.solvers.inclusion.cpu.propagate import propagate
-from kleene.solvers.inclusion.cpu.rules import N_DIRECT, Rules, rules_of
+from kleene.solvers.inclusion.cpu.classes import more_classes
+from kleene.solvers.inclusion.cpu.complex import adopt, process
+from kleene.solvers.inclusion.cpu.constraints import N_DIRECT, Rules, rules_of
+from kleene.solvers.inclusion.cpu.cycles import ordered
+from kleene.solvers.inclusion.cpu.propagation import find_unknown, leave_out, propagate
+from kleene.solvers.inclusion.cpu.sets import more_words
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     DONE,
@@ -29,24 +29,31 @@ from kleene.solvers.inclusion.cpu.state import (
     MORE_FACTS,
     MORE_WORDS,
     NODES,
+    NOTHING_MERGED,
     ROWS,
     UNKNOWN_BIT,
     WORDS,
     WORK,
+    Merged,
     Shard,
+    enough_cells,
+    more_edges,
+    more_facts,
     new_graph,
     new_shard,
+    room_to_adopt,
+    with_first_facts,
 )
-from kleene.solvers.inclusion.offline.threads import ALONE, Threads
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
+from kleene.solvers.inclusion.threads import ALONE, NEVER, Stop, Threads
 
-WORK_A_CALL = 50_000_000  # words: about 0.1 s
+WORK_A_CALL = 4_000_000  # words: about 10 ms
 WORDS_A_SHARD = 1_400_000  # with less work, waiting for others costs more than they do: measured
 ORDER_SHARE = 3  # order anew when one edge in so many is new; 1 to 8 measured much the same
 
 
-class Waves:
+class Solver:
     """One solve of a reduced problem, by as many threads as there are shards."""
 
     def __init__(
@@ -55,63 +62,68 @@ class Waves:
         threads: Threads = ALONE,
         trace: Trace | None = None,
         *,
+        stop: Stop = NEVER,
         n_direct: int = N_DIRECT,
         words_a_shard: int = WORDS_A_SHARD,
     ) -> None:
-        self.problem, self.threads, self.trace = problem, threads, trace
+        self.problem, self.threads, self.trace, self.stop = problem, threads, trace, stop
         self.rules = rules_of(problem, n_direct)
-        self.graph = space.with_first_facts(new_graph(self.rules), self.rules)
+        self.graph = with_first_facts(new_graph(self.rules), self.rules)
         self.shards = _shards(self.rules, threads.n, words_a_shard)
-        self.seconds = {"order": 0.0, "sweep": 0.0, "fire": 0.0, "adopt": 0.0, "answer": 0.0}
-        self.n_waves = self.n_orders = self.n_found = self.n_merged = 0
+        self.seconds = {"order": 0.0, "sweep": 0.0, "process": 0.0, "adopt": 0.0, "answer": 0.0}
+        self.n_iterations = self.n_orders = self.n_found = self.n_merged = 0
 
     def solution(self) -> Solution:
         """Return the least answer."""
         merged = self._order()
         first = end = 0  # the new edges: their sources are to send all they hold
         while True:
-            pieces = [partial(self._wave, i, first, end, merged) for i in range(len(self.shards))]
-            for sweep_s, fire_s in self.threads.run(pieces):
+            self.stop.look()
+            pieces = [
+                partial(self._iteration, i, first, end, merged) for i in range(len(self.shards))
+            ]
+            for sweep_s, process_s in self.threads.run(pieces):
                 self.seconds["sweep"] += sweep_s / len(self.shards)
-                self.seconds["fire"] += fire_s / len(self.shards)
+                self.seconds["process"] += process_s / len(self.shards)
             first = int(self.graph.n[EXTRA])
             self._adopt()
             end = int(self.graph.n[EXTRA])
-            self.n_waves += 1
+            self.n_iterations += 1
             self.n_found += end - first
             if self.trace:
                 self.trace(self._statistics())
             if first == end and self.graph.n[FACTS] == 0:
                 return self._answer()
             is_old = end * ORDER_SHARE > len(self.graph.targets)
-            merged = self._order() if is_old else order.NOTHING_MERGED
+            merged = self._order() if is_old else NOTHING_MERGED
 
-    def _order(self) -> order.Merged:
+    def _order(self) -> Merged:
         """Put the graph in order; return which nodes were merged."""
         with self._timed("order"):
-            self.graph, merged = order.ordered(self.graph, self.rules)
+            self.graph, merged = ordered(self.graph, self.rules)
         self.n_orders += 1
         self.n_merged += merged.n_gone
         return merged
 
-    def _wave(self, i: int, first: int, end: int, merged: order.Merged) -> tuple[float, float]:
+    def _iteration(self, i: int, first: int, end: int, merged: Merged) -> tuple[float, float]:
         """Propagate in one shard and apply the rules to what grew; return how long each took."""
         start_s = time.perf_counter()
         graph, shard = self.graph, self.shards[i]
-        shard = space.enough_cells(shard, graph, end - first + merged.n_edges)
+        shard = enough_cells(shard, graph, end - first + merged.n_edges)
         while (why := propagate(graph, shard, merged, first, end, WORK_A_CALL)) != DONE:
             if why == MORE_WORDS:
-                shard = space.more_words(shard)
+                shard = more_words(shard)
+            self.stop.look()
             if self.threads.is_ending:
                 return 0.0, 0.0
         sent_s = time.perf_counter()
-        while (why := fire(graph, self.rules, shard)) != DONE:
+        while (why := process(graph, self.rules, shard)) != DONE:
             if why == MORE_EDGES:
-                shard = space.more_edges(shard)
+                shard = more_edges(shard)
             elif why == MORE_FACTS:
-                shard = space.more_facts(shard)
+                shard = more_facts(shard)
             else:
-                shard = space.more_classes(shard)
+                shard = more_classes(shard)
         self.shards[i] = shard
         return sent_s - start_s, time.perf_counter() - sent_s
 
@@ -119,7 +131,7 @@ class Waves:
         """Let the graph have the edges, nodes and facts that the shards found."""
         with self._timed("adopt"):
             self.graph.n[FACTS] = 0
-            self.graph, self.shards = space.room_to_adopt(self.graph, self.shards)
+            self.graph, self.shards = room_to_adopt(self.graph, self.shards)
             n_known = int(self.graph.n[NODES])
             for shard in self.shards:
                 adopt(self.graph, shard, n_known)
@@ -148,17 +160,17 @@ class Waves:
                 node = leave_out(shard, is_unknown, without, node)
                 if node == len(is_unknown):
                     break
-                shard = space.more_words(shard)
+                shard = more_words(shard)
             self.shards[i] = shard
 
     def _statistics(self) -> dict[str, float]:
         """Return the counts so far."""
         return {f"{name}_s": seconds for name, seconds in self.seconds.items()} | {
-            "waves": self.n_waves,
+            "iterations": self.n_iterations,
             "orders": self.n_orders,
             "nodes": self.problem.n_nodes,
             "nodes_merged": self.n_merged,
-            "nodes_with_ports": int(self.graph.n[NODES]),
+            "nodes_with_class_nodes": int(self.graph.n[NODES]),
             "edges_found": self.n_found,
             "edges": len(self.graph.targets),
             "classes": sum(int(s.n[CLASSES]) for s in self.shards),

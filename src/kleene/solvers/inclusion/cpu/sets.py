@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.kernels.bits import lowest, mix, n_set
+from kleene.solvers.inclusion.compiled import device_function, entry_point
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     RANGE,
@@ -16,8 +17,9 @@ from kleene.solvers.inclusion.cpu.state import (
     WORDS,
     WORDS_ROOM,
     Shard,
+    grown,
+    measured_shard,
 )
-from kleene.solvers.inclusion.offline.compiled import device_function, entry_point
 
 
 @device_function
@@ -223,7 +225,7 @@ def reclaim(s: Shard) -> None:
         while cell >= 0:
             number[s.cell_row[cell]] = 1
             cell = s.cell_next[cell]
-    number[s.trigger_row] = 1
+    number[s.pointer_row] = 1
     number[s.class_row[:n_classes]] = 1
     number[0] = 0
     n_kept, at = 1, 0
@@ -248,7 +250,26 @@ def reclaim(s: Shard) -> None:
         while cell >= 0:
             s.cell_row[cell] = number[s.cell_row[cell]]
             cell = s.cell_next[cell]
-    for trigger in range(len(s.trigger_row)):
-        s.trigger_row[trigger] = number[s.trigger_row[trigger]]
+    for pointer in range(len(s.pointer_row)):
+        s.pointer_row[pointer] = number[s.pointer_row[pointer]]
     for k in range(n_classes):
         s.class_row[k] = number[s.class_row[k]]
+
+
+def more_words(s: Shard) -> Shard:
+    """Return the shard with room for rows: those no longer named go, then arrays grow."""
+    reclaim(s)
+    if 2 * s.n[WORDS] > len(s.words):
+        size = 2 * len(s.words)
+        indices, words = np.empty(size, np.int32), np.empty(size, np.uint64)
+        used = int(s.n[WORDS])
+        indices[:used], words[:used] = s.indices[:used], s.words[:used]
+        s = s._replace(indices=indices, words=words)
+    if 2 * s.n[ROWS] > len(s.row_start):
+        size = 2 * len(s.row_start)
+        s = s._replace(
+            row_start=grown(s.row_start, size),
+            row_length=grown(s.row_length, size),
+            row_owned=grown(s.row_owned, size),
+        )
+    return measured_shard(s)

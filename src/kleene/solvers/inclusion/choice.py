@@ -1,0 +1,186 @@
+"""Which side is expected to be faster, CPU or GPU; both start where that is uncertain.
+
+What both sides take for chains (the Van Horn-Mairson programs, in which what arrives at a node is
+sent on to one other) is measured once on each machine and kept in the cache of this user; what is
+measured while others use the machine serves this process, and is not kept.
+
+In other problems what arrives at a node is sent on to several, on average over all flows to
+`spread`. The CPU carries sets along each of these ways, and one more takes it as long as one more
+node of a chain. The GPU has ways to spare, and takes what it takes for a chain of n nodes; but each
+kind of rules has launches of its own, which take as long as a chain of next to nothing.
+
+Real programs are far from chains. On an H200 the model expected the GPU to be faster on libcurl and
+sqlite3, where one thread of the CPU took a fourth and a third of its time. So where the expected
+times are within a factor of `UNCERTAIN`, both sides start, and the first answer counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from kleene.base.cache import Cache, default_folder, key_of
+from kleene.base.device import Device
+from kleene.base.progress import task
+from kleene.kernels import launch
+from kleene.solvers.inclusion import cpu, cuda
+from kleene.solvers.inclusion.generate import van_horn_mairson
+from kleene.solvers.inclusion.problem import Problem
+
+LEVELS = (16, 128, 512, 1024, 2048, 4096, 8192)  # of the chains that are solved
+N_REPEATS = 5
+STEADY = 1.5  # the median by the least time, at most: else others use the machine, too
+_KIND = "inclusion-machine"
+FEW_NODES = 1_000  # a GPU takes some 3 ms for anything; nothing of this size takes a CPU longer
+MANY_FLOWS = 1 << 16  # looking at more would take longer than a millisecond
+UNCERTAIN = 4.0  # the model was wrong by this factor on real programs, and by 2 on the families
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What chains of some sizes take, solved by one side alone."""
+
+    nodes: list[int]
+    cpu_s: list[float]  # one thread's
+    gpu_s: list[float]
+
+    def on_cpu_s(self, n_nodes: float) -> float:
+        """Return what the CPU takes for a chain of that size."""
+        return _between(self.nodes, self.cpu_s, n_nodes)
+
+    @property
+    def way_s(self) -> float:
+        """What one more node takes the CPU, in chains whose sets a cache holds."""
+        first, first_s = self.nodes[0], self.cpu_s[0]
+        larger = zip(self.nodes[1:], self.cpu_s[1:], strict=True)
+        return min((cpu_s - first_s) / (n_nodes - first) for n_nodes, cpu_s in larger)
+
+    def on_gpu_s(self, n_nodes: float) -> float:
+        """Return what the GPU takes for a chain of that size."""
+        return _between(self.nodes, self.gpu_s, n_nodes)
+
+
+def _between(sizes: list[int], times: list[float], size: float) -> float:
+    """Return the time for a size on the line through the two measured ones next to it."""
+    for (low, low_s), (high, high_s) in pairwise(zip(sizes, times, strict=True)):
+        slope = (high_s - low_s) / (high - low)
+        if size < high:
+            break
+    return max(low_s + slope * (size - low), 0.0)
+
+
+@cache
+def this_machine(place: launch.Backend) -> Machine:
+    """Return what was measured for this machine and its GPU, now or by an earlier run."""
+    what = (platform.node(), str(os.cpu_count()), place.name, *map(str, LEVELS))
+    kept, key = Cache(default_folder()), key_of(*what, *_sources())
+    if (known := kept.get(_KIND, key)) is not None:
+        return Machine(**json.loads(known))
+    with task("measuring what CPU and GPU take for chains, once for this machine"):
+        measured, is_steady = _measured()
+    if is_steady:
+        kept.put(_KIND, key, json.dumps(asdict(measured)).encode())
+    return measured
+
+
+def _sources() -> list[bytes]:
+    """Return the solvers' own text: when that changes, times do."""
+    room = Path(__file__).parent
+    files = [path for side in ("cpu", "cuda") for path in sorted((room / side).glob("*.*"))]
+    return [path.read_bytes() for path in files]
+
+
+def _measured() -> tuple[Machine, bool]:
+    """Return what is measured now, and whether nobody else seems to use the machine."""
+    chains = [van_horn_mairson(m) for m in LEVELS]
+    times = [_times(partial(cpu.solve, chain), partial(cuda.solve, chain)) for chain in chains]
+    found = Machine(
+        [chain.n_nodes for chain in chains],
+        [on_cpu[0] for on_cpu, _ in times],
+        [on_gpu[0] for _, on_gpu in times],
+    )
+    return found, all(one[N_REPEATS // 2] < STEADY * one[0] for both in times for one in both)
+
+
+def _times(*works: Callable[[], object]) -> list[list[float]]:
+    """Return the times of each, taken in turn after a first, from the least on."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(1 + N_REPEATS):
+        for work, its in zip(works, times, strict=True):
+            start_s = time.perf_counter()
+            work()
+            its.append(time.perf_counter() - start_s)
+    return [sorted(its[1:]) for its in times]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What each side would take alone, in seconds."""
+
+    cpu_s: float
+    gpu_s: float
+
+    @property
+    def side(self) -> Device:
+        """Who should solve: CPU, CUDA, or HYBRID where that is uncertain."""
+        if self.cpu_s * UNCERTAIN < self.gpu_s:
+            return Device.CPU
+        return Device.CUDA if self.gpu_s * UNCERTAIN < self.cpu_s else Device.HYBRID
+
+    def __str__(self) -> str:
+        both = "; both start" if self.side is Device.HYBRID else ""
+        times = f"{self.cpu_s * 1e3:.3g} ms expected on the CPU, {self.gpu_s * 1e3:.3g} on the GPU"
+        return times + both
+
+
+def expected(problem: Problem) -> Expected:
+    """Return what each side is expected to take; a GPU must answer.
+
+    Where the GPU is faster on a chain of this size already, the CPU's time is that of the chain.
+    """
+    place = launch.current()
+    if place.xp is np:  # the host runner was chosen by hand, to see both sides at work
+        return Expected(0.0, 0.0)
+    machine, n_nodes = this_machine(place), problem.n_nodes
+    cpu_s = machine.on_cpu_s(n_nodes)
+    gpu_s = machine.on_gpu_s(n_nodes) + (n_kinds(problem) - 1) * machine.gpu_s[0]
+    if cpu_s <= gpu_s:
+        cpu_s += n_nodes * max(0.0, spread(problem) - 1) * machine.way_s
+    return Expected(cpu_s, gpu_s)
+
+
+def n_kinds(problem: Problem) -> int:
+    """Return how many kinds of rules a problem has for the GPU: a chain has one, calls."""
+    p = problem
+    pushes, pulls = len(p.store_source) + len(p.actuals), len(p.load_pointer)
+    kinds = (len(p.copy_source), pushes, pulls + int((p.call_result >= 0).any()))
+    return max(1, sum(map(bool, (*kinds, len(p.offset_source)))))
+
+
+def spread(problem: Problem) -> float:
+    """Return to how many nodes, on average over flows, what arrives at a node is sent on.
+
+    Flows are copies, what is stored and actuals. That is Σ ways² / Σ ways over the nodes. Of many
+    flows some are drawn: two draws meet at a node with the probability Σ ways² / (Σ ways)².
+    """
+    columns = [problem.copy_source, problem.store_source, problem.actuals]
+    n_flows = sum(map(len, columns))
+    is_drawn = n_flows > MANY_FLOWS
+    if is_drawn:
+        at = np.random.default_rng(0)
+        columns = [c[at.integers(0, len(c), MANY_FLOWS * len(c) // n_flows)] for c in columns]
+    sources = np.concatenate(columns)
+    n_ways = np.bincount(sources[sources >= 0])  # an actual may be none
+    n_all, n_pairs = int(n_ways.sum()), int(np.dot(n_ways, n_ways))
+    if is_drawn and n_all > 1:
+        return n_flows / len(sources) * (n_pairs - n_all) / (n_all - 1)
+    return n_pairs / max(1, n_all)
