@@ -20,7 +20,7 @@ from kleene.kernels.launch import host
 from kleene.solvers.inclusion import Problem, choice, cpu, cuda, difference, hybrid, reference
 from kleene.solvers.inclusion.choice import Expected, Machine
 from kleene.solvers.inclusion.cuda import cycles
-from kleene.solvers.inclusion.cuda.tables import Tables, tables
+from kleene.solvers.inclusion.cuda.tables import Tables, tables_of
 from kleene.solvers.inclusion.generate import points_to_like, random_cps, van_horn_mairson
 from kleene.solvers.inclusion.paper import sharing
 from kleene.solvers.inclusion.threads import NEVER, AbandonedError, Stop, race, settle
@@ -230,9 +230,9 @@ def test_tables_are_made_while_the_device_looks_for_cycles(monkeypatch: pytest.M
 
     def watched(problem: Problem) -> Tables:
         makers.append(current_thread())
-        return tables(problem)
+        return tables_of(problem)
 
-    monkeypatch.setattr(cuda, "tables", watched)
+    monkeypatch.setattr(cuda, "tables_of", watched)
     monkeypatch.setattr(cuda, "MANY_ROWS", 0)
     monkeypatch.setattr(cycles, "ON_HOST_UP_TO", 0)
     for seed in range(10):

@@ -14,7 +14,7 @@ from kleene.solvers.inclusion.cuda.answer import solution
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.rounds import Rounds, slots
 from kleene.solvers.inclusion.cuda.sweep import Sweeps, close
-from kleene.solvers.inclusion.cuda.tables import Sent, Tables, send, tables
+from kleene.solvers.inclusion.cuda.tables import Sent, Tables, send, tables_of
 from kleene.solvers.inclusion.offline import Reduced
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
@@ -67,7 +67,7 @@ def _prepared(problem: Problem, stop: Stop) -> tuple[I32, int, Tables, Sent]:
     xp = launch.current().xp
 
     def stated() -> tuple[Tables, Sent]:
-        asked = tables(problem)
+        asked = tables_of(problem)
         stop.look()
         return asked, send(xp, problem, asked)
 

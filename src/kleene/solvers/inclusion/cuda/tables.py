@@ -80,7 +80,7 @@ class Tables:
         return max(1, -(-self.n_objects // 256)) * 4
 
 
-def tables(problem: Problem) -> Tables:
+def tables_of(problem: Problem) -> Tables:
     """Return the problem's rules, those about the outside among them."""
     p = problem
     has_outside = bool(p.flags.any())

@@ -29,7 +29,7 @@ from kleene.solvers.inclusion.cuda.rounds import (
     Rounds,
     warps,
 )
-from kleene.solvers.inclusion.cuda.tables import Tables, Triples, send, tables
+from kleene.solvers.inclusion.cuda.tables import Tables, Triples, send, tables_of
 from kleene.solvers.inclusion.paper.sharing_host import add_words, apply
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution
@@ -50,7 +50,7 @@ class Words(NamedTuple):
 def solve(problem: Problem) -> Solution:
     """Return the least answer to a checked problem; ask `cuda.problem_with` first."""
     row_of, n_rows = rows_of(problem)
-    asked = tables(problem)
+    asked = tables_of(problem)
     stated, names = renamed(asked, row_of, n_rows)
     device = _Device(stated, send(launch.current().xp, problem, asked), names)
     device.start()
