@@ -158,7 +158,7 @@ def test_sources(source: Path, flags: tuple[str, ...]) -> None:
 BODY = "\ndefine void @f() {\n  ret void\n}\n"
 ODD = {
     "no source name": 'source_filename = ""\n@x = global i32 0' + BODY,
-    "very wide integers": f"@x = global i20000 -{'7' * 5000}\n@y = global i20000 {'3' * 4500}{BODY}",
+    "wide integers": f"@x = global i20000 -{'7' * 5000}\n@y = global i20000 {'3' * 4500}" + BODY,
     "debug intrinsic": "declare void @llvm.dbg.value(metadata, metadata, metadata)" + BODY,
     "value as metadata": """
 declare i64 @llvm.read_register.i64(metadata)
