@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from kleene.kernels import compiled
 
 # A draw may be the first to call a function, and compile it: that is no fault of the strategy.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +52,13 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KLEENE_CACHE_DIR", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine_code() -> Iterator[None]:
+    """Compile whatever a test needs, however small: only some tests are about plain Python."""
+    with nullcontext() if compiled.is_interpreting() else compiled.interpreted(False):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

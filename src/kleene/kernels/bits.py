@@ -29,6 +29,15 @@ def _lowest(_context: Any, _word: Any) -> Any:
     return types.int64(types.uint64), build
 
 
+def _wrapped(_context: Any, _value: Any) -> Any:
+    from numba import types
+
+    def build(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
+        return arguments[0]
+
+    return types.int64(types.int64), build
+
+
 def _funnel(_context: Any, _low: Any, _high: Any, _shift: Any) -> Any:
     from llvmlite import ir
     from numba import types
@@ -78,6 +87,13 @@ def lowest(word: int) -> int:
     """Return the position of the lowest bit that is set; 64 if there is none."""
     bits = int(word)
     return (bits & -bits).bit_length() - 1 if bits else 64
+
+
+@intrinsic(_wrapped)
+def wrapped(value: int) -> int:
+    """Return the low 64 bits of a number, as a signed one: what compiled code computes with."""
+    bits = value & _WORD
+    return bits - (bits >> 63 << 64)
 
 
 @intrinsic(_funnel)

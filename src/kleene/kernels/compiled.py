@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -41,7 +42,11 @@ Kinds = tuple[Any, ...]  # the types of arguments, as Numba has them
 Rule = Callable[[Callable[..., Any], Kinds], Kinds]
 
 _OWN = [Path(__file__), Path(__file__).with_name("machine_code.py")]
-_interpreting = ContextVar("interpreting", default=os.environ.get("NUMBA_DISABLE_JIT", "0") != "0")
+_LOADING_S = 0.3  # importing Numba and loading the machine code of an analysis
+_PATIENCE_S = 5.0  # how long a process interprets before it compiles, which takes about a minute
+
+_is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+_interpreting: ContextVar[bool | None] = ContextVar("interpreting", default=_is_off or None)
 
 
 def wide(_function: Callable[..., Any], called_with: Kinds) -> Kinds:
@@ -105,9 +110,41 @@ def interpreted(when: bool = True) -> Iterator[None]:
         _interpreting.reset(before)
 
 
+@contextmanager
+def sized(seconds: float, *units: CompilationUnit) -> Iterator[None]:
+    """Run entry points inside the block as plain Python where that is done sooner.
+
+    Args:
+        seconds: about how long the block takes as plain Python.
+        units: whose machine code it needs otherwise. If that is in use already, it is taken; if it
+            is on disk, it is loaded unless the block is sooner done; else it is compiled unless the
+            block, and all that this process has interpreted before, ends within some seconds.
+    """
+    global _spent_s
+    if _interpreting.get() is not None or seconds >= _until_ready_s(units):
+        yield
+        return
+    start = perf_counter()
+    with interpreted():
+        yield
+    _spent_s += perf_counter() - start
+
+
 def is_interpreting() -> bool:
     """Return whether entry points run as plain Python here."""
-    return _interpreting.get()
+    return bool(_interpreting.get())
+
+
+_spent_s = 0.0
+
+
+def _until_ready_s(units: tuple[CompilationUnit, ...]) -> float:
+    """Return how long machine code is worth waiting for."""
+    if all(unit.is_in_use for unit in units):
+        return 0.0
+    if all(unit.is_ready() for unit in units):
+        return _LOADING_S
+    return _PATIENCE_S - _spent_s
 
 
 class CompilationUnit:
@@ -125,6 +162,7 @@ class CompilationUnit:
         self._sources = [Path(source) for source in sources]
         self.rule = rule
         self.only_indexes = only_indexes
+        self.is_in_use = False  # whether machine code of it was loaded or compiled in this process
 
     @cached_property
     def stamp(self) -> str:

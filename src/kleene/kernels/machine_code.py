@@ -199,6 +199,7 @@ class _OnDisk:
         """Return the code for these types, ready to be called; None if there is none."""
         if (raw := self._read(kinds)) is None:
             return None
+        self._unit.is_in_use = True
         _name_runtime()
         (((name, kind, (code, bitcode)), descriptor, *rest), environments) = pickle.loads(raw)
         codegen = target_context.codegen()
@@ -212,6 +213,7 @@ class _OnDisk:
 
     def save_overload(self, kinds: Kinds, made: Any) -> None:
         """Keep the code for these types, and make its device functions' constants known to it."""
+        self._unit.is_in_use = True
         *record, environments = made._reduce()
         for environment in environments:
             made.library.codegen.set_env(environment.env_name, environment)

@@ -9,15 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kleene.analyses.points_to.answers.statistics import Phase, timed
+from kleene.analyses.points_to.compiled import UNIT
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.ir import Program
+from kleene.kernels import compiled
 from kleene.solvers import inclusion
+from kleene.solvers.inclusion.compiled import UNIT as SOLVER_UNIT
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to.memory_model import ConstraintSystem
+
+# Plain Python took, by instruction: 0.15 ms in programs of 500, 0.08 ms of 8,600 (dc), 0.2 ms of
+# 14,000 (bc), 0.15 ms of 29,000 (curl), 1.3 ms of 32,000 (htop).
+_INTERPRETED_S_AN_INSTRUCTION = 3e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,18 @@ class PointsTo:
                 and `library` was not asked for (`points-to/no-main`), or the GPU asked for cannot
                 take the problem.
         """
+        n_instructions = len(program.instructions) if isinstance(program, Program) else 0
+        work_s = _INTERPRETED_S_AN_INSTRUCTION * n_instructions
+        with compiled.sized(work_s, UNIT, SOLVER_UNIT):
+            return self._run(program, device, threads, announce)
+
+    def _run(
+        self,
+        program: Program,
+        device: Device | str,
+        threads: int | None,
+        announce: Callable[[inclusion.Plan], None] | None,
+    ) -> PointsToResult:
         phases: list[Phase] = []
         with timed("constraints", phases), progress.task("generating constraints"):
             system = self.constraints(program)

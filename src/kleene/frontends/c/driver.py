@@ -14,10 +14,12 @@ from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.inputs import discover
 from kleene.frontends.c.linking import linking
 from kleene.frontends.c.units import gather
+from kleene.kernels import compiled
 
 if TYPE_CHECKING:
     from kleene.ir import Program
 
+_INTERPRETED_S_A_BYTE = 2e-6  # of bitcode, read by plain Python
 PathLike = str | os.PathLike[str]
 
 
@@ -74,6 +76,7 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     import llvmlite
 
     from kleene.frontends.c import reader
+    from kleene.frontends.c.reader.compiled import UNIT
     from kleene.ir.store import VERSION, dumps, loads
 
     parts = [part for unit in units for part in (unit.form, str(unit.normalise), unit.raw)]
@@ -81,7 +84,9 @@ def _remembered(units: Sequence[Unit], store: Cache) -> Program:
     key = key_of(*versions, *parts) if store.folder else ""
     if (stored := store.get("c-program", key)) and (program := loads(stored)):
         return program
-    program = _read_directly(units) or _read_by_llvm(units)
+    n_bytes = sum(len(unit.raw) for unit in units)
+    with compiled.sized(n_bytes * _INTERPRETED_S_A_BYTE, UNIT):
+        program = _read_directly(units) or _read_by_llvm(units)
     store.put("c-program", key, dumps(program))
     return program
 
@@ -101,7 +106,8 @@ def _read_by_llvm(units: Sequence[Unit]) -> Program:
     from kleene.frontends.c import reader
 
     with progress.task("linking"), linking(units) as finish:
-        reader.warm()  # loads the compiled loops while LLVM works in its process
+        if not compiled.is_interpreting():
+            reader.warm()  # loads the compiled loops while LLVM works in its process
         raw = finish()
     with progress.task("reading"):
         return reader.read(raw)

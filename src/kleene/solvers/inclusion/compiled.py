@@ -8,5 +8,5 @@ from kleene.kernels import bits
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
-_UNIT = CompilationUnit(_HERE / "offline", _HERE / "cpu", _HERE / "problem.py", bits.__file__)
-entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
+UNIT = CompilationUnit(_HERE / "offline", _HERE / "cpu", _HERE / "problem.py", bits.__file__)
+entry_point, device_function = UNIT.entry_point, UNIT.device_function

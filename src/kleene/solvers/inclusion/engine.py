@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.base.progress import task
-from kleene.kernels import launch
+from kleene.kernels import compiled, launch
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
@@ -99,7 +99,8 @@ def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace 
     if device is Device.CPU:
         from kleene.solvers.inclusion import cpu
 
-        return cpu.solve(problem, threads=threads or 1, trace=trace)
+        n_threads = 1 if compiled.is_interpreting() else threads or 1
+        return cpu.solve(problem, threads=n_threads, trace=trace)
     if device is Device.CUDA:
         from kleene.solvers.inclusion import cuda
 

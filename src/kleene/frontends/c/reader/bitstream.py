@@ -25,7 +25,7 @@ import numpy as np
 from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes
 from kleene.frontends.c.reader.compiled import Cells, Words, entry_point, no_refcount, noinline
-from kleene.kernels.bits import funnel
+from kleene.kernels.bits import funnel, wrapped
 from kleene.kernels.compiled import interpreted
 
 # Columns of a record, and the codes of the rows that are none.
@@ -83,12 +83,6 @@ class Stream(NamedTuple):
     def records(self) -> I64:
         """The rows, as a matrix."""
         return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
-
-
-@no_refcount
-def wrapped(number: int) -> int:
-    """Return the low 64 bits of a number, as a signed one: in compiled code, the number itself."""
-    return funnel(number, 0, 0)
 
 
 @no_refcount

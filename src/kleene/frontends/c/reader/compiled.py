@@ -6,7 +6,7 @@ reader, against 18 s. Here a parameter's name fixes its type, wrappers are made 
 alone, and a function that calls `noinline()` is never inlined. See `kleene.kernels.compiled`.
 
 All of it is plain Python too, and run as such where a module is small. Python's integers have no
-width: where a machine's would wrap around, `bitstream.wrapped` says so.
+width: where a machine's would wrap around, `kernels.bits.wrapped` says so.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _RULE = by_name(
     h=_CELLS,  # state of the module that is read
     m=_CELLS,  # tables of the program
 )
-_UNIT = CompilationUnit(
+UNIT = CompilationUnit(
     Path(__file__).parent, codes.__file__, bits.__file__, rule=_RULE, only_indexes=True
 )
-entry_point, no_refcount = _UNIT.entry_point, _UNIT.no_refcount
+entry_point, no_refcount = UNIT.entry_point, UNIT.no_refcount
 
 __all__ = ["Cells", "Nodes", "Text", "Words", "entry_point", "no_refcount", "noinline"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.frontends.c.reader import bitcodes
-from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH, wrapped
+from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
     a_type,
@@ -76,7 +76,7 @@ from kleene.frontends.c.reader.tables import (
 )
 from kleene.frontends.c.reader.types import push
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
-from kleene.kernels.bits import mix
+from kleene.kernels.bits import mix, wrapped
 
 
 @no_refcount

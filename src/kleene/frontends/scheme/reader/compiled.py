@@ -7,5 +7,5 @@ from pathlib import Path
 from kleene.kernels import bits
 from kleene.kernels.compiled import CompilationUnit
 
-_UNIT = CompilationUnit(Path(__file__).parent, bits.__file__)
-entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
+UNIT = CompilationUnit(Path(__file__).parent, bits.__file__)
+entry_point, device_function = UNIT.entry_point, UNIT.device_function

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.kernels.bits import lowest
+from kleene.kernels.bits import lowest, mix
 from kleene.kernels.pointers import as_pointers
 from kleene.solvers.inclusion.compiled import device_function, entry_point
 from kleene.solvers.inclusion.cpu.classes import (
@@ -107,8 +107,7 @@ def _shift(g: Graph, rules: Rules, s: Shard, pointer: int, row: int, before: int
 @device_function
 def _known(s: Shard, row: int, before: int, amount: int) -> int:
     """Return where it is kept what this offset brought, if its iteration is this one."""
-    hash_ = row * 40503 + before * 30011 + amount * 20011
-    known: int = (hash_ ^ hash_ >> 12) % N_SHIFTED * S_WIDTH
+    known: int = mix(mix(row, before), amount) % N_SHIFTED * S_WIDTH
     if (
         s.shifted[known + S_ROW] != row
         or s.shifted[known + S_BEFORE] != before
