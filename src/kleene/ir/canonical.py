@@ -305,7 +305,8 @@ def _pick(first: Array, column: Array) -> Array:
 
 def _gather(offsets: I32, items: Array, rows: Array) -> Array:
     """Return the items of the given rows of a CSR, one row after the other."""
-    return np.asarray(items[ragged(offsets[rows], offsets[rows + 1])[1]])
+    _, places = ragged(offsets[rows], offsets[rows + 1])
+    return np.asarray(items[places])
 
 
 def _take(table: Any, order: Array) -> Any:
