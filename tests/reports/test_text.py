@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kleene.base.errors import Span
-from kleene.reports import plain, text
-from kleene.results import Finding, Location, Rule, Severity
+from kleene.reports import text
+from kleene.results import Finding, Location, Rule, Severity, findings_json
 
 RULE = Rule("demo/null-call", Severity.ERROR, "A.", "A.")
 NOTE = Rule("demo/note", Severity.NOTE, "A.", "A.")
@@ -56,7 +56,7 @@ def test_plain_data_has_the_same(tmp_path: Path) -> None:
         Finding(RULE, Span(str(tmp_path / "a.c"), 2), "m", "f", path=(Location(None, "s"),)),
         Finding(NOTE, None, "hidden", suppressed=""),
     ]
-    first, second = plain.findings(found, tmp_path)
+    first, second = findings_json(found, tmp_path)
     assert first == {
         **{"file": "a.c", "line": 2, "column": None, "function": "f", "message": "m"},
         **{"rule": "demo/null-call", "severity": "error", "related": [], "fix": None},

@@ -28,8 +28,6 @@ def summary(result: CFAResult) -> Iterator[str]:
         "Calls that may reach several procedures",
         [f"{site.location}: {', '.join(site.targets)}" for site in several],
     )
-    yield from _listed("Procedures that nothing calls", [str(value) for value in result.dead])
-    yield from _listed("Findings", [str(finding) for finding in result.findings])
 
 
 def answers(found: dict[str, Any]) -> Iterator[str]:

@@ -32,7 +32,6 @@ def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
             if hot.n_objects > 1
         ],
     )
-    yield from _listed("Calls through pointers that reach nothing", _unresolved(result))
     yield from _listed(
         "Functions without body or model: what they are given escapes",
         [
@@ -136,11 +135,6 @@ def _reason(result: PointsToResult, site: CallSite, target: str) -> tuple[str, s
     line = code(function.span)
     place = result.naming.place_of(function.id)
     return (place, line) if place is not None and line else (step.location or "", step.text)
-
-
-def _unresolved(result: PointsToResult) -> list[str]:
-    sites = (site for site in result.call_graph().indirect if site.is_unresolved)
-    return list(dict.fromkeys(_title(site) for site in sites))
 
 
 def query(name: str, answer: ObjectSet) -> str:

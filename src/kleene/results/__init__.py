@@ -5,7 +5,7 @@ Nothing here knows a language, a program or an analysis; `kleene.reports` writes
 
 from kleene.results.call_graph import CallEdge, CallGraph, CallKind, CallSite
 from kleene.results.explanation import Explanation, Step
-from kleene.results.finding import Finding, Location, fingerprints
+from kleene.results.finding import Finding, Location, findings_json, fingerprints
 from kleene.results.naming import Naming
 from kleene.results.result import Result
 from kleene.results.rules import Rule, Severity, discovered, rules_in
@@ -29,6 +29,7 @@ __all__ = [
     "Table",
     "apply_suppressions",
     "discovered",
+    "findings_json",
     "fingerprints",
     "rules_in",
 ]

@@ -28,6 +28,7 @@ from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragge
 from kleene.base.errors import Span
 from kleene.results.explanation import Explanation
 from kleene.results.naming import Naming
+from kleene.results.table import Table
 
 DIRECT, INDIRECT, CALLBACK = range(3)
 
@@ -311,13 +312,24 @@ class CallGraph:
             "sites": [site.as_json() for site in self.sites],
         }
 
+    def table(self) -> Table:
+        """Return a row for each call and known target: caller, location, kind, target."""
+        edges = list(self._edges("known"))
+        return Table(
+            {
+                "caller": [edge.caller for edge in edges],
+                "location": [edge.location or "" for edge in edges],
+                "kind": [edge.kind.value for edge in edges],
+                "target": [edge.callee for edge in edges],
+            }
+        )
+
     def to_csv(self) -> str:
-        """Return a line for each call and known target: caller, location, kind, target."""
-        text = io.StringIO()
+        """Return `table` as lines of comma-separated values, the names of the columns first."""
+        text, table = io.StringIO(), self.table()
         lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(["caller", "location", "kind", "target"])
-        edges = self._edges("known")
-        lines.writerows([e.caller, e.location or "", e.kind.value, e.callee] for e in edges)
+        lines.writerow(table.columns)
+        lines.writerows(table.rows())
         return text.getvalue()
 
     def to_dot(self) -> str:

@@ -86,3 +86,35 @@ def fingerprints(findings: Sequence[Finding], root: str | os.PathLike[str]) -> l
         found[i] = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
         seen[keys[i]] += 1
     return [digest[:_FINGERPRINT_DIGITS] for digest in found]
+
+
+def findings_json(
+    found: Sequence[Finding], root: str | os.PathLike[str] = "."
+) -> list[dict[str, object]]:
+    """Return findings as plain data, with paths from the folder `root` on; unknowns are None."""
+
+    def place(span: Span | None) -> dict[str, object]:
+        return {
+            "file": relative_path(span.file, root) if span else None,
+            "line": (span.line or None) if span else None,
+            "column": (span.column or None) if span else None,
+        }
+
+    def places(locations: Sequence[Location]) -> list[dict[str, object]]:
+        return [{**place(one.span), "message": one.message} for one in locations]
+
+    return [
+        {
+            **place(finding.span),
+            "rule": finding.rule.id,
+            "severity": finding.severity.value,
+            "message": finding.message,
+            "function": finding.function or None,
+            "related": places(finding.related),
+            "path": places(finding.path),
+            "fix": finding.fix or None,
+            "fingerprint": fingerprint,
+            "suppressed": finding.suppressed,
+        }
+        for finding, fingerprint in zip(found, fingerprints(found, root), strict=True)
+    ]

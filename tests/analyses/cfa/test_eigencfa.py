@@ -66,7 +66,7 @@ def test_programs_have_the_same_sets_and_calls_on_both_pipelines(path):
     assert held(ours) == held(theirs)
     assert ours.reach.targets == theirs.reach.targets
     assert ours.dead == theirs.dead
-    assert ours.findings == theirs.findings
+    assert ours.findings() == theirs.findings()
 
 
 @given(programs(with_escapes=True))

@@ -63,5 +63,5 @@ def test_no_number_of_arguments_is_too_odd():
     calls = [f"({name}{' f' * n})" for name in NAMES for n in range(5)]
     core = program_of("(define (f . r) r)\n" + "\n".join(calls)).core()
     result = core.cfa(m=1)
-    known = {finding.id for finding in result.findings}
-    assert "mismatch" in known
+    known = {finding.rule.id for finding in result.findings()}
+    assert "cfa/call-arity" in known

@@ -1,78 +1,150 @@
-"""What is wrong with a program, or cannot be known, as far as control flow shows it."""
+"""What is wrong with a program, or cannot be known, as far as control flow shows it.
+
+Sets hold every procedure that may come to an expression in any run, so *never* is sound; *may* is
+a note, for sets hold more than any one run. Only code that can be reached has findings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kleene import analyses
+from kleene.analyses.cfa import rules
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.evaluated import sees_libraries_only
-from kleene.analyses.cfa.naming import Naming
+from kleene.analyses.cfa.naming import Naming, Value
 from kleene.analyses.cfa.reach import Reach
+from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.core import Core
 from kleene.ir.scheme.primitives import table
+from kleene.results import Finding, Location, Rule, apply_suppressions, rules_in
+from kleene.solvers.inclusion import NONE, Solution
+
+_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """A place, a stable id, and what is the matter."""
-
-    place: str
-    id: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.id}: {self.message}"
-
-    def as_json(self) -> dict[str, str]:
-        """Return the finding as plain data."""
-        return {"place": self.place, "id": self.id, "message": self.message}
-
-
-def findings_of(system: ConstraintSystem, reach: Reach, naming: Naming) -> list[Finding]:
-    """Return all findings in code that can be reached, by their places."""
-    found = [
-        *_mismatches(system, reach, naming),
-        *_primitives(system, reach, naming),
-        *_others(system, reach, naming),
+def findings_of(
+    system: ConstraintSystem,
+    solution: Solution,
+    reach: Reach,
+    naming: Naming,
+    dead: Iterable[Value],
+) -> list[Finding]:
+    """Return the findings in reached code and about `dead`, by place, suppressions applied."""
+    found = _Findings(system, solution, reach, naming)
+    every = [
+        *found.mismatches(),
+        *found.primitives(),
+        *found.no_procedures(),
+        *found.others(),
+        *found.unreachable(dead),
     ]
-    return sorted(set(found))
+    files = files_of(system.core)
+    return apply_suppressions(dict.fromkeys(every), files, rules_in(rules), analyses.all_rules)
 
 
-def _mismatches(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
-    for site, rows in reach.mismatches.items():
-        others = len(reach.targets.get(site, ())) or site in reach.calling_others
-        given = _arguments(len(s.index.below(site)) - 1)
-        for row in rows:
-            message = f"{naming.procedure(row)} does not take {given}"
+def files_of(core: Core) -> list[str]:
+    """Return the paths of all files of a program, those of libraries included."""
+    return [source.file for source in core.sources.all]
+
+
+class _Findings:
+    def __init__(
+        self, system: ConstraintSystem, solution: Solution, reach: Reach, naming: Naming
+    ) -> None:
+        self._system = system
+        self._solution = solution
+        self._reach = reach
+        self._naming = naming
+        calls = np.flatnonzero(system.core.kind == columns.CALL).tolist()
+        self._calls = [call for call in calls if reach.runs(call)]
+
+    def mismatches(self) -> Iterator[Finding]:
+        """Yield calls of lambdas that take other numbers of arguments."""
+        reach = self._reach
+        for site, rows in reach.mismatches.items():
+            others = len(reach.targets.get(site, ())) or site in reach.calling_others
+            given = _arguments(len(self._system.index.below(site)) - 1)
+            names = [self._naming.procedure(row).name for row in rows]
+            message = f"{_listed(names)} {'does' if len(names) == 1 else 'do'} not take {given}"
             if others:
                 message += "; others that may be called here do"
-            yield Finding(naming.place(site), "may-mismatch" if others else "mismatch", message)
+            written = [
+                Location(self._span(row), f"{name} is written here")
+                for name, row in zip(names[:_SHOWN], rows, strict=False)
+            ]
+            rule = rules.MAY_CALL_ARITY if others else rules.CALL_ARITY
+            yield self._about(rule, site, message, tuple(written))
+
+    def primitives(self) -> Iterator[Finding]:
+        """Yield calls of primitives by name that take other numbers of arguments."""
+        for site in self._calls:
+            operator, *operands = self._system.index.below(site)
+            name = self._system.index.primitive(operator)
+            if name is not None and not table()[name].accepts(len(operands)):
+                message = f"{name} is called with {_arguments(len(operands))}"
+                yield self._about(rules.CALL_ARITY, site, message)
+
+    def no_procedures(self) -> Iterator[Finding]:
+        """Yield calls of what is never a procedure: no lambda, primitive or continuation."""
+        s, edges = self._system, self._solution.call_edges
+        calling = set(s.call_site[edges[:, 0]].tolist())
+        unbound = set(s.core.unbound().tolist())
+        operator_node = dict(zip(s.call_site.tolist(), s.call_operator.tolist(), strict=True))
+        for site in self._calls:
+            operator = s.index.below(site)[0]
+            is_known = s.index.primitive(operator) is not None or s.index.is_let[operator]
+            is_literal = s.core.kind[operator] == columns.CONSTANT
+            if site in calling or is_known or operator in unbound:
+                continue
+            if not is_literal and site not in operator_node:
+                continue
+            node = operator_node.get(site, NONE)
+            objects = self._solution.of(node).tolist() if node != NONE else []
+            data = sorted({self._naming.object(o) for o in set(objects) - s.hidden})
+            message = "what is called here is never a procedure"
+            if data:
+                message += f": it may be {_listed(data)}"
+            yield self._about(rules.NOT_A_PROCEDURE, site, message)
+
+    def others(self) -> Iterator[Finding]:
+        """Yield text that is evaluated, and variables that nothing defines."""
+        s = self._system
+        for site in self._reach.evaluating:
+            if self._reach.runs(site):
+                message = "text is evaluated: it may call and change all that it is given"
+                if not sees_libraries_only(s.index, tuple(s.index.below(site)[1:])):
+                    message += ", and all that global variables lead to"
+                yield self._about(rules.EVALUATES, site, message)
+        for row in s.core.unbound().tolist():
+            if self._reach.runs(row):
+                name = s.core.names[s.core.reference[row]]
+                yield self._about(rules.UNBOUND, row, f"nothing defines '{name}'")
+
+    def unreachable(self, dead: Iterable[Value]) -> Iterator[Finding]:
+        """Yield the procedures that nothing can call."""
+        for procedure in dead:
+            message = f"{procedure.name} is never called: no call that may run leads to it"
+            yield self._about(rules.UNREACHABLE_PROCEDURE, procedure.row, message)
+
+    def _about(
+        self, rule: Rule, row: int, message: str, related: tuple[Location, ...] = ()
+    ) -> Finding:
+        inside = self._naming.procedure(self._system.index.procedure[row]).name
+        return Finding(rule, self._span(row), message, inside, related)
+
+    def _span(self, row: int) -> Span | None:
+        return self._naming.span(self._naming.call_location(row))
 
 
-def _primitives(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
-    for site in np.flatnonzero(s.core.kind == columns.CALL).tolist():
-        operator, *operands = s.index.below(site)
-        name = s.index.primitive(operator)
-        wrong = name is not None and not table()[name].accepts(len(operands))
-        if wrong and reach.runs(site):
-            message = f"{name} is called with {_arguments(len(operands))}"
-            yield Finding(naming.place(site), "mismatch", message)
-
-
-def _others(s: ConstraintSystem, reach: Reach, naming: Naming) -> Iterator[Finding]:
-    for site in reach.evaluating:
-        if reach.runs(site):
-            message = "text is evaluated: it may call and change all that it is given"
-            if not sees_libraries_only(s.index, tuple(s.index.below(site)[1:])):
-                message += ", and all that global variables lead to"
-            yield Finding(naming.place(site), "evaluates", message)
-    for row in s.core.unbound().tolist():
-        if reach.runs(row):
-            name = s.core.names[s.core.reference[row]]
-            yield Finding(naming.place(row), "unbound", f"nothing defines '{name}'")
+def _listed(names: list[str]) -> str:
+    """Return names as a list, as far as people read it."""
+    more = len(names) - _SHOWN
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _arguments(n: int) -> str:

@@ -11,13 +11,14 @@ import numpy as np
 
 from kleene.analyses.cfa.builder import LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
-from kleene.analyses.cfa.findings import Finding, findings_of
+from kleene.analyses.cfa.findings import findings_of
 from kleene.analyses.cfa.naming import Naming, Steps, Value
 from kleene.analyses.cfa.reach import Reach
 from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError, Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
+from kleene.results import Finding, Table, findings_json
 from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, CallSite
 from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion import Solution
@@ -135,10 +136,16 @@ class CFAResult:
         values = {self.naming.value(int(o)) for o in found}
         return sorted(value for value in values if value.kind == "procedure")
 
-    @cached_property
     def findings(self) -> list[Finding]:
-        """What is wrong or cannot be known: wrong numbers of arguments, `eval`, unbound names."""
-        return findings_of(self.system, self.reach, self.naming)
+        """Return what is wrong or cannot be known, by place; `cfa.rules` says what is looked for.
+
+        Comments in the sources suppress findings (`kleene.results.suppressions`).
+        """
+        return findings_of(self.system, self.solution, self.reach, self.naming, self.dead)
+
+    def tables(self) -> dict[str, Table]:
+        """Return who may call whom as the table `calls`: caller, location, kind, target."""
+        return {"calls": self._graph.table()}
 
     def to_json(self) -> str:
         """Return everything as JSON text, the same on every run and device."""
@@ -156,7 +163,7 @@ class CFAResult:
             "variables": variables,
             "dead": [value.as_json() for value in self.dead],
             "escaping": [value.as_json() for value in self.escaping],
-            "findings": [finding.as_json() for finding in self.findings],
+            "findings": findings_json(self.findings()),
         }
 
     @cached_property

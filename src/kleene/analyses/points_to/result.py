@@ -33,13 +33,14 @@ from kleene.analyses.points_to.answers.statistics import (
     pointers_of,
     statistics_of,
 )
+from kleene.analyses.points_to.findings import findings_of
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import I32, Bools, Ints, offsets_of
 from kleene.base.errors import SourceError
 from kleene.graphs import Rows
 from kleene.ir import Function, Instruction, Program, Value
 from kleene.ir.codes import ValueKind
-from kleene.results import Table
+from kleene.results import Finding, Table, findings_json
 from kleene.results.call_graph import CallGraph
 from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion import Solution
@@ -251,6 +252,13 @@ class PointsToResult:
             *(self._call_graph, self.phases),
         )
 
+    def findings(self) -> list[Finding]:
+        """Return what is wrong with calls, by place; `points_to.rules` says what is looked for.
+
+        Comments in the sources suppress findings (`kleene.results.suppressions`).
+        """
+        return findings_of(self.program, self.system, self.solution, self._call_graph)
+
     def tables(self) -> dict[str, Table]:
         """Return every fact as the table `points_to`: pointer, object, its kind and place.
 
@@ -268,7 +276,7 @@ class PointsToResult:
         return json.dumps(self.as_json(), sort_keys=True, indent=2)
 
     def as_json(self) -> dict[str, object]:
-        """Return statistics, call graph and every set as plain data."""
+        """Return statistics, call graph, findings and every set as plain data."""
         pointers: dict[str, list[str]] = {}
         table = self.tables()["points_to"]
         for pointer, object in zip(table["pointer"], table["object"], strict=True):
@@ -277,6 +285,7 @@ class PointsToResult:
             "statistics": self.statistics.as_json(),
             "call_graph": self._call_graph.as_json(),
             "pointers": pointers,
+            "findings": findings_json(self.findings()),
         }
 
     # Parts, made when they are first asked for

@@ -10,6 +10,17 @@ import typer
 
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
+from kleene.cli.findings import (
+    HtmlFile,
+    OnlyFindings,
+    SarifFile,
+    end,
+    print_alone,
+    root_of,
+    section,
+    write_page,
+    write_sarif,
+)
 from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
@@ -18,7 +29,9 @@ from kleene.reports import cfa as report
 
 if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
+    from kleene.base.errors import Span
     from kleene.ir.scheme import Core
+    from kleene.results import Finding
 
 
 def run(
@@ -51,6 +64,9 @@ def run(
     export_file: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="Write everything as JSON.")
     ] = None,
+    only_findings: OnlyFindings = False,
+    sarif_file: SarifFile = None,
+    html_file: HtmlFile = None,
     diff: Annotated[
         Path | None,
         typer.Option("--diff", metavar="OLD", help="Which calls are new since this version?"),
@@ -104,10 +120,40 @@ def run(
         old = analysed(replace(sources, files=[str(diff)]).load())
         answers["diff"] = old.call_graph().difference(result.call_graph())
     answers = {name: answer for name, answer in answers.items() if answer != {}}
+    found, root = _findings(result, sarif_file, html_file)
     if as_json:
         emit_json(report.as_json(answers) if answers else result.as_json())
+    elif only_findings:
+        print_alone(found, root)
+    elif answers:
+        emit(report.answers(answers))
     else:
-        emit(report.answers(answers) if answers else report.summary(result))
+        emit([*report.summary(result), *section(found, root)])
+    if only_findings or sarif_file is not None or html_file is not None:
+        end(found)
+
+
+def _findings(
+    result: CFAResult, sarif_file: Path | None, html_file: Path | None
+) -> tuple[list[Finding], str]:
+    """Return the findings and the folder their files are named from; write the files asked for."""
+    from kleene.analyses.cfa import rules
+    from kleene.analyses.cfa.findings import files_of
+
+    found, files = result.findings(), files_of(result.core)
+    root = root_of(files)
+    if sarif_file is not None:
+        write_sarif(sarif_file, found, rules, "cfa", root)
+    if html_file is not None:
+        title = f"Control-flow analysis of {Path(files[-1]).name}"
+        graph, naming = result.call_graph(), result.naming
+
+        def where(function: int) -> Span | None:
+            row = naming.procedure_rows[function]
+            return naming.span(naming.call_location(row)) if row >= 0 else None
+
+        write_page(html_file, found, graph, where, files, title=title, root=root)
+    return found, root
 
 
 def _analysed(core: Core, device: Device, threads: int | None, **options: Any) -> CFAResult:

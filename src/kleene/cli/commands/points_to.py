@@ -11,6 +11,17 @@ import typer
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.exit_codes import ExitCode
+from kleene.cli.findings import (
+    HtmlFile,
+    OnlyFindings,
+    SarifFile,
+    end,
+    print_alone,
+    root_of,
+    section,
+    write_page,
+    write_sarif,
+)
 from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.solving import OnDevice, Threads
@@ -20,6 +31,7 @@ if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsTo, PointsToResult
     from kleene.analyses.points_to.answers.statistics import Phase
     from kleene.ir import Program
+    from kleene.results import Finding
 
 _TABLES = (".parquet", ".json")
 
@@ -38,6 +50,9 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="Check calls of MAYALIAS, NOALIAS and the like.")
     ] = False,
+    only_findings: OnlyFindings = False,
+    sarif_file: SarifFile = None,
+    html_file: HtmlFile = None,
     stats: Annotated[bool, typer.Option("--stats", help="Print counts only.")] = False,
     graph_file: Annotated[
         Path | None,
@@ -91,16 +106,23 @@ def run(
         _write_table(result, export_file)
     phases += result.phases
     answers = _answers(result, queries or [], explain, check=check)
+    found, root = _findings(result, sarif_file, html_file)
     if as_json:
-        emit_json(_plain(result, phases, answers))
+        emit_json(_plain(result, phases, answers, found, root))
+    elif only_findings:
+        print_alone(found, root)
     elif stats:
         from kleene.reports.points_to import counts
 
         emit([rows(counts(result.statistics))])
     else:
         _print(result, phases, answers)
+        if not answers:
+            emit(section(found, root))
     if any(not one.passed for one in answers.get("checks", ())):
         raise typer.Exit(ExitCode.FINDINGS)
+    if only_findings or sarif_file is not None or html_file is not None:
+        end(found)
 
 
 def _loaded(sources: CSources) -> tuple[Program, list[Phase]]:
@@ -140,6 +162,25 @@ def _answers(
     return found
 
 
+def _findings(
+    result: PointsToResult, sarif_file: Path | None, html_file: Path | None
+) -> tuple[list[Finding], str]:
+    """Return the findings and the folder their files are named from; write the files asked for."""
+    from kleene.analyses.points_to import rules
+    from kleene.analyses.points_to.findings import SOURCES, files_of
+
+    found, files = result.findings(), files_of(result.program)
+    root = root_of(file for file in files if file.endswith(SOURCES))
+    if sarif_file is not None:
+        write_sarif(sarif_file, found, rules, "points-to", root)
+    if html_file is not None:
+        title = f"Points-to analysis of {result.program.name}"
+        graph = result.call_graph()
+        places = [function.span for function in result.program.functions]
+        write_page(html_file, found, graph, places.__getitem__, files, title=title, root=root)
+    return found, root
+
+
 def _print(result: PointsToResult, phases: list[Phase], answers: dict[str, Any]) -> None:
     from kleene.reports import points_to as report
     from kleene.reports.explanation import explanation
@@ -157,12 +198,19 @@ def _print(result: PointsToResult, phases: list[Phase], answers: dict[str, Any])
 
 
 def _plain(
-    result: PointsToResult, phases: list[Phase], answers: dict[str, Any]
+    result: PointsToResult,
+    phases: list[Phase],
+    answers: dict[str, Any],
+    found: list[Finding],
+    root: str,
 ) -> dict[str, object]:
     """Return everything as data."""
+    from kleene.results import findings_json
+
     statistics = replace(result.statistics, phases=tuple(phases))
     value: dict[str, object] = {
         "statistics": statistics.as_json(),
+        "findings": findings_json(found, root),
         "calls": [site.as_json() for site in result.call_graph().indirect],
     }
     if "queries" in answers:

@@ -1,0 +1,67 @@
+"""The annotated-source page of analyses that answer with a call graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from kleene.base.errors import Span
+from kleene.base.source_text import relative_path
+from kleene.reports.html import Link, Note, Section, page
+from kleene.results import CallGraph, Finding
+
+_SHOWN_TARGETS = 12
+
+
+def call_graph_page(
+    title: str,
+    graph: CallGraph,
+    where: Callable[[int], Span | None],
+    *,
+    files: Iterable[str],
+    root: str | os.PathLike[str],
+    findings: Sequence[Finding],
+    subtitle: str,
+) -> str:
+    """Return a page with the calls whose targets had to be found, beside their lines.
+
+    Args:
+        title: what was analysed.
+        graph: who may call whom.
+        where: returns where a function is defined.
+        files: the sources of the program; those outside `root` are not shown.
+        root: the folder that paths are shown from.
+        findings: what is the matter.
+        subtitle: one line of numbers.
+    """
+    notes: list[Note] = []
+    rows: list[tuple[str | Link, ...]] = []
+    for site in graph.indirect:
+        span = site.span
+        if span is None:
+            continue
+        targets = graph.targets_of(site.id).tolist()
+        links = [_link(graph.name(target), where(target)) for target in targets[:_SHOWN_TARGETS]]
+        more = len(targets) - _SHOWN_TARGETS
+        links += [Link(f"{more} more", "", 0)] if more > 0 else []
+        links += [Link("what escapes", "", 0)] if site.may_leave else []
+        notes.append(Note(span.file, span.line, "may call", tuple(links)))
+        here = Link(f"{relative_path(span.file, root)}:{span.line}", span.file, span.line)
+        shown = ", ".join(link.text for link in links) or "nothing"
+        rows.append((here, site.caller, site.kind.value, shown))
+    text = "Calls through pointers or variables, and calls that libraries make."
+    columns = ("call", "in", "kind", "may call")
+    inside = [file for file in files if not os.path.isabs(relative_path(file, root))]
+    return page(
+        title,
+        sources=inside,
+        root=root,
+        notes=notes,
+        findings=findings,
+        sections=[Section("Call graph", columns, rows, text)] if rows else [],
+        subtitle=subtitle,
+    )
+
+
+def _link(name: str, span: Span | None) -> Link:
+    return Link(name, span.file, span.line) if span else Link(name, "", 0)
