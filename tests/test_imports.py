@@ -6,9 +6,12 @@ import grimp
 import networkx as nx
 import pytest
 
-# Imported when somebody asks for it: a program shows and prints itself, and an entry point brings
-# the compiler, which describes entry points.
+# Imported when somebody asks for it: a program shows and prints itself, an entry point brings the
+# compiler, which describes entry points, and who wrote a bitcode file is read as all its records.
 ASKED_FOR = {
+    ("kleene.frontends.c.bitcode", "kleene.frontends.c.reader"),
+    ("kleene.frontends.c.bitcode", "kleene.frontends.c.reader.bitcodes"),
+    ("kleene.frontends.c.bitcode", "kleene.frontends.c.reader.bitstream"),
     ("kleene.kernels.compiled", "kleene.kernels.machine_code"),
     ("kleene.ir.program", "kleene.ir.views"),
     ("kleene.ir.program", "kleene.ir.text.printer"),
