@@ -4,7 +4,7 @@ Both are called from Python, PPL through ctypes, with closed octagons, and with 
 constraints made before the clock runs. PPL's octagons are of double; ours have float64 bounds
 rounded upwards, and beside that exact integers. PPL closes lazily: after every operation its
 octagon is closed, in the time, as ours always are. "In place" changes a builder, and PPL's octagon;
-"new value" leaves the old one as it was: PPL copies it first. Values keep a table of their components
+"new value" leaves the old one as it was: PPL copies it first. Values keep a table of their parts
 once it was needed: a join or comparison of blocks of 8 finds it there, as the second one of any two
 values does; "both new" makes the tables of both anew.
 
@@ -36,7 +36,7 @@ from benchmarks import ppl
 from benchmarks.harness import Measurement, Table, measure, seconds
 from benchmarks.ppl_operations import Rival
 from kleene import Octagon
-from kleene.algebra import Linear, expression
+from kleene.algebra import Linear, expression, variables
 from kleene.algebra.builder import Builder
 from kleene.algebra.dbm import stored
 from kleene.algebra.partition import Kinds
@@ -50,6 +50,7 @@ REPEAT = 21
 ROUNDS = 5  # of ours and PPL's in turn: what else the machine does then slows both
 SLOW_S = 0.005  # what takes longer is called once in a measurement
 X, Y = "x0001", "x0002"
+N_BRANCH = 200  # variables of a state that is joined with one that differs in one of them
 
 
 def cells(kind: str, n: int, seed: int) -> np.ndarray:
@@ -293,6 +294,29 @@ def first_join(
     table.row(input=f"{kind}: join, both new", size=f"n = {n}", ours=joined(a, b), **extra)
 
 
+def joins_of_branches(table: Table) -> None:
+    """Add rows for joining states that differ in the component of one variable, as branches do.
+
+    In components of 8, and in a box, whose components are single variables; by names, and by ids.
+    """
+    names = tuple(f"x{k:04}" for k in range(N_BRANCH))
+    for keys, start in (("names", Octagon.top(names)), ("ids", Octagon.top(N_BRANCH))):
+        first = tuple(start.variables)[3]
+        by_eights = octagon(cells("blocks of 8", N_BRANCH, 1), "blocks of 8", start)
+        box = start.meet(*(one <= k for k, one in enumerate(variables(start.variables))))
+        for kind, a in (("blocks of 8", by_eights), ("box", box)):
+            b = a.assign(first, Linear.of(7))
+            ours = per_call(partial(_joined_anew, a, b), CALLS)
+            table.row(
+                input=f"{kind}: join of branches, by {keys}", size=f"n = {N_BRANCH}", ours=ours
+            )
+
+
+def _joined_anew(a: Octagon, b: Octagon) -> Octagon:
+    """Return the join of new values: no table of their parts is kept yet."""
+    return a.builder().build().join(b.builder().build())
+
+
 def pairs(
     table: Table,
     kind: str,
@@ -343,6 +367,7 @@ def main() -> None:
     for kind in chosen.kinds.split(","):
         for n in map(int, chosen.sizes.split(",")):
             measured(table, kind, n)
+    joins_of_branches(table)
     table.save()
     if reason := ppl.problem():
         print(reason)

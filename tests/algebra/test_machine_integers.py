@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.algebra import Interval, Octagon
+from kleene.algebra import Interval, Octagon, variable
 from kleene.algebra.machine_integers import (
     PREDICATES,
     MachineInterval,
@@ -338,3 +338,10 @@ def test_lifted_operations_hold_every_concrete_run(domain, data):
             after = cast(value, target, name, "x", width, to)
             result = signed(unsigned(x, width) if name == "zext" else x, to)
             assert after.contains(dict(zip("xyz", point, strict=True)) | {target: result}), name
+
+
+def test_variables_by_id():
+    value = assume(Octagon.top(2).meet(variable(1) >= 0), "ult", variable(0), variable(1), 64)
+    assert value.satisfies(variable(0) < variable(1))
+    after = assign(value, 0, "add", variable(0), 1, 64)
+    assert after.satisfies(variable(0) <= variable(1))

@@ -2,7 +2,15 @@
 
 from kleene.algebra.builder import Builder
 from kleene.algebra.lattice import Lattice, Widening
-from kleene.algebra.linear import Constraint, Linear, constraints, expression, variables
+from kleene.algebra.linear import (
+    Constraint,
+    Linear,
+    Variable,
+    constraints,
+    expression,
+    variable,
+    variables,
+)
 from kleene.algebra.machine_integers import MachineInterval
 from kleene.algebra.octagon import Interval, NumericDomain, Octagon, Zone
 from kleene.algebra.state import Bounds, Exactness, Precision
@@ -19,9 +27,11 @@ __all__ = [
     "NumericDomain",
     "Octagon",
     "Precision",
+    "Variable",
     "Widening",
     "Zone",
     "constraints",
     "expression",
+    "variable",
     "variables",
 ]

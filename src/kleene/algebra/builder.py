@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from kleene.algebra import lattice_operations
-from kleene.algebra.linear import Linear
+from kleene.algebra.linear import (
+    Linear,
+    Variable,
+)
 from kleene.algebra.state import Condition, Expression, State, conditions, linear, unknown
 from kleene.algebra.transfer import TransferFunctions
 from kleene.base.errors import SourceError
@@ -57,14 +60,14 @@ class Builder(TransferFunctions, Generic[Value]):
         self.variables = union(self, other)
         lattice_operations.narrow(self, other)
 
-    def set(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
+    def set(self, target: Variable | Mapping[Variable, Expression], value: Expression = 0) -> None:
         """Assign to one variable, or to several at once."""
-        if isinstance(target, str):
+        if isinstance(target, (str, int)):
             self.assign(target, value if isinstance(value, Linear) else linear(value))
         else:
             self._set_all({name: linear(one) for name, one in target.items()})
 
-    def _set_all(self, values: Mapping[str, Linear]) -> None:
+    def _set_all(self, values: Mapping[Variable, Linear]) -> None:
         fresh = {name: _after(name) for name in values}
         kinds = self.variables
         self.variables = {**kinds, **{fresh[name]: self.is_integer(name) for name in values}}
@@ -76,9 +79,11 @@ class Builder(TransferFunctions, Generic[Value]):
         self.rename({new: name for name, new in fresh.items()})
         self.variables = kinds
 
-    def substitute(self, target: str | Mapping[str, Expression], value: Expression = 0) -> None:
+    def substitute(
+        self, target: Variable | Mapping[Variable, Expression], value: Expression = 0
+    ) -> None:
         """Become the points from which an assignment, or several at once, can lead here."""
-        values = {target: value} if isinstance(target, str) else target
+        values = {target: value} if isinstance(target, (str, int)) else target
         asked = {name: linear(one) for name, one in values.items()}
         fresh, kinds = {name: _after(name) for name in asked}, self.variables
         self.variables = {**kinds, **{fresh[name]: self.is_integer(name) for name in asked}}
@@ -90,7 +95,7 @@ class Builder(TransferFunctions, Generic[Value]):
         self.tidy(exactly=True)
         self.variables = kinds
 
-    def project(self, names: tuple[str, ...]) -> None:
+    def project(self, names: tuple[Variable, ...]) -> None:
         """Drop all variables but some."""
         kept = {name: self.is_integer(name) for name in names}
         for name in self.variables.keys() - kept.keys():
@@ -98,7 +103,7 @@ class Builder(TransferFunctions, Generic[Value]):
         self.tidy(exactly=True)
         self.variables = kept
 
-    def rename_variables(self, names: Mapping[str, str]) -> None:
+    def rename_variables(self, names: Mapping[Variable, Variable]) -> None:
         """Give variables other names, all at once.
 
         Raises:
@@ -113,16 +118,16 @@ class Builder(TransferFunctions, Generic[Value]):
         self.rename(names)
         self.variables = kinds
 
-    def expand(self, origin: State, name: str, copy: str) -> None:
+    def expand(self, origin: State, name: Variable, copy: Variable) -> None:
         """Give a new variable all that `origin` says about another."""
         builder: Builder[State] = Builder(origin)
         builder.rename_variables({name: copy})
         self.meet(builder.build())
 
 
-def _after(name: str) -> str:
-    """Return a name for the value after an assignment that no variable can have."""
-    return f"\0{name}"
+def _after(name: Variable) -> Variable:
+    """Return a name or id for the value after an assignment that no variable has."""
+    return ~name if isinstance(name, int) else f"\0{name}"
 
 
 def same_domain(a: State, b: State) -> None:
@@ -138,7 +143,7 @@ def same_domain(a: State, b: State) -> None:
         raise SourceError(None, "algebra/mixed-domains", message, "`of` converts between domains")
 
 
-def union(a: State, b: State) -> Mapping[str, bool]:
+def union(a: State, b: State) -> Mapping[Variable, bool]:
     """Return the variables of both.
 
     Raises:
@@ -151,4 +156,18 @@ def union(a: State, b: State) -> Mapping[str, bool]:
             message = f"{name!r} is an integer in one value and a real in the other"
             raise SourceError(None, "algebra/bad-variables", message)
     missing = b.variables.keys() - a.variables.keys()
-    return {**a.variables, **b.variables} if missing else a.variables
+    return one_kind({**a.variables, **b.variables}) if missing else a.variables
+
+
+def one_kind(variables: Mapping[Variable, bool]) -> Mapping[Variable, bool]:
+    """Return the variables, refusing names beside ids, and ids below 0.
+
+    Raises:
+        SourceError: `algebra/bad-variables`.
+    """
+    if len({isinstance(name, int) for name in variables}) > 1:
+        message = "some variables have names, some ids"
+        raise SourceError(None, "algebra/bad-variables", message)
+    if any(isinstance(name, int) and name < 0 for name in variables):
+        raise SourceError(None, "algebra/bad-variables", "ids are counted from 0")
+    return variables

@@ -21,7 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import Bound
+from kleene.algebra.linear import (
+    Bound,
+    Variable,
+)
 from kleene.algebra.memory import Cells, beside
 from kleene.algebra.partition import (
     Component,
@@ -49,7 +52,7 @@ class Pair(NamedTuple):
     shared: Partition
     dtype: np.dtype[Any] | None  # of all elements, or None where compiled code cannot read them
 
-    def names_of(self, at: Sequence[int]) -> tuple[str, ...]:
+    def names_of(self, at: Sequence[int]) -> tuple[Variable, ...]:
         """Return the names of a group."""
         names = self.a.names
         return names if len(at) == len(names) else tuple(names[k] for k in at)
@@ -76,15 +79,23 @@ class Pair(NamedTuple):
         return np.array(found)
 
 
-def pair_of(partition: Partition, a: Table, b: State) -> Pair:
-    """Return the pair of the components of table `a` and those of `b`."""
-    other = b.table(a.dtype)
-    shared = Partition()
-    if not are_same(a.names, other.names) or not a.components.isdisjoint(other.parts):
-        shared = Partition(
-            component for component in partition if b.partition.get(component.names[0]) is component
-        )
-        names = tuple(sorted(x for x in partition.names() if x in b.partition and x not in shared))
+def pair_of(state: State, b: State, *, raw: bool = False) -> Pair:
+    """Return the pair of the components of a state, or those before closing, and those of `b`.
+
+    Where the two share components, which most states that meet do, only the variables of the others
+    are looked at; otherwise both keep the tables that are made here.
+    """
+    partition = state.raw if raw and state.raw is not None else state.partition
+    common = {part for part in partition.parts if part is not None}
+    common.intersection_update(b.partition.parts)
+    shared = partition.restricted(common) if common else Partition()
+    if not common:
+        of_b = b.table()
+        a = state.table(of_b.dtype) if partition is state.partition else table_of(partition)
+        other = b.table(a.dtype)
+    if common or not are_same(a.names, other.names):
+        parts = (part for part in partition.parts if part is not None and part not in common)
+        names = tuple(sorted(x for part in parts for x in part.names if x in b.partition))
         a, other = table_of(partition, names), table_of(b.partition, names)
     if a.dtype is not other.dtype:
         a = a.widened(other.dtype)
@@ -122,10 +133,12 @@ def _covers(component: Component, b: State) -> bool:
         return True
     if other is not None and _is_alike(component, other):
         return entry_points.includes_one(component.cells, other.cells)
-    table = b.table(component.cells.dtype if component.is_plain else None)
-    table = (
-        table if are_same(table.names, component.names) else table_of(b.partition, component.names)
-    )
+    if len(component.names) < len(b.partition.slots):
+        table = table_of(b.partition, component.names)
+    else:
+        table = b.table(component.cells.dtype if component.is_plain else None)
+        if not are_same(table.names, component.names):
+            table = table_of(b.partition, component.names)
     if table.dtype is not None and component.is_plain and component.scale == 1:
         return table.widened(component.cells.dtype).is_within(component.cells)
     m, other_m, _ = same_scale((component.cells, component.scale), b.assembled(component.names))
@@ -151,7 +164,7 @@ def join(builder: TransferFunctions, a: State, b: State, *, relate: bool = True)
         builder.note(OVER, "bounds between components were not looked for")
     if _raised(builder, b):
         return
-    pair = pair_of(a.partition, a.table(b.table().dtype), b)
+    pair = pair_of(a, b)
     found = _joined(a, b, pair, relate)
     builder.partition = pair.shared
     for names, m, scale, kinds in found:
@@ -176,7 +189,7 @@ def _raised(builder: TransferFunctions, b: State) -> bool:
 
 def _joined(
     a: State, b: State, pair: Pair, relate: bool
-) -> list[tuple[tuple[str, ...], Cells, int, Kinds]]:
+) -> list[tuple[tuple[Variable, ...], Cells, int, Kinds]]:
     """Return groups of variables with their joined cells, scale and kinds."""
     if pair.dtype is not None:
         related = ALONE if a.relations is NONE else MOVING if relate else BLOCKS
@@ -186,7 +199,7 @@ def _joined(
     return [(names, *_joined_apart(a, b, names)) for names in by_group]
 
 
-def _joined_apart(a: State, b: State, names: tuple[str, ...]) -> tuple[Cells, int, Kinds]:
+def _joined_apart(a: State, b: State, names: tuple[Variable, ...]) -> tuple[Cells, int, Kinds]:
     """Return the joined cells of some variables where compiled code cannot read the components."""
     by = _evenly(a, names, a.relations is DIFFERENCES)
     m, other, scale = same_scale(a.assembled(names), b.assembled(names), by)
@@ -230,8 +243,7 @@ def widen(builder: TransferFunctions, a: State, b: State, thresholds: Iterable[B
         builder.partition, builder.is_empty = b.partition.copy(), False
         return
     steps = [step for step in sorted(set(thresholds)) if isinstance(step, Fraction)]
-    before = a.partition if a.raw is None else a.raw
-    pair = pair_of(before, table_of(before), b)
+    pair = pair_of(a, b, raw=True)
     builder.raw, builder.partition = pair.shared, pair.shared.copy()
     for at in pair.groups(a.relations, True):
         names = pair.names_of(at)
@@ -264,7 +276,9 @@ def _widened(
     return raw
 
 
-def _close_into(builder: TransferFunctions, names: tuple[str, ...], m: Cells, scale: int) -> None:
+def _close_into(
+    builder: TransferFunctions, names: tuple[Variable, ...], m: Cells, scale: int
+) -> None:
     """Close cells and store them for these variables."""
     if builder.is_empty:
         return
@@ -276,18 +290,18 @@ def _close_into(builder: TransferFunctions, names: tuple[str, ...], m: Cells, sc
         builder.clear()
 
 
-def _evenly(state: State, names: Iterable[str], is_halved: bool = True) -> int:
+def _evenly(state: State, names: Iterable[Variable], is_halved: bool = True) -> int:
     """Return 2 if cells must be even for their halves to be exact, else 1."""
     return 2 if is_halved and not (state.is_float or state.are_integers(names)) else 1
 
 
-def _touching(a: Partition, b: Partition) -> list[tuple[str, ...]]:
+def _touching(a: Partition, b: Partition) -> list[tuple[Variable, ...]]:
     """Return the variables of components that are not shared, grouped by the components of both."""
     groups = UnionFind()
     for component in distinct((*a, *b)):
         if not a.get(component.names[0]) is b.get(component.names[0]) is component:
             groups.unite(component.names)
-    parts: dict[Any, list[str]] = {}
+    parts: dict[Any, list[Variable]] = {}
     for name in groups.parent:
         parts.setdefault(groups.find(name), []).append(name)
     return [tuple(sorted(names)) for names in parts.values()]

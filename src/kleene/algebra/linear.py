@@ -20,7 +20,7 @@ semicolons, `and` or `&&`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -31,6 +31,7 @@ from kleene.base.errors import SourceError, Span
 
 Number = int | float | Fraction
 Bound = Fraction | float  # a rational, or one of the two infinities
+Variable = str | int  # a name, or an id: all variables of a value have names, or all have ids
 
 
 def exactly(value: Any) -> Bound:
@@ -56,7 +57,7 @@ _SMALL = 1 << 50  # integers up to here are exact as floats, and so are sums of 
 class Step(NamedTuple):
     """±source + d, d <= up and -d <= down; without a source just d."""
 
-    source: str | None
+    source: Variable | None
     negate: bool
     up: int
     down: int
@@ -66,9 +67,9 @@ class Step(NamedTuple):
 class Edge(NamedTuple):
     """A bound on ±x or ±x ±y as the cell of two ends, V'[2k] for variable k, V'[2k+1] for -k."""
 
-    x: str
+    x: Variable
     x_end: bool
-    y: str
+    y: Variable
     y_end: bool
     tightened: int  # the value of the cell between integers
     bound: int | None  # and between reals, if it is an integer too
@@ -87,10 +88,10 @@ class Linear:
     `spread` says by how much the coefficients of some variables may differ from those in `terms`.
     """
 
-    terms: tuple[tuple[str, Fraction], ...] = ()  # by name, none with coefficient 0
+    terms: tuple[tuple[Variable, Fraction], ...] = ()  # by name, none with coefficient 0
     low: Bound = Fraction(0)
     high: Bound = Fraction(0)
-    spread: tuple[tuple[str, Fraction], ...] = ()  # by name, all positive
+    spread: tuple[tuple[Variable, Fraction], ...] = ()  # by name, all positive
 
     @classmethod
     def of(cls, value: Linear | Number) -> Linear:
@@ -180,7 +181,7 @@ class Linear:
             parts.append(_interval(self))
         return " + ".join(parts).replace("+ -", "- ")
 
-    def names(self) -> list[str]:
+    def names(self) -> list[Variable]:
         """Return the variables, by name."""
         return sorted({name for name, _ in (*self.terms, *self.spread)})
 
@@ -190,30 +191,40 @@ class Linear:
 
 
 def _sum(
-    a: tuple[tuple[str, Fraction], ...], b: tuple[tuple[str, Fraction], ...]
-) -> tuple[tuple[str, Fraction], ...]:
+    a: tuple[tuple[Variable, Fraction], ...], b: tuple[tuple[Variable, Fraction], ...]
+) -> tuple[tuple[Variable, Fraction], ...]:
     total = dict(a)
     for name, factor in b:
         total[name] = total.get(name, Fraction(0)) + factor
     return in_order(total) if b else a
 
 
-def in_order(terms: Mapping[str, Fraction]) -> tuple[tuple[str, Fraction], ...]:
+def in_order(terms: Mapping[Variable, Fraction]) -> tuple[tuple[Variable, Fraction], ...]:
     """Return the terms by name, without zeros."""
     return tuple((name, terms[name]) for name in sorted(terms) if terms[name])
 
 
-def variables(names: str) -> tuple[Linear, ...]:
-    """Return an expression for each of the names, which are separated by blanks."""
-    return tuple(Linear(((name, Fraction(1)),)) for name in names.split())
+def variables(names: str | Iterable[Variable]) -> tuple[Linear, ...]:
+    """Return an expression for each of the names, or ids; names in one text have blanks between."""
+    return tuple(map(variable, names.split() if isinstance(names, str) else names))
 
 
-def _term(name: str, factor: Fraction, spread: Mapping[str, Fraction]) -> str:
-    shown = name if _WORD.fullmatch(name) else f"`{name}`"
-    radius = spread.get(name)
+def variable(name: Variable) -> Linear:
+    """Return the variable of that name or id as an expression."""
+    return Linear(((name, Fraction(1)),))
+
+
+def label(name: Variable) -> str:
+    """Return a variable as text: its name, or v3 for id 3."""
+    return f"v{name}" if isinstance(name, int) else name
+
+
+def _term(name: Variable, factor: Fraction, spread: Mapping[Variable, Fraction]) -> str:
+    text, radius = label(name), spread.get(name)
+    text = text if _WORD.fullmatch(text) else f"`{text}`"
     if radius:
-        return f"[{factor - radius}, {factor + radius}]*{shown}"
-    return {1: shown, -1: f"-{shown}"}.get(factor) or f"{factor}*{shown}"  # type: ignore[call-overload]
+        return f"[{factor - radius}, {factor + radius}]*{text}"
+    return {1: text, -1: f"-{text}"}.get(factor) or f"{factor}*{text}"  # type: ignore[call-overload]
 
 
 def _interval(value: Linear) -> str:
@@ -259,7 +270,7 @@ class Constraint:
 class Row:
     """The sum of terms is at most `bound`, or less if it is strict; factors are coprime."""
 
-    terms: tuple[tuple[str, int], ...]
+    terms: tuple[tuple[Variable, int], ...]
     bound: Bound
     is_strict: bool = False
 
@@ -275,7 +286,9 @@ def floor_of(bound: Fraction, is_strict: bool) -> int:
     return -(-bound.numerator // bound.denominator) - 1 if is_strict else bound.__floor__()
 
 
-def row_of(terms: tuple[tuple[str, Fraction], ...], bound: Bound, is_strict: bool = False) -> Row:
+def row_of(
+    terms: tuple[tuple[Variable, Fraction], ...], bound: Bound, is_strict: bool = False
+) -> Row:
     """Return `terms <= bound` with coprime factors."""
     if not terms:
         return Row((), bound, is_strict)

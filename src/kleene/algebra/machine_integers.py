@@ -32,7 +32,7 @@ from itertools import product
 from math import inf
 from typing import NamedTuple, TypeVar
 
-from kleene.algebra.linear import Bound, Constraint, Linear
+from kleene.algebra.linear import Bound, Constraint, Linear, Variable, variable
 from kleene.algebra.octagon import NumericDomain
 
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -564,7 +564,7 @@ def _bits(piece: _Piece, bit: int, on_low: bool, on_high: bool) -> Iterator[tupl
 
 # In zones and octagons
 
-Operand = str | int
+Operand = str | int | Linear  # a name, a number, or a variable as `variable(id)` gives it
 Value = TypeVar("Value", bound=NumericDomain)
 _OPERATIONS: dict[str, Callable[..., MachineInterval]] = {
     "add": MachineInterval.add,
@@ -599,7 +599,7 @@ def range_of(value: NumericDomain, operand: Operand, width: int) -> MachineInter
 
 def assign(
     value: Value,
-    target: str,
+    target: Variable,
     operation: str,
     a: Operand,
     b: Operand,
@@ -629,12 +629,14 @@ def assign(
     if form is not None and _fits(value, form, width):
         return value.assign(target, form)
     made = _assign_range(value, target, result)
-    if target in (a, b) or result.is_bottom():
+    if variable(target) in (_linear(a), _linear(b)) or result.is_bottom():
         return made
     return made.meet(*_order(target, operation, (a, b), ranges))
 
 
-def cast(value: Value, target: str, operation: str, a: Operand, width: int, to_width: int) -> Value:
+def cast(
+    value: Value, target: Variable, operation: str, a: Operand, width: int, to_width: int
+) -> Value:
     """Return the points after target := `operation` a, a cast from `width` to `to_width` bits.
 
     Raises:
@@ -668,7 +670,7 @@ def assume(value: Value, predicate: str, a: Operand, b: Operand, width: int) -> 
     if any(one.is_bottom() for one in kept):
         found.append(Linear.of(1) <= 0)
     for operand, one in zip((a, b), kept, strict=True):
-        if isinstance(operand, str):
+        if not isinstance(operand, int):
             found += [_linear(operand) <= one.high, _linear(operand) >= one.low]
     x, y = _linear(_known(a, width)), _linear(_known(b, width))
     if predicate == "eq":
@@ -679,7 +681,7 @@ def assume(value: Value, predicate: str, a: Operand, b: Operand, width: int) -> 
 
 
 def _linear(operand: Operand) -> Linear:
-    return Linear.of(operand) if isinstance(operand, int) else Linear(((operand, Fraction(1)),))
+    return variable(operand) if isinstance(operand, str) else Linear.of(operand)
 
 
 def _known(operand: Operand, width: int) -> Operand:
@@ -721,14 +723,14 @@ def _is_in(one: MachineInterval, width: int) -> bool:
     return full.low <= one.low and one.high <= full.high
 
 
-def _assign_range(value: Value, target: str, result: MachineInterval) -> Value:
+def _assign_range(value: Value, target: Variable, result: MachineInterval) -> Value:
     if result.is_bottom():
         return value.meet(Linear.of(1) <= 0)
     return value.assign(target, Linear((), Fraction(result.low), Fraction(result.high)))
 
 
 def _order(
-    target: str,
+    target: Variable,
     operation: str,
     operands: tuple[Operand, Operand],
     ranges: tuple[MachineInterval, MachineInterval],
@@ -740,7 +742,7 @@ def _order(
     a | b is at least each. Read as unsigned, the other operand may be anything.
     """
     width = ranges[0].width
-    result, (a, b) = _linear(target), (_linear(_known(one, width)) for one in operands)
+    result, (a, b) = variable(target), (_linear(_known(one, width)) for one in operands)
     is_plain = ranges[0].low >= 0, ranges[1].low >= 0
     shifts = operation == "lshr" and 0 <= ranges[1].low <= ranges[1].high < width
     if is_plain[0] and (operation in ("udiv", "urem", "and") or shifts):

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kleene.algebra import dbm
+from kleene.algebra.linear import (
+    Variable,
+)
 from kleene.algebra.memory import CPU, Cells, settled
 from kleene.algebra.partition import Component, Kinds, Partition, Table, distinct, table_of
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
@@ -80,7 +83,7 @@ class MutableState(State):
         self.partition.put(component)
         return component
 
-    def together(self, names: tuple[str, ...]) -> Component:
+    def together(self, names: tuple[Variable, ...]) -> Component:
         """Return one component that has all these variables, having merged theirs if need be."""
         parts = distinct(map(self.partition.get, names))
         free = [name for name in names if name not in self.partition]
@@ -93,7 +96,7 @@ class MutableState(State):
             self._split(part)
         return self.together(names)
 
-    def _merged(self, parts: list[Component], free: list[str]) -> Component:
+    def _merged(self, parts: list[Component], free: list[Variable]) -> Component:
         every = tuple(sorted((*(name for part in parts for name in part.names), *free)))
         kinds = self.kinds_of(every)
         if kinds.is_mixed:
@@ -122,7 +125,13 @@ class MutableState(State):
             self.partition.put(new)
 
     def store(
-        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, *, exactly: bool = False
+        self,
+        names: tuple[Variable, ...],
+        m: Cells,
+        scale: int,
+        kinds: Kinds,
+        *,
+        exactly: bool = False,
     ) -> None:
         """Store closed cells of variables of no component, split where that saves enough."""
         n = len(names)
@@ -142,7 +151,7 @@ class MutableState(State):
             self._store_part(part, inner, scale, kinds)
         return None
 
-    def _store_part(self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds) -> None:
+    def _store_part(self, names: tuple[Variable, ...], m: Cells, scale: int, kinds: Kinds) -> None:
         if kinds.is_mixed:
             kinds = self.kinds_of(names)
             if kinds.tighten:  # what is left of a mixed component is all integers
@@ -154,7 +163,7 @@ class MutableState(State):
         return None
 
     def _store(
-        self, names: tuple[str, ...], m: Cells, scale: int, kinds: Kinds, loose: int
+        self, names: tuple[Variable, ...], m: Cells, scale: int, kinds: Kinds, loose: int
     ) -> None:
         component = Component(names, m, scale, kinds, self.owner)
         component.loose = loose
@@ -164,7 +173,7 @@ class MutableState(State):
         if scale > 1 or self.device is not CPU:
             self.replace(component, m, scale)
 
-    def forget(self, name: str) -> None:
+    def forget(self, name: Variable) -> None:
         """Drop what is known about a variable."""
         component = self.partition.get(name)
         if component is None:
@@ -178,14 +187,14 @@ class MutableState(State):
         self.loosen(component)
         return None
 
-    def _take_out(self, name: str, component: Component) -> None:
+    def _take_out(self, name: Variable, component: Component) -> None:
         """Make a component without one of its variables."""
         self.partition.drop(name)
         rest = tuple(other for other in component.names if other != name)
         cells = dbm.select(component.cells, [component.index[other] for other in rest])
         self.store(rest, cells, component.scale, component.kinds(), exactly=True)
 
-    def rename(self, names: Mapping[str, str]) -> None:
+    def rename(self, names: Mapping[Variable, Variable]) -> None:
         """Give variables other names, all at once."""
         moved = []
         for component in distinct(map(self.partition.get, names)):

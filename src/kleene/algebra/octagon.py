@@ -14,9 +14,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from kleene.algebra import lattice_operations as operations
 from kleene.algebra import memory, rendering, serialization
-from kleene.algebra.builder import Builder, same_domain, union
+from kleene.algebra.builder import Builder, one_kind, same_domain, union
 from kleene.algebra.dbm import OBJECT
-from kleene.algebra.linear import Bound, Constraint, Number, exactly, row_of
+from kleene.algebra.linear import (
+    Bound,
+    Constraint,
+    Number,
+    Variable,
+    exactly,
+    row_of,
+)
 from kleene.algebra.partition import Component, Partition
 from kleene.algebra.state import Condition, Expression, Names, Relations, State, conditions, named
 from kleene.base.device import Device
@@ -26,7 +33,7 @@ from kleene.base.errors import SourceError
 class Placement(NamedTuple):
     """Where the component of some variables lies."""
 
-    names: tuple[str, ...]
+    names: tuple[Variable, ...]
     device: Device
     why: str
 
@@ -43,7 +50,7 @@ class NumericDomain(State):
     @classmethod
     def top(
         cls,
-        integers: Names = (),
+        integers: Names | int = (),
         *,
         reals: Names = (),
         floats: bool = False,
@@ -52,7 +59,8 @@ class NumericDomain(State):
         """Return all points.
 
         Args:
-            integers: names of integer variables.
+            integers: names of integer variables, or ids, which are integers from 0 on; a number n
+                stands for the ids 0 to n - 1.
             reals: names of real variables.
             floats: hold bounds as float64, rounded upwards: sound but not exact.
             device: where the value lies and is computed with; see `placement`.
@@ -60,10 +68,12 @@ class NumericDomain(State):
         Raises:
             SourceError: `algebra/bad-variables`, for a name that comes twice; `algebra/no-device`.
         """
-        kinds = dict.fromkeys(named(integers), True)
+        names = tuple(range(integers)) if isinstance(integers, int) else named(integers)
+        kinds = dict.fromkeys(names, True)
         kinds |= dict.fromkeys(named(reals), False)
-        if len(kinds) < len(named(integers)) + len(named(reals)):
+        if len(kinds) < len(names) + len(named(reals)):
             raise SourceError(None, "algebra/bad-variables", "a variable is named twice")
+        one_kind(kinds)
         where = memory.checked(device)
         return cls(kinds, Partition(), cls._RELATIONS, is_float=floats, device=where)
 
@@ -88,7 +98,7 @@ class NumericDomain(State):
         return start.meet(*found)
 
     @classmethod
-    def of_box(cls, box: Mapping[str, tuple[Number, Number]], **options: Any) -> Self:
+    def of_box(cls, box: Mapping[Variable, tuple[Number, Number]], **options: Any) -> Self:
         """Return the points with each variable between its two bounds, which may be infinite."""
         reals = named(options.get("reals", ()))
         builder = cls.top([name for name in box if name not in reals], **options).builder()
@@ -143,7 +153,11 @@ class NumericDomain(State):
         return builder.build()
 
     def assign(
-        self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
+        self,
+        target: Variable | Mapping[Variable, Expression],
+        value: Expression = 0,
+        *,
+        strict: bool = False,
     ) -> Self:
         """Return the points after `target := value`; a mapping assigns to several at once.
 
@@ -154,7 +168,11 @@ class NumericDomain(State):
         return builder.build()
 
     def substitute(
-        self, target: str | Mapping[str, Expression], value: Expression = 0, *, strict: bool = False
+        self,
+        target: Variable | Mapping[Variable, Expression],
+        value: Expression = 0,
+        *,
+        strict: bool = False,
     ) -> Self:
         """Return the points from which `target := value`, or several at once, can lead here."""
         builder = self.builder(strict=strict)
@@ -180,13 +198,13 @@ class NumericDomain(State):
         builder.variables = union(self, type(self).top(integers, reals=reals))
         return builder.build()
 
-    def rename(self, names: Mapping[str, str]) -> Self:
+    def rename(self, names: Mapping[Variable, Variable]) -> Self:
         """Return the value with other names for some variables, all renamed at once."""
         builder = self.builder()
         builder.rename_variables(names)
         return builder.build()
 
-    def expand(self, name: str, copies: Names) -> Self:
+    def expand(self, name: Variable, copies: Names) -> Self:
         """Return the value with more variables, each with all that is known about `name`.
 
         Nothing relates the copies to each other but what others say about each.
@@ -290,7 +308,7 @@ class NumericDomain(State):
         """Return whether every point is in."""
         return operations.includes(self, State(self.variables, Partition(), self.relations))
 
-    def contains(self, point: Mapping[str, Number]) -> bool:
+    def contains(self, point: Mapping[Variable, Number]) -> bool:
         """Return whether a point, with a value for every variable, is in.
 
         Raises:
@@ -337,12 +355,14 @@ class NumericDomain(State):
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
 
-    def picture(self, x: str, y: str, *, view: tuple[Number, ...] | None = None) -> str:
+    def picture(self, x: Variable, y: Variable, *, view: tuple[Number, ...] | None = None) -> str:
         """Return a picture of two variables as SVG; `view` is (left, right, below, above)."""
         self.are_integers((x, y))
         return rendering.svg(self, x, y, view and tuple(map(exactly, view)))
 
-    def draw(self, x: str, y: str, axes: Any, *, view: tuple[Number, ...] | None = None) -> None:
+    def draw(
+        self, x: Variable, y: Variable, axes: Any, *, view: tuple[Number, ...] | None = None
+    ) -> None:
         """Draw two variables on the axes of matplotlib."""
         self.are_integers((x, y))
         rendering.draw(self, x, y, axes, view and tuple(map(exactly, view)))
@@ -382,7 +402,7 @@ class NumericDomain(State):
         return builder.build()
 
 
-def _two(name: str, ends: Iterable[Number]) -> tuple[Number, Number]:
+def _two(name: Variable, ends: Iterable[Number]) -> tuple[Number, Number]:
     """Return the two bounds of a variable.
 
     Raises:
@@ -435,6 +455,6 @@ class Octagon(NumericDomain):
 
     def to_matrix(self, names: Names | None = None) -> list[list[Bound]]:
         """Return the closed square matrix of some variables, or of all."""
-        chosen: Sequence[str] = tuple(self.variables) if names is None else named(names)
+        chosen: Sequence[Variable] = tuple(self.variables) if names is None else named(names)
         self.are_integers(chosen)
         return serialization.write_matrix(self, chosen)

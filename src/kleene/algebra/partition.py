@@ -8,7 +8,7 @@ rounded upwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -20,7 +20,10 @@ import numpy as np
 
 from kleene.algebra import dbm
 from kleene.algebra.dbm import FLOAT, INDEX, grouped, widened
-from kleene.algebra.linear import Bound
+from kleene.algebra.linear import (
+    Bound,
+    Variable,
+)
 from kleene.algebra.memory import CPU, Cells, beside, here, is_here, settled
 from kleene.base.device import Device
 from kleene.kernels.minplus import cell, limit, n_variables, size
@@ -53,7 +56,7 @@ class Component:
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        names: tuple[Variable, ...],
         cells: Cells,
         scale: int,
         kinds: Kinds,
@@ -129,7 +132,9 @@ class Component:
 
 
 @lru_cache(1024)
-def known(names: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int], dict[str, int]]:
+def known(
+    names: tuple[Variable, ...],
+) -> tuple[tuple[Variable, ...], Mapping[Variable, int], dict[Variable, int]]:
     """Return the names, mostly the same object for the same names, the place of each, and 0s."""
     return names, {name: k for k, name in enumerate(names)}, dict.fromkeys(names, 0)
 
@@ -165,24 +170,24 @@ class Partition:
     __slots__ = ("is_shared", "n_gone", "parts", "slots")
 
     def __init__(self, components: Iterable[Component] = ()) -> None:
-        self.slots: dict[str, int] = {}
+        self.slots: dict[Variable, int] = {}
         self.parts: list[Component | None] = []
         self.is_shared, self.n_gone = False, 0
         for component in components:
             self.put(component)
 
-    def get(self, name: str) -> Component | None:
+    def get(self, name: Variable) -> Component | None:
         """Return the component of a variable."""
         slot = self.slots.get(name)
         return None if slot is None else self.parts[slot]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: Variable) -> bool:
         return self.get(name) is not None
 
     def __iter__(self) -> Iterator[Component]:
         return filter(None, self.parts)
 
-    def names(self) -> Iterator[str]:
+    def names(self) -> Iterator[Variable]:
         """Yield the variables, component by component."""
         return (name for component in self for name in component.names)
 
@@ -191,6 +196,13 @@ class Partition:
         made = Partition()
         made.slots, made.parts, made.n_gone = self.slots, self.parts.copy(), self.n_gone
         made.is_shared = self.is_shared = True
+        return made
+
+    def restricted(self, kept: Collection[Component]) -> Partition:
+        """Return a partition with only these of its components."""
+        made = self.copy()
+        made.parts = [part if part in kept else None for part in self.parts]
+        made.n_gone = made.parts.count(None)
         return made
 
     def put(self, component: Component) -> None:
@@ -212,7 +224,7 @@ class Partition:
         self.slots.update(dict.fromkeys(names, len(parts)))
         parts.append(component)
 
-    def drop(self, name: str) -> None:
+    def drop(self, name: Variable) -> None:
         """Drop the component of a variable, if there is one."""
         slot = self.slots.get(name)
         if slot is not None and self.parts[slot] is not None:
@@ -258,7 +270,7 @@ def distinct(components: Iterable[Component | None]) -> list[Component]:
 
 def assemble(
     partition: Partition,
-    names: tuple[str, ...],
+    names: tuple[Variable, ...],
     tighten: bool,
     is_float: bool = False,
     device: Device = CPU,
@@ -298,7 +310,7 @@ def _room(parts: list[Component], n: int, scale: int) -> Any:
 class Table:
     """Some variables of a state, in ascending order; `dtype` is None where it cannot be read."""
 
-    names: tuple[str, ...]
+    names: tuple[Variable, ...]
     dtype: np.dtype[Any] | None
     outer: Any  # what compiled code must know of that type
     kinds: Kinds  # of the variables of all parts
@@ -325,7 +337,7 @@ class Table:
         compiled.assemble(out, self.rows, self.outer)
         return out
 
-    def joined(self, other: Table, related: int) -> list[tuple[tuple[str, ...], Cells]]:
+    def joined(self, other: Table, related: int) -> list[tuple[tuple[Variable, ...], Cells]]:
         """Return the names and cells of the groups in the least octagon around both.
 
         Which variables are in a group `related` says: see `kleene.kernels.minplus.cpu.groups`.
@@ -366,7 +378,7 @@ class Table:
         return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
 
 
-def table_of(partition: Partition, names: tuple[str, ...] | None = None) -> Table:
+def table_of(partition: Partition, names: tuple[Variable, ...] | None = None) -> Table:
     """Return a table of these variables or of all."""
     parts = tuple(partition if names is None else distinct(map(partition.get, names)))
     names, layout = _layout(tuple([part.names for part in parts]), names)
@@ -380,8 +392,8 @@ def table_of(partition: Partition, names: tuple[str, ...] | None = None) -> Tabl
 
 @lru_cache(256)
 def _layout(
-    groups: tuple[tuple[str, ...], ...], names: tuple[str, ...] | None
-) -> tuple[tuple[str, ...], Any]:
+    groups: tuple[tuple[Variable, ...], ...], names: tuple[Variable, ...] | None
+) -> tuple[tuple[Variable, ...], Any]:
     """Return the variables of a table, and its rows without addresses: mostly known already."""
     if names is None:
         names = known(tuple(sorted(chain.from_iterable(groups))))[0]
@@ -395,7 +407,7 @@ def _layout(
     return names, rows_of([0] * len(groups), slots, places)
 
 
-def are_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+def are_same(a: tuple[Variable, ...], b: tuple[Variable, ...]) -> bool:
     """Return whether names are the same; mostly they are one object."""
     return a is b or a == b
 

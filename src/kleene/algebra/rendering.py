@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import Bound, Constraint, Linear, in_order
+from kleene.algebra.linear import (
+    Bound,
+    Constraint,
+    Linear,
+    Variable,
+    in_order,
+    label,
+)
 from kleene.algebra.partition import Component
 from kleene.algebra.state import State
 
-Terms = tuple[tuple[str, Fraction], ...]
+Terms = tuple[tuple[Variable, Fraction], ...]
 FALSE = Constraint(Linear((), Fraction(1), Fraction(1)))  # 1 <= 0
 
 
@@ -92,7 +99,8 @@ def _line(terms: Terms, ends: dict[int, Bound], at_most: str, equal: str, minus:
 
 def _sum(terms: Terms, minus: str) -> str:
     (first, _), *others = terms
-    return first + "".join(f" {'+' if factor > 0 else minus} {name}" for name, factor in others)
+    signed = (f" {'+' if factor > 0 else minus} {label(name)}" for name, factor in others)
+    return label(first) + "".join(signed)
 
 
 def number(value: Bound) -> str:
@@ -128,7 +136,9 @@ _SIZE, _MARGIN = 320, 40
 _DIRECTIONS = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)]
 
 
-def polygon(state: State, x: str, y: str, view: tuple[Bound, ...] | None = None) -> list[Point]:
+def polygon(
+    state: State, x: Variable, y: Variable, view: tuple[Bound, ...] | None = None
+) -> list[Point]:
     """Return the corners of the points of x and y that lie in view, in order; none if none do.
 
     `view` is (left, right, below, above); without it, all that is bounded is in view.
@@ -157,7 +167,7 @@ def _clipped(corners: list[Point], a: int, b: int, bound: Fraction) -> Iterable[
             yield here
 
 
-def frame(state: State, x: str, y: str) -> tuple[Bound, ...]:
+def frame(state: State, x: Variable, y: Variable) -> tuple[Bound, ...]:
     """Return left, right, below, above: what the bounds leave, and a margin; 10 where none is."""
     return (
         *_span(-state.single(x, -1), state.single(x, 1)),
@@ -172,7 +182,7 @@ def _span(low: Bound, high: Bound) -> tuple[Bound, Bound]:
     return low - margin, high + margin
 
 
-def svg(state: State, x: str, y: str, view: tuple[Bound, ...] | None = None) -> str:
+def svg(state: State, x: Variable, y: Variable, view: tuple[Bound, ...] | None = None) -> str:
     """Return a picture of two variables as SVG; where a side has no bound it runs out of view."""
     left, right, below, above = view = tuple(view or frame(state, x, y))
     across, up = (_SIZE - 2 * _MARGIN) / (right - left), (_SIZE - 2 * _MARGIN) / (above - below)
@@ -184,8 +194,8 @@ def svg(state: State, x: str, y: str, view: tuple[Bound, ...] | None = None) -> 
     corners = " ".join(place(point) for point in polygon(state, x, y, view))
     inner = _SIZE - 2 * _MARGIN
     labels = [
-        (_SIZE / 2, _SIZE - 8, "middle", x),
-        (8, _SIZE / 2, "start", y),
+        (_SIZE / 2, _SIZE - 8, "middle", label(x)),
+        (8, _SIZE / 2, "start", label(y)),
         (_MARGIN, _SIZE - 24, "middle", f"{float(left):.4g}"),
         (_SIZE - _MARGIN, _SIZE - 24, "middle", f"{float(right):.4g}"),
         (_MARGIN - 4, _SIZE - _MARGIN, "end", f"{float(below):.4g}"),
@@ -208,11 +218,13 @@ def svg(state: State, x: str, y: str, view: tuple[Bound, ...] | None = None) -> 
     )
 
 
-def draw(state: State, x: str, y: str, axes: Any, view: tuple[Bound, ...] | None = None) -> None:
+def draw(
+    state: State, x: Variable, y: Variable, axes: Any, view: tuple[Bound, ...] | None = None
+) -> None:
     """Draw two variables on the axes of matplotlib."""
     view = tuple(view or frame(state, x, y))
     corners = polygon(state, x, y, view)
     axes.fill([float(p[0]) for p in corners], [float(p[1]) for p in corners], alpha=0.35)
-    axes.set(xlabel=x, ylabel=y)
+    axes.set(xlabel=label(x), ylabel=label(y))
     axes.set_xlim(float(view[0]), float(view[1]))
     axes.set_ylim(float(view[2]), float(view[3]))

@@ -19,7 +19,11 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import Bound, exactly
+from kleene.algebra.linear import (
+    Bound,
+    Variable,
+    exactly,
+)
 from kleene.algebra.partition import Component
 from kleene.algebra.state import State
 from kleene.algebra.transfer import Fact, TransferFunctions
@@ -79,7 +83,7 @@ def _facts(component: dict[str, Any]) -> list[Fact]:
     ]
 
 
-def _fact(names: list[str], i: int, j: int, value: Any, scale: int) -> Fact:
+def _fact(names: list[Variable], i: int, j: int, value: Any, scale: int) -> Fact:
     bound = exactly(float.fromhex(value) if isinstance(value, str) else value) / scale
     if bound in (inf, -inf):
         raise ValueError("a bound is infinite")
@@ -143,7 +147,7 @@ def of_bytes(packed: bytes) -> Any:
         raise bad_data(f"the bytes are damaged: {error}") from None
 
 
-def read_matrix(builder: TransferFunctions, names: Sequence[str], matrix: Any) -> None:
+def read_matrix(builder: TransferFunctions, names: Sequence[Variable], matrix: Any) -> None:
     """Add the bounds of a coherent matrix.
 
     Raises:
@@ -169,7 +173,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _entry_fact(names: Sequence[str], values: list[list[Bound]], i: int, j: int) -> Fact:
+def _entry_fact(names: Sequence[Variable], values: list[list[Bound]], i: int, j: int) -> Fact:
     """Return what entry [i][j] says; with no variables, on the diagonal."""
     bound = values[i][j]
     if bound != values[j ^ 1][i ^ 1]:
@@ -185,7 +189,7 @@ def _entry_fact(names: Sequence[str], values: list[list[Bound]], i: int, j: int)
     return (plus, (names[i >> 1], 1 if i & 1 else -1)), bound
 
 
-def write_matrix(state: State, names: Sequence[str]) -> list[list[Bound]]:
+def write_matrix(state: State, names: Sequence[Variable]) -> list[list[Bound]]:
     """Return the closed matrix of some variables; -infinity everywhere of an empty state."""
     n = 2 * len(names)
     if state.is_empty:
@@ -194,7 +198,7 @@ def write_matrix(state: State, names: Sequence[str]) -> list[list[Bound]]:
     return [[_entry(near, names, i, j) for j in range(n)] for i in range(n)]
 
 
-def _entry(state: State, names: Sequence[str], i: int, j: int) -> Bound:
+def _entry(state: State, names: Sequence[Variable], i: int, j: int) -> Bound:
     x, sign = names[j >> 1], -1 if j & 1 else 1
     if i == j:
         return exactly(0)

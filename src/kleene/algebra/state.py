@@ -21,6 +21,7 @@ from kleene.algebra.linear import (
     Constraint,
     Linear,
     Number,
+    Variable,
     constraints,
     expression,
     in_order,
@@ -63,12 +64,12 @@ class Exactness(NamedTuple):
 
 
 EXACT = Exactness(Precision.EXACT)
-Terms = Iterable[tuple[str, Fraction | int]]
+Terms = Iterable[tuple[Variable, Fraction | int]]
 
 
 Expression = str | Linear | Number
 Condition = str | Constraint | Iterable[Constraint]
-Names = str | Iterable[str]
+Names = str | Iterable[Variable]
 
 
 class Bounds(NamedTuple):
@@ -100,7 +101,7 @@ def conditions(given: Iterable[Condition]) -> Iterable[Constraint]:
             raise SourceError(None, "algebra/bad-syntax", f"{one!r} is no constraint")
 
 
-def named(names: Names) -> tuple[str, ...]:
+def named(names: Names) -> tuple[Variable, ...]:
     """Return names given as one text, separated by blanks, or one by one."""
     return tuple(names.split() if isinstance(names, str) else names)
 
@@ -115,7 +116,7 @@ class State:
 
     def __init__(
         self,
-        variables: Mapping[str, bool],
+        variables: Mapping[Variable, bool],
         partition: Partition,
         relations: Relations,
         *,
@@ -142,7 +143,7 @@ class State:
             kept = self.kept = kept.widened(at_least)
         return kept
 
-    def is_integer(self, name: str) -> bool:
+    def is_integer(self, name: Variable) -> bool:
         """Return whether a variable is an integer.
 
         Raises:
@@ -153,7 +154,7 @@ class State:
         except KeyError:
             raise unknown(name, self.variables) from None
 
-    def are_integers(self, names: Iterable[str]) -> bool:
+    def are_integers(self, names: Iterable[Variable]) -> bool:
         """Return whether all of these are integers."""
         chosen = tuple(names)
         try:
@@ -161,12 +162,12 @@ class State:
         except KeyError:
             return all(list(map(self.is_integer, chosen)))
 
-    def kinds_of(self, names: Iterable[str]) -> Kinds:
+    def kinds_of(self, names: Iterable[Variable]) -> Kinds:
         """Return what these variables are."""
         found = set(map(self.variables.__getitem__, names))
         return Kinds(False not in found, len(found) == 2)
 
-    def assembled(self, names: tuple[str, ...], *, raw: bool = False) -> tuple[Cells, int]:
+    def assembled(self, names: tuple[Variable, ...], *, raw: bool = False) -> tuple[Cells, int]:
         """Return the closed cells of just these variables, and their scale; others are free."""
         partition = self.raw if raw and self.raw is not None else self.partition
         if self.device is Device.CPU:
@@ -181,7 +182,7 @@ class State:
         partition = Partition(component.here() for component in self.partition)
         return State(self.variables, partition, self.relations)
 
-    def single(self, name: str, sign: int) -> Bound:
+    def single(self, name: Variable, sign: int) -> Bound:
         """Return the bound of ±x."""
         component = self.partition.get(name)
         if component is None:
@@ -189,7 +190,7 @@ class State:
         end = 2 * component.index[name] + (sign < 0)
         return component.bound(end, end ^ 1) / 2
 
-    def pair(self, x: str, x_sign: int, y: str, y_sign: int) -> Bound:
+    def pair(self, x: Variable, x_sign: int, y: Variable, y_sign: int) -> Bound:
         """Return the bound of ±x ±y, two variables."""
         component = self.partition.get(x)
         if component is not None and y in component.index:
@@ -240,7 +241,7 @@ class State:
             )
         return total
 
-    def _partner(self, x: str, terms: Mapping[str, Fraction]) -> str:
+    def _partner(self, x: Variable, terms: Mapping[Variable, Fraction]) -> Variable:
         """Return the other term to take with x: one of its component before others, a large one."""
         component = self.partition.get(x)
         near = component.index if component else ()
@@ -275,7 +276,7 @@ class State:
         greatest = self.upper(wanted.terms)
         return greatest < wanted.bound if wanted.is_strict else greatest <= wanted.bound
 
-    def to_box(self) -> dict[str, Bounds]:
+    def to_box(self) -> dict[Variable, Bounds]:
         """Return the bounds of every variable that has some."""
         found = {
             name: self.bound(Linear(((name, Fraction(1)),))) for name in self.partition.names()
@@ -303,8 +304,8 @@ def _sign(value: Fraction) -> int:
     return 1 if value > 0 else -1
 
 
-def unknown(name: str, variables: Mapping[str, bool]) -> SourceError:
+def unknown(name: Variable, variables: Mapping[Variable, bool]) -> SourceError:
     """Return the error for a variable that there is not."""
-    some = ", ".join(list(variables)[:8]) + (", ..." if len(variables) > 8 else "")
+    some = ", ".join(map(str, list(variables)[:8])) + (", ..." if len(variables) > 8 else "")
     note = f"the variables are {some}" if variables else "there are no variables"
     return SourceError(None, "algebra/unknown-variable", f"there is no variable {name!r}", note)

@@ -16,7 +16,16 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, row_of
+from kleene.algebra.linear import (
+    Bound,
+    Constraint,
+    Edge,
+    Linear,
+    Row,
+    Step,
+    Variable,
+    row_of,
+)
 from kleene.algebra.mutable_state import MutableState
 from kleene.algebra.partition import Component, UnionFind
 from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
@@ -24,7 +33,9 @@ from kleene.base.errors import SourceError
 from kleene.kernels.minplus import cell
 from kleene.kernels.minplus.cpu import entry_points
 
-Fact = tuple[tuple[tuple[str, int], ...], Bound]  # one or two variables with signs, and the bound
+Fact = tuple[
+    tuple[tuple[Variable, int], ...], Bound
+]  # one or two variables with signs, and the bound
 
 
 class TransferFunctions(MutableState):
@@ -107,7 +118,7 @@ class TransferFunctions(MutableState):
         elif row.bound < 0 or (row.is_strict and row.bound <= 0):
             self.clear()
 
-    def holds(self, terms: tuple[tuple[str, int], ...]) -> bool:
+    def holds(self, terms: tuple[tuple[Variable, int], ...]) -> bool:
         """Return whether the domain has bounds on such a sum."""
         if len(terms) == 1:
             return True
@@ -117,7 +128,7 @@ class TransferFunctions(MutableState):
         is_sum = a == b
         return abs(a) == abs(b) == 1 and (self.relations is ALL or not is_sum)
 
-    def _refuse(self, terms: Iterable[tuple[str, Any]], what: str) -> None:
+    def _refuse(self, terms: Iterable[tuple[Variable, Any]], what: str) -> None:
         sum_ = " + ".join(f"{factor}*{name}" for name, factor in terms)
         why = f"the domain has no bounds on {sum_}"
         if self.strict:
@@ -161,7 +172,7 @@ class TransferFunctions(MutableState):
             parts.setdefault(groups.find(self._key(fact[0][0][0])), []).append(fact)
         return list(parts.values())
 
-    def _key(self, name: str) -> Any:
+    def _key(self, name: Variable) -> Any:
         component = self.partition.get(name)
         return name if component is None else id(component)
 
@@ -195,7 +206,7 @@ class TransferFunctions(MutableState):
 
     # Assignments
 
-    def assign(self, target: str, value: Linear) -> None:
+    def assign(self, target: Variable, value: Linear) -> None:
         """Set a variable to the value of an expression."""
         step = value.step
         if step is not None and self._step(target, step):
@@ -220,7 +231,7 @@ class TransferFunctions(MutableState):
         self._refuse(terms, f"assignment to {target}")
         return self._approximate(target, Linear(terms, low, high))
 
-    def _step(self, target: str, step: Step) -> bool:
+    def _step(self, target: Variable, step: Step) -> bool:
         """Return whether target := ±y + d, or d, could be done in one component, which is done."""
         source = step.source or target
         component = self.partition.get(source)
@@ -252,7 +263,7 @@ class TransferFunctions(MutableState):
             component.twice = None
         return True
 
-    def _follows(self, target: str, source: str, negate: bool) -> bool:
+    def _follows(self, target: Variable, source: Variable, negate: bool) -> bool:
         """Return whether the domain keeps all relations of ±source + d."""
         if self.relations is ALL:
             return True
@@ -261,7 +272,9 @@ class TransferFunctions(MutableState):
         component = self.partition.get(target)
         return not negate or component is None or len(component.names) == 1
 
-    def _move(self, target: str, source: str, negate: bool, low: Bound, high: Bound) -> None:
+    def _move(
+        self, target: Variable, source: Variable, negate: bool, low: Bound, high: Bound
+    ) -> None:
         component = self.partition.get(source)
         if target != source and (component is None or target not in component.index):
             self.forget(target)
@@ -279,7 +292,7 @@ class TransferFunctions(MutableState):
         dbm.move(m, component.index[target], component.index[source], negate, up, down)
         self.replace(component, m, scale)
 
-    def _approximate(self, target: str, value: Linear) -> None:
+    def _approximate(self, target: Variable, value: Linear) -> None:
         """Bound an expression, and its sums and differences with each variable in it."""
         facts: list[Fact] = []
         for sign, line in ((1, self.above(value)), (-1, self.above(-value))):
@@ -295,7 +308,7 @@ class TransferFunctions(MutableState):
         if not self.is_empty:
             self.impose(facts)
 
-    def become(self, target: str, value: Linear) -> None:
+    def become(self, target: Variable, value: Linear) -> None:
         """Keep the points where the variable may have the value of the expression."""
         if value.spread:
             self._refuse(value.spread, f"value of {target} with intervals as coefficients")
@@ -304,7 +317,7 @@ class TransferFunctions(MutableState):
         self.guard_rows([row_of(line.terms, -line.low) for line in (high, low)])
 
 
-def _ends(component: Component, terms: tuple[tuple[str, int], ...]) -> tuple[int, int]:
+def _ends(component: Component, terms: tuple[tuple[Variable, int], ...]) -> tuple[int, int]:
     """Return the row and column of the bound on ±x or ±x ±y."""
     (x, x_sign), (y, y_sign) = terms[0], terms[-1]
     j = 2 * component.index[x] + (x_sign < 0)

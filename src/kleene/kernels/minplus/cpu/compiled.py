@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from kleene.kernels.compiled import CompilationUnit, noinline, plain
+from kleene.kernels.compiled import (
+    CompilationUnit,
+    EntryPoint,
+    is_interpreting,
+    noinline,
+    plain,
+)
 from kleene.kernels.minplus.layout import infinity, least_bound, lowest
 
 _HERE = Path(__file__).parent
 _UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", rule=plain)
-entry_point, device_function = _UNIT.entry_point, _UNIT.device_function
+device_function = _UNIT.device_function
+P = ParamSpec("P")
+R = TypeVar("R")
 
 __all__ = ["device_function", "entry_point", "inner_of", "noinline", "outer_of"]
+
+
+class _Replaced(EntryPoint[P, R]):
+    """An entry point that gives its name in its module to Numba's own object, once that is there.
+
+    To ask at every call whether to run as plain Python takes 0.3 µs, a third of what the operations
+    on few variables take.
+    """
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the function returns."""
+        if not is_interpreting():
+            self.py_func.__globals__[self.py_func.__name__] = self.dispatcher
+        return super().__call__(*args, **kwargs)
+
+
+def entry_point(function: Callable[P, R]) -> EntryPoint[P, R]:
+    """Return a function that Python calls."""
+    return _Replaced(function, _UNIT)
 
 
 _WIDER = {"int16": ("int32", "int64"), "int32": ("int64",)}
