@@ -26,7 +26,7 @@ import kleene
 from kleene.analyses.points_to import PointsTo
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
 from kleene.analyses.points_to.library import builtin
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
@@ -41,7 +41,7 @@ CONSTRAINTS = "kleene.analyses.points_to.constraints"
 WRAPPERS = "kleene.analyses.points_to.constraints.heap.find_wrappers"
 
 
-def _any_callee(_sheet: PointerBuilder, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
+def _any_callee(_builder: PointerBuilder, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
     return callee
 
 
@@ -75,11 +75,13 @@ TABLES = {  # of these SVF loses the contents, or some of them: see `svf`
 OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     PLAIN_WRAPPERS: lambda: patch(WRAPPERS, _none_found),
     "a call reaches functions of any number of arguments": lambda: patch.object(
-        PointerBuilder, "called", _any_callee
+        PointerBuilder, "callable_with", _any_callee
     ),
     "integers hold no addresses": lambda: patch.object(Columns, "_is_wide", _pointers_alone),
-    "a move by an unknown amount stays": lambda: patch.object(PointerBuilder, "anywhere", _stay),
-    "structs and memory are not copied": lambda: patch.object(Memory, "copy", _nothing),
+    "a move by an unknown amount stays": lambda: patch.object(
+        PointerBuilder, "unknown_offset", _stay
+    ),
+    "structs and memory are not copied": lambda: patch.object(MemoryAccesses, "copy", _nothing),
     "calls through pointers do nothing": lambda: patch(
         f"{CONSTRAINTS}.generate_indirect", _nothing
     ),

@@ -17,7 +17,7 @@ _LIBRARYS_OWN = (  # storage that the trace does not see being made
     AllocationKind.STATIC,
     AllocationKind.COMMAND_LINE,
     AllocationKind.VARIADIC,
-    AllocationKind.EXCEPTION,  # a landing pad gets its header, which the library keeps
+    AllocationKind.EXCEPTION,  # a image pad gets its header, which the library keeps
 )
 
 
@@ -33,9 +33,9 @@ def made_by(program: Program, system: ConstraintSystem) -> tuple[np.ndarray, np.
 
 
 def _stands_for(start: np.ndarray, stride: np.ndarray, byte: int) -> np.ndarray:
-    """Return which places of an allocation stand for a byte; an exact one leaves no other.
+    """Return which locations of an allocation stand for a byte; an exact one leaves no other.
 
-    Of arrays in arrays more is taken to be there than is: a place tells its inner stride alone.
+    Of arrays in arrays more is taken to be there than is: a location tells its inner stride alone.
     """
     exact = (stride == 0) & (start == byte) & (start != UNKNOWN_OFFSET)
     if exact.any():
@@ -50,7 +50,7 @@ class Coverage:
     def __init__(self, program: Program, system: ConstraintSystem, solution: Solution) -> None:
         self.program, self.system, self.solution = program, system, solution
         self.of = cache(lambda node: frozenset(solution.of(node).tolist()))
-        self.places_at = cache(self._places_at)
+        self.locations_at = cache(self._locations_at)
         table = system.allocations
         self.allocations: dict[tuple[int, int], list[int]] = {}
         for row, key in enumerate(zip(table.kind.tolist(), table.site.tolist(), strict=True)):
@@ -94,25 +94,25 @@ class Coverage:
     def _holds(self, node: int, fact: np.void) -> bool:
         return any(self._reaches(node, fact[side]) for side in ("at", "or_at"))
 
-    def _reaches(self, node: int, place: np.void) -> bool:
-        kind, site, byte = place.tolist()
+    def _reaches(self, node: int, location: np.void) -> bool:
+        kind, site, byte = location.tolist()
         if kind == NOTHING:
             return False
         if kind == NOWHERE:
             return bool(self.solution.unknown[node] or self.of(node) & self.elsewhere)
-        return bool(self.of(node) & self.places_at(kind, site, byte))
+        return bool(self.of(node) & self.locations_at(kind, site, byte))
 
-    def _places_at(self, kind: int, site: int, byte: int) -> frozenset[int]:
-        """Return the places that stand for a byte of what a site makes.
+    def _locations_at(self, kind: int, site: int, byte: int) -> frozenset[int]:
+        """Return the locations that stand for a byte of what a site makes.
 
-        One past the end of an array is also the place of its other elements: a pointer that walks
+        One past the end of an array is also where its other elements are: a pointer that walks
         there keeps it, and nothing can be read before it has walked back.
         """
-        offsets, places = self.system.problem.allocation_offsets, self.system.locations
+        offsets, locations = self.system.problem.allocation_offsets, self.system.locations
         found: set[int] = set()
         for allocation in self.allocations.get((kind, site), ()):
             rows = np.arange(offsets[allocation], offsets[allocation + 1])
-            start, stride = places.byte[rows], places.stride[rows]
+            start, stride = locations.byte[rows], locations.stride[rows]
             is_there = _stands_for(start, stride, byte) | (start == UNKNOWN_OFFSET)
             for step in np.unique(stride[stride > 0]).tolist():
                 is_there |= _stands_for(start, stride, byte - step) & (stride == step)
@@ -138,7 +138,7 @@ class Coverage:
 
     def _has_escaped(self, function: int) -> bool:
         """Return whether a function (a value) is known outside: who calls there may call it."""
-        objects = self.places_at(AllocationKind.FUNCTION, function, 0)
+        objects = self.locations_at(AllocationKind.FUNCTION, function, 0)
         return any(self.solution.escaped[o] for o in objects)
 
     def _targets(self, rules: np.ndarray) -> set[int]:
@@ -168,7 +168,7 @@ class Coverage:
         program, found = self.program, set()
         todo = [int(program.globals.initializer[variable])]
         while todo:
-            kind, row = program.locate(todo.pop())
+            kind, row = program.add_location(todo.pop())
             if kind == ValueKind.GLOBAL:
                 found.add(row)
             elif kind == ValueKind.CONSTANT:

@@ -1,7 +1,7 @@
-"""Types written as nested tuples, and what C says of them: a judge of shapes and moves.
+"""Types written as nested tuples, and what C says of them: a judge of layouts and edges.
 
 A type is a word (`char`, `int`, `ptr`, `wide`), `("array", count, element)`, `("struct", fields)`,
-`("packed", fields)` or `("union", members)`. Nothing here knows how shapes are built, except that a
+`("packed", fields)` or `("union", members)`. Nothing here knows how layouts are made, but that a
 union's members are not told apart: up to 256 bytes it has something every 4 bytes, else every 8.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.images import Layout
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.images import LocationTable
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.ir.builder.types import Symbols, TypeMaker
 
 DATA_LAYOUT = "e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -65,9 +65,9 @@ class Memory:
         words = types.array(size(tree) // 8, types.integer(64))  # storage of the right size
         return types.fill(types.named(f"union.u{self._n_unions}"), [words])
 
-    def shapes(self) -> Shapes:
-        """Return where to ask for shapes; no more types after this."""
-        return Shapes(self.types.table(DATA_LAYOUT), self._symbols.table())
+    def layouts(self) -> Layouts:
+        """Return where to ask for layouts; no more types after this."""
+        return Layouts(self.types.table(DATA_LAYOUT), self._symbols.table())
 
 
 def align(tree: Tree) -> int:
@@ -164,10 +164,10 @@ def trees(max_leaves: int = 8) -> st.SearchStrategy[Tree]:
     return st.recursive(st.sampled_from(sorted(SCALARS)), extend, max_leaves=max_leaves)
 
 
-def landings(layout: Layout, shape: int, place: int, move: int) -> set[int]:
-    """Return the places that a move takes a place of a shape to."""
-    row = int(layout.image_rows[move * len(layout.n_places) + shape])
+def images(table: LocationTable, layout: int, location: int, edge: int) -> set[int]:
+    """Return the locations that a edge takes a location of a layout to."""
+    row = int(table.image_rows[edge * len(table.n_locations) + layout])
     if row < 0:
-        return set(range(int(layout.n_places[shape])))
-    low, high = layout.image_offsets[row + place : row + place + 2].tolist()
-    return set(layout.images[low:high].tolist())
+        return set(range(int(table.n_locations[layout])))
+    low, high = table.image_offsets[row + location : row + location + 2].tolist()
+    return set(table.images[low:high].tolist())

@@ -35,27 +35,27 @@ class OracleAnswer:
 
     def contents(self, name: str, byte: int = 0) -> int:
         """Return the contents node of a global variable at a byte."""
-        places, allocations = self.system.locations, self.system.allocations
+        locations, allocations = self.system.locations, self.system.allocations
         site = self.value(name)
-        for place in range(len(places)):
-            row = places.allocation[place]
+        for location in range(len(locations)):
+            row = locations.allocation[location]
             is_ours = allocations.kind[row] == AllocationKind.GLOBAL
-            if is_ours and allocations.site[row] == site and places.byte[place] == byte:
-                return int(self.system.problem.contents[place])
-        raise AssertionError(f"{name} has no place at byte {byte}")
+            if is_ours and allocations.site[row] == site and locations.byte[location] == byte:
+                return int(self.system.problem.contents[location])
+        raise AssertionError(f"{name} has no location at byte {byte}")
 
     def named(self, node: int) -> set[str]:
         """Return the names of what a node may hold; `?` for what the outside has."""
         if node == NONE:
             return set()
-        names = {self.name(int(place)) for place in self.solution.of(node)}
+        names = {self.name(int(location)) for location in self.solution.of(node)}
         return names | ({"?"} if self.solution.unknown[node] else set())
 
-    def name(self, place: int) -> str:
-        """Return the name of a place: whose it is, and its byte if that is not 0."""
-        byte = int(self.system.locations.byte[place])
+    def name(self, location: int) -> str:
+        """Return the name of a location: whose it is, and its byte if that is not 0."""
+        byte = int(self.system.locations.byte[location])
         where = {0: "", UNKNOWN_OFFSET: "+?"}.get(byte, f"+{byte}")
-        return self.allocation(int(self.system.locations.allocation[place])) + where
+        return self.allocation(int(self.system.locations.allocation[location])) + where
 
     def allocation(self, row: int) -> str:
         """Return the name of an allocation."""
@@ -89,8 +89,8 @@ class OracleAnswer:
             origin = int(self.system.origins.call[call])
             row = self.program.instruction_function[origin] if origin >= 0 else -1
             if row >= 0 and self.program.functions[int(row)].name == caller:
-                place = int(problem.function_object[function])
-                found.add(self.name(place))
+                location = int(problem.function_object[function])
+                found.add(self.name(location))
         return found
 
 

@@ -313,14 +313,14 @@ def test_main_gets_a_command_line(museum: OracleAnswer) -> None:
 
 
 CXX = r"""
-struct Shape { virtual int *area() = 0; virtual ~Shape() {} };
+struct ObjectLayout { virtual int *area() = 0; virtual ~ObjectLayout() {} };
 int a, b, thrown;
-struct Square : Shape { int *area() override { return &a; } };
-struct Circle : Shape { int *r; int *area() override { return r; } };
+struct Square : ObjectLayout { int *area() override { return &a; } };
+struct Circle : ObjectLayout { int *r; int *area() override { return r; } };
 struct Left { int *x; virtual void left() {} };
 struct Right { int *y; virtual int *right() { return y; } };
 struct Both : Left, Right { int *right() override { return x; } };
-Shape *square, *circle;
+ObjectLayout *square, *circle;
 int *area, *caught, *from_right;
 Right *right;
 void fail() { throw &thrown; }

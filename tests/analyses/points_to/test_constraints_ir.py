@@ -63,7 +63,7 @@ def test_wide_integers_are_copied_piece_by_piece(tmp_path: Path) -> None:
     assert found.holds("other", 8) == {"a", "b"}
 
 
-def test_an_access_that_may_be_askew_is_to_all_places(tmp_path: Path) -> None:
+def test_a_misaligned_access_is_to_all_locations(tmp_path: Path) -> None:
     found = main_of(
         tmp_path,
         """
@@ -90,8 +90,8 @@ def test_numbers_that_are_only_compared_have_no_set(tmp_path: Path) -> None:
     names = ["x", "y", "z"]
     function = found.program.functions["main"]
     values = {i.name: i.id for i in function.instructions if i.name in names}
-    tracked = [name for name in names if found.system.may_hold_pointer[values[name]]]
-    assert tracked == ["z"]
+    pointer_typed = [name for name in names if found.system.may_hold_pointer[values[name]]]
+    assert pointer_typed == ["z"]
     assert found.holds("q") == {"a"}
 
 

@@ -1,4 +1,4 @@
-"""May and must alias: places, access sizes, storage that exists once; and the laws between them."""
+"""May and must alias: locations, access sizes, storage that exists once; and their laws."""
 
 from __future__ import annotations
 
@@ -110,9 +110,9 @@ def test_a_global_of_each_thread_is_many(tmp_path: Path) -> None:
     assert not result.must_alias("p", "p")
 
 
-def geometry_of(places: list[tuple[int, int, int]]) -> Geometry:
-    """The geometry of one piece of storage with these places: byte, reach, stride."""
-    byte, reach, stride = (np.array(column) for column in zip(*places, strict=True))
+def geometry_of(locations: list[tuple[int, int, int]]) -> Geometry:
+    """The geometry of one piece of storage with these locations: byte, reach, stride."""
+    byte, reach, stride = (np.array(column) for column in zip(*locations, strict=True))
     table = SimpleNamespace(
         allocation=np.zeros(len(byte), np.int32), byte=byte, n_bytes=reach, stride=stride
     )
@@ -120,8 +120,8 @@ def geometry_of(places: list[tuple[int, int, int]]) -> Geometry:
     return Geometry(SimpleNamespace(locations=table, problem=problem))  # type: ignore[arg-type]
 
 
-def addresses(place: tuple[int, int, int], end: int, storage: range) -> set[int]:
-    byte, _, stride = place
+def addresses(location: tuple[int, int, int], end: int, storage: range) -> set[int]:
+    byte, _, stride = location
     if byte == UNKNOWN_OFFSET:
         return set(storage)
     return {byte} if not stride else set(range(byte, end, stride))
@@ -129,24 +129,24 @@ def addresses(place: tuple[int, int, int], end: int, storage: range) -> set[int]
 
 @given(data=st.data())
 def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> None:
-    """Storage: fields, an array of elements with fields, fields; every address has one place."""
+    """Storage: fields, an array of elements with fields, fields; every address has one location."""
     before = data.draw(st.integers(0, 2)) * 4
     step = data.draw(st.sampled_from([1, 2, 4, 8]))
     count = data.draw(st.integers(2, 4))
     fields = sorted(data.draw(st.sets(st.integers(0, step - 1), min_size=1)))
     end = before + step * count
-    places = [(byte, 4, 0) for byte in range(0, before, 4)]
+    locations = [(byte, 4, 0) for byte in range(0, before, 4)]
     rows = [(before + step + f, 1, step) for f in fields]
-    places += [(before + f, 1, 0) for f in fields] + rows + [(end, 4, 0), (end + 4, 0, 0)]
-    places.append((UNKNOWN_OFFSET, 0, 0))
-    geometry = geometry_of(places)
-    left, right = (data.draw(st.integers(0, len(places) - 1)) for _ in range(2))
+    locations += [(before + f, 1, 0) for f in fields] + rows + [(end, 4, 0), (end + 4, 0, 0)]
+    locations.append((UNKNOWN_OFFSET, 0, 0))
+    geometry = geometry_of(locations)
+    left, right = (data.draw(st.integers(0, len(locations) - 1)) for _ in range(2))
     left_bytes, right_bytes = (data.draw(st.integers(1, 9)) for _ in range(2))
     storage = range(end + 5)
     touches = any(
         a < b + right_bytes and b < a + left_bytes
-        for a in addresses(places[left], end, storage)
-        for b in addresses(places[right], end, storage)
+        for a in addresses(locations[left], end, storage)
+        for b in addresses(locations[right], end, storage)
     )
     found, turned = geometry.meet(
         *(np.array(column) for column in zip(
@@ -156,6 +156,6 @@ def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> 
     ).tolist()  # fmt: skip
     assert found or not touches
     assert found == turned
-    both_rows = bool(places[left][2] and places[right][2])
+    both_rows = bool(locations[left][2] and locations[right][2])
     if not both_rows:
-        assert found == touches or UNKNOWN_OFFSET in (places[left][0], places[right][0])
+        assert found == touches or UNKNOWN_OFFSET in (locations[left][0], locations[right][0])

@@ -1,19 +1,4 @@
-"""How storage of each type is cut into places: the shapes of allocations.
-
-A shape is described by *starts* and *arrays*. A start is a byte at which something begins: a scalar
-field, or a cell of storage whose type is not known. An array says that what lies in its first
-element lies in its other elements too, so starts are listed for first elements only. Each array
-around a start that has more than one element doubles the start's places: one in the first element
-(exact), one in the others (repeating). All places of a start contain the same.
-
-- Arrays of arrays are one array of the innermost elements.
-- Unions, and storage of unknown type, have cells: exact ones up to some size, then an array of
-  8-byte cells.
-- Storage of unknown size ends with an array without end. That is the storage itself, a struct's
-  last array if it has one element or none (the ways to write a flexible array member), or cells.
-- Every byte belongs to a start. A pointer to a byte at which nothing begins is one to the place
-  around it and to the blur.
-"""
+"""The layouts of a program's allocations, each distinct one once."""
 
 from __future__ import annotations
 
@@ -22,58 +7,60 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.points_to.images import Layout, lay_out
+from kleene.analyses.points_to.images import LocationTable, location_table
 from kleene.analyses.points_to.object_layout import (
     CELL,
     RAW_BYTES,
     SIZED_RAW_BYTES,
     UNBOUNDED,
-    Cutter,
+    Field,
     Listed,
-    Shape,
-    Spot,
-    Start,
+    ObjectLayout,
+    Position,
+    TypeLayouts,
     add_raw,
     raw,
 )
-from kleene.analyses.points_to.offset_edges import Moves
+from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import I32
 from kleene.ir.codes import TypeKind
 from kleene.ir.tables import Strings, Types
 
 
-class Shapes:
-    """Collects the shapes of a program, each distinct one once; ids are dense."""
+class Layouts:
+    """Numbers layouts as they are asked for, by type, size or use; ids are dense."""
 
     def __init__(self, types: Types, strings: Strings) -> None:
         self.types = Listed(types)
-        self._cutter = Cutter(self.types, strings)
+        self._type_layouts = TypeLayouts(self.types, strings)
         self._ids: dict[tuple[object, ...], int] = {}
-        self._shapes: list[Shape] = []
+        self._layouts: list[ObjectLayout] = []
 
     @cached_property
     def innermost(self) -> I32:
         """For each type, what it is an array of, at any depth; or itself."""
         types = range(len(self.types.kind))
-        return np.array([self._cutter.flattened(type_id)[0] for type_id in types], np.int32)
+        return np.array([self._type_layouts.flattened(type_id)[0] for type_id in types], np.int32)
 
     def plain(self, type_id: int) -> int:
-        """Return the shape of storage of exactly this type; without a size it is raw."""
+        """Return the layout of storage of exactly this type; without a size it is raw."""
         return self._typed("plain", type_id, unroll=False)
 
     def unrolled(self, type_id: int) -> int:
-        """Return the shape of storage of this type with arrays element by element."""
+        """Return the layout of storage of this type with arrays element by element."""
         return self._typed("unrolled", type_id, unroll=True)
 
     def repeated(self, type_id: int) -> int:
-        """Return the shape of an unknown number of elements of this type."""
+        """Return the layout of an unknown number of elements of this type."""
         if self.types.size[type_id] <= 0 and self.types.kind[type_id] != TypeKind.ARRAY:
             return self.raw(-1)
         key = ("repeated", type_id)
-        return self._ids[key] if key in self._ids else self._put(key, self._cutter.many(type_id))
+        if key in self._ids:
+            return self._ids[key]
+        return self._put(key, self._type_layouts.many(type_id))
 
     def raw(self, n_bytes: int, offsets: Sequence[int] = ()) -> int:
-        """Return the shape of storage of unknown type: cells, and places at `offsets` too.
+        """Return the layout of storage of unknown type: cells, and fields at `offsets` too.
 
         `n_bytes` is -1 where the size is not known.
         """
@@ -85,10 +72,10 @@ class Shapes:
         return self._ids[key] if key in self._ids else self._put(key, raw(end, inside))
 
     def merged(self, type_ids: Sequence[int], offsets: Sequence[int], n_bytes: int) -> int:
-        """Return the shape of heap storage that is used as each of the types, and at `offsets`.
+        """Return the layout of heap storage that is used as each of the types, and at `offsets`.
 
-        The first type that has a place wherever the others have one speaks for all; where none
-        does, storage is raw, with places at all their starts.
+        The first type that has a field wherever the others have one is taken for all; where none
+        has, storage is of unknown type, with fields where any of them has one.
         """
         wanted = sorted(set(type_ids), key=lambda t: (-self.types.size[t], t))
         sized = [t for t in wanted if self.types.size[t] > 0]
@@ -97,45 +84,45 @@ class Shapes:
             self._ids[key] = self._merge(sized, offsets, n_bytes)
         return self._ids[key]
 
-    def starts_of(self, type_ids: Iterable[int], offsets: Iterable[int] = ()) -> list[int]:
-        """Return the bytes at which the types, or the code, have something."""
+    def field_bytes_of(self, type_ids: Iterable[int], offsets: Iterable[int] = ()) -> list[int]:
+        """Return the bytes at which the types have fields, and `offsets`."""
         found = {offset for offset in offsets if offset >= 0}
         for type_id in type_ids:
-            shape = self._shapes[self.plain(type_id)]
-            found |= {start.byte for start in shape.starts}
+            layout = self._layouts[self.plain(type_id)]
+            found |= {field.byte for field in layout.fields}
         return sorted(found)
 
     def cells(self) -> int:
-        """Return the shape of one place that repeats every 8 bytes."""
+        """Return the layout of an endless array of 8-byte cells."""
         key = ("cells",)
         if key in self._ids:
             return self._ids[key]
-        shape = Shape(UNBOUNDED)
-        shape.fold_cells(0, UNBOUNDED, -1)
-        return self._put(key, shape)
+        layout = ObjectLayout(UNBOUNDED)
+        layout.fold_cells(0, UNBOUNDED, -1)
+        return self._put(key, layout)
 
     def function(self, n_arguments: int) -> int:
-        """Return the shape of a function (-1: of variable arguments): one place, no contents."""
+        """Return the layout of a function (-1: of variable arguments): one field, no contents."""
         key = ("function", n_arguments)
         if key in self._ids:
             return self._ids[key]
-        shape = Shape(1, [], [Start(0, 1, -1)], has_contents=False, n_arguments=n_arguments)
-        return self._put(key, shape)
+        layout = ObjectLayout(1, [], [Field(0, 1, -1)], has_contents=False, n_arguments=n_arguments)
+        return self._put(key, layout)
 
     def finish(
-        self, moves: Moves, *, only: Iterable[int] | None = None, has_unknown: bool = True
-    ) -> Layout:
-        """Return all shapes, or only these, as arrays, with what each move does in each.
+        self, edges: OffsetEdges, *, only: Iterable[int] | None = None, has_unknown: bool = True
+    ) -> LocationTable:
+        """Return the locations of all layouts, or of `only` these, and the images under edges.
 
-        `has_unknown` says that the program also moves pointers by `ANY`: then a shape has a blur
-        even if no move of `moves` needs it.
+        `has_unknown` says that the program also has offsets of `ANY` amount: then a layout has a
+        location with unknown offset even if no image needs it.
         """
-        shapes = self._shapes if only is None else [self._shapes[shape] for shape in only]
-        return lay_out(shapes, moves, has_unknown)
+        layouts = self._layouts if only is None else [self._layouts[layout] for layout in only]
+        return location_table(layouts, edges, has_unknown)
 
-    def _put(self, key: tuple[object, ...], shape: Shape) -> int:
-        self._ids[key] = len(self._shapes)
-        self._shapes.append(shape)
+    def _put(self, key: tuple[object, ...], layout: ObjectLayout) -> int:
+        self._ids[key] = len(self._layouts)
+        self._layouts.append(layout)
         return self._ids[key]
 
     def _typed(self, word: str, type_id: int, *, unroll: bool) -> int:
@@ -148,26 +135,26 @@ class Shapes:
         if n_bytes == 0:  # `extern T a[]`, whose end is elsewhere
             is_array = self.types.kind[type_id] == TypeKind.ARRAY
             return self.repeated(type_id) if is_array else self.raw(1)
-        return self._put(key, self._cutter.one(type_id, unroll=unroll))
+        return self._put(key, self._type_layouts.one(type_id, unroll=unroll))
 
     def _merge(self, type_ids: list[int], offsets: Iterable[int], n_bytes: int) -> int:
         if not type_ids:
             return self.raw(n_bytes, sorted(offsets))
         for type_id in type_ids:
-            if self._speaks_for(type_id, type_ids, offsets):
+            if self._has_fields_of(type_id, type_ids, offsets):
                 return self._as_heap(type_id, n_bytes)
-        found = self.starts_of(type_ids, offsets)
+        found = self.field_bytes_of(type_ids, offsets)
         return self.raw(n_bytes, found)
 
-    def _speaks_for(self, type_id: int, others: Iterable[int], offsets: Iterable[int]) -> bool:
-        """Return whether a type has what the other types have, and places at `offsets`."""
-        shape = self._shapes[self.plain(type_id)]
-        own = shape.outline()
-        outlines = (self._shapes[self.plain(other)].outline() for other in others)
-        return all(o <= own for o in outlines) and all(shape.has_start(o) for o in offsets)
+    def _has_fields_of(self, type_id: int, others: Iterable[int], offsets: Iterable[int]) -> bool:
+        """Return whether a type has the fields of the other types, and fields at `offsets`."""
+        layout = self._layouts[self.plain(type_id)]
+        own = layout.outline()
+        outlines = (self._layouts[self.plain(other)].outline() for other in others)
+        return all(o <= own for o in outlines) and all(layout.has_field(o) for o in offsets)
 
     def _as_heap(self, type_id: int, n_bytes: int) -> int:
-        """Return the shape of `n_bytes` (-1: unknown) of storage that holds this type."""
+        """Return the layout of `n_bytes` (-1: unknown) of storage that holds this type."""
         size = self.types.size[type_id]
         if n_bytes == size:
             return self.plain(type_id)
@@ -177,8 +164,8 @@ class Shapes:
         if key in self._ids:
             return self._ids[key]
         if n_bytes < size:
-            return self.raw(n_bytes, self.starts_of([type_id]))
-        shape = Shape(n_bytes)
-        self._cutter.cut(shape, type_id, Spot())
-        add_raw(shape, size, n_bytes)
-        return self._put(key, shape)
+            return self.raw(n_bytes, self.field_bytes_of([type_id]))
+        layout = ObjectLayout(n_bytes)
+        self._type_layouts.add_type(layout, type_id, Position())
+        add_raw(layout, size, n_bytes)
+        return self._put(key, layout)

@@ -1,25 +1,26 @@
-"""The memory of a program as objects, and what its code says about them: before any solving.
+"""The memory of a C program as objects, and its constraint system: before any solving.
 
-**Memory.** An *allocation* is a piece of storage that the program makes at one place of its text: a
-global, a function, a local variable, all storage that one call of an allocator returns. Its *shape*
-cuts it into *places*, and each place is one object of the inclusion problem:
+**Memory.** An *allocation* is all storage that is made at one point of the program's text: a
+global, a function, a local variable, what one call of an allocator returns. Its *layout* divides it
+into *abstract locations* (`object_layout`, `images`), and each is one object of the inclusion
+problem:
 
-- An exact place stands for one address: a byte offset from the start. Fields of structs are exact,
-  nested ones too; a union has a place every few bytes.
-- An array has its first element's places, exact, and once more the same places for all its other
-  elements. What they contain is one: a place of the first element and that of the others share
-  their contents node. So an array is one element, while a pointer to its start is not a pointer
-  somewhere into it (structs that start with an array would lose their fields otherwise).
-- A *blur* is a byte at which nothing begins: the inside of some place, nobody knows which. It
-  contains nothing itself. Whoever points inside a place holds that place and the blur, and every
-  move from the blur leads everywhere in the allocation.
+- An exact location stands for one address: a byte offset from the start. Fields of structs are
+  exact, nested ones too; a union has one every few bytes.
+- An array has the locations of its first element, exact, and the same locations once more for all
+  its other elements. Their contents are one: a location of the first element and that of the others
+  share their contents node. So an array is one element, while a pointer to its start is not a
+  pointer somewhere into it (structs that start with an array would lose their fields otherwise).
+- The location with *unknown offset* stands for every byte at which no field begins. It has no
+  contents. A pointer to the inside of a field holds that field and the unknown offset, and every
+  offset edge leads from there everywhere in the allocation.
 
-Invariant: at a run, a pointer that holds the address of byte b of the allocation is covered by the
-place of b, or by the blur. A pointer in memory is kept at the place of its first byte.
+Invariant: at run time, a pointer to byte b of the allocation is covered by the location of b, or by
+the unknown offset. A pointer in memory is kept at the location of its first byte.
 
 **Nodes** of the problem: a value of the program is the node of the same number; then come the
 results of functions and helpers, as they are asked for, and behind all of these the contents of
-places, allocation by allocation.
+locations, allocation by allocation.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ UNKNOWN_OFFSET = -1  # in `Locations.byte`
 
 
 class AllocationKind(IntEnum):
-    """Who made a piece of storage; `Allocations.site` says where."""
+    """What made an allocation; `Allocations.site` says where."""
 
     GLOBAL = 0  # site: the global's value
     FUNCTION = 1  # site: the function's value
@@ -54,7 +55,7 @@ class AllocationKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocations(Table):
-    """Every piece of storage; its objects are consecutive, as `Problem.allocation_offsets` says."""
+    """Every allocation; its objects are consecutive, as `Problem.allocation_offsets` says."""
 
     kind: U8
     site: I32  # value of the program, -1 where there is none
@@ -66,12 +67,12 @@ class Allocations(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Locations(Table):
-    """Every object of the problem: a place of an allocation."""
+    """Every object of the problem: an abstract location of an allocation."""
 
     allocation: I32
     byte: I64  # its offset; of one that repeats, that of its second element; or UNKNOWN_OFFSET
-    n_bytes: I32  # how far the place reaches
-    stride: I32  # 0 for an exact place: it stands for one address
+    n_bytes: I32  # its size; 0 for the end and the unknown offset
+    stride: I32  # 0 for an exact location: it stands for one address
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class External:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstraintSystem:
-    """What a program says about its pointers."""
+    """The constraints on the pointers of a program, and what the numbers in them stand for."""
 
     problem: Problem
     allocations: Allocations

@@ -1,9 +1,32 @@
-"""Storage cut into places: arrays and starts. `shapes` says what they mean."""
+"""How an allocation is divided into fields and arrays.
+
+A *field* is a byte range in which one thing lies: a scalar of a struct, or a cell of storage whose
+type is not known. An *array* says that what lies in its first element lies in its other elements
+too, so fields are listed for first elements only. Each array of more than one element around a
+field doubles the field's abstract locations: one in the first element (exact), one in the others.
+All locations of a field have the same contents.
+
+    struct { int n; struct { char *k, *v; } slot[3]; }       56 bytes on x86-64
+
+    byte     0        8        16       24       32       40       48
+             n  pad   k        v        k        v        k        v
+    fields   n at 0 (8 bytes, with its padding), k at 8, v at 16
+    arrays   begin 8, stride 16, count 3, around k and v
+
+- Arrays of arrays are one array of the innermost elements.
+- Unions, and storage of unknown type, have cells: exact ones up to some size, then an array of
+  8-byte cells.
+- Storage of unknown size ends with an array without end. That is the storage itself, a struct's
+  last array if it has one element or none (the ways to write a flexible array member), or cells.
+- Every byte belongs to a field. A pointer to a byte inside a field is one to that field, and one
+  with unknown offset.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,30 +39,30 @@ CELL = 8  # bytes of a pointer, and of a cell in storage of unknown type
 RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
 SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
 
-NOT_CALLED, ANY_NUMBER = -2, -1  # in `Shape.n_arguments`
+NOT_CALLED, ANY_NUMBER = -2, -1  # in `ObjectLayout.n_arguments`
 
 
-class Hold(IntEnum):
-    """What does not lead a pointer out of an array."""
+class Confines(IntEnum):
+    """What stays inside an array: the arithmetic that leads no pointer out of it."""
 
-    NOTHING = 0  # bytes that a walk over the bytes of an object around them goes through
-    INDICES = 1  # cells
+    NOTHING = 0  # bytes that a walk over the bytes of a larger object passes through
+    INDICES = 1  # an array of cells, of which the source may know nothing
     CONSTANTS = 2  # indices and constants: an array of the source
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Elements that share their starts."""
+    """Elements that share their fields."""
 
-    start: int  # byte of the first element, in the first element of the array around
+    begin: int  # byte of the first element, in the first element of the array around
     stride: int  # bytes of an element
     count: int  # elements, or UNBOUNDED
     parent: int  # row of the array around, or -1
-    hold: Hold
+    confines: Confines
 
 
-class Start(NamedTuple):
-    """A byte where something begins."""
+class Field(NamedTuple):
+    """A byte range in which one thing lies."""
 
     byte: int
     n_bytes: int
@@ -47,12 +70,12 @@ class Start(NamedTuple):
 
 
 @dataclass(slots=True)
-class Shape:
-    """One way to cut storage into places; `n_bytes` is UNBOUNDED where it has no known end."""
+class ObjectLayout:
+    """Fields and arrays of one kind of allocation; `n_bytes` may be UNBOUNDED."""
 
     n_bytes: int
-    arrays: list[Array] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=list)
+    arrays: list[Array] = dataclasses.field(default_factory=list)
+    fields: list[Field] = dataclasses.field(default_factory=list)
     has_contents: bool = True
     is_raw: bool = False  # some of it is of unknown type
     n_arguments: int = NOT_CALLED  # that it is called with, or ANY_NUMBER
@@ -64,24 +87,26 @@ class Shape:
             n_around, array = n_around + 1, self.arrays[array].parent
         return n_around
 
-    def add_array(self, start: int, stride: int, count: int, parent: int, hold: Hold) -> int:
+    def add_array(
+        self, begin: int, stride: int, count: int, parent: int, confines: Confines
+    ) -> int:
         """Add an array and return its row."""
-        self.arrays.append(Array(start, stride, count, parent, hold))
+        self.arrays.append(Array(begin, stride, count, parent, confines))
         return len(self.arrays) - 1
 
     def add_cells(self, begin: int, end: int, size: int, array: int) -> None:
-        """Cut the bytes from `begin` to `end` into exact cells."""
+        """Divide the bytes from `begin` to `end` into exact cells."""
         for byte in range(begin, end, size):
-            self.starts.append(Start(byte, min(size, end - byte), array))
+            self.fields.append(Field(byte, min(size, end - byte), array))
 
     def fold_cells(self, begin: int, end: int, parent: int) -> None:
-        """Cut the bytes from `begin` to `end` into an array of cells, each like the others."""
+        """Divide the bytes from `begin` to `end` into an array of cells, each like the others."""
         if end - begin <= CELL:
             self.add_cells(begin, end, CELL, parent)
             return
         count = UNBOUNDED if end == UNBOUNDED else (end - begin) // CELL
-        array = self.add_array(begin, CELL, count, parent, Hold.INDICES)
-        self.starts.append(Start(begin, CELL, array))
+        array = self.add_array(begin, CELL, count, parent, Confines.INDICES)
+        self.fields.append(Field(begin, CELL, array))
         if end != UNBOUNDED:
             self.add_cells(begin + count * CELL, end, CELL, parent)
 
@@ -92,53 +117,53 @@ class Shape:
             found.append(found[array.parent + 1] + (array.count > 1))
         return found
 
-    def all_starts(self) -> list[Start]:
-        """Return the starts in order, such that every byte belongs to one.
+    def all_fields(self) -> list[Field]:
+        """Return the fields in order, such that every byte belongs to one.
 
-        Padding belongs to the start in front of it, or is a start of its own behind an array.
+        Padding belongs to the field in front of it, or is a field of its own behind an array.
         """
         inside: dict[int, list[tuple[int, int, bool]]] = {-1: []}
         for row, array in enumerate(self.arrays):
-            end = min(array.start + array.count * array.stride, self.n_bytes)
-            inside[array.parent].append((array.start, end, False))
+            end = min(array.begin + array.count * array.stride, self.n_bytes)
+            inside[array.parent].append((array.begin, end, False))
             inside[row] = []
-        for start in self.starts:
-            inside[start.array].append((start.byte, start.byte, True))
+        for field in self.fields:
+            inside[field.array].append((field.byte, field.byte, True))
         found = []
         for row, items in inside.items():
-            begin = self.arrays[row].start if row >= 0 else 0
+            begin = self.arrays[row].begin if row >= 0 else 0
             end = begin + self.arrays[row].stride if row >= 0 else self.n_bytes
             bounds = [(begin, begin, False), *sorted(items), (end, end, False)]
-            for (_, byte, is_start), (following, _, _) in pairwise(bounds):
-                if is_start or byte < following:
-                    found.append(Start(byte, following - byte, row))
-        return sorted(found, key=lambda start: start.byte)
+            for (_, byte, is_field), (following, _, _) in pairwise(bounds):
+                if is_field or byte < following:
+                    found.append(Field(byte, following - byte, row))
+        return sorted(found, key=lambda field: field.byte)
 
     def outline(self) -> set[tuple[int, int, int]]:
-        """Return where the starts and arrays are, without what is around them."""
-        starts = {(start.byte, 0, 0) for start in self.starts if start.array < 0}
-        return starts | {(array.start, array.stride, array.count) for array in self.arrays}
+        """Return where the fields and arrays are, without what is around them."""
+        fields = {(field.byte, 0, 0) for field in self.fields if field.array < 0}
+        return fields | {(array.begin, array.stride, array.count) for array in self.arrays}
 
-    def has_start(self, byte: int) -> bool:
+    def has_field(self, byte: int) -> bool:
         """Return whether something begins at `byte`, or it lies outside."""
         if not 0 <= byte < self.n_bytes:
             return True
         for array in self.arrays:
-            if array.start <= byte < array.start + array.count * array.stride:
-                byte -= (byte - array.start) // array.stride * array.stride
-        return any(start.byte == byte for start in self.starts)
+            if array.begin <= byte < array.begin + array.count * array.stride:
+                byte -= (byte - array.begin) // array.stride * array.stride
+        return any(field.byte == byte for field in self.fields)
 
 
-def raw(end: int, offsets: Sequence[int]) -> Shape:
-    """Return storage of unknown type that ends at `end`, with places at `offsets`."""
-    shape = Shape(end)
-    add_raw(shape, 0, end, offsets)
-    return shape
+def raw(end: int, offsets: Sequence[int]) -> ObjectLayout:
+    """Return the layout of storage of unknown type that ends at `end`, with fields at `offsets`."""
+    layout = ObjectLayout(end)
+    add_raw(layout, 0, end, offsets)
+    return layout
 
 
-def add_raw(shape: Shape, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
+def add_raw(layout: ObjectLayout, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
     """Add cells of unknown type: exact at the beginning and at `offsets`, folded behind."""
-    shape.is_raw = True
+    layout.is_raw = True
     limit = begin + (RAW_BYTES if end - begin > SIZED_RAW_BYTES else SIZED_RAW_BYTES)
     exact_end = min(end, limit)
     if offsets and offsets[-1] >= exact_end:
@@ -146,9 +171,9 @@ def add_raw(shape: Shape, begin: int, end: int, offsets: Sequence[int] = ()) -> 
     cells = range(begin, min(end, limit), CELL)
     bytes_ = sorted({*cells, *(offset for offset in offsets if offset >= begin)})
     for byte, following in zip(bytes_, [*bytes_[1:], exact_end], strict=True):
-        shape.starts.append(Start(byte, following - byte, -1))
+        layout.fields.append(Field(byte, following - byte, -1))
     if exact_end < end:
-        shape.fold_cells(exact_end, end, -1)
+        layout.fold_cells(exact_end, end, -1)
 
 
 _UNION_CELL = 4
@@ -157,12 +182,12 @@ _DEEPEST = 6  # arrays in one another; what lies deeper is folded into cells
 _MOST_UNROLLED = 1 << 14  # elements
 
 
-class Spot(NamedTuple):
+class Position(NamedTuple):
     """Where a part of a type lies."""
 
     byte: int = 0
     array: int = -1  # row of the array in whose element it is
-    reach: int = 0  # end of the largest object that a walk by bytes can come from, to here
+    walk_end: int = 0  # of the largest object around that a walk over its bytes comes here from
     unroll: bool = False  # arrays element by element
     open_end: bool = False  # a last array goes on
 
@@ -188,77 +213,79 @@ class Listed:
         return self._field_offset[self._offsets[type_id] : self._offsets[type_id + 1]]
 
 
-class Cutter:
-    """Cuts storage of the types of a program."""
+class TypeLayouts:
+    """Lays out the types of a program."""
 
     def __init__(self, types: Listed, strings: Strings) -> None:
         self._types, self._strings = types, strings
         self._is_union: dict[int, bool] = {}
         self._is_bytes: dict[int, bool] = {}
 
-    def one(self, type_id: int, *, unroll: bool = False) -> Shape:
-        """Return storage of exactly this type, which has a size."""
-        shape = Shape(self._types.size[type_id])
-        self.cut(shape, type_id, Spot(unroll=unroll))
-        return shape
+    def one(self, type_id: int, *, unroll: bool = False) -> ObjectLayout:
+        """Return the layout of exactly this type, which has a size."""
+        layout = ObjectLayout(self._types.size[type_id])
+        self.add_type(layout, type_id, Position(unroll=unroll))
+        return layout
 
-    def many(self, type_id: int) -> Shape:
-        """Return storage of an unknown number of elements of this type."""
-        shape = Shape(UNBOUNDED)
+    def many(self, type_id: int) -> ObjectLayout:
+        """Return the layout of an unknown number of elements of this type."""
+        layout = ObjectLayout(UNBOUNDED)
         element, _ = self.flattened(type_id)
         n_bytes = self._types.size[element]
         if n_bytes <= 0:
-            shape.fold_cells(0, UNBOUNDED, -1)
+            layout.fold_cells(0, UNBOUNDED, -1)
         elif self._is_flexible(element):
-            self.cut(shape, element, Spot(open_end=True))
+            self.add_type(layout, element, Position(open_end=True))
         else:
-            array = shape.add_array(0, n_bytes, UNBOUNDED, -1, Hold.CONSTANTS)
-            self.cut(shape, element, Spot(array=array, reach=UNBOUNDED))
-        return shape
+            array = layout.add_array(0, n_bytes, UNBOUNDED, -1, Confines.CONSTANTS)
+            self.add_type(layout, element, Position(array=array, walk_end=UNBOUNDED))
+        return layout
 
-    def cut(self, shape: Shape, type_id: int, spot: Spot) -> None:
-        """Add the starts and arrays of a type that lies at a spot."""
-        kind, end = self._types.kind[type_id], spot.byte + self._types.size[type_id]
+    def add_type(self, layout: ObjectLayout, type_id: int, position: Position) -> None:
+        """Add the fields and arrays of a type that lies at a position."""
+        kind, end = self._types.kind[type_id], position.byte + self._types.size[type_id]
         if kind == TypeKind.ARRAY:
-            self._cut_array(shape, type_id, spot)
+            self._add_array(layout, type_id, position)
         elif kind != TypeKind.STRUCT:
-            shape.add_cells(spot.byte, end, self._cell_bytes(type_id), spot.array)
-        elif shape.depth(spot.array) >= _DEEPEST:
-            shape.fold_cells(spot.byte, end, spot.array)
+            layout.add_cells(position.byte, end, self._cell_bytes(type_id), position.array)
+        elif layout.depth(position.array) >= _DEEPEST:
+            layout.fold_cells(position.byte, end, position.array)
         elif not self._names_union(type_id):
-            self._cut_struct(shape, type_id, spot)
-        elif end - spot.byte <= _UNION_BYTES:
-            shape.add_cells(spot.byte, end, _UNION_CELL, spot.array)
+            self._add_struct(layout, type_id, position)
+        elif end - position.byte <= _UNION_BYTES:
+            layout.add_cells(position.byte, end, _UNION_CELL, position.array)
         else:
-            shape.fold_cells(spot.byte, end, spot.array)
+            layout.fold_cells(position.byte, end, position.array)
 
-    def _cut_struct(self, shape: Shape, type_id: int, spot: Spot) -> None:
+    def _add_struct(self, layout: ObjectLayout, type_id: int, position: Position) -> None:
         fields = self._types.elements_of(type_id)
         offsets = self._types.field_offsets_of(type_id)
-        reach = max(spot.reach, spot.byte + self._types.size[type_id])
+        walk_end = max(position.walk_end, position.byte + self._types.size[type_id])
         for row, (part, offset) in enumerate(zip(fields, offsets, strict=True)):
-            is_open = spot.open_end and row == len(fields) - 1
-            there = Spot(spot.byte + offset, spot.array, reach, spot.unroll, is_open)
-            self.cut(shape, part, there)
-            if not self._has_bytes_only(part):  # from here on, a walk by bytes comes from a blur
-                reach = 0
+            is_open = position.open_end and row == len(fields) - 1
+            there = Position(
+                position.byte + offset, position.array, walk_end, position.unroll, is_open
+            )
+            self.add_type(layout, part, there)
+            if not self._has_bytes_only(part):  # a walk has passed the inside of a field, and
+                walk_end = 0  # leads everywhere from there
 
-    def _cut_array(self, shape: Shape, type_id: int, spot: Spot) -> None:
+    def _add_array(self, layout: ObjectLayout, type_id: int, position: Position) -> None:
         element, count = self.flattened(type_id)
         n_bytes = self._types.size[element]
-        if n_bytes <= 0 or (count == 0 and not spot.open_end):
+        if n_bytes <= 0 or (count == 0 and not position.open_end):
             return
-        if spot.unroll and count <= _MOST_UNROLLED:
+        if position.unroll and count <= _MOST_UNROLLED:
             for row in range(count):
-                there = Spot(spot.byte + row * n_bytes, spot.array, unroll=True)
-                self.cut(shape, element, there)
+                there = Position(position.byte + row * n_bytes, position.array, unroll=True)
+                self.add_type(layout, element, there)
             return
-        count = UNBOUNDED if spot.open_end and count <= 1 else count
-        end = spot.byte + n_bytes * count
-        is_walked = n_bytes == 1 and end < spot.reach
-        hold = Hold.NOTHING if is_walked else Hold.CONSTANTS
-        inner = shape.add_array(spot.byte, n_bytes, count, spot.array, hold)
-        self.cut(shape, element, Spot(spot.byte, inner, max(end, spot.reach)))
+        count = UNBOUNDED if position.open_end and count <= 1 else count
+        end = position.byte + n_bytes * count
+        is_walked = n_bytes == 1 and end < position.walk_end
+        confines = Confines.NOTHING if is_walked else Confines.CONSTANTS
+        inner = layout.add_array(position.byte, n_bytes, count, position.array, confines)
+        self.add_type(layout, element, Position(position.byte, inner, max(end, position.walk_end)))
 
     def flattened(self, type_id: int) -> tuple[int, int]:
         """Return the innermost element of arrays in arrays, and how many there are."""
@@ -298,7 +325,7 @@ class Cutter:
         return self._is_union[type_id]
 
     def _cell_bytes(self, type_id: int) -> int:
-        """Return how far apart the starts in a scalar or vector are."""
+        """Return the size of the cells that a scalar or vector is divided into."""
         if self._types.kind[type_id] != TypeKind.VECTOR:
             return CELL
         element = self._types.elements_of(type_id)[0]

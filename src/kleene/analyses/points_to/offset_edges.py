@@ -1,13 +1,17 @@
-"""The moves of a program's pointers, each distinct one once.
+"""The offset edges of a program: how far pointer arithmetic leads, each distinct way once.
 
-A move adds a constant, and multiples of one or more strides: p + c + i·t + j·u with i and j not
-known, as indexing in arrays of structs with arrays does. A stride says at which array an index
-works, so strides must not be replaced by their greatest common divisor: `a[i].b[j]` moves from one
-struct to another, `b[j]` does not. Where a landing table is needed, see `landings`.
+An edge adds a constant, and multiples of one or more strides: p + c + i·t + j·u with i and j not
+known. `&a[i].b[j].m` has c = the offset of b plus that of m, t = sizeof a[0], u = sizeof b[0]:
 
-A call through a pointer is a move by nothing that leaves behind whatever cannot be called there:
-data, and functions that take more arguments. C has it that they take as many (C11, 6.5.2.2), but
-programs do pass more, to `free` in a function that visits a list, say.
+    a ──────────── i·t ────────────► a[i] ── b ──► a[i].b ── j·u ──► a[i].b[j] ── m ──► result
+
+A stride says in which array an index works, so strides must not be replaced by their greatest
+common divisor: `a[i].b[j]` leads from one struct to another, `b[j]` does not. Which locations an
+edge leads to is the work of `images`.
+
+A call through a pointer is an edge by 0 bytes that drops whatever cannot be called there: data, and
+functions that take more arguments. C has it that they take as many (C11, 6.5.2.2), but programs do
+pass more, to `free` in a function that visits a list, say.
 """
 
 from __future__ import annotations
@@ -20,42 +24,43 @@ import numpy as np
 from kleene.base.arrays import I64, U8, offsets_of
 
 
-class Way(IntEnum):
-    """What a move keeps to."""
+class EdgeKind(IntEnum):
+    """What the numbers of an edge count."""
 
-    ELEMENTS = 0  # its steps and indices count elements, and stay in their array
-    BYTES = 1  # no type says that its constant counts elements
-    LOOSE = 2  # its index comes before the constant that leads to the array
+    ELEMENTS = 0  # constants and indices count elements, and stay in their array
+    BYTES = 1  # no type says that the constant counts elements
+    EARLY_INDEX = 2  # the index comes before the constant that leads to its array
 
 
-class Moves:
-    """Numbers moves; the same move has the same number, from 0."""
+class OffsetEdges:
+    """Numbers edges; the same edge has the same number, from 0."""
 
     def __init__(self, exact_calls: bool = False) -> None:
         self.exact_calls = exact_calls  # passing what functions take, as C has it, and no more
-        self._moves: list[tuple[int, ...]] = []  # way, constant, then strides
+        self._edges: list[tuple[int, ...]] = []  # kind, constant, then strides
         self._ids: dict[tuple[int, ...], int] = {}
         self._calls: dict[int, int] = {}
 
     def __len__(self) -> int:
-        return len(self._moves)
+        return len(self._edges)
 
-    def number(self, constant: int, *strides: int, way: Way = Way.ELEMENTS) -> int:
-        """Return the number of the move by `constant` and multiples of the strides (0: none)."""
+    def number(self, constant: int, *strides: int, kind: EdgeKind = EdgeKind.ELEMENTS) -> int:
+        """Return the number of the edge by `constant` and multiples of the strides (0: none)."""
         found = {abs(stride) for stride in strides if stride}
-        if way == Way.LOOSE:  # every multiple counts, so more than the rest tells nothing
+        if kind == EdgeKind.EARLY_INDEX:
+            # All multiples of all strides count: those of their gcd, and c matters modulo that.
             found = {gcd(*found)}
             constant %= max(found)
-        kept = Way.ELEMENTS if way == Way.BYTES and constant <= 0 else way
-        move = (int(kept), constant, *sorted(found, reverse=True))
-        if move not in self._ids:
-            self._ids[move] = self._put(move)
-        return self._ids[move]
+        kept = EdgeKind.ELEMENTS if kind == EdgeKind.BYTES and constant <= 0 else kind
+        edge = (int(kept), constant, *sorted(found, reverse=True))
+        if edge not in self._ids:
+            self._ids[edge] = self._put(edge)
+        return self._ids[edge]
 
     def called_with(self, n_arguments: int) -> int:
-        """Return the number of the move of a pointer that is called with so many arguments."""
+        """Return the number of the edge of a pointer that is called with so many arguments."""
         if n_arguments not in self._calls:
-            self._calls[n_arguments] = self._put((int(Way.ELEMENTS), 0))
+            self._calls[n_arguments] = self._put((int(EdgeKind.ELEMENTS), 0))
         return self._calls[n_arguments]
 
     def assumptions(self) -> tuple[str, ...]:
@@ -65,18 +70,18 @@ class Moves:
         return ("calls through pointers pass exactly as many arguments as functions take",)
 
     def calls(self) -> dict[int, int]:
-        """Return the moves that are calls, by how many arguments these have."""
+        """Return the edges that are calls, by how many arguments these have."""
         return dict(self._calls)
 
     def columns(self) -> tuple[I64, U8, I64, I64]:
-        """Return constants, ways, and strides as CSR, the largest first."""
-        moves = self._moves
-        ways = np.array([move[0] for move in moves], np.uint8)
-        constants = np.array([move[1] for move in moves], np.int64)
-        offsets = offsets_of([len(move) - 2 for move in moves])
-        strides = np.array([stride for move in moves for stride in move[2:]], np.int64)
-        return constants, ways, offsets, strides
+        """Return constants, kinds, and strides as CSR, the largest first."""
+        edges = self._edges
+        kinds = np.array([edge[0] for edge in edges], np.uint8)
+        constants = np.array([edge[1] for edge in edges], np.int64)
+        offsets = offsets_of([len(edge) - 2 for edge in edges])
+        strides = np.array([stride for edge in edges for stride in edge[2:]], np.int64)
+        return constants, kinds, offsets, strides
 
-    def _put(self, move: tuple[int, ...]) -> int:
-        self._moves.append(move)
-        return len(self._moves) - 1
+    def _put(self, edge: tuple[int, ...]) -> int:
+        self._edges.append(edge)
+        return len(self._edges) - 1

@@ -28,7 +28,7 @@ from kleene.analyses.points_to.constraints.functions import (
     table_of,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
-from kleene.analyses.points_to.constraints.memory import Memory
+from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
 from kleene.analyses.points_to.constraints.storage import (
     generate_aliases,
     generate_command_line,
@@ -37,10 +37,10 @@ from kleene.analyses.points_to.constraints.storage import (
     generate_locals,
 )
 from kleene.analyses.points_to.constraints.values import generate_values
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import Library, builtin
 from kleene.analyses.points_to.memory_model import ConstraintSystem, External
-from kleene.analyses.points_to.offset_edges import Moves
+from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.errors import SourceError
 from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
@@ -67,7 +67,7 @@ def generate(
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
-    return _Generation(program, models or builtin(), wrappers, Moves(exact_arguments)).run(
+    return _Generation(program, models or builtin(), wrappers, OffsetEdges(exact_arguments)).run(
         library_mode
     )
 
@@ -76,19 +76,21 @@ class _Generation:
     """The parts, in the order in which they need one another."""
 
     def __init__(
-        self, program: Program, library: Library, wrappers: Sequence[str], moves: Moves
+        self, program: Program, library: Library, wrappers: Sequence[str], edges: OffsetEdges
     ) -> None:
-        self.program, self.library, self.moves = program, library, moves
+        self.program, self.library, self.edges = program, library, edges
         self.columns = Columns(program)
-        self.shapes = Shapes(program.types, program.strings)
-        self.builder = PointerBuilder(program.n_values, self.moves)
-        self.memory = Memory(self.columns, self.builder)
-        self.models = Models(self.columns, self.builder, self.memory, self.shapes)
+        self.layouts = Layouts(program.types, program.strings)
+        self.builder = PointerBuilder(program.n_values, self.edges)
+        self.memory = MemoryAccesses(self.columns, self.builder)
+        self.models = Models(self.columns, self.builder, self.memory, self.layouts)
         self.functions: FunctionTable = declare(
-            self.columns, self.builder, self.shapes, self.memory, library
+            self.columns, self.builder, self.layouts, self.memory, library
         )
         self.calls: CallTable = table_of(self.columns)
-        self.heap = HeapAllocations(self.columns, self.shapes, self.functions, self.calls, wrappers)
+        self.heap = HeapAllocations(
+            self.columns, self.layouts, self.functions, self.calls, wrappers
+        )
 
     def run(self, library_mode: bool) -> ConstraintSystem:
         """Add everything and return it."""
@@ -96,30 +98,30 @@ class _Generation:
         self._enter(library_mode)
         generate_values(columns, builder)
         self.memory.generate_accesses()
-        generate_globals(columns, builder, self.shapes, self.models, self.library)
+        generate_globals(columns, builder, self.layouts, self.models, self.library)
         generate_aliases(columns, builder, functions)
-        generate_locals(columns, builder, self.shapes, self.heap.shape_of)
+        generate_locals(columns, builder, self.layouts, self.heap.layout_of)
         generate_returns(columns, builder, functions)
         externals = self._calls()
         self._exceptions(externals)
         generate_opaque(columns, builder, functions)
-        problem, allocations, places, origins = builder.generated(self.shapes)
+        problem, allocations, positions, origins = builder.generated(self.layouts)
         known = self.calls.function >= 0
         known &= ~np.append(functions.is_intrinsic, False)[self.calls.function]
         direct_calls = self.calls.only(known)
         direct = np.stack([direct_calls.row, direct_calls.function], axis=1)
         callbacks = np.concatenate([*self.models.callbacks, np.empty((0, 2), np.int64)])
         return ConstraintSystem(
-            *(problem, allocations, places, origins),
+            *(problem, allocations, positions, origins),
             result_node=np.where(functions.is_defined, functions.result, NONE).astype(np.int32),
             direct_calls=direct.astype(np.int32),
             callbacks=callbacks.astype(np.int32),
-            may_hold_pointer=columns.tracked | columns.carried,
+            may_hold_pointer=columns.pointer_typed | columns.pointer_carrying,
             externals=externals,
             assumptions=tuple(
                 assumptions_of(columns, self.calls, externals, self.heap.named(), library_mode)
             )
-            + self.moves.assumptions(),
+            + self.edges.assumptions(),
         )
 
     def _enter(self, library_mode: bool) -> None:
@@ -132,7 +134,7 @@ class _Generation:
             message = "the program has no 'main': nothing says where it starts"
             note = "analyse it as a library: library=True (--library)"
             raise SourceError(None, "points-to/no-main", message, note)
-        generate_command_line(self.columns, self.builder, self.shapes, found[0])
+        generate_command_line(self.columns, self.builder, self.layouts, found[0])
 
     def _calls(self) -> tuple[External, ...]:
         """Add all calls; return the functions that the program calls and does not contain."""

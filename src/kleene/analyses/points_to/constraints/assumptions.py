@@ -19,7 +19,7 @@ def assumptions_of(
     columns: Columns,
     calls: CallTable,
     externals: Sequence[External],
-    taken_at_word: Sequence[str],
+    named_by_user: Sequence[str],
     library_mode: bool,
 ) -> Iterator[str]:
     """Yield short sentences."""
@@ -34,7 +34,7 @@ def assumptions_of(
         yield f"functions without a model ({n_unknown}) do to their arguments {_WHATEVER}"
         if not library_mode:
             yield "code outside the program refers to none of its symbols by name"
-    for name in taken_at_word:
+    for name in named_by_user:
         yield f"each call of {name} returns storage of its own, as its user says"
 
 

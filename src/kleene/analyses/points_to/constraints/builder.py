@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kleene.analyses.points_to.memory_model import AllocationKind, Allocations, Locations
-from kleene.analyses.points_to.offset_edges import Way
+from kleene.analyses.points_to.offset_edges import EdgeKind
 from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.builder import (
@@ -23,9 +23,9 @@ from kleene.solvers.inclusion.builder import (
 )
 
 if TYPE_CHECKING:
-    from kleene.analyses.points_to.images import Layout
-    from kleene.analyses.points_to.layouts import Shapes
-    from kleene.analyses.points_to.offset_edges import Moves
+    from kleene.analyses.points_to.images import LocationTable
+    from kleene.analyses.points_to.layouts import Layouts
+    from kleene.analyses.points_to.offset_edges import OffsetEdges
 
 
 class Generated(NamedTuple):
@@ -43,16 +43,16 @@ class PointerBuilder(ConstraintBuilder):
     Every argument is a column or one number for all rows. Origins are instructions, -1 for none.
     """
 
-    def __init__(self, n_values: int, moves: Moves) -> None:
+    def __init__(self, n_values: int, edges: OffsetEdges) -> None:
         super().__init__(n_values, allocation=("kind", "site", "callee", "type", "n_bytes", "part"))
-        self.has_unknown = False  # some pointer is moved by no known amount
-        self._moves = moves
+        self.has_unknown = False  # some offset is of no known amount
+        self._edges = edges
 
     def allocate(
         self,
         kind: AllocationKind,
         site: ArrayLike,
-        shape: ArrayLike,
+        layout: ArrayLike,
         *,
         callee: ArrayLike = -1,
         type: ArrayLike = -1,
@@ -60,14 +60,16 @@ class PointerBuilder(ConstraintBuilder):
         part: ArrayLike = 0,
     ) -> I64:
         """Return new allocations, one for each site."""
-        return self.allocations(shape, kind, site, callee, type, n_bytes, part)
+        return self.allocations(layout, kind, site, callee, type, n_bytes, part)
 
-    def anywhere(self, destination: ArrayLike, source: ArrayLike, origin: ArrayLike = -1) -> None:
+    def unknown_offset(
+        self, destination: ArrayLike, source: ArrayLike, origin: ArrayLike = -1
+    ) -> None:
         """Let destinations point anywhere into what the sources point to."""
         self.has_unknown = True
         self.offset(destination, source, ANY, origin)
 
-    def move(
+    def byte_offset(
         self,
         destination: ArrayLike,
         source: ArrayLike,
@@ -79,36 +81,36 @@ class PointerBuilder(ConstraintBuilder):
         to, source, constant, stride, origin = broadcast_columns(
             destination, source, constant, stride, origin
         )
-        ways = np.full(len(to), Way.BYTES, np.int64)
-        self.reach(to, source, constant, stride.reshape(-1, 1), ways, origin)
+        kinds = np.full(len(to), EdgeKind.BYTES, np.int64)
+        self.offset_edges(to, source, constant, stride.reshape(-1, 1), kinds, origin)
 
-    def reach(
+    def offset_edges(
         self,
         destination: Ints,
         source: Ints,
         constant: Ints,
         strides: Ints,
-        ways: I64,
+        kinds: I64,
         origin: Ints,
     ) -> None:
-        """Do the same with several strides each, a row of them; -1 in its first: anywhere."""
-        distinct, index = distinct_rows(np.column_stack([ways, constant, strides]))
+        """Do the same with a row of strides for each pointer; -1 in its first: anywhere."""
+        distinct, index = distinct_rows(np.column_stack([kinds, constant, strides]))
         amounts = np.array([self._amount(*row) for row in distinct.tolist()], np.int64)
         amount = amounts[index]
         stays = amount == 0
         self.copy(destination[stays], source[stays], origin[stays])
         self.offset(*(c[~stays] for c in (destination, source, amount, origin)))
 
-    def _amount(self, way: int, constant: int, *strides: int) -> int:
-        """Return the amount of an offset that leads so far."""
+    def _amount(self, kind: int, constant: int, *strides: int) -> int:
+        """Return the amount, as a `Problem` has it, of an edge."""
         if strides[0] < 0:
             self.has_unknown = True
             return ANY
         if not constant and not any(strides):
             return 0
-        return BY_LAYOUT - self._moves.number(constant, *strides, way=Way(way))
+        return BY_LAYOUT - self._edges.number(constant, *strides, kind=EdgeKind(kind))
 
-    def moved(
+    def at_offset(
         self, source: ArrayLike, constant: ArrayLike, stride: ArrayLike, origin: ArrayLike
     ) -> NDArray[Any]:
         """Return nodes that point `constant` bytes and any number of strides behind the sources."""
@@ -117,23 +119,23 @@ class PointerBuilder(ConstraintBuilder):
         found = source.copy()
         found[~stays] = self.nodes(int(np.count_nonzero(~stays)))
         if not stays.all():
-            self.move(*(c[~stays] for c in (found, source, constant, stride, origin)))
+            self.byte_offset(*(c[~stays] for c in (found, source, constant, stride, origin)))
         return found
 
-    def called(self, callee: ArrayLike, n_arguments: ArrayLike, origin: ArrayLike) -> I64:
+    def callable_with(self, callee: ArrayLike, n_arguments: ArrayLike, origin: ArrayLike) -> I64:
         """Return nodes that hold the functions among the callees that so many arguments suffice."""
         callee, n_arguments, origin = broadcast_columns(callee, n_arguments, origin)
         distinct, index = np.unique(n_arguments, return_inverse=True)
-        moves = np.array([self._moves.called_with(n) for n in distinct.tolist()], np.int64)
+        edges = np.array([self._edges.called_with(n) for n in distinct.tolist()], np.int64)
         found = self.nodes(len(callee))
-        self.offset(found, callee, BY_LAYOUT - moves[index.reshape(-1)], origin)
+        self.offset(found, callee, BY_LAYOUT - edges[index.reshape(-1)], origin)
         return found
 
-    def somewhere(self, source: ArrayLike, origin: ArrayLike = -1) -> I64:
+    def at_unknown_offset(self, source: ArrayLike, origin: ArrayLike = -1) -> I64:
         """Return nodes that point anywhere into what the sources point to."""
         source, origin = broadcast_columns(source, origin)
         found = self.nodes(len(source))
-        self.anywhere(found, source, origin)
+        self.unknown_offset(found, source, origin)
         return found
 
     def loaded(self, pointer: ArrayLike, origin: ArrayLike = -1) -> I64:
@@ -143,12 +145,12 @@ class PointerBuilder(ConstraintBuilder):
         self.load(found, pointer, origin)
         return found
 
-    def generated(self, shapes: Shapes) -> Generated:
+    def generated(self, layouts: Layouts) -> Generated:
         """Return everything added, with the objects of the layouts that are there."""
-        used, shape = np.unique(self.layouts(), return_inverse=True)
-        layout = shapes.finish(self._moves, only=used.tolist(), has_unknown=self.has_unknown)
-        memory = _Memory(shape, layout, self.n_nodes)
-        images = Images(memory.layout_of, layout.image_rows, layout.image_offsets, layout.images)
+        used, layout = np.unique(self.layouts(), return_inverse=True)
+        table = layouts.finish(self._edges, only=used.tolist(), has_unknown=self.has_unknown)
+        memory = _Memory(layout, table, self.n_nodes)
+        images = Images(memory.layout_of, table.image_rows, table.image_offsets, table.images)
         problem, origins = self.finish(memory, images)
         notes = self.notes("allocation")
         allocations = Allocations(
@@ -156,40 +158,40 @@ class PointerBuilder(ConstraintBuilder):
             n_bytes=notes.pop("n_bytes").astype(np.int64),
             **{name: column.astype(np.int32) for name, column in notes.items()},
         )
-        return Generated(problem, allocations, memory.places(), origins)
+        return Generated(problem, allocations, memory.locations(), origins)
 
 
 class _Memory:
     """The objects of all allocations; their contents nodes come behind all other nodes."""
 
-    def __init__(self, shape: I64, layout: Layout, n_nodes: int) -> None:
-        self.layout_of, self._layout = shape.astype(np.int32), layout
-        self.offsets = offsets_of(layout.n_places[shape]).astype(np.int32)
-        self._first_contents = n_nodes + offsets_of(layout.n_classes[shape])
+    def __init__(self, layout: I64, table: LocationTable, n_nodes: int) -> None:
+        self.layout_of, self._table = layout.astype(np.int32), table
+        self.offsets = offsets_of(table.n_locations[layout]).astype(np.int32)
+        self._first_contents = n_nodes + offsets_of(table.n_classes[layout])
         self.n_nodes = int(self._first_contents[-1])
-        offsets = layout.place_offsets
-        self._owner, self._row = ragged(offsets[shape], offsets[shape + 1])
-        inside = layout.contents_class[self._row]
+        offsets = table.location_offsets
+        self._owner, self._row = ragged(offsets[layout], offsets[layout + 1])
+        inside = table.contents_class[self._row]
         contents = np.where(inside < 0, NONE, self._first_contents[self._owner] + inside)
         self.contents: I32 = contents.astype(np.int32)
 
-    def places(self) -> Locations:
-        """Return every place."""
-        layout, row = self._layout, self._row
+    def locations(self) -> Locations:
+        """Return every location."""
+        table, row = self._table, self._row
         owner = self._owner.astype(np.int32)
-        return Locations(owner, layout.byte[row], layout.n_bytes[row], layout.stride[row])
+        return Locations(owner, table.byte[row], table.n_bytes[row], table.stride[row])
 
     def find(self, allocation: Ints, offset: Ints) -> Ints:
         """Return the object at a byte of each allocation."""
-        inside = self._layout.places(self.layout_of[allocation], offset)
+        inside = self._table.locations(self.layout_of[allocation], offset)
         assert (inside >= 0).all(), "an address lies outside its allocation"
         return self.offsets[allocation] + inside
 
     def contents_at(self, allocation: Ints, offset: Ints) -> tuple[Ints, Ints]:
-        """Return pairs (row, contents node): of one place, or of all where none has that byte."""
+        """Return pairs (row, contents node): one for each row, or all where no field is there."""
         exact = offset >= 0
         inside = np.full(len(offset), -1, np.int32)
-        inside[exact] = self._layout.places(self.layout_of[allocation[exact]], offset[exact])
+        inside[exact] = self._table.locations(self.layout_of[allocation[exact]], offset[exact])
         node = self.contents[self.offsets[allocation] + np.maximum(inside, 0)]
         exact = (inside >= 0) & (node >= 0)
         rest = allocation[~exact]

@@ -1,10 +1,10 @@
-"""What several parts ask of a program's tables, found once, a whole column at a time.
+"""What constraint generation asks of a program's tables, found once, a whole column at a time.
 
-**Tracked** are values that can hold an address: pointers, integers at least as wide, aggregates and
-vectors that contain these. An integer counts only on a way to where an address matters: memory, a
-call, a return, a pointer again; one that is compared, multiplied or an index alone does not.
-**Carried** are narrower values on a way from a load to a store, through phi and select: bytes of
-memory that is copied piece by piece. Nothing else has a set.
+**Pointer-typed** are values that can hold an address: pointers, integers at least as wide,
+aggregates and vectors that contain these. An integer counts only on a way to where an address
+matters: memory, a call, a return, a pointer again; one that is compared, multiplied or an index
+alone does not. **Pointer-carrying** are narrower values on a way from a load to a store, through
+phi and select: bytes of memory that is copied in parts. Nothing else has a set.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Columns:
         return int(types.size[pointers[0]]) if len(pointers) else 8
 
     @cached_property
-    def tracked_type(self) -> Bools:
+    def pointer_type(self) -> Bools:
         """Per type, and once more for -1: its values can hold an address."""
         return np.append(_with_part(self.program.types, self._is_wide()), False)
 
@@ -59,36 +59,36 @@ class Columns:
         return is_wide
 
     @cached_property
-    def tracked(self) -> Bools:
+    def pointer_typed(self) -> Bools:
         """Per value: it can hold an address, and if it is an integer, that can matter."""
         is_integer = self.program.types.kind == TypeKind.INT
-        tracked: Bools = self.tracked_type[self.program.value_types]
-        integer = tracked & is_integer[self.program.value_types]
-        wanted = np.zeros(len(tracked), bool)
+        pointer_typed: Bools = self.pointer_type[self.program.value_types]
+        integer = pointer_typed & is_integer[self.program.value_types]
+        wanted = np.zeros(len(pointer_typed), bool)
         wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
         uses = [opcode for opcode in Opcode if opcode not in (*THROUGH, *_IDLE)]
         wanted[self.all_operands(self.rows(*uses))[1]] = True
         rows, operand = self.all_operands(self.rows(*THROUGH))
         inside = integer[operand]
         rows, operand = self.results(rows[inside]), operand[inside]
-        wanted[operand[tracked[rows] & ~integer[rows]]] = True  # a vector, say
+        wanted[operand[pointer_typed[rows] & ~integer[rows]]] = True  # a vector, say
         spread(wanted, operand, rows)
-        tracked &= wanted | ~integer
-        return tracked
+        pointer_typed &= wanted | ~integer
+        return pointer_typed
 
     @cached_property
     def flows(self) -> Bools:
-        """Per value: it is tracked or carried, and no constant that holds nothing."""
-        found = self.tracked | self.carried
-        first, end = self.program.bases[1:3]
+        """Per value: it is pointer-typed or -carrying, and no constant that holds nothing."""
+        found = self.pointer_typed | self.pointer_carrying
+        first, end = self.program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
         found[first:end] &= np.isin(self.program.constants.kind, _HOLDERS)
         return found
 
     @cached_property
-    def carried(self) -> Bools:
+    def pointer_carrying(self) -> Bools:
         """Per value: it is narrower than a pointer, and on a way from a load to a store."""
         program, base = self.program, self.program.bases[ValueKind.INSTRUCTION]
-        narrow = _is_narrow(program.types)[program.value_types] & ~self.tracked
+        narrow = _is_narrow(program.types)[program.value_types] & ~self.pointer_typed
         rows, operand = self.all_operands(self.rows(*_JOINS))
         inside = narrow[base + rows] & narrow[operand]
         destination, source = base + rows[inside], operand[inside]
@@ -111,17 +111,17 @@ class Columns:
         order, starts = self._by_opcode
         return np.concatenate([order[starts[o] : starts[o + 1]] for o in opcodes])
 
-    def operand(self, rows: I64, place: int) -> I32:
-        """Return the operand at `place` of each instruction."""
+    def operand(self, rows: I64, position: int) -> I32:
+        """Return the operand at `position` of each instruction."""
         table = self.program.instructions
-        return table.operands[table.offsets[rows] + place]
+        return table.operands[table.offsets[rows] + position]
 
     def all_operands(self, rows: I64) -> tuple[I64, I32]:
         """Return every operand of the instructions, without blocks, beside its instruction."""
         table = self.program.instructions
-        owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
-        operand = table.operands[place]
-        low, high = self.program.bases[3:5]
+        owner, position = ragged(table.offsets[rows], table.offsets[rows + 1])
+        operand = table.operands[position]
+        low, high = self.program.bases[ValueKind.BLOCK : ValueKind.INSTRUCTION + 1]
         is_value = (operand < low) | (operand >= high)
         return rows[owner[is_value]], operand[is_value]
 
@@ -137,7 +137,7 @@ class Columns:
     def constant(self, values: Ints) -> tuple[Bools, I64]:
         """Return which values are plain integer constants, and the integers (0 elsewhere)."""
         table = self.program.constants
-        first, end = self.program.bases[1:3]
+        first, end = self.program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
         is_constant = (values >= first) & (values < end)
         if not len(table):
             return is_constant, np.zeros(len(values), np.int64)

@@ -1,4 +1,7 @@
-"""Models of library functions, written out for all calls of a function at once."""
+"""Functions that the program calls and does not contain: what their models say, or anything.
+
+A model's effects are added for all calls of its function at once.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from kleene.analyses.points_to.constraints.functions import (
     with_rest,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
-from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library.language import (
     Anywhere,
     Argument,
@@ -54,25 +57,30 @@ class Sites:
     offsets: I64
     actuals: I64
     variadic: I64  # allocation of the caller's arguments beyond the named ones, -1
-    shape: I64  # of new storage
+    layout: I64  # of new storage
     n_bytes: I64  # of new storage
     made: dict[Heap, I64] = field(default_factory=dict)
 
-    def argument(self, place: int, nothing: int) -> I64:
+    def argument(self, position: int, nothing: int) -> I64:
         """Return the node of an argument at each call; `nothing` where the call has too few."""
-        there = self.offsets[:-1] + place < self.offsets[1:]
+        there = self.offsets[:-1] + position < self.offsets[1:]
         found = np.full(len(there), nothing)
-        found[there] = self.actuals[(self.offsets[:-1] + place)[there]]
+        found[there] = self.actuals[(self.offsets[:-1] + position)[there]]
         return found
 
 
 class Models:
-    """Writes the effects of models."""
+    """Adds the effects of models."""
 
     def __init__(
-        self, columns: Columns, builder: PointerBuilder, memory: Memory, shapes: Shapes
+        self, columns: Columns, builder: PointerBuilder, memory: MemoryAccesses, layouts: Layouts
     ) -> None:
-        self._columns, self._builder, self._memory, self._shapes = columns, builder, memory, shapes
+        self._columns, self._builder, self._memory, self._layouts = (
+            columns,
+            builder,
+            memory,
+            layouts,
+        )
         self._nothing = builder.node()
         self._unknown = -1
         self._shared: dict[str, int] = {}
@@ -90,12 +98,12 @@ class Models:
         return name in self._shared
 
     def apply(self, model: Model, sites: Sites) -> None:
-        """Write the effects of a model at every site."""
+        """Add the effects of a model at every site."""
         for effect in model:
             self._apply(effect, sites)
 
     def hold(self, model: Model, variable: int, allocation: int) -> None:
-        """Write what a declared variable contains."""
+        """Add what a declared variable contains."""
         one, none = np.array([variable]), np.array([NONE])
         sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
         for effect in model:
@@ -128,8 +136,8 @@ class Models:
         """Return the node of a term at each site."""
         count = len(sites.origin)
         match term:
-            case Argument(place):
-                return sites.argument(place, self._nothing)
+            case Argument(position):
+                return sites.argument(position, self._nothing)
             case Anywhere(inner, step):
                 return self._anywhere(self._node(inner, sites), step, sites)
             case Contents(inner):
@@ -148,8 +156,8 @@ class Models:
         known, n_bytes = self._columns.constant(size)
         known &= n_bytes > 0
         found = self._builder.nodes(len(node))
-        self._builder.move(found[known], node[known], 0, n_bytes[known], sites.origin[known])
-        self._builder.anywhere(found[~known], node[~known], sites.origin[~known])
+        self._builder.byte_offset(found[known], node[known], 0, n_bytes[known], sites.origin[known])
+        self._builder.unknown_offset(found[~known], node[~known], sites.origin[~known])
         return found
 
     def _named(self, name: str, callee: int) -> int:
@@ -168,7 +176,7 @@ class Models:
         """Return a node that points to what a function keeps for itself."""
         if callee not in self._static:
             self._static[callee] = self._builder.node()
-            kept = self._builder.allocate(AllocationKind.STATIC, callee, self._shapes.cells())
+            kept = self._builder.allocate(AllocationKind.STATIC, callee, self._layouts.cells())
             self._builder.address(self._static[callee], kept)
         return self._static[callee]
 
@@ -177,7 +185,7 @@ class Models:
         if term not in sites.made:
             kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
             new = self._builder.allocate(
-                *(kind, sites.site, sites.shape), callee=sites.callee, n_bytes=sites.n_bytes
+                *(kind, sites.site, sites.layout), callee=sites.callee, n_bytes=sites.n_bytes
             )
             sites.made[term] = self._builder.nodes(len(new))
             self._builder.address(sites.made[term], new, 0, sites.origin)
@@ -191,11 +199,11 @@ class Models:
         return found
 
     def _call(self, effect: Calls, sites: Sites) -> None:
-        """Write that the library calls what it was given."""
+        """Add that the library calls what it was given."""
         count, n_actuals = len(sites.origin), len(effect.arguments)
         actuals = np.empty((count, n_actuals), np.int64)
-        for place, term in enumerate(effect.arguments):
-            actuals[:, place] = self._node(term, sites)
+        for position, term in enumerate(effect.arguments):
+            actuals[:, position] = self._node(term, sites)
         result = NONE if effect.result is None else self.shared(effect.result)
         callee = self._node(effect.callee, sites)
         offsets = np.arange(count + 1) * n_actuals
@@ -203,7 +211,7 @@ class Models:
         self.callbacks.append(np.stack([sites.origin, rules], axis=1))
 
     def _copy(self, effect: Copies, sites: Sites) -> None:
-        """Write a copy of memory, exactly where its size is a constant or so many elements."""
+        """Add a copy of memory, exactly where its size is a constant or so many elements."""
         to, source = self._node(effect.to, sites), self._node(effect.source, sites)
         if effect.size is None:
             n_bytes = stride = np.full(len(to), -1)
@@ -219,19 +227,19 @@ class Models:
         stride = np.zeros(len(size), np.int64)
         opcode = columns.opcode_of(size)
         table, base = columns.program.instructions, columns.program.bases[ValueKind.INSTRUCTION]
-        for place in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
-            factor = table.operands_of(int(size[place]) - base)[1:]
+        for position in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
+            factor = table.operands_of(int(size[position]) - base)[1:]
             known, amount = columns.constant(factor)
             element = (
-                int(amount[0]) if opcode[place] == Opcode.MUL else 1 << min(int(amount[0]), 62)
+                int(amount[0]) if opcode[position] == Opcode.MUL else 1 << min(int(amount[0]), 62)
             )
             if known[0] and element > 1:
-                n_bytes[place], stride[place] = _element(element, columns.word_bytes)
+                n_bytes[position], stride[position] = _element(element, columns.word_bytes)
         return n_bytes, stride
 
 
 def _element(n_bytes: int, word: int) -> tuple[int, int]:
-    """Return (bytes, stride) of elements; those of odd size are cut so that no word is missed."""
+    """Return (bytes, stride) of elements, in parts that miss no pointer where the size is odd."""
     if n_bytes % word == 0:
         return n_bytes, n_bytes
     step = int(np.gcd(n_bytes, word))
@@ -239,7 +247,7 @@ def _element(n_bytes: int, word: int) -> tuple[int, int]:
 
 
 class Externals:
-    """Writes calls that leave the program."""
+    """Adds calls that leave the program."""
 
     def __init__(
         self,
@@ -259,7 +267,7 @@ class Externals:
         return found[calls.function]
 
     def generate(self, calls: CallTable) -> tuple[External, ...]:
-        """Write the calls, and declared functions called by address; return who is called."""
+        """Add the calls, and declared functions called by address; return who is called."""
         functions = self.functions
         is_modelled = np.array([model is not None for model in functions.model], bool)
         unknown = calls.only(~is_modelled[calls.function])
@@ -274,7 +282,7 @@ class Externals:
         return tuple(sorted(found, key=lambda e: (e.is_modelled, -e.n_calls, e.name)))
 
     def _generate(self, function: int, calls: CallTable, own: I64) -> None:
-        """Write a function that is outside or modelled, and its own calls if it is modelled."""
+        """Add a function that is outside or modelled, and its own calls if it is modelled."""
         program, model = self.columns.program, self.functions.model[function]
         value = int(program.function_table.value[function])
         is_taken = program.globals.flags[value] & GlobalFlag.ADDRESS_TAKEN
@@ -284,18 +292,18 @@ class Externals:
             self._apply(model, value, calls.only(own))
 
     def _apply(self, model: Model, value: int, group: CallTable) -> None:
-        """Write what calls of a function do, as a model has it."""
+        """Add what calls of a function do, as a model has it."""
         program, site = self.columns.program, self.columns.results(group.row)
         sites = Sites(
-            *(value, group.row, site, np.where(self.columns.tracked[site], site, NONE)),
+            *(value, group.row, site, np.where(self.columns.pointer_typed[site], site, NONE)),
             *with_rest(self.columns, self.functions, group, group.actuals),
             self.functions.variadic[program.instruction_function[group.row]],
-            *(self.heap.shape_of(group.row), self.heap.n_bytes[group.row]),
+            *(self.heap.layout_of(group.row), self.heap.n_bytes[group.row]),
         )
         self.models.apply(model, sites)
 
     def _stub(self, function: int, value: int, model: Model | None) -> None:
-        """Write what a function from outside does when it is called by its address."""
+        """Add what a function from outside does when it is called by its address."""
         table, functions = self.columns.program.function_table, self.functions
         first, end = table.argument_offsets[function : function + 2].tolist()
         result = functions.result[[function]]
@@ -306,8 +314,8 @@ class Externals:
             return
         one, none = np.array([value]), np.array([NONE])
         arguments = self.columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)
-        shape = np.array([self.heap.shapes.raw(-1)])
+        layout = np.array([self.heap.layouts.raw(-1)])
         sites = Sites(
-            *(value, none, one, result, np.array([0, end - first]), arguments, none, shape, none)
+            *(value, none, one, result, np.array([0, end - first]), arguments, none, layout, none)
         )
         self.models.apply(model, sites)

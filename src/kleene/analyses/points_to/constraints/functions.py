@@ -1,4 +1,4 @@
-"""Whom each call calls, with what: the columns that the rest of the room asks of calls."""
+"""Functions and calls: whom each call calls, what is passed, returned, and caught."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.memory import Memory
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.object_layout import ANY_NUMBER
@@ -35,21 +35,21 @@ class CallTable:
 
     def only(self, found: Bools | I64) -> CallTable:
         """Return some of the calls, by mask or position."""
-        place = np.flatnonzero(found) if found.dtype == bool else found
-        _, actual = ragged(self.offsets[place], self.offsets[place + 1])
-        offsets = offsets_of(np.diff(self.offsets)[place])
+        position = np.flatnonzero(found) if found.dtype == bool else found
+        _, actual = ragged(self.offsets[position], self.offsets[position + 1])
+        offsets = offsets_of(np.diff(self.offsets)[position])
         return CallTable(
-            self.row[place],
-            self.callee[place],
-            self.function[place],
-            self.is_assembly[place],
+            self.row[position],
+            self.callee[position],
+            self.function[position],
+            self.is_assembly[position],
             offsets,
             self.actuals[actual],
             self.function_at,
         )
 
     def flat(self) -> tuple[I64, I64]:
-        """Return for each actual its call and its place among that call's."""
+        """Return for each actual its call and its position among that call's."""
         return ragged(np.zeros(len(self), np.int64), np.diff(self.offsets))
 
 
@@ -59,9 +59,9 @@ def table_of(columns: Columns) -> CallTable:
     program = columns.program
     table = program.instructions
     callee = columns.operand(rows, 0).astype(np.int64)
-    owner, place = ragged(table.offsets[rows] + 1, table.offsets[rows + 1])
-    operand = table.operands[place]
-    low, high = program.bases[3:5]
+    owner, position = ragged(table.offsets[rows] + 1, table.offsets[rows + 1])
+    operand = table.operands[position]
+    low, high = program.bases[ValueKind.BLOCK : ValueKind.INSTRUCTION + 1]
     is_value = (operand < low) | (operand >= high)
     counts = np.bincount(owner[is_value], minlength=len(rows))
     target = function_of_value(columns)
@@ -85,7 +85,7 @@ def function_of_value(columns: Columns) -> I64:
         target, seen = alias, {alias}
         while table.kind[target] == GlobalKind.ALIAS:
             target = int(table.initializer[target])
-            if target >= len(table) or target in seen:  # an expression, which may move
+            if target >= len(table) or target in seen:  # an expression, which may add an offset
                 break
             seen.add(target)
         else:
@@ -98,7 +98,7 @@ def function_of_value(columns: Columns) -> I64:
 
 def _is_assembly(columns: Columns, callee: I64) -> Bools:
     program = columns.program
-    first, end = program.bases[1:3]
+    first, end = program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
     inside: Bools = (callee >= first) & (callee < end)
     if not len(program.constants):
         return inside
@@ -119,11 +119,11 @@ def variadic_actuals(columns: Columns, calls: CallTable) -> Bools:
     """Return which actuals are structs that lie, whole, among the arguments beyond the named."""
     program = columns.program
     passed = program.passed
-    owner, place = calls.flat()
+    owner, position = calls.flat()
     n_named, is_variadic = named_arguments(columns, calls)
-    position = program.instructions.offsets[calls.row][owner] + 1 + place
+    position = program.instructions.offsets[calls.row][owner] + 1 + position
     by_value = np.isin(position, passed.operand[passed.passing == Passing.BYVAL])
-    found: Bools = by_value & is_variadic[owner] & (place >= n_named[owner])
+    found: Bools = by_value & is_variadic[owner] & (position >= n_named[owner])
     return found
 
 
@@ -143,9 +143,13 @@ class FunctionTable:
 
 
 def declare(
-    columns: Columns, builder: PointerBuilder, shapes: Shapes, memory: Memory, library: Library
+    columns: Columns,
+    builder: PointerBuilder,
+    layouts: Layouts,
+    memory: MemoryAccesses,
+    library: Library,
 ) -> FunctionTable:
-    """Write every function as an object, and return the nodes of all."""
+    """Add every function as an object, and return the nodes of all."""
     program = columns.program
     table, types = program.function_table, program.types
     names = [program.strings[s] for s in program.globals.name[table.value].tolist()]
@@ -160,39 +164,41 @@ def declare(
     allocation = np.full(len(names), -1)
     real = np.flatnonzero(~is_intrinsic)
     n_arguments = np.where(is_variadic, ANY_NUMBER, np.diff(table.argument_offsets))[real]
-    shape = [shapes.function(n) for n in n_arguments.tolist()]
-    allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], shape)
+    layout = [layouts.function(n) for n in n_arguments.tolist()]
+    allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], layout)
     builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
-    returns = ~is_intrinsic & columns.tracked_type[types.elements[types.offsets[signature]]]
+    returns = ~is_intrinsic & columns.pointer_type[types.elements[types.offsets[signature]]]
     result[returns] = builder.nodes(int(returns.sum()))
     rest = np.full(len(names), NONE)
     has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
     rest[has_rest] = builder.nodes(len(has_rest))
-    formal = _formals(columns, builder, shapes, memory)
-    owner, place = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
+    formal = _formals(columns, builder, layouts, memory)
+    owner, position = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
     n_formals = np.bincount(owner, minlength=len(real))
-    builder.functions(allocation[real], result[real], rest[real], n_formals, formal[place])
-    variadic = _variadic(builder, shapes, table.value, rest, is_defined & is_variadic)
+    builder.functions(allocation[real], result[real], rest[real], n_formals, formal[position])
+    variadic = _variadic(builder, layouts, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
         *(names, models, is_defined, is_intrinsic),
         *(allocation, formal, result, rest, variadic),
     )
 
 
-def _formals(columns: Columns, builder: PointerBuilder, shapes: Shapes, memory: Memory) -> I64:
+def _formals(
+    columns: Columns, builder: PointerBuilder, layouts: Layouts, memory: MemoryAccesses
+) -> I64:
     """Return the node of each argument that receives the actuals.
 
     An argument passed by value points to a copy of its own, filled from what the actuals point to.
     """
     arguments, types = columns.program.arguments, columns.program.types
     value = columns.program.bases[ValueKind.ARGUMENT] + np.arange(len(arguments))
-    formal = np.where(columns.tracked[value], value, NONE)
+    formal = np.where(columns.pointer_typed[value], value, NONE)
     rows = np.flatnonzero(arguments.passing == Passing.BYVAL)
     type_id, argument = arguments.passed_type[rows], value[rows]
     n_bytes, zero = types.size[type_id], np.zeros(len(rows), np.int64)
-    shape = [shapes.plain(t) for t in type_id.tolist()]
-    copy = builder.allocate(AllocationKind.COPY, argument, shape, type=type_id, n_bytes=n_bytes)
+    layout = [layouts.plain(t) for t in type_id.tolist()]
+    copy = builder.allocate(AllocationKind.COPY, argument, layout, type=type_id, n_bytes=n_bytes)
     builder.address(argument, copy)
     formal[rows] = builder.nodes(len(rows))
     memory.copy(argument, formal[rows], n_bytes, zero, zero - 1)
@@ -200,20 +206,20 @@ def _formals(columns: Columns, builder: PointerBuilder, shapes: Shapes, memory: 
 
 
 def _variadic(
-    builder: PointerBuilder, shapes: Shapes, value: Ints, rest: I64, chosen: Bools
+    builder: PointerBuilder, layouts: Layouts, value: Ints, rest: I64, chosen: Bools
 ) -> I64:
     """Return the storage of the arguments beyond the named ones, of each function."""
     allocation = np.full(len(rest), -1)
     found = np.flatnonzero(chosen)
     if len(found):
-        shape = shapes.cells()
-        allocation[found] = builder.allocate(AllocationKind.VARIADIC, value[found], shape)
+        layout = layouts.cells()
+        allocation[found] = builder.allocate(AllocationKind.VARIADIC, value[found], layout)
         builder.fill(allocation[found], 0, rest[found])
     return allocation
 
 
 def generate_returns(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
-    """Write what functions return."""
+    """Add what functions return."""
     table = columns.program.instructions
     rows = columns.rows(Opcode.RET)
     rows = rows[table.offsets[rows + 1] > table.offsets[rows]]
@@ -231,20 +237,20 @@ def generate_direct(
     calls: CallTable,
     returns: Bools,
 ) -> None:
-    """Write calls of functions that the program contains; `returns` says which give a result."""
+    """Add calls of functions that the program contains; `returns` says which give a result."""
     offsets = columns.program.function_table.argument_offsets
     actual_offsets, actual = passed_nodes(columns, builder, functions, calls)
-    owner, place = ragged(np.zeros(len(calls), np.int64), np.diff(actual_offsets))
+    owner, position = ragged(np.zeros(len(calls), np.int64), np.diff(actual_offsets))
     function = calls.function[owner]
     first, end = offsets[function], offsets[function + 1]
-    named = first + place < end
-    formal = np.full(len(place), NONE)
-    formal[named] = functions.formal[(first + place)[named]]
+    named = first + position < end
+    formal = np.full(len(position), NONE)
+    formal[named] = functions.formal[(first + position)[named]]
     formal[~named] = functions.rest[function[~named]]
     keep = (formal >= 0) & (actual >= 0)
     builder.copy(formal[keep], actual[keep], calls.row[owner[keep]])
     result = functions.result[calls.function]
-    keep = returns & (result >= 0) & columns.tracked[columns.results(calls.row)]
+    keep = returns & (result >= 0) & columns.pointer_typed[columns.results(calls.row)]
     builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
@@ -253,10 +259,10 @@ def generate_indirect(
 ) -> None:
     """Add calls through pointers: of functions that take no more arguments than are passed."""
     result = columns.results(calls.row)
-    result = np.where(columns.tracked[result], result, NONE)
+    result = np.where(columns.pointer_typed[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic
-    callee[plain] = builder.called(callee[plain], n_named[plain], calls.row[plain])
+    callee[plain] = builder.callable_with(callee[plain], n_named[plain], calls.row[plain])
     offsets, actuals = passed_nodes(columns, builder, functions, calls)
     builder.calls(callee, offsets, actuals, result, calls.row)
 
@@ -269,12 +275,14 @@ def passed_nodes(
     A struct that travels among the arguments beyond the named ones is what it contains.
     """
     found = np.where(
-        columns.flows[calls.actuals] & columns.tracked[calls.actuals], calls.actuals, NONE
+        columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals], calls.actuals, NONE
     )
     whole = variadic_actuals(columns, calls)
     if whole.any():
         origin = calls.row[calls.flat()[0][whole]]
-        found[whole] = builder.loaded(builder.somewhere(calls.actuals[whole], origin), origin)
+        found[whole] = builder.loaded(
+            builder.at_unknown_offset(calls.actuals[whole], origin), origin
+        )
     return with_rest(columns, functions, calls, found)
 
 
@@ -309,17 +317,17 @@ def forwarded_rest(columns: Columns, functions: FunctionTable, calls: CallTable)
 def generate_outside(
     columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
 ) -> None:
-    """Write calls of what nobody knows: actuals escape, the result is unknown."""
-    actuals = calls.actuals[columns.flows[calls.actuals] & columns.tracked[calls.actuals]]
+    """Add calls of what nobody knows: actuals escape, the result is unknown."""
+    actuals = calls.actuals[columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals]]
     builder.flag(actuals, TO_OUTSIDE)
     rest = forwarded_rest(columns, functions, calls)
     builder.flag(rest[rest >= 0], TO_OUTSIDE)
     result = columns.results(calls.row)
-    builder.flag(result[columns.tracked[result]], FROM_OUTSIDE)
+    builder.flag(result[columns.pointer_typed[result]], FROM_OUTSIDE)
 
 
 def generate_exceptions(columns: Columns, builder: PointerBuilder, node: int) -> None:
-    """Write how exceptions travel: all through one node."""
+    """Add how exceptions travel: all through one node."""
     pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
     builder.copy(columns.results(pads), node, pads)
     resumes = columns.rows(Opcode.RESUME)

@@ -1,4 +1,16 @@
-"""Storage made at run time: who makes it, how large, of what shape; calls of wrappers."""
+"""Storage made at run time: which calls make it, how large, with what layout; calls of wrappers.
+
+The layout is found from how the code uses the pointer that it gets. The pointer is followed through
+phi, select, casts, freeze and locals that are stored to once; its uses as a base of address
+arithmetic name a struct or element type, or a constant number of bytes.
+
+- Structs: storage of these, one or many by the size that was asked for.
+- One scalar type and no bytes: an array of it.
+- Otherwise storage of unknown type, with fields at those bytes.
+
+A wrong guess costs precision alone where storage is divided: fields are found by address, whatever
+the type. What it does assume is that arrays within a type that the code names are arrays.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +25,7 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import CallTable, FunctionTable
 from kleene.analyses.points_to.constraints.wrappers import Allocator, find_wrappers
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import heap_of
 from kleene.analyses.points_to.library.language import Argument, Returns
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -31,24 +43,24 @@ class HeapAllocations:
     def __init__(
         self,
         columns: Columns,
-        shapes: Shapes,
+        layouts: Layouts,
         functions: FunctionTable,
         calls: CallTable,
         named: Sequence[str],
     ) -> None:
-        self.columns, self.shapes, self.functions, self.calls = columns, shapes, functions, calls
+        self.columns, self.layouts, self.functions, self.calls = columns, layouts, functions, calls
         allocators = self._allocators()
-        by_word = self._named(named, functions)
+        by_user = self._named(named, functions)
         self.wrappers = find_wrappers(columns, calls, allocators, functions.is_defined)
-        self.taken_at_word = [f for f in by_word if f not in self.wrappers]
-        self.wrappers |= {f: Allocator(None) for f in self.taken_at_word}
+        self.named_by_user = [f for f in by_user if f not in self.wrappers]
+        self.wrappers |= {f: Allocator(None) for f in self.named_by_user}
         n_instructions = len(columns.program.instructions)
         self.n_bytes = np.full(n_instructions, -1)
         for function, allocator in (allocators | self.wrappers).items():
             group = calls.only(calls.function == function)
             self.n_bytes[group.row] = self._product(group, allocator)
         sized = [function for function, a in allocators.items() if a.factors]
-        self._shape = self._shapes([*sized, *self.wrappers])
+        self._layout = self._layouts([*sized, *self.wrappers])
 
     def _allocators(self) -> dict[int, Allocator]:
         """Return the modelled functions that return new storage, and are called."""
@@ -60,8 +72,8 @@ class HeapAllocations:
             heap = heap_of(model)
             if heap is not None:
                 returned = (e.term for e in model if isinstance(e, Returns))
-                places = tuple(t.place for t in returned if isinstance(t, Argument))
-                found[function] = Allocator(heap.factors or None, returned=places)
+                positions = tuple(t.position for t in returned if isinstance(t, Argument))
+                found[function] = Allocator(heap.factors or None, returned=positions)
         return found
 
     @staticmethod
@@ -85,16 +97,16 @@ class HeapAllocations:
         if allocator.factors is None or allocator.scale <= 0:
             return np.full(len(group), -1)
         total = np.full(len(group), allocator.scale)
-        for place in allocator.factors:
-            there = group.offsets[:-1] + place < group.offsets[1:]
+        for position in allocator.factors:
+            there = group.offsets[:-1] + position < group.offsets[1:]
             value = np.zeros(len(group), np.int64)
-            value[there] = group.actuals[(group.offsets[:-1] + place)[there]]
+            value[there] = group.actuals[(group.offsets[:-1] + position)[there]]
             known, amount = self.columns.constant(value)
             total = np.where(known & (total > 0) & (amount > 0), total * amount, -1)
         return total
 
-    def _shapes(self, makers: Sequence[int]) -> I64:
-        """Return the shape of the storage that each instruction makes, -1 where it makes none.
+    def _layouts(self, makers: Sequence[int]) -> I64:
+        """Return the layout of the storage that each instruction makes, -1 where it makes none.
 
         Storage of the library's own making (a file, a string) is not looked into: it is cells.
         """
@@ -108,21 +120,21 @@ class HeapAllocations:
         return found
 
     def _by_use(self, rows: I64, n_bytes: I64) -> I64:
-        """Return the shape of storage by its use where it is made, or by the wrapper's own use.
+        """Return the layout of storage by its use where it is made, or by the wrapper's own use.
 
-        Where neither tells, storage of a struct's size has places where such structs have some. It
+        Where neither tells, storage of a struct's size has fields where such structs have some. It
         need not be one, so none of their arrays is taken for an array.
         """
         program = self.columns.program
-        raw = {size: self.shapes.raw(size) for size in set(n_bytes.tolist())}
+        raw = {size: self.layouts.raw(size) for size in set(n_bytes.tolist())}
         bare = np.array([raw[size] for size in n_bytes.tolist()], np.int64)
         found, makers = bare.copy(), rows.copy()
         while len(open_ := np.flatnonzero((found == bare) & (makers >= 0))):
             values = self.columns.results(makers[open_])
-            found[open_] = heap_shapes(program, self.shapes, values, n_bytes[open_])
+            found[open_] = heap_layouts(program, self.layouts, values, n_bytes[open_])
             makers[open_] = [self._maker(row) for row in makers[open_].tolist()]
-        for place in np.flatnonzero((found == bare) & (n_bytes > 0)).tolist():
-            found[place] = self._by_size(int(n_bytes[place]), int(bare[place]))
+        for position in np.flatnonzero((found == bare) & (n_bytes > 0)).tolist():
+            found[position] = self._by_size(int(n_bytes[position]), int(bare[position]))
         return found
 
     def _maker(self, row: int) -> int:
@@ -135,18 +147,18 @@ class HeapAllocations:
         structs = np.flatnonzero((types.kind == TypeKind.STRUCT) & (types.size == n_bytes))
         if not 0 < len(structs) <= _MOST_STRUCTS:
             return otherwise
-        return self.shapes.raw(n_bytes, self.shapes.starts_of(structs.tolist()))
+        return self.layouts.raw(n_bytes, self.layouts.field_bytes_of(structs.tolist()))
 
-    def shape_of(self, rows: I64) -> I64:
-        """Return the shape of the storage that instructions make."""
-        found = self._shape[rows]
+    def layout_of(self, rows: I64) -> I64:
+        """Return the layout of the storage that instructions make."""
+        found = self._layout[rows]
         if (found < 0).any():
-            found = np.where(found < 0, self.shapes.cells(), found)
+            found = np.where(found < 0, self.layouts.cells(), found)
         return found
 
     def named(self) -> list[str]:
         """Return the functions that are wrappers because the user says so."""
-        return [self.functions.name[function] for function in self.taken_at_word]
+        return [self.functions.name[function] for function in self.named_by_user]
 
     def is_wrapped(self, calls: CallTable) -> Bools:
         """Return which calls are of wrappers."""
@@ -154,22 +166,22 @@ class HeapAllocations:
         return found
 
     def generate_clones(self, builder: PointerBuilder) -> None:
-        """Write what calls of wrappers hold: storage of their own."""
+        """Add what calls of wrappers hold: storage of their own."""
         node = {function: builder.node() for function in self.wrappers}
         for function, wrapper in self.wrappers.items():
             group = self.calls.only(self.calls.function == function)
             value = self.columns.results(group.row)
             own = builder.allocate(
-                *(AllocationKind.HEAP, value, self.shape_of(group.row)),
+                *(AllocationKind.HEAP, value, self.layout_of(group.row)),
                 callee=self.columns.program.function_table.value[function],
                 n_bytes=self.n_bytes[group.row],
             )
             builder.address(value, own, 0, group.row)
             builder.address(node[function], own)
             self._inside(builder, function, wrapper, node[function])
-            for place in wrapper.returned:
-                there = group.offsets[:-1] + place < group.offsets[1:]
-                actual = group.actuals[(group.offsets[:-1] + place)[there]]
+            for position in wrapper.returned:
+                there = group.offsets[:-1] + position < group.offsets[1:]
+                actual = group.actuals[(group.offsets[:-1] + position)[there]]
                 builder.copy(value[there], actual, group.row[there])
             for other in wrapper.others:
                 builder.copy(value, other, group.row)
@@ -182,7 +194,7 @@ class HeapAllocations:
         self, builder: PointerBuilder, function: int, wrapper: Allocator, clones: int
     ) -> None:
         """Let the body of a wrapper work on the storage of all its calls."""
-        if function not in self.taken_at_word:
+        if function not in self.named_by_user:
             builder.copy(self.columns.results(np.array(wrapper.makers, np.int64)), clones)
             return
         table = self.columns.program.instructions
@@ -190,9 +202,8 @@ class HeapAllocations:
         rets = rets[self.columns.program.instruction_function[rets] == function]
         rets = rets[table.offsets[rets + 1] > table.offsets[rets]]
         returned = self.columns.operand(rets, 0)
-        inside = (
-            returned >= self.columns.program.bases[ValueKind.ARGUMENT]
-        )  # constants stay what they are
+        # Constants stay what they are.
+        inside = returned >= self.columns.program.bases[ValueKind.ARGUMENT]
         builder.copy(returned[inside], clones)
 
 
@@ -206,33 +217,33 @@ _SELECT, _GEP = int(Opcode.SELECT), int(Opcode.GETELEMENTPTR)
 _LOAD, _STORE = int(Opcode.LOAD), int(Opcode.STORE)
 
 
-def heap_shapes(program: Program, shapes: Shapes, values: I64, n_bytes: I64) -> I32:
-    """Return the shape of the storage behind each value, of so many bytes each (-1: unknown)."""
+def heap_layouts(program: Program, layouts: Layouts, values: I64, n_bytes: I64) -> I32:
+    """Return the layout of the storage behind each value, of so many bytes each (-1: unknown)."""
     site, row = _uses_of(program, values)
     types = program.types
-    about = shapes.innermost[program.instructions.about[row]]
+    about = layouts.innermost[program.instructions.about[row]]
     amount = _constant_indices(program, row)
     in_bytes = (types.kind[about] == TypeKind.INT) & (types.bits[about] == _BYTE)
     is_offset = in_bytes & (amount != _UNKNOWN)
-    told = np.stack([site, is_offset, np.where(is_offset, amount, about)], axis=1)
-    told = _sorted_once(told[~is_offset | (amount > 0)])
-    bounds = np.searchsorted(told[:, 0], np.arange(len(values) + 1)).tolist()
-    by_site = [told[low:high, 1:] for low, high in pairwise(bounds)]
+    uses = np.stack([site, is_offset, np.where(is_offset, amount, about)], axis=1)
+    uses = _sorted_once(uses[~is_offset | (amount > 0)])
+    bounds = np.searchsorted(uses[:, 0], np.arange(len(values) + 1)).tolist()
+    by_site = [uses[low:high, 1:] for low, high in pairwise(bounds)]
     sizes = n_bytes.tolist()
-    found = [_shape(shapes, *pair) for pair in zip(by_site, sizes, strict=True)]
+    found = [_layout(layouts, *pair) for pair in zip(by_site, sizes, strict=True)]
     return np.array(found, np.int32)
 
 
-def _shape(shapes: Shapes, told: I64, n_bytes: int) -> int:
-    """Return the shape for what uses told: rows of (whether in bytes, the bytes or a type)."""
-    offsets = [amount for in_bytes, amount in told.tolist() if in_bytes]
-    wanted = [type_id for in_bytes, type_id in told.tolist() if not in_bytes]
-    structs = [type_id for type_id in wanted if shapes.types.kind[type_id] == TypeKind.STRUCT]
+def _layout(layouts: Layouts, uses: I64, n_bytes: int) -> int:
+    """Return the layout of storage by its uses: rows of (whether in bytes, the bytes or a type)."""
+    offsets = [amount for in_bytes, amount in uses.tolist() if in_bytes]
+    wanted = [type_id for in_bytes, type_id in uses.tolist() if not in_bytes]
+    structs = [type_id for type_id in wanted if layouts.types.kind[type_id] == TypeKind.STRUCT]
     if structs:
-        return shapes.merged(structs, offsets, n_bytes)
+        return layouts.merged(structs, offsets, n_bytes)
     if len(wanted) == 1 and not offsets:
-        return shapes.merged(wanted, [], n_bytes)
-    return shapes.raw(n_bytes, offsets)
+        return layouts.merged(wanted, [], n_bytes)
+    return layouts.raw(n_bytes, offsets)
 
 
 def _sorted_once(rows: I64) -> I64:

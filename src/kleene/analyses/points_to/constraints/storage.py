@@ -1,4 +1,4 @@
-"""The storage that a program's text names: globals with their first contents, and locals."""
+"""The storage that a program's text names: globals with their initial contents, and locals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import Models
 from kleene.analyses.points_to.constraints.functions import FunctionTable
-from kleene.analyses.points_to.layouts import Shapes
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -36,18 +36,18 @@ _SEEN_BY_OTHERS = (
 
 
 def generate_globals(
-    columns: Columns, builder: PointerBuilder, shapes: Shapes, models: Models, library: Library
+    columns: Columns, builder: PointerBuilder, layouts: Layouts, models: Models, library: Library
 ) -> None:
-    """Write the storage of global variables, and what it contains at the start."""
+    """Add the storage of global variables, and what it contains at the start."""
     program = columns.program
     table = program.globals
     rows = np.flatnonzero(table.kind == GlobalKind.VARIABLE)
     types = table.type[rows]
-    shape = _by_type(types, shapes.plain)
-    for place in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
-        shape[place] = shapes.unrolled(int(types[place]))
+    layout = _by_type(types, layouts.plain)
+    for position in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
+        layout[position] = layouts.unrolled(int(types[position]))
     allocation = builder.allocate(
-        *(AllocationKind.GLOBAL, rows, shape), type=types, n_bytes=program.types.size[types]
+        *(AllocationKind.GLOBAL, rows, layout), type=types, n_bytes=program.types.size[types]
     )
     builder.address(rows, allocation)
     is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
@@ -55,13 +55,13 @@ def generate_globals(
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
     builder.fill(allocation[starts[owner]], byte, value)
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
-    for place in np.flatnonzero(outside).tolist():
-        variable = int(rows[place])
+    for position in np.flatnonzero(outside).tolist():
+        variable = int(rows[position])
         model = library.find(program.strings[int(table.name[variable])])
         if model is None or not any(isinstance(effect, Holds) for effect in model):
             builder.flag(variable, TO_OUTSIDE)
         else:
-            models.hold(model, variable, int(allocation[place]))
+            models.hold(model, variable, int(allocation[position]))
 
 
 def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
@@ -71,7 +71,7 @@ def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
 
 
 def generate_aliases(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
-    """Write aliases as what they stand for, and ifuncs as what their resolver returns."""
+    """Add aliases as what they stand for, and ifuncs as what their resolver returns."""
     table = columns.program.globals
     aliases = np.flatnonzero(table.kind == GlobalKind.ALIAS)
     builder.copy(aliases, table.initializer[aliases])
@@ -85,9 +85,9 @@ def generate_aliases(columns: Columns, builder: PointerBuilder, functions: Funct
 
 
 def generate_locals(
-    columns: Columns, builder: PointerBuilder, shapes: Shapes, heap_shape: Callable[[I64], I64]
+    columns: Columns, builder: PointerBuilder, layouts: Layouts, heap_layout: Callable[[I64], I64]
 ) -> None:
-    """Write the storage of local variables; arrays of variable length are shaped by their use."""
+    """Add the storage of local variables; arrays of variable length are shaped by their use."""
     program = columns.program
     rows = columns.rows(Opcode.ALLOCA)
     types = program.instructions.about[rows]
@@ -95,19 +95,19 @@ def generate_locals(
     one = is_constant & (count == 1)
     size = program.types.size[types]
     n_bytes = np.where(is_constant & (size >= 0), size * count, -1)
-    shape = np.empty(len(rows), np.int64)
-    shape[one] = _by_type(types[one], shapes.plain)
-    shape[~one] = heap_shape(rows[~one])
+    layout = np.empty(len(rows), np.int64)
+    layout[one] = _by_type(types[one], layouts.plain)
+    layout[~one] = heap_layout(rows[~one])
     allocation = builder.allocate(
-        *(AllocationKind.STACK, columns.results(rows), shape), type=types, n_bytes=n_bytes
+        *(AllocationKind.STACK, columns.results(rows), layout), type=types, n_bytes=n_bytes
     )
     builder.address(columns.results(rows), allocation, 0, rows)
 
 
-def _by_type(types: I32, shape_of: Callable[[int], int]) -> I64:
-    """Return the shape of each type."""
+def _by_type(types: I32, layout_of: Callable[[int], int]) -> I64:
+    """Return the layout of each type."""
     distinct, index = np.unique(types, return_inverse=True)
-    found = np.array([shape_of(t) for t in distinct.tolist()], np.int64)
+    found = np.array([layout_of(t) for t in distinct.tolist()], np.int64)
     return found[index.reshape(-1)] if len(found) else found
 
 
@@ -120,21 +120,21 @@ def generate_exports(columns: Columns, builder: PointerBuilder) -> None:
 
 
 def generate_command_line(
-    columns: Columns, builder: PointerBuilder, shapes: Shapes, main: int
+    columns: Columns, builder: PointerBuilder, layouts: Layouts, main: int
 ) -> None:
-    """Write what main is given: arrays of strings, for its arguments and for the environment."""
+    """Add what main is given: arrays of strings, for its arguments and for the environment."""
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()
     base = columns.program.bases[ValueKind.ARGUMENT]
     types = columns.program.types
     bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
-    text = shapes.repeated(int(bytes_[0])) if len(bytes_) else shapes.raw(-1)
-    for place, argument in enumerate(range(first + 1, min(end, first + 3))):
+    text = layouts.repeated(int(bytes_[0])) if len(bytes_) else layouts.raw(-1)
+    for position, argument in enumerate(range(first + 1, min(end, first + 3))):
         array = builder.allocate(
-            AllocationKind.COMMAND_LINE, base + argument, shapes.cells(), part=2 * place
+            AllocationKind.COMMAND_LINE, base + argument, layouts.cells(), part=2 * position
         )
         strings = builder.allocate(
-            AllocationKind.COMMAND_LINE, base + argument, text, part=2 * place + 1
+            AllocationKind.COMMAND_LINE, base + argument, text, part=2 * position + 1
         )
         builder.address(base + argument, array)
         node = builder.node()
@@ -202,10 +202,10 @@ def _leaves(
                 count = bits[whole]
             for i in range(count):
                 part = operands[first if constant_kind[row] == _SPLAT else first + i]
-                place = i * step
+                position = i * step
                 if kind[whole] == _STRUCT:
-                    place = field_offset[offsets[whole] + i]
-                stack.append((np.int64(part), byte + place))
+                    position = field_offset[offsets[whole] + i]
+                stack.append((np.int64(part), byte + position))
     columns = np.empty((3, len(found)), np.int64)
     for i in range(len(found)):
         columns[0, i], columns[1, i], columns[2, i] = found[i]

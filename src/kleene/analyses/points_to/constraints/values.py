@@ -1,8 +1,8 @@
-"""What one value takes from others: copies, moves, arithmetic; instructions and constants alike.
+"""What one value takes from others: copies, edges, arithmetic; instructions and constants alike.
 
 - A cast, phi, select or freeze is a copy; an aggregate or vector is one node for all its parts.
-- A getelementptr, and an integer plus or minus a constant, is a move.
-- Bits set or cleared by a constant (tags) are a move by each number that they can add or take away;
+- A getelementptr, and an integer plus or minus a constant, is an edge.
+- Bits set or cleared by a constant (tags) are an edge by each number that they can add or take;
   what is masked to less than a page is no address. Other bit operations lead anywhere in the
   allocations at hand.
 - The difference of two addresses, products, quotients and remainders hold none: an assumption (see
@@ -18,7 +18,7 @@ import numpy as np
 from kleene.analyses.points_to.compiled import device_function, entry_point
 from kleene.analyses.points_to.constraints.builder import PointerBuilder, distinct_rows
 from kleene.analyses.points_to.constraints.columns import Columns, spread
-from kleene.analyses.points_to.offset_edges import Way
+from kleene.analyses.points_to.offset_edges import EdgeKind
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
@@ -62,24 +62,24 @@ class Code(NamedTuple):
             origin=self.origin[found],
         )
 
-    def operand(self, place: int) -> I32:
-        """Return the operand at `place` of each."""
-        return self.operands[self.first + place]
+    def operand(self, position: int) -> I32:
+        """Return the operand at `position` of each."""
+        return self.operands[self.first + position]
 
 
 def generate_values(columns: Columns, builder: PointerBuilder) -> None:
-    """Write what values take from others."""
+    """Add what values take from others."""
     _constants(columns, builder)
     for code in (_expressions(columns), _instructions(columns)):
         _copies(columns, builder, code)
-        _moves(columns, builder, code.only(Opcode.GETELEMENTPTR))
+        _edges(columns, builder, code.only(Opcode.GETELEMENTPTR))
         _sums(columns, builder, code)
         _masks(columns, builder, code.only(*_BITS))
         _anywhere(columns, builder, code.only(*_SHIFTS), 0)
 
 
 def _instructions(columns: Columns) -> Code:
-    """Return the instructions that compute a tracked or carried value."""
+    """Return the instructions that compute a pointer-typed or pointer-carrying value."""
     table = columns.program.instructions
     value = columns.program.bases[ValueKind.INSTRUCTION] + np.arange(len(table))
     rows = np.flatnonzero(columns.flows[value])
@@ -100,24 +100,26 @@ def _expressions(columns: Columns) -> Code:
 
 
 def _constants(columns: Columns, builder: PointerBuilder) -> None:
-    """Write what constants are made of; one that the reader did not understand is outside."""
+    """Add what constants are made of; one that the reader did not understand is outside."""
     table = columns.program.constants
     base = columns.program.bases[ValueKind.CONSTANT]
     made = (ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.WRAPPED)
-    rows = np.flatnonzero(np.isin(table.kind, made) & columns.tracked_type[table.type])
-    owner, place = ragged(table.offsets[rows], table.offsets[rows + 1])
-    _copy(columns, builder, base + rows[owner], table.operands[place], np.full(len(place), -1))
+    rows = np.flatnonzero(np.isin(table.kind, made) & columns.pointer_type[table.type])
+    owner, position = ragged(table.offsets[rows], table.offsets[rows + 1])
+    _copy(
+        columns, builder, base + rows[owner], table.operands[position], np.full(len(position), -1)
+    )
     rows = np.flatnonzero(table.kind == ConstantKind.UNKNOWN)
-    _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
+    _, position = ragged(table.offsets[rows], table.offsets[rows + 1])
     builder.flag(base + rows, FROM_OUTSIDE)
-    builder.flag(table.operands[place], TO_OUTSIDE)
+    builder.flag(table.operands[position], TO_OUTSIDE)
 
 
 def _copies(columns: Columns, builder: PointerBuilder, code: Code) -> None:
-    for part, places in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
+    for part, positions in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
         found = code.only(*part)
-        for place in places:
-            _copy(columns, builder, found.value, found.operand(place), found.origin)
+        for position in positions:
+            _copy(columns, builder, found.value, found.operand(position), found.origin)
     phis = code.only(Opcode.PHI)
     owner, incoming = ragged(phis.first, phis.end)
     _copy(columns, builder, phis.value[owner], phis.operands[incoming], phis.origin[owner])
@@ -128,26 +130,27 @@ def _copy(columns: Columns, builder: PointerBuilder, to: Ints, source: Ints, ori
     builder.copy(to[keep], source[keep], origin[keep])
 
 
-def _moves(columns: Columns, builder: PointerBuilder, geps: Code) -> None:
+def _edges(columns: Columns, builder: PointerBuilder, geps: Code) -> None:
+    """Add the offset edge of each getelementptr."""
     base = geps.operand(0)
     keep = columns.flows[base]
-    constant, strides, led_to = reach_of(
+    constant, strides, led_to = gep_offsets(
         columns.program, geps.first, geps.end, geps.operands, geps.about
     )
     in_bytes = columns.program.types.size[geps.about] == 1
     in_bytes &= (constant > 1) | _has_long_steps(columns, geps, in_bytes & (constant > 1))
-    ways = np.where(in_bytes, np.int64(Way.BYTES), np.int64(Way.ELEMENTS))
-    is_loose = _is_loose(columns, geps, constant, strides[:, 0] != 0, led_to)
-    source, constant, strides = _from_before(columns, geps, is_loose, constant, strides)
-    ways[is_loose | (source != base)] = Way.LOOSE
+    kinds = np.where(in_bytes, np.int64(EdgeKind.BYTES), np.int64(EdgeKind.ELEMENTS))
+    is_early = _is_early(columns, geps, constant, strides[:, 0] != 0, led_to)
+    source, constant, strides = _from_before(columns, geps, is_early, constant, strides)
+    kinds[is_early | (source != base)] = EdgeKind.EARLY_INDEX
     to, origin = geps.value[keep], geps.origin[keep]
-    builder.reach(to, source[keep], constant[keep], strides[keep], ways[keep], origin)
+    builder.offset_edges(to, source[keep], constant[keep], strides[keep], kinds[keep], origin)
 
 
 def _from_before(
-    columns: Columns, geps: Code, is_loose: Bools, constant: I64, strides: I64
+    columns: Columns, geps: Code, is_early: Bools, constant: I64, strides: I64
 ) -> tuple[I64, I64, I64]:
-    """Return from where, and how far, each leads; from loose indices as from where these began.
+    """Return from where, and how far, each leads; from early indices as from where these began.
 
     The constant and the index lead into the storage together; in between nothing need lie there.
     """
@@ -157,7 +160,7 @@ def _from_before(
     base, total, every = first.copy(), constant.copy(), strides.copy()
     for _ in range(MOST_STRIDES):
         behind = row_of[base]
-        rows = np.flatnonzero((behind >= 0) & is_loose[behind])
+        rows = np.flatnonzero((behind >= 0) & is_early[behind])
         if not len(rows):
             break
         behind = behind[rows]
@@ -167,7 +170,7 @@ def _from_before(
     return base, total, every
 
 
-def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bools, led_to: I64) -> Bools:
+def _is_early(columns: Columns, geps: Code, constant: I64, varies: Bools, led_to: I64) -> Bools:
     """Return which indices may come before the constant that leads to their array.
 
     A constant behind an index leads to a member of the element. If it is too large for that, a
@@ -192,7 +195,7 @@ def _is_loose(columns: Columns, geps: Code, constant: I64, varies: Bools, led_to
 def _has_long_steps(columns: Columns, geps: Code, found: Bools) -> bool:
     """Return whether a loop goes on by more than a byte at a time, in some of the steps found.
 
-    A walk by single bytes passes through the inside of places, and so leads everywhere. Not so the
+    A walk by single bytes passes through the inside of fields, and so leads everywhere. Not so the
     bytes that are left when an unrolled one ends: their steps begin wherever that may have come.
     """
     table, base = columns.program.instructions, columns.program.bases[ValueKind.INSTRUCTION]
@@ -202,22 +205,22 @@ def _has_long_steps(columns: Columns, geps: Code, found: Bools) -> bool:
 
 
 def _sums(columns: Columns, builder: PointerBuilder, code: Code) -> None:
-    """Write sums and differences: with a constant exact, of two variables anywhere."""
-    for opcode, place, sign in ((Opcode.ADD, 0, 1), (Opcode.ADD, 1, 1), (Opcode.SUB, 0, -1)):
+    """Add sums and differences: with a constant exact, of two variables anywhere."""
+    for opcode, position, sign in ((Opcode.ADD, 0, 1), (Opcode.ADD, 1, 1), (Opcode.SUB, 0, -1)):
         part = code.only(opcode)
-        source, other = part.operand(place), part.operand(1 - place)
+        source, other = part.operand(position), part.operand(1 - position)
         keep = columns.flows[source]
         if opcode == Opcode.SUB:  # less an address: a distance
             keep &= columns.opcode_of(other) != Opcode.PTRTOINT
         exact, amount = columns.constant(other)
-        exact, loose = exact & keep, ~exact & keep
+        exact, varying = exact & keep, ~exact & keep
         distance = sign * amount[exact]
-        builder.move(part.value[exact], source[exact], distance, 0, part.origin[exact])
-        builder.anywhere(part.value[loose], source[loose], part.origin[loose])
+        builder.byte_offset(part.value[exact], source[exact], distance, 0, part.origin[exact])
+        builder.unknown_offset(part.value[varying], source[varying], part.origin[varying])
 
 
 def _masks(columns: Columns, builder: PointerBuilder, code: Code) -> None:
-    """Write bit operations, by what each distinct one does to an address."""
+    """Add bit operations, by what each distinct one does to an address."""
     is_constant, mask = columns.constant(code.operand(1))
     _anywhere(columns, builder, code.where(~is_constant), 0, 1)
     chosen = is_constant & columns.flows[code.operand(0)]
@@ -228,14 +231,14 @@ def _masks(columns: Columns, builder: PointerBuilder, code: Code) -> None:
     _anywhere(columns, builder, code.where(by_any[index]), 0)
     counts = np.array([len(found or ()) for found in distances], np.int64)
     offsets = offsets_of(counts)
-    owner, place = ragged(offsets[index], offsets[index + 1])
+    owner, position = ragged(offsets[index], offsets[index + 1])
     amount = np.array([n_bytes for found in distances for n_bytes in found or ()], np.int64)
-    moved = code.where(owner)
-    builder.move(moved.value, moved.operand(0), amount[place], 0, moved.origin)
+    tagged = code.where(owner)
+    builder.byte_offset(tagged.value, tagged.operand(0), amount[position], 0, tagged.origin)
 
 
 def _distances(opcode: int, mask: int) -> list[int] | None:
-    """Return by how many bytes the operation can move an address; None if by any number."""
+    """Return by how many bytes the operation can change an address; None if by any number."""
     if opcode == Opcode.AND and 0 <= mask < _PAGE:
         return []
     bits = ~mask if opcode == Opcode.AND else mask
@@ -250,11 +253,11 @@ def _distances(opcode: int, mask: int) -> list[int] | None:
     return down if opcode == Opcode.AND else sorted({*parts, *down})
 
 
-def _anywhere(columns: Columns, builder: PointerBuilder, code: Code, *places: int) -> None:
-    for place in places:
-        source = code.operand(place)
+def _anywhere(columns: Columns, builder: PointerBuilder, code: Code, *positions: int) -> None:
+    for position in positions:
+        source = code.operand(position)
         keep = columns.flows[source]
-        builder.anywhere(code.value[keep], source[keep], code.origin[keep])
+        builder.unknown_offset(code.value[keep], source[keep], code.origin[keep])
 
 
 _STRUCT = int(TypeKind.STRUCT)
@@ -265,7 +268,7 @@ _WIDE = int(Flag.WIDE)
 MOST_STRIDES = 4
 
 
-def reach_of(
+def gep_offsets(
     program: Program, first: Ints, end: Ints, operands: I32, about: I32
 ) -> tuple[I64, I64, I64]:
     """Return for each getelementptr (constant, strides, type): how far it leads, and to what.
@@ -275,7 +278,7 @@ def reach_of(
     `first` to before `end`.
     """
     types, constants = program.types, program.constants
-    found: tuple[I64, I64, I64] = _reach(
+    found: tuple[I64, I64, I64] = _gep_offsets(
         *(first.astype(np.int64), end.astype(np.int64), operands, about),
         *(types.kind, types.offsets, types.elements, types.field_offset, types.size),
         *(program.bases[ValueKind.CONSTANT], constants.kind, constants.flags, constants.payload),
@@ -297,7 +300,7 @@ def either_stride(left: I64, right: I64) -> I64:
 
 
 @entry_point
-def _reach(
+def _gep_offsets(
     first: Any,
     end: Any,
     operands: Any,
@@ -317,15 +320,15 @@ def _reach(
     led_to = np.zeros(len(first), np.int64)
     for i in range(len(first)):
         inside, n_strides = np.int64(about[i]), 0
-        for place in range(first[i] + 1, end[i]):
-            row = operands[place] - base
+        for position in range(first[i] + 1, end[i]):
+            row = operands[position] - base
             known, index = False, np.int64(0)
             if 0 <= row < len(payload):
                 if constant_kind[row] == _INT and not flags[row] & _WIDE:
                     known, index = True, payload[row]
                 elif constant_kind[row] == _ZERO:
                     known = True
-            if place > first[i] + 1:
+            if position > first[i] + 1:
                 if kind[inside] == _STRUCT and known:
                     constant[i] += field_offset[offsets[inside] + index]
                     inside = elements[offsets[inside] + index]

@@ -153,8 +153,8 @@ class _Search:
         found.makers.add(row)
         found.others.update(allocator.others)
         return all(
-            place + 1 < len(operands) and self.trace(operands[place + 1], found, seen)
-            for place in allocator.returned
+            position + 1 < len(operands) and self.trace(operands[position + 1], found, seen)
+            for position in allocator.returned
         )
 
     def stored_in(self, pointer: int) -> list[int] | None:
@@ -232,15 +232,15 @@ class _Search:
         allocator = self.allocators[self.function_of(makers[0])]
         operands = self.operands_of(makers[0])
         factors, scale = [], allocator.scale
-        for place in allocator.factors if allocator.factors is not None else (len(operands),):
+        for position in allocator.factors if allocator.factors is not None else (len(operands),):
             found = _Sources()
-            if place + 1 >= len(operands):
+            if position + 1 >= len(operands):
                 return None, 1
-            known, amount = self.columns.constant(np.array(operands[place + 1 : place + 2]))
+            known, amount = self.columns.constant(np.array(operands[position + 1 : position + 2]))
             if known[0]:
                 scale *= int(amount[0])
                 continue
-            is_plain = self.trace(operands[place + 1], found, set())
+            is_plain = self.trace(operands[position + 1], found, set())
             is_plain &= not (found.makers or found.others or found.has_number)
             if not is_plain or len(found.arguments) != 1:
                 return None, 1

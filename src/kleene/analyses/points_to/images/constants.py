@@ -1,4 +1,9 @@
-"""Memory to work in while the moves of one shape are followed."""
+"""The images of locations under the addition of a constant number of bytes.
+
+A location inside arrays stands for many addresses, x + e1·t1 + e2·t2 + …, with an element e from 1
+to count - 1 for each array that it is in the others of. Following all of them would take as long as
+the arrays are: a few elements stand for all (`boundary_elements`, `residue_period`).
+"""
 
 from __future__ import annotations
 
@@ -12,27 +17,27 @@ from kleene.analyses.points_to.images.layout_arrays import (
     BEGIN,
     BIT,
     BYTE,
+    CONFINES,
+    CONFINES_CONSTANTS,
     COUNT,
     EXTENT,
-    FIRST_PLACE,
-    FIRST_START,
+    FIELD,
+    FIRST_FIELD,
+    FIRST_LOCATION,
     HAS_END,
-    HOLD,
-    HOLDS_CONSTANTS,
+    LOCATION,
     MASK,
     N_BYTES,
     PARENT,
-    PLACE,
     SPAN,
-    START,
     STRIDE,
     WIDTH,
-    Frame,
     Grid,
+    LayoutArrays,
     Set,
-    count_places,
+    add_location,
+    count_locations,
     count_rows,
-    locate,
     n_words,
     put,
     put_all,
@@ -40,34 +45,35 @@ from kleene.analyses.points_to.images.layout_arrays import (
 from kleene.analyses.points_to.object_layout import UNBOUNDED
 from kleene.base.arrays import I64
 
-# Rows of an enumeration of addresses: per array around a place, innermost first, its row, the first
-# element to choose, how many there are to choose, and which of these is chosen. The last row has
-# the array that is taken past its end, or -1, and whether elements were left out that go outside.
+# Rows of a *walk*, an enumeration of the addresses of a location. Column i is for the i-th array
+# around it, innermost first: which array, its first element to choose, how many there are to
+# choose, and which of these is chosen now. Row PAST has in column 0 the array that is taken past
+# its end, or -1, and in column 1 whether elements were left out that leave the allocation.
 AROUND, LOW, CHOICES, CHOSEN, PAST, N_WALK = range(6)
-DEEPEST = 16  # arrays in one another: see shapes
+DEEPEST = 16  # arrays in one another; object layouts have no more than seven
 N_RESIDUES = 1 << 8  # remembered at a time, of a stride and of one divisor of it
 
 
 class Scratch(NamedTuple):
-    """What the pieces write on: sets of places of the shape, and addresses."""
+    """Memory to work in while the edges of one layout are followed."""
 
-    landing: Set  # per place: where a move takes it
-    following: Set  # per place: where one more stride takes it
-    between: Set  # two: on the way
-    swept: Set  # two per residue: the places that have addresses of it
+    image: Set  # per location: its image
+    following: Set  # per location: its image under one more stride
+    between: Set  # two sets, of what is reached in between
+    swept: Set  # two per residue: the locations that have addresses of it
     swept_modulus: I64  # per row of `swept`: which modulus it is of, 0 before there is one
     walks: Grid  # two enumerations of addresses
 
 
 @device_function
 def scratch_for(n_rows: int) -> Scratch:
-    """Return memory for a shape of so many places, of which the last, the blur, leads to all."""
+    """Return memory for a layout of so many locations; the image of the last, unknown, is all."""
     width = n_words(n_rows)
-    landing, following = np.zeros((n_rows, width), np.uint64), np.zeros((n_rows, width), np.uint64)
-    put_all(landing[n_rows - 1], n_rows)
+    image, following = np.zeros((n_rows, width), np.uint64), np.zeros((n_rows, width), np.uint64)
+    put_all(image[n_rows - 1], n_rows)
     put_all(following[n_rows - 1], n_rows)
     return Scratch(
-        landing,
+        image,
         following,
         np.empty((2, width), np.uint64),
         np.empty((2 * N_RESIDUES, width), np.uint64),
@@ -77,38 +83,54 @@ def scratch_for(n_rows: int) -> Scratch:
 
 
 @no_refcount
-def surround(f: Frame, start: int, walk: Grid) -> int:
-    """List the arrays around a start, innermost first, and return how many there are."""
-    depth, array = 0, f.starts[start, ARRAY]
+def arrays_around(a: LayoutArrays, field: int, walk: Grid) -> int:
+    """List the arrays around a field, innermost first, and return how many there are."""
+    depth, array = 0, a.fields[field, ARRAY]
     while array >= 0:
         walk[AROUND, depth] = array
-        depth, array = depth + 1, f.arrays[array, PARENT]
+        depth, array = depth + 1, a.arrays[array, PARENT]
     return depth
 
 
 @no_refcount
-def repeats(f: Frame, array: int, mask: int) -> bool:
-    """Return whether places of a mask are in the others of an array."""
-    return bool(f.arrays[array, BIT] >= 0 and (mask >> f.arrays[array, BIT]) & 1)
+def is_in_others(a: LayoutArrays, array: int, mask: int) -> bool:
+    """Return whether locations of a mask are in the others of an array."""
+    return bool(a.arrays[array, BIT] >= 0 and (mask >> a.arrays[array, BIT]) & 1)
 
 
 @no_refcount
-def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) -> int:
-    """Choose from elements that stand for all, when a constant is added in storage of a size.
+def boundary_elements(
+    a: LayoutArrays, size: int, depth: int, mask: int, constant: int, walk: Grid
+) -> int:
+    """Choose the array elements that stand for all when `constant` bytes are added to each.
 
-    These are the elements that the constant takes out of their array but not of the allocation,
-    and some that it leaves in; returns how many at most, of an array. Others move alike, or out
-    of the allocation, which is noted behind `PAST`.
+    Returns how many elements are chosen of one array at most. Those not chosen behave like one that
+    is, or leave the allocation of `size` bytes, which is noted in `walk[PAST, 1]`.
     """
+    # Let an array have elements of t bytes, 0 … last, and c = constant >= 0 (c < 0 is its mirror).
+    # The address in element e goes to element e + c/t, in whole elements one more or less, since
+    # the field may lie anywhere in its element.
+    # - Up to e = last - c//t - 2 it stays in elements 1 … last: all of these have one image, as c
+    #   mod t is the same for them, and the others are one location for each field. One such element
+    #   is chosen: `low`.
+    # - The array leaves `room` = size - span bytes of the allocation to others, in front and behind
+    #   together. So from e = last - c//t + room//t + 2 on, the address is behind the allocation,
+    #   and is dropped. Elements in between are all chosen.
+    # For c < 0 the bounds are those of elements that go below 1: from |c|//t - room//t - 2 (before
+    # them the address is in front of the allocation) to |c|//t + 2 (from there on it stays in the
+    # others). An array without end is left downwards alone, and `begin` bytes lie in front of it.
+    # The choice for one array of several is the same whichever elements of the others are chosen:
+    # an address that leaves an inner array is somewhere else in the same `size` bytes.
+    # Nothing is over-approximated. With a bound one closer, test_images.py fails.
     walk[PAST, 0], walk[PAST, 1] = -1, 0
     most = 1
     for i in range(depth):
         array = walk[AROUND, i]
         walk[LOW, i], walk[CHOSEN, i], walk[CHOICES, i] = 1, 0, 1
-        if repeats(f, array, mask):
-            stride, last = f.arrays[array, STRIDE], f.arrays[array, COUNT] - 1
-            is_open = f.arrays[array, SPAN] == UNBOUNDED
-            room = f.arrays[array, BEGIN] if is_open else size - f.arrays[array, SPAN]
+        if is_in_others(a, array, mask):
+            stride, last = a.arrays[array, STRIDE], a.arrays[array, COUNT] - 1
+            is_open = a.arrays[array, SPAN] == UNBOUNDED
+            room = a.arrays[array, BEGIN] if is_open else size - a.arrays[array, SPAN]
             if constant < 0:
                 low = -constant // stride - room // stride - 2
                 high = -constant // stride + 2
@@ -126,29 +148,36 @@ def near(f: Frame, size: int, depth: int, mask: int, constant: int, walk: Grid) 
 
 
 @no_refcount
-def period(f: Frame, depth: int, mask: int, stride: int, n_past: int, walk: Grid) -> int:
-    """Choose from elements that have every residue, with `n_past` elements past the array.
+def residue_period(
+    a: LayoutArrays, depth: int, mask: int, stride: int, n_past: int, walk: Grid
+) -> int:
+    """Choose array elements whose addresses have all the residues that a location's have.
 
-    Returns the stride, or a divisor of it: a long array has all residues that differ by multiples
-    of its elements' size from the first one's, so that no element needs to be chosen.
+    Returns the modulus to take residues by: `stride`, or a divisor of it. `n_past` more elements
+    are chosen past the end of each array, for pointers that may be there.
     """
+    # Let g = gcd(stride, t), t the element size. The residues of e·t mod stride, e = 1, 2, …, are
+    # multiples of g, and repeat after stride/g elements, when all of them have occurred. So in an
+    # array of more than stride/g elements, an address of the location is congruent to y mod stride
+    # for some element if and only if element 1's is congruent to y mod g: it alone is chosen, with
+    # modulus g. This is exact. In shorter arrays all elements are chosen.
     walk[PAST, 0] = -1
     for i in range(depth):
         array = walk[AROUND, i]
         walk[LOW, i], walk[CHOSEN, i], walk[CHOICES, i] = 1, 0, 1
-        if repeats(f, array, mask):
-            divisor, rest = stride, f.arrays[array, STRIDE]
+        if is_in_others(a, array, mask):
+            divisor, rest = stride, a.arrays[array, STRIDE]
             while rest:
                 divisor, rest = rest, divisor % rest
-            walk[CHOICES, i] = f.arrays[array, COUNT] - 1 + n_past
-            if f.arrays[array, COUNT] > stride // divisor:
+            walk[CHOICES, i] = a.arrays[array, COUNT] - 1 + n_past
+            if a.arrays[array, COUNT] > stride // divisor:
                 stride, walk[CHOICES, i] = divisor, 1
     return stride
 
 
 @no_refcount
-def advance(depth: int, walk: Grid) -> bool:
-    """Go on to the next combination of elements; False after the last."""
+def next_choice(depth: int, walk: Grid) -> bool:
+    """Choose the next combination of elements; False after the last."""
     for i in range(depth):
         if i != walk[PAST, 0]:
             walk[CHOSEN, i] += 1
@@ -159,40 +188,42 @@ def advance(depth: int, walk: Grid) -> bool:
 
 
 @no_refcount
-def shift(f: Frame, first: int, depth: int, mask: int, walk: Grid) -> int:
-    """Return how far the chosen elements of some arrays are from the first ones, in bytes."""
+def chosen_offset(a: LayoutArrays, first: int, depth: int, mask: int, walk: Grid) -> int:
+    """Return how many bytes the chosen elements of arrays `first` … are behind their element 0."""
     n_bytes = 0
     for i in range(first, depth):
         array = walk[AROUND, i]
         if i == walk[PAST, 0]:
-            n_bytes += f.arrays[array, SPAN]
-        elif repeats(f, array, mask):
-            n_bytes += f.arrays[array, STRIDE] * (walk[LOW, i] + walk[CHOSEN, i])
+            n_bytes += a.arrays[array, SPAN]
+        elif is_in_others(a, array, mask):
+            n_bytes += a.arrays[array, STRIDE] * (walk[LOW, i] + walk[CHOSEN, i])
     return n_bytes
 
 
 @no_refcount
-def sweep(f: Frame, shape: int, residue: int, stride: int, found: Set, walk: Grid) -> None:
-    """Note every place that has an address of a residue."""
-    size = f.shapes[shape, N_BYTES]
-    low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
+def add_residue_class(
+    a: LayoutArrays, layout: int, residue: int, stride: int, found: Set, walk: Grid
+) -> None:
+    """Add every location that has an address y with y = residue (mod stride), or contains one."""
+    size = a.layouts[layout, N_BYTES]
+    low, high = a.layouts[layout, FIRST_FIELD], a.layouts[layout + 1, FIRST_FIELD]
     if size // stride <= high - low:
         for address in range(residue, size + 1, stride):
-            locate(f, shape, address, found)
+            add_location(a, layout, address, found)
         return
-    if size < UNBOUNDED and f.shapes[shape, HAS_END] and (size - residue) % stride == 0:
-        put(found, count_places(f, shape))
-    for start in range(low, high):
-        depth = surround(f, start, walk)
-        for mask in range(1 << f.starts[start, WIDTH]):
-            _sweep_place(f, shape, start, depth, mask, residue, stride, found, walk)
+    if size < UNBOUNDED and a.layouts[layout, HAS_END] and (size - residue) % stride == 0:
+        put(found, count_locations(a, layout))
+    for field in range(low, high):
+        depth = arrays_around(a, field, walk)
+        for mask in range(1 << a.fields[field, WIDTH]):
+            _add_residue(a, layout, field, depth, mask, residue, stride, found, walk)
 
 
 @no_refcount
-def _sweep_place(
-    f: Frame,
-    shape: int,
-    start: int,
+def _add_residue(
+    a: LayoutArrays,
+    layout: int,
+    field: int,
     depth: int,
     mask: int,
     residue: int,
@@ -200,98 +231,123 @@ def _sweep_place(
     found: Set,
     walk: Grid,
 ) -> None:
-    """Note a place, and the blur, if an address of the residue is that of the place, or within."""
-    stride = period(f, depth, mask, stride, 0, walk)
+    """Add a location if it has an address of the residue, and the unknown offset if inside."""
+    stride = residue_period(a, depth, mask, stride, 0, walk)
     going = True
     while going:
-        address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walk)
-        distance = (residue - address) % stride  # to the next address of the residue
-        if distance < f.starts[start, EXTENT]:
-            put(found, f.starts[start, PLACE] + mask)
-            if distance or stride < f.starts[start, EXTENT]:
-                put(found, count_rows(f, shape) - 1)
-        going = advance(depth, walk)
+        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walk)
+        # The first address of the residue from the field's beginning on is `distance` further. The
+        # field has one inside if that is not its beginning, or if one more fits.
+        distance = (residue - address) % stride
+        if distance < a.fields[field, EXTENT]:
+            put(found, a.fields[field, LOCATION] + mask)
+            if distance or stride < a.fields[field, EXTENT]:
+                put(found, count_rows(a, layout) - 1)
+        going = next_choice(depth, walk)
 
 
-_MOST_ELEMENTS = 1 << 8  # of an array looked at; where more matter, places of any element do
+_MOST_ELEMENTS = 1 << 8  # of one array; where more are chosen, every element counts instead
 
 
 @no_refcount
-def add(
-    f: Frame, shape: int, place: int, constant: int, in_bytes: bool, found: Set, walks: Grid
+def add_constant(
+    a: LayoutArrays,
+    layout: int,
+    location: int,
+    constant: int,
+    in_bytes: bool,
+    found: Set,
+    walks: Grid,
 ) -> bool:
-    """Note where a constant takes a place; return whether all of it stays in the allocation."""
-    size = f.shapes[shape, N_BYTES]
-    if place == count_places(f, shape):
-        return locate(f, shape, size + constant, found)
-    row = f.shapes[shape, FIRST_PLACE] + place
-    start, mask = f.places[row, START], f.places[row, MASK]
-    if f.starts[start, ARRAY] < 0:
-        return locate(f, shape, f.starts[start, BYTE] + constant, found)
-    depth = surround(f, start, walks[0])
-    if constant == 0 or (not in_bytes and _stays(f, depth, mask, constant, walks[0])):
-        put(found, place)
+    """Add the image of a location under a constant; return whether all of it is inside."""
+    size = a.layouts[layout, N_BYTES]
+    if location == count_locations(a, layout):
+        return add_location(a, layout, size + constant, found)
+    row = a.layouts[layout, FIRST_LOCATION] + location
+    field, mask = a.locations[row, FIELD], a.locations[row, MASK]
+    if a.fields[field, ARRAY] < 0:
+        return add_location(a, layout, a.fields[field, BYTE] + constant, found)
+    depth = arrays_around(a, field, walks[0])
+    if constant == 0 or (not in_bytes and _stays(a, depth, mask, constant, walks[0])):
+        put(found, location)
         return True
-    if near(f, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
-        _sweep_more(f, shape, start, depth, mask, constant, found, walks)
+    if boundary_elements(a, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
+        _add_every_element(a, layout, field, depth, mask, constant, found, walks)
         return False
     all_inside, going = not walks[0, PAST, 1], True
     while going:
-        address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walks[0]) + constant
-        all_inside &= locate(f, shape, address, found)
-        going = advance(depth, walks[0])
+        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walks[0]) + constant
+        all_inside &= add_location(a, layout, address, found)
+        going = next_choice(depth, walks[0])
     if constant < 0:
         for i in range(depth):
-            _come_back(f, shape, row, depth, i, constant, found, walks[0])
+            _add_from_past_end(a, layout, row, depth, i, constant, found, walks[0])
     return all_inside
 
 
 @no_refcount
-def _sweep_more(
-    f: Frame,
-    shape: int,
-    start: int,
+def _add_every_element(
+    a: LayoutArrays,
+    layout: int,
+    field: int,
     depth: int,
     mask: int,
     constant: int,
     found: Set,
     walks: Grid,
 ) -> None:
-    """Note all that lies any number of elements from where a constant takes a place, and more."""
+    """Add all that lies whole elements, of any array around, from a location plus a constant."""
+    # An over-approximation: with g the gcd of the element sizes, every address of the location plus
+    # the constant is congruent to the field's byte plus the constant mod g.
     stride = 0
     for i in range(depth):
-        rest = f.arrays[walks[0, AROUND, i], STRIDE]
+        rest = a.arrays[walks[0, AROUND, i], STRIDE]
         while rest:
             stride, rest = rest, stride % rest
-    sweep(f, shape, (f.starts[start, BYTE] + constant) % stride, stride, found, walks[1])
+    add_residue_class(
+        a, layout, (a.fields[field, BYTE] + constant) % stride, stride, found, walks[1]
+    )
 
 
 @no_refcount
-def _stays(f: Frame, depth: int, mask: int, constant: int, walk: Grid) -> bool:
-    """Return whether a constant takes the others of an array to the others."""
+def _stays(a: LayoutArrays, depth: int, mask: int, constant: int, walk: Grid) -> bool:
+    """Return whether a constant counts elements of an array whose others the location is in."""
     for i in range(depth):
         array = walk[AROUND, i]
-        fits = constant % f.arrays[array, STRIDE] == 0 and 0 < constant < f.arrays[array, SPAN]
-        if fits and f.arrays[array, HOLD] >= HOLDS_CONSTANTS and repeats(f, array, mask):
+        fits = constant % a.arrays[array, STRIDE] == 0 and 0 < constant < a.arrays[array, SPAN]
+        if (
+            fits
+            and a.arrays[array, CONFINES] >= CONFINES_CONSTANTS
+            and is_in_others(a, array, mask)
+        ):
             return True
     return False
 
 
 @no_refcount
-def _come_back(
-    f: Frame, shape: int, row: int, depth: int, i: int, constant: int, found: Set, walk: Grid
+def _add_from_past_end(
+    a: LayoutArrays,
+    layout: int,
+    row: int,
+    depth: int,
+    i: int,
+    constant: int,
+    found: Set,
+    walk: Grid,
 ) -> None:
-    """Note where a constant takes a pointer past the i-th array around, if it is back into it."""
-    start, mask, array = f.places[row, START], f.places[row, MASK], walk[AROUND, i]
-    may_be_past = f.arrays[array, COUNT] == 1 or repeats(f, array, mask)
-    if not may_be_past or f.arrays[array, SPAN] == UNBOUNDED:
+    """Add where a negative constant leads back into the i-th array around, from past its end."""
+    field, mask, array = a.locations[row, FIELD], a.locations[row, MASK], walk[AROUND, i]
+    may_be_past = a.arrays[array, COUNT] == 1 or is_in_others(a, array, mask)
+    if not may_be_past or a.arrays[array, SPAN] == UNBOUNDED:
         return
-    near(f, f.shapes[shape, N_BYTES], depth, mask, constant, walk)
+    boundary_elements(a, a.layouts[layout, N_BYTES], depth, mask, constant, walk)
+    # The pointer is `span` bytes behind the array's beginning, in the same field of an element that
+    # is none. The elements of the arrays around are chosen as for the addresses inside.
     walk[PAST, 0] = i
     going = True
     while going:
-        address = f.starts[start, BYTE] + shift(f, 0, depth, mask, walk) + constant
-        inside = address - f.arrays[array, BEGIN] - shift(f, i + 1, depth, mask, walk)
-        if 0 <= inside < f.arrays[array, SPAN]:
-            locate(f, shape, address, found)
-        going = advance(depth, walk)
+        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walk) + constant
+        inside = address - a.arrays[array, BEGIN] - chosen_offset(a, i + 1, depth, mask, walk)
+        if 0 <= inside < a.arrays[array, SPAN]:
+            add_location(a, layout, address, found)
+        going = next_choice(depth, walk)

@@ -1,4 +1,7 @@
-"""Shapes as arrays of integers, and which place each byte belongs to."""
+"""Layouts as arrays of integers, sets of their locations, and which location each byte belongs to.
+
+Sets are bits: location l is bit l % 64 of word l // 64 of a row.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.compiled import entry_point, no_refcount
-from kleene.analyses.points_to.object_layout import UNBOUNDED
+from kleene.analyses.points_to.object_layout import UNBOUNDED, Confines
+from kleene.analyses.points_to.offset_edges import EdgeKind
 from kleene.base.arrays import I32, I64
 from kleene.kernels.bits import lowest
 
@@ -19,47 +23,47 @@ _ONE, _ALL = np.uint64(1), np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 @no_refcount
-def n_words(n_places: int) -> int:
-    """Return how many words a set of so many places takes."""
-    return (n_places + _WORD - 1) // _WORD
+def n_words(n_locations: int) -> int:
+    """Return how many words a set of so many locations takes."""
+    return (n_locations + _WORD - 1) // _WORD
 
 
 @no_refcount
-def put(found: Set, place: int) -> None:
-    """Add a place."""
-    found[place // _WORD] |= _ONE << np.uint64(place % _WORD)
+def put(found: Set, location: int) -> None:
+    """Add a location."""
+    found[location // _WORD] |= _ONE << np.uint64(location % _WORD)
 
 
 @no_refcount
-def put_all(found: Set, n_places: int) -> None:
-    """Make it the set of the first so many places."""
+def put_all(found: Set, n_locations: int) -> None:
+    """Make it the set of the first so many locations."""
     found[:] = 0
-    found[: n_places // _WORD] = _ALL
-    if n_places % _WORD:
-        found[n_places // _WORD] = (_ONE << np.uint64(n_places % _WORD)) - _ONE
+    found[: n_locations // _WORD] = _ALL
+    if n_locations % _WORD:
+        found[n_locations // _WORD] = (_ONE << np.uint64(n_locations % _WORD)) - _ONE
 
 
 @no_refcount
 def join(found: Set, more: Set) -> None:
-    """Add the places of another set."""
+    """Add the locations of another set."""
     for word in range(len(found)):
         found[word] |= more[word]
 
 
 @no_refcount
-def has(found: Set, place: int) -> bool:
-    """Return whether a place is in a set."""
-    return bool(found[place // _WORD] >> np.uint64(place % _WORD) & _ONE)
+def has(found: Set, location: int) -> bool:
+    """Return whether a location is in a set."""
+    return bool(found[location // _WORD] >> np.uint64(location % _WORD) & _ONE)
 
 
 @no_refcount
-def following(found: Set, place: int) -> int:
-    """Return the first place of a set from the given one on; -1 where there is none."""
-    word = place // _WORD
+def following(found: Set, location: int) -> int:
+    """Return the first location of a set from the given one on; -1 where there is none."""
+    word = location // _WORD
     if word < len(found):
-        bits = found[word] >> np.uint64(place % _WORD)
+        bits = found[word] >> np.uint64(location % _WORD)
         if bits:
-            return int(place + lowest(bits))
+            return int(location + lowest(bits))
         for later in range(word + 1, len(found)):
             if found[later]:
                 return int(later * _WORD + lowest(found[later]))
@@ -67,123 +71,128 @@ def following(found: Set, place: int) -> int:
 
 
 @no_refcount
-def pack(found: Set, places: I32, n_used: int) -> int:
-    """Append the places of a set to a list of so many; return how many these are now."""
+def pack(found: Set, locations: I32, n_used: int) -> int:
+    """Append the locations of a set to a list of so many; return how many these are now."""
     for word in range(len(found)):
         bits, first = found[word], word * _WORD
         if bits == _ALL:
-            part = places[n_used : n_used + _WORD]
+            part = locations[n_used : n_used + _WORD]
             for bit in range(_WORD):
                 part[bit] = first + bit
             n_used += _WORD
             continue
         while bits:
-            places[n_used] = first + lowest(bits)
+            locations[n_used] = first + lowest(bits)
             n_used += 1
             bits &= bits - _ONE
     return n_used
 
 
-MOST_KNOWN = 1 << 12  # bytes of a shape whose places are looked up in a table
+MOST_KNOWN = 1 << 12  # bytes of a layout whose locations are looked up in a table
 OUTSIDE = -1
 
-# Columns of Frame.shapes, which has a row more than there are shapes, for the ends.
-N_BYTES, HAS_END, IS_RAW, FIRST_ARRAY, FIRST_START, FIRST_PLACE, FIRST_KNOWN = range(7)
-# Columns of Frame.arrays; arrays around an array come first.
-BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, HOLD, N_ARRAY_COLUMNS = range(8)
-HOLDS_INDICES, HOLDS_CONSTANTS = 1, 2  # at least, in column HOLD: see cuts.Hold
-BYTES, LOOSE, N_WAYS = range(1, 4)  # ways of moves: see moves.Way
-# Columns of Frame.starts, ascending by byte in a shape.
-BYTE, EXTENT, ARRAY, WIDTH, PLACE, N_START_COLUMNS = range(6)
-# Columns of Frame.places.
-START, MASK = range(2)
+# Columns of LayoutArrays.layouts, which has a row more than there are layouts, for the ends.
+N_BYTES, HAS_END, IS_RAW, FIRST_ARRAY, FIRST_FIELD, FIRST_LOCATION, FIRST_KNOWN = range(7)
+# Columns of LayoutArrays.arrays; arrays around an array come first.
+BEGIN, STRIDE, COUNT, SPAN, PARENT, BIT, CONFINES, N_ARRAY_COLUMNS = range(8)
+CONFINES_INDICES, CONFINES_CONSTANTS = int(Confines.INDICES), int(Confines.CONSTANTS)
+BYTES, EARLY_INDEX = int(EdgeKind.BYTES), int(EdgeKind.EARLY_INDEX)
+N_KINDS = len(EdgeKind)
+# Columns of LayoutArrays.fields, ascending by byte in a layout.
+BYTE, EXTENT, ARRAY, WIDTH, LOCATION, N_FIELD_COLUMNS = range(6)
+# Columns of LayoutArrays.locations.
+FIELD, MASK = range(2)
 
 Grid = NDArray[np.int64]
 
 
-class Frame(NamedTuple):
-    """The arrays and starts of all shapes; rows of arrays and starts count through all shapes."""
+class LayoutArrays(NamedTuple):
+    """All layouts as columns; rows of arrays, fields and locations count through all layouts."""
 
-    shapes: Grid
+    layouts: Grid
     arrays: Grid
-    starts: Grid
-    places: Grid
-    known: I32  # what is at the first bytes of each shape: the place, and whether it is within
+    fields: Grid
+    locations: Grid
+    known: I32  # what `location_at` returns for the first bytes of each layout
 
 
 @no_refcount
-def count_places(f: Frame, shape: int) -> int:
-    """Return how many places a shape has, without the end and the blur: also the end's number."""
-    return int(f.shapes[shape + 1, FIRST_PLACE] - f.shapes[shape, FIRST_PLACE])
+def count_locations(a: LayoutArrays, layout: int) -> int:
+    """Return how many locations the fields of a layout have; that is also the number of the end."""
+    return int(a.layouts[layout + 1, FIRST_LOCATION] - a.layouts[layout, FIRST_LOCATION])
 
 
 @no_refcount
-def count_rows(f: Frame, shape: int) -> int:
-    """Return how many places a shape has with the end, which open storage has not, and the blur."""
-    return count_places(f, shape) + (2 if f.shapes[shape, N_BYTES] < UNBOUNDED else 1)
+def count_rows(a: LayoutArrays, layout: int) -> int:
+    """Return how many locations a layout has, with the end (if bounded) and unknown offset."""
+    return count_locations(a, layout) + (2 if a.layouts[layout, N_BYTES] < UNBOUNDED else 1)
 
 
 @no_refcount
-def place_of(f: Frame, shape: int, byte: int) -> tuple[int, int]:
-    """Return the place that an address belongs to, -1 outside, and 1 if it does not begin there."""
-    size = f.shapes[shape, N_BYTES]
+def location_at(a: LayoutArrays, layout: int, byte: int) -> tuple[int, int]:
+    """Return the location of an address (-1: outside), and 1 if that begins before it."""
+    size = a.layouts[layout, N_BYTES]
     if byte < 0 or byte > size:
         return OUTSIDE, 0
     if byte == size:
-        return count_places(f, shape) if f.shapes[shape, HAS_END] else OUTSIDE, 0
-    known = f.shapes[shape, FIRST_KNOWN] + byte
-    if known < f.shapes[shape + 1, FIRST_KNOWN]:
-        return f.known[known, 0], f.known[known, 1]
-    return _search(f, shape, byte)
+        return count_locations(a, layout) if a.layouts[layout, HAS_END] else OUTSIDE, 0
+    known = a.layouts[layout, FIRST_KNOWN] + byte
+    if known < a.layouts[layout + 1, FIRST_KNOWN]:
+        return a.known[known, 0], a.known[known, 1]
+    return _search(a, layout, byte)
 
 
 @no_refcount
-def locate(f: Frame, shape: int, byte: int, found: Set) -> bool:
-    """Note the place of an address, with the blur if it is within; False if it is outside."""
-    place, is_within = place_of(f, shape, byte)
-    if place == OUTSIDE:
+def add_location(a: LayoutArrays, layout: int, byte: int, found: Set) -> bool:
+    """Add the location of an address, and unknown offset if it begins before; False: outside."""
+    location, is_within = location_at(a, layout, byte)
+    if location == OUTSIDE:
         return False
-    put(found, place)
+    put(found, location)
     if is_within:
-        put(found, count_rows(f, shape) - 1)
+        put(found, count_rows(a, layout) - 1)
     return True
 
 
 @no_refcount
-def _search(f: Frame, shape: int, byte: int) -> tuple[int, int]:
-    """Return the place that a byte belongs to, and 1 if it does not begin there."""
+def _search(a: LayoutArrays, layout: int, byte: int) -> tuple[int, int]:
+    """Return the location that a byte belongs to, and 1 if that begins before it.
+
+    Each array around the byte, outermost first, folds it into the first element: what lies there
+    lies in the others too, and only the first is listed. Fields cover all bytes: `all_fields`.
+    """
     mask = 0
-    for array in range(f.shapes[shape, FIRST_ARRAY], f.shapes[shape + 1, FIRST_ARRAY]):
-        inside = byte - f.arrays[array, BEGIN]
+    for array in range(a.layouts[layout, FIRST_ARRAY], a.layouts[layout + 1, FIRST_ARRAY]):
+        inside = byte - a.arrays[array, BEGIN]
         if inside < 0:
             break
-        if f.arrays[array, STRIDE] <= inside < f.arrays[array, SPAN]:
-            byte = f.arrays[array, BEGIN] + inside % f.arrays[array, STRIDE]
-            mask |= 1 << f.arrays[array, BIT]
-    low, high = f.shapes[shape, FIRST_START], f.shapes[shape + 1, FIRST_START]
+        if a.arrays[array, STRIDE] <= inside < a.arrays[array, SPAN]:
+            byte = a.arrays[array, BEGIN] + inside % a.arrays[array, STRIDE]
+            mask |= 1 << a.arrays[array, BIT]
+    low, high = a.layouts[layout, FIRST_FIELD], a.layouts[layout + 1, FIRST_FIELD]
     while high - low > 1:
         middle = (low + high) // 2
-        if f.starts[middle, BYTE] <= byte:
+        if a.fields[middle, BYTE] <= byte:
             low = middle
         else:
             high = middle
-    return f.starts[low, PLACE] + mask, int(f.starts[low, BYTE] != byte)
+    return a.fields[low, LOCATION] + mask, int(a.fields[low, BYTE] != byte)
 
 
 @entry_point
-def search_all(f: Frame, known: I32) -> None:
-    """Write the answers of `_search` for the bytes at the beginning of each shape."""
-    for shape in range(len(f.shapes) - 1):
-        first, end = f.shapes[shape, FIRST_KNOWN], f.shapes[shape + 1, FIRST_KNOWN]
+def search_all(a: LayoutArrays, known: I32) -> None:
+    """Write the answers of `_search` for the bytes at the beginning of each layout."""
+    for layout in range(len(a.layouts) - 1):
+        first, end = a.layouts[layout, FIRST_KNOWN], a.layouts[layout + 1, FIRST_KNOWN]
         for row in range(first, end):
-            known[row, 0], known[row, 1] = _search(f, shape, row - first)
+            known[row, 0], known[row, 1] = _search(a, layout, row - first)
 
 
 @entry_point
-def find_places(f: Frame, shapes: I64, bytes_: I64) -> I64:
-    """Return the place that starts at each byte of each shape, or the blur's; -1 outside."""
-    places = np.empty(len(shapes), np.int64)
-    for i in range(len(shapes)):
-        place, is_within = place_of(f, shapes[i], bytes_[i])
-        places[i] = count_rows(f, shapes[i]) - 1 if is_within else place
-    return places
+def find_locations(a: LayoutArrays, layouts: I64, bytes_: I64) -> I64:
+    """Return the location that begins at each byte of each layout, or unknown offset; or -1."""
+    locations = np.empty(len(layouts), np.int64)
+    for i in range(len(layouts)):
+        location, is_within = location_at(a, layouts[i], bytes_[i])
+        locations[i] = count_rows(a, layouts[i]) - 1 if is_within else location
+    return locations

@@ -17,6 +17,8 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);
 `calls t(t, …)`, with `-> @name` for its result; `escapes t`; `nothing`; of a variable, `holds t`.
+
+A model file has lines `names: effect; effect`; `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from kleene.base.errors import SourceError, Span
 class Argument:
     """An argument of the call, counted from 0."""
 
-    place: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kleene.analyses.points_to.constraints.heap import heap_shapes
-from kleene.analyses.points_to.layouts import Shapes
-from kleene.analyses.points_to.offset_edges import Moves
+from kleene.analyses.points_to.constraints.heap import heap_layouts
+from kleene.analyses.points_to.layouts import Layouts
+from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.ir import Program, parse
 from kleene.ir.codes import Opcode, ValueKind
 
@@ -40,10 +40,10 @@ class Site:
 
     def __init__(self, body: str, n_bytes: int = -1) -> None:
         self.program: Program = parse(HEAD + body + "\n  ret\n}\n")
-        self.shapes = Shapes(self.program.types, self.program.strings)
+        self.layouts = Layouts(self.program.types, self.program.strings)
         rows = np.flatnonzero(self.program.instructions.opcode == Opcode.CALL)[:1]
         values = rows + self.program.bases[ValueKind.INSTRUCTION]
-        self.shape = int(heap_shapes(self.program, self.shapes, values, np.array([n_bytes]))[0])
+        self.layout = int(heap_layouts(self.program, self.layouts, values, np.array([n_bytes]))[0])
 
     def type(self, name: str) -> int:
         names = [self.program.strings[int(symbol)] for symbol in self.program.types.name]
@@ -72,7 +72,7 @@ ROADS = {
 @pytest.mark.parametrize("road", ROADS)
 def test_a_struct_is_found_behind(road: str) -> None:
     site = Site(ROADS[road])
-    assert site.shape == site.shapes.repeated(site.type("struct.node"))
+    assert site.layout == site.layouts.repeated(site.type("struct.node"))
 
 
 @pytest.mark.parametrize(
@@ -88,52 +88,52 @@ def test_a_struct_is_found_behind(road: str) -> None:
 )
 def test_storage_is_raw_without_a_use_of_its_own_pointer(body: str) -> None:
     site = Site(body)
-    assert site.shape == site.shapes.raw(-1)
+    assert site.layout == site.layouts.raw(-1)
 
 
 def test_the_size_tells_one_from_many() -> None:
     node = ROADS["itself"]
     one, many, odd = Site(node, 24), Site(node, 48), Site(node, 40)
-    assert one.shape == one.shapes.plain(one.type("struct.node"))
-    assert many.shape == many.shapes.repeated(many.type("struct.node"))
-    layout = odd.shapes.finish(Moves(), has_unknown=False)
-    first, last = layout.place_offsets[odd.shape : odd.shape + 2]
-    assert layout.byte[first:last].tolist() == [0, 8, 16, 24, 32]
+    assert one.layout == one.layouts.plain(one.type("struct.node"))
+    assert many.layout == many.layouts.repeated(many.type("struct.node"))
+    table = odd.layouts.finish(OffsetEdges(), has_unknown=False)
+    first, last = table.location_offsets[odd.layout : odd.layout + 2]
+    assert table.byte[first:last].tolist() == [0, 8, 16, 24, 32]
 
 
 def test_two_structs_are_merged() -> None:
     both = ROADS["itself"] + "\n  %r: ptr = getelementptr $struct.large, %p, i64 0, i32 3"
     site = Site(both)
-    assert site.shape == site.shapes.repeated(site.type("struct.large"))
+    assert site.layout == site.layouts.repeated(site.type("struct.large"))
 
 
-def test_bytes_make_places() -> None:
+def test_bytes_make_locations() -> None:
     body = "\n".join(
         f"  %q{n}: ptr = getelementptr i8, %p, i64 {n}" for n in (4, 8, 20, -8, 0, 300)
     )
     site = Site(body)
-    assert site.shape == site.shapes.raw(-1, [4, 20, 300])
+    assert site.layout == site.layouts.raw(-1, [4, 20, 300])
     sized = Site(body, 24)
-    assert sized.shape == sized.shapes.raw(24, [4, 20])
+    assert sized.layout == sized.layouts.raw(24, [4, 20])
 
 
 def test_an_array_of_scalars() -> None:
     site = Site("  %q: ptr = getelementptr ptr, %p, %i")
-    assert site.shape == site.shapes.repeated(site.about())
+    assert site.layout == site.layouts.repeated(site.about())
     nested = Site("  %q: ptr = getelementptr [4 x i32], %p, %i, %i")
     element = int(nested.program.types.elements_of(nested.about())[0])
-    assert nested.shape == nested.shapes.repeated(element)
+    assert nested.layout == nested.layouts.repeated(element)
     text = Site("  %q: ptr = getelementptr i8, %p, %i")
-    assert text.shape == text.shapes.repeated(text.about())
+    assert text.layout == text.layouts.repeated(text.about())
 
 
 def test_scalars_and_bytes_are_raw() -> None:
     site = Site("  %q: ptr = getelementptr ptr, %p, %i\n  %r: ptr = getelementptr i8, %p, i64 12")
-    assert site.shape == site.shapes.raw(-1, [12])
+    assert site.layout == site.layouts.raw(-1, [12])
 
 
 def test_no_sites_and_no_constants() -> None:
     program = parse(HEAD + "  ret\n}\n")
-    shapes = Shapes(program.types, program.strings)
+    layouts = Layouts(program.types, program.strings)
     empty = np.empty(0, np.int64)
-    assert heap_shapes(program, shapes, empty, empty).tolist() == []
+    assert heap_layouts(program, layouts, empty, empty).tolist() == []

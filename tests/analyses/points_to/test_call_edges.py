@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.images import LocationTable
 from kleene.analyses.points_to.object_layout import ANY_NUMBER
-from kleene.analyses.points_to.offset_edges import Moves, Way
+from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
 from tests.analyses.points_to.memory_types import Memory
 from tests.analyses.points_to.oracle import load, oracle_answer
 
@@ -37,46 +37,50 @@ int main(void) { escape((void *)own); held = given()(&x, &x); return 0; }
 
 
 def test_moves_are_numbered_once() -> None:
-    moves = Moves()
-    assert moves.number(8) == moves.number(8, 0) == 0
-    assert moves.number(8, -16, 4) == moves.number(8, 4, 16) == 1
-    assert moves.called_with(2) == moves.called_with(2) == 2
-    assert moves.number(0, 24) == 3
-    assert moves.number(8, way=Way.BYTES) == 4
-    assert moves.number(-8) == moves.number(-8, way=Way.BYTES) == 5
-    assert moves.number(20, 24, 16, way=Way.LOOSE) == moves.number(4, 8, way=Way.LOOSE) == 6
-    assert moves.calls() == {2: 2}
-    constants, ways, offsets, strides = moves.columns()
+    edges = OffsetEdges()
+    assert edges.number(8) == edges.number(8, 0) == 0
+    assert edges.number(8, -16, 4) == edges.number(8, 4, 16) == 1
+    assert edges.called_with(2) == edges.called_with(2) == 2
+    assert edges.number(0, 24) == 3
+    assert edges.number(8, kind=EdgeKind.BYTES) == 4
+    assert edges.number(-8) == edges.number(-8, kind=EdgeKind.BYTES) == 5
+    assert (
+        edges.number(20, 24, 16, kind=EdgeKind.EARLY_INDEX)
+        == edges.number(4, 8, kind=EdgeKind.EARLY_INDEX)
+        == 6
+    )
+    assert edges.calls() == {2: 2}
+    constants, kinds, offsets, strides = edges.columns()
     assert constants.tolist() == [8, 8, 0, 0, 8, -8, 4]
-    assert ways.tolist() == [0, 0, 0, 0, 1, 0, 2]
+    assert kinds.tolist() == [0, 0, 0, 0, 1, 0, 2]
     assert offsets.tolist() == [0, 0, 2, 2, 3, 3, 3, 4]
     assert strides.tolist() == [16, 4, 24, 8]
 
 
-def _landings(layout: Layout, move: int, shape: int) -> list[list[int]]:
-    row = layout.image_rows[move * len(layout.n_places) + shape]
-    offsets = layout.image_offsets[row : row + layout.n_places[shape] + 1]
-    return [layout.images[a:b].tolist() for a, b in pairwise(offsets.tolist())]
+def _images(table: LocationTable, edge: int, layout: int) -> list[list[int]]:
+    row = table.image_rows[edge * len(table.n_locations) + layout]
+    offsets = table.image_offsets[row : row + table.n_locations[layout] + 1]
+    return [table.images[a:b].tolist() for a, b in pairwise(offsets.tolist())]
 
 
 def test_a_call_leaves_data_and_other_functions_behind() -> None:
-    memory, moves = Memory(), Moves()
+    memory, edges = Memory(), OffsetEdges()
     pair = memory.type(("struct", ("ptr", ("array", 3, "ptr"))))
-    shapes = memory.shapes()
+    layouts = memory.layouts()
     kinds = (
-        shapes.plain(pair),
-        shapes.function(1),
-        shapes.function(2),
-        shapes.function(3),
-        shapes.function(ANY_NUMBER),
+        layouts.plain(pair),
+        layouts.function(1),
+        layouts.function(2),
+        layouts.function(3),
+        layouts.function(ANY_NUMBER),
     )
-    step, call = moves.number(8), moves.called_with(2)
-    layout = shapes.finish(moves)
-    data, one, two, three, several = (_landings(layout, call, shape) for shape in kinds)
-    assert len(data) == layout.n_places[kinds[0]] > 1
+    step, call = edges.number(8), edges.called_with(2)
+    table = layouts.finish(edges)
+    data, one, two, three, several = (_images(table, call, layout) for layout in kinds)
+    assert len(data) == table.n_locations[kinds[0]] > 1
     assert not any(data)
     assert (one, two, three, several) == ([[0]], [[0]], [[]], [[0]])
-    assert any(_landings(layout, step, kinds[0]))
+    assert any(_images(table, step, kinds[0]))
 
 
 def test_targets_take_what_is_passed(tmp_path: Path) -> None:

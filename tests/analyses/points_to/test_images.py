@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.analyses.points_to.images import Layout
-from kleene.analyses.points_to.offset_edges import Moves, Way
+from kleene.analyses.points_to.images import LocationTable
+from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
 from tests.analyses.points_to.memory_types import (
     Array,
     Memory,
     Tree,
     arrays,
-    landings,
+    images,
     object_ends,
     size,
     trees,
@@ -26,7 +26,7 @@ STRIDES = st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 24, 40])
 
 @dataclass
 class Walker:
-    """One pointer at run time, as it moves through storage of a type by C's rules."""
+    """One pointer at run time, as it edges through storage of a type by C's rules."""
 
     tree: Tree
     draw: st.DrawFn
@@ -42,10 +42,10 @@ class Walker:
             steps = [self.add, self.index, self.index_member, self.index_twice, self.sweep]
             self.draw(st.sampled_from([*steps, self.walk_bytes]))()
 
-    def _moved(self, move: tuple[int, ...], to: int, array: Array | None = None) -> None:
+    def _moved(self, edge: tuple[int, ...], to: int, array: Array | None = None) -> None:
         is_past = array is not None and to == array.end
         self.past = array if is_past else None
-        self.steps.append((move, to, is_past))
+        self.steps.append((edge, to, is_past))
         self.at = to
 
     def _target(self, array: Array, step: int, begin: int) -> int:
@@ -141,73 +141,73 @@ def walks(draw: st.DrawFn) -> Walker:
     return walker
 
 
-def noise(n_moves: int) -> Moves:
-    """Return moves that have nothing to do with the types, in front of those that have."""
-    moves = Moves()
-    for constant in range(-n_moves, n_moves):
-        moves.number(constant * 4)
-        moves.number(constant, 3)
-    return moves
+def noise(n_edges: int) -> OffsetEdges:
+    """Return edges that have nothing to do with the types, in front of those that have."""
+    edges = OffsetEdges()
+    for constant in range(-n_edges, n_edges):
+        edges.number(constant * 4)
+        edges.number(constant, 3)
+    return edges
 
 
-def check_covered(layout: Layout, shape: int, reached: set[int], byte: int) -> None:
-    """Hold that places cover a byte: its own, or the place around it and the blur."""
-    place = layout.place(shape, byte)
-    assert place >= 0
-    assert place in reached, f"byte {byte} is place {place}, reached are {reached}"
+def check_covered(table: LocationTable, layout: int, reached: set[int], byte: int) -> None:
+    """Assert that a byte is covered: by its location, or the one around it and unknown offset."""
+    location = table.location(layout, byte)
+    assert location >= 0
+    assert location in reached, f"byte {byte} is location {location}, reached are {reached}"
 
 
 @pytest.mark.parametrize("way", ["plain", "unrolled", "repeated"])
 @given(walk=walks(), n_noise=st.integers(0, 3))
-def test_landings_cover_what_c_allows(walk: Walker, n_noise: int, way: str) -> None:
-    memory, moves = Memory(), noise(n_noise)
+def test_images_cover_what_c_allows(walk: Walker, n_noise: int, kind: str) -> None:
+    memory, edges = Memory(), noise(n_noise)
     type_id = memory.type(walk.tree)
-    shapes = memory.shapes()
-    shapes.raw(-1)
-    shape = getattr(shapes, way)(type_id)
-    numbers = [moves.number(*move) for move, _, _ in walk.steps]
-    layout = shapes.finish(moves, has_unknown=n_noise == 0)
-    reached = {layout.place(shape, 0)}
+    layouts = memory.layouts()
+    layouts.raw(-1)
+    layout = getattr(layouts, kind)(type_id)
+    numbers = [edges.number(*edge) for edge, _, _ in walk.steps]
+    table = layouts.finish(edges, has_unknown=n_noise == 0)
+    reached = {table.location(layout, 0)}
     for (_, to, is_past), number in zip(walk.steps, numbers, strict=True):
-        reached = set().union(*(landings(layout, shape, place, number) for place in reached))
-        assert max(reached, default=0) < layout.n_places[shape]
+        reached = set().union(*(images(table, layout, location, number) for location in reached))
+        assert max(reached, default=0) < table.n_locations[layout]
         if not is_past:
-            check_covered(layout, shape, reached, to)
+            check_covered(table, layout, reached, to)
 
 
 @given(trees(), st.integers(0, 50), st.integers(-60, 60), STRIDES)
 def test_raw_storage_covers_every_use(tree: Tree, start: int, constant: int, stride: int) -> None:
-    memory, moves = Memory(), Moves()
+    memory, edges = Memory(), OffsetEdges()
     memory.type(tree)
-    shapes = memory.shapes()
-    bounded, cells = shapes.raw(size(tree), [2, 6]), shapes.cells()
-    by_constant, by_stride = moves.number(constant), moves.number(constant, stride)
-    layout = shapes.finish(moves)
-    for shape, end in ((bounded, size(tree)), (cells, 1000)):
+    layouts = memory.layouts()
+    bounded, cells = layouts.raw(size(tree), [2, 6]), layouts.cells()
+    by_constant, by_stride = edges.number(constant), edges.number(constant, stride)
+    table = layouts.finish(edges)
+    for layout, end in ((bounded, size(tree)), (cells, 1000)):
         if start >= end:
             continue
-        place = layout.place(shape, start)
+        location = table.location(layout, start)
         if 0 <= start + constant <= end:
             check_covered(
-                layout, shape, landings(layout, shape, place, by_constant), start + constant
+                table, layout, images(table, layout, location, by_constant), start + constant
             )
         for byte in range((start + constant) % stride, end, stride):
-            check_covered(layout, shape, landings(layout, shape, place, by_stride), byte)
+            check_covered(table, layout, images(table, layout, location, by_stride), byte)
 
 
 @given(trees(), st.sampled_from([1, 2, 4, 8, 12, 16]), st.integers(0, 20))
 def test_steps_in_bytes_come_to_every_byte(tree: Tree, step: int, n_before: int) -> None:
-    memory, moves = Memory(), Moves()
+    memory, edges = Memory(), OffsetEdges()
     type_id = memory.type(tree)
-    shapes = memory.shapes()
-    shape = shapes.plain(type_id)
-    long, short = moves.number(step, way=Way.BYTES), moves.number(1, way=Way.BYTES)
-    layout = shapes.finish(moves)
-    reached, at = {layout.place(shape, 0)}, 0
+    layouts = memory.layouts()
+    layout = layouts.plain(type_id)
+    long, short = edges.number(step, kind=EdgeKind.BYTES), edges.number(1, kind=EdgeKind.BYTES)
+    table = layouts.finish(edges)
+    reached, at = {table.location(layout, 0)}, 0
     for n_steps in range(n_before + step):
-        move = long if n_steps < n_before else short
+        edge = long if n_steps < n_before else short
         at += step if n_steps < n_before else 1
         if at >= size(tree):
             break
-        reached = set().union(*(landings(layout, shape, place, move) for place in reached))
-        check_covered(layout, shape, reached, at)
+        reached = set().union(*(images(table, layout, location, edge) for location in reached))
+        check_covered(table, layout, reached, at)

@@ -6,44 +6,44 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.points_to.images import Layout
+from kleene.analyses.points_to.images import LocationTable
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
-from kleene.analyses.points_to.offset_edges import Moves, Way
-from tests.analyses.points_to.memory_types import Memory, Tree, landings
+from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
+from tests.analyses.points_to.memory_types import Memory, Tree, images
 
 
 @dataclass
 class Pinned:
     """Storage of one type, asked by bytes."""
 
-    layout: Layout
-    moves: dict[tuple[int, ...], int]
-    shape: int
+    table: LocationTable
+    edges: dict[tuple[int, ...], int]
+    layout: int
 
-    def bytes(self, at: int, *move: int) -> list[int]:
-        """Return the bytes of the places that a move takes the place of a byte to."""
-        place = self.layout.place(self.shape, at)
-        found = landings(self.layout, self.shape, place, self.moves[move])
-        base = int(self.layout.place_offsets[self.shape])
-        return sorted(int(self.layout.byte[base + one]) for one in found)
+    def bytes(self, at: int, *edge: int) -> list[int]:
+        """Return the bytes of the locations that a edge takes the location of a byte to."""
+        location = self.table.location(self.layout, at)
+        found = images(self.table, self.layout, location, self.edges[edge])
+        base = int(self.table.location_offsets[self.layout])
+        return sorted(int(self.table.byte[base + one]) for one in found)
 
 
-def pinned(tree: Tree, *wanted: tuple[int, ...], way: str = "plain") -> Pinned:
-    memory, moves = Memory(), Moves()
+def pinned(tree: Tree, *wanted: tuple[int, ...], kind: str = "plain") -> Pinned:
+    memory, edges = Memory(), OffsetEdges()
     type_id = memory.type(tree)
-    shapes = memory.shapes()
-    shape = getattr(shapes, way)(type_id)
-    numbers = {move: moves.number(*move) for move in wanted}
-    return Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
+    layouts = memory.layouts()
+    layout = getattr(layouts, kind)(type_id)
+    numbers = {edge: edges.number(*edge) for edge in wanted}
+    return Pinned(layouts.finish(edges, has_unknown=False), numbers, layout)
 
 
 def test_steps_in_bytes_leave_an_array() -> None:
-    memory, moves = Memory(), Moves()
+    memory, edges = Memory(), OffsetEdges()
     type_id = memory.type(("struct", (("array", 4, "ptr"), "ptr")))
-    shapes = memory.shapes()
-    shape = shapes.plain(type_id)
-    numbers = {(8,): moves.number(8), (8, 1): moves.number(8, way=Way.BYTES)}
-    found = Pinned(shapes.finish(moves, has_unknown=False), numbers, shape)
+    layouts = memory.layouts()
+    layout = layouts.plain(type_id)
+    numbers = {(8,): edges.number(8), (8, 1): edges.number(8, kind=EdgeKind.BYTES)}
+    found = Pinned(layouts.finish(edges, has_unknown=False), numbers, layout)
     assert found.bytes(8, 8) == [8]
     assert found.bytes(8, 8, 1) == [8, 32]
 
@@ -112,7 +112,7 @@ def test_an_end_pointer_comes_back() -> None:
     assert memory.bytes(0, 32) == [32]
     assert memory.bytes(32, -8) == [8]
     assert memory.bytes(0, 0, 8) == [0, 8, 32]
-    assert memory.layout.contents_class[memory.layout.place(memory.shape, 32)] == -1
+    assert memory.table.contents_class[memory.table.location(memory.layout, 32)] == -1
     single = pinned("ptr", (8,), (-8,))
     assert single.bytes(0, 8) == [8]
     assert single.bytes(8, -8) == [0]
@@ -129,9 +129,9 @@ def test_an_index_from_the_end_is_in_an_array_that_ends_there() -> None:
 
 
 def test_an_end_exists_only_where_a_move_leads() -> None:
-    assert pinned("ptr", (16,)).layout.n_places.tolist() == [1]
-    assert pinned("ptr", (8,)).layout.n_places.tolist() == [2]
-    assert pinned("ptr", (4,)).layout.n_places.tolist() == [3]
+    assert pinned("ptr", (16,)).table.n_locations.tolist() == [1]
+    assert pinned("ptr", (8,)).table.n_locations.tolist() == [2]
+    assert pinned("ptr", (4,)).table.n_locations.tolist() == [3]
 
 
 def test_nested_arrays_of_structs() -> None:
@@ -155,13 +155,13 @@ def test_an_index_with_two_strides_is_not_their_divisor() -> None:
     assert memory.bytes(0, 8, 32, 8) == [8, 16, 40, 48]
 
 
-def test_a_byte_within_a_place_gives_that_place_and_the_blur() -> None:
+def test_a_byte_within_a_location_gives_that_location_and_unknown_offset() -> None:
     memory = pinned(MIXED, (4,), (-4,), (0, 4))
     assert memory.bytes(0, 4) == [UNKNOWN_OFFSET, 0]
     assert memory.bytes(40, -4) == [UNKNOWN_OFFSET, 16]
-    blur = int(np.flatnonzero(memory.layout.byte == UNKNOWN_OFFSET)[0])
-    everything = set(range(int(memory.layout.n_places[0])))
-    assert landings(memory.layout, 0, blur, memory.moves[(4,)]) == everything
+    unknown = int(np.flatnonzero(memory.table.byte == UNKNOWN_OFFSET)[0])
+    everything = set(range(int(memory.table.n_locations[0])))
+    assert images(memory.table, 0, unknown, memory.edges[(4,)]) == everything
     assert len(memory.bytes(0, 0, 4)) == len(everything)
 
 
@@ -184,7 +184,7 @@ def test_a_large_union_is_left_where_it_ends() -> None:
 
 def test_flexible_array_member() -> None:
     tree = ("struct", ("int", "int", ("array", 0, "ptr")))
-    memory = pinned(tree, (8,), (4,), (8, 8), (80,), (-8,), way="repeated")
+    memory = pinned(tree, (8,), (4,), (8, 8), (80,), (-8,), kind="repeated")
     assert memory.bytes(0, 4) == [4]
     assert memory.bytes(0, 8) == [8]
     assert memory.bytes(0, 8, 8) == [8, 16]
@@ -194,7 +194,9 @@ def test_flexible_array_member() -> None:
 
 
 def test_heap_arrays_wrap() -> None:
-    memory = pinned(("struct", ("int", "ptr")), (8,), (16,), (0, 16), (24,), (-16,), way="repeated")
+    memory = pinned(
+        ("struct", ("int", "ptr")), (8,), (16,), (0, 16), (24,), (-16,), kind="repeated"
+    )
     assert memory.bytes(0, 8) == [8]
     assert memory.bytes(0, 16) == [16]
     assert memory.bytes(0, 24) == [24]
@@ -204,7 +206,7 @@ def test_heap_arrays_wrap() -> None:
 
 
 def test_a_heap_array_is_the_same_far_away() -> None:
-    memory = pinned(("struct", ("ptr", "ptr")), (-16008,), (16008,), way="repeated")
+    memory = pinned(("struct", ("ptr", "ptr")), (-16008,), (16008,), kind="repeated")
     assert memory.bytes(16, -16008) == [8, 24]
     assert memory.bytes(8, -16008) == []
     assert memory.bytes(0, 16008) == memory.bytes(16, 16008) == [24]
