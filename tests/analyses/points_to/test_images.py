@@ -157,7 +157,7 @@ def check_covered(table: LocationTable, layout: int, reached: set[int], byte: in
     assert location in reached, f"byte {byte} is location {location}, reached are {reached}"
 
 
-@pytest.mark.parametrize("way", ["plain", "unrolled", "repeated"])
+@pytest.mark.parametrize("kind", ["plain", "unrolled", "repeated"])
 @given(walk=walks(), n_noise=st.integers(0, 3))
 def test_images_cover_what_c_allows(walk: Walker, n_noise: int, kind: str) -> None:
     memory, edges = Memory(), noise(n_noise)
