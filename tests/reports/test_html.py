@@ -48,8 +48,8 @@ def made(folder: Path) -> str:
         Finding(NOTE, Span("/usr/include/a.h", 3), "far away"),
     ]
     notes = [Note(first, 2, "may call", (Link("unused", second, 1), Link("gone", "/no.c", 1)))]
-    rows = [("main", Link("src/main.c:2", first, 2))]
-    sections = [Section("Call graph", ("function", "call"), rows, "Who calls whom.")]
+    rows = [("main", Link("src/main.c:2", first, 2), (Link("here", first, 2), Link("x", "", 0)))]
+    sections = [Section("Call graph", ("function", "call", "to"), rows, "Who calls whom.")]
     return html.page(
         f"Findings of {HOSTILE}",
         sources=[first, second, str(folder / "absent.c")],
@@ -129,6 +129,7 @@ def test_everything_is_on_the_page(tmp_path: Path) -> None:
     assert "<U+202E>" in words
     assert "absent.c" not in words
     assert '<a href="#f1-1">unused</a>, gone' in text  # what is not shown has no link
+    assert '<td><a href="#f0-2">here</a>, x</td>' in text
     assert '\t<mark class="error">next</mark>();' in text
     lines = [attributes.get("id") for _, attributes in reader.tags]
     assert [line for line in lines if line and line.startswith("f1-")] == ["f1-1", "f1-2", "f1-3"]

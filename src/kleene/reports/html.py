@@ -32,6 +32,9 @@ class Link:
     line: int
 
 
+Cell = str | Link | tuple[Link, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """What stands in the margin beside a line: text, and links behind it."""
@@ -48,7 +51,7 @@ class Section:
 
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[tuple[str | Link, ...]]
+    rows: Sequence[tuple[Cell, ...]]
     text: str = ""
 
 
@@ -129,7 +132,7 @@ def _lines_with(
 ) -> set[tuple[str, int]]:
     """Return the lines that something is said about, or that something leads to."""
     cells = (cell for section in sections for row in section.rows for cell in row)
-    links = [cell for cell in cells if isinstance(cell, Link)]
+    links = [link for cell in cells if not isinstance(cell, str) for link in _links(cell)]
     links += [link for note in notes for link in note.links]
     spans = [place.span for finding in findings for place in (*finding.related, *finding.path)]
     spans += [finding.span for finding in findings]
@@ -186,6 +189,10 @@ class _Sources:
         anchor = self.anchor(file, line)
         return f'<a href="#{anchor}">{_text(text)}</a>' if anchor else _text(text)
 
+    def linked(self, links: Iterable[Link]) -> str:
+        """Return links with commas between them."""
+        return ", ".join(self.link(one.file, one.line, one.text) for one in links)
+
     def place(self, span: Span | None) -> str:
         """Return a place that leads to its line."""
         if span is None:
@@ -241,8 +248,12 @@ def _marked(line: str, marks: list[tuple[int, int, Severity]]) -> str:
     return "".join(parts) + _text(line[done:])
 
 
+def _links(cell: Link | tuple[Link, ...]) -> tuple[Link, ...]:
+    return (cell,) if isinstance(cell, Link) else cell
+
+
 def _note(note: Note, shown: _Sources) -> str:
-    links = ", ".join(shown.link(one.file, one.line, one.text) for one in note.links)
+    links = shown.linked(note.links)
     return f"<div>{_text(note.text)}{' ' if note.text and links else ''}{links}</div>"
 
 
@@ -320,10 +331,8 @@ def _box(name: str, text: str, kind: str) -> str:
 
 
 def _section(section: Section, shown: _Sources) -> str:
-    def cell(value: str | Link) -> str:
-        if isinstance(value, Link):
-            return shown.link(value.file, value.line, value.text)
-        return _text(value)
+    def cell(value: Cell) -> str:
+        return _text(value) if isinstance(value, str) else shown.linked(_links(value))
 
     head = "".join(f"<th>{_text(column)}</th>" for column in section.columns)
     rows = "".join(

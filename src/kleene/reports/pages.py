@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kleene.base.errors import Span
 from kleene.base.source_text import relative_path
-from kleene.reports.html import Link, Note, Section, page
+from kleene.reports.html import Cell, Link, Note, Section, page
 from kleene.results import CallGraph, Finding
 
 _SHOWN_TARGETS = 12
@@ -35,7 +35,7 @@ def call_graph_page(
         subtitle: one line of numbers.
     """
     notes: list[Note] = []
-    rows: list[tuple[str | Link, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for site in graph.indirect:
         span = site.span
         if span is None:
@@ -45,10 +45,10 @@ def call_graph_page(
         more = len(targets) - _SHOWN_TARGETS
         links += [Link(f"{more} more", "", 0)] if more > 0 else []
         links += [Link("what escapes", "", 0)] if site.may_leave else []
+        links = links or [Link("nothing that fits", "", 0)]
         notes.append(Note(span.file, span.line, "may call", tuple(links)))
         here = Link(f"{relative_path(span.file, root)}:{span.line}", span.file, span.line)
-        shown = ", ".join(link.text for link in links) or "nothing"
-        rows.append((here, site.caller, site.kind.value, shown))
+        rows.append((here, site.caller, site.kind.value, tuple(links)))
     text = "Calls through pointers or variables, and calls that libraries make."
     columns = ("call", "in", "kind", "may call")
     inside = [file for file in files if not os.path.isabs(relative_path(file, root))]
