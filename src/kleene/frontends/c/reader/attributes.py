@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import a_type, go_to, item, left
-from kleene.frontends.c.reader.state import (
-    AT,
-    END,
-    FAULT,
-    GR_FLAGS,
-    GR_GLOBAL_FLAGS,
-    GR_INDEX,
-    GR_PASSING,
-    GR_TYPE,
-    GROUP_WIDTH,
-    GROUPS,
-    LIST_PASSES,
-    LISTS,
-    MAX_GROUPS,
-    MAX_LISTS,
-    N_LISTS,
-)
-from kleene.frontends.c.reader.tables import LIST_FLAGS
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
 READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
@@ -85,26 +67,26 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
     noinline()
     kind = item(c, h)
     if kind <= 0 or kind >= bitcodes.N_ATTRIBUTES:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
         return
-    is_function = h[row + GR_INDEX] == bitcodes.FUNCTION_INDEX
+    is_function = h[row + state.GR_INDEX] == bitcodes.FUNCTION_INDEX
     if is_function:
-        h[row + GR_GLOBAL_FLAGS] |= _OF_FUNCTION[kind]
+        h[row + state.GR_GLOBAL_FLAGS] |= _OF_FUNCTION[kind]
         if _OLD_MEMORY[kind]:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
     else:
-        h[row + GR_FLAGS] |= _OF_ARGUMENT[kind]
+        h[row + state.GR_FLAGS] |= _OF_ARGUMENT[kind]
     if sort == bitcodes.ATTR_INT:
         number = item(c, h)
         if kind == bitcodes.MEMORY and is_function:
-            h[row + GR_GLOBAL_FLAGS] |= memory_flags(number)
+            h[row + state.GR_GLOBAL_FLAGS] |= memory_flags(number)
         elif kind == bitcodes.CAPTURES and number == 0:
-            h[row + GR_FLAGS] |= NOCAPTURE
+            h[row + state.GR_FLAGS] |= NOCAPTURE
     elif _PASSING_OF[kind] != 0 and not is_function:
         if sort != bitcodes.ATTR_TYPE:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
             return
-        h[row + GR_PASSING], h[row + GR_TYPE] = _PASSING_OF[kind], a_type(c, h)
+        h[row + state.GR_PASSING], h[row + state.GR_TYPE] = _PASSING_OF[kind], a_type(c, h)
     elif sort == bitcodes.ATTR_TYPE:
         a_type(c, h)
 
@@ -112,10 +94,10 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
 @no_refcount
 def skip_text(c: Cells, h: Cells) -> None:
     """Move behind the next 0."""
-    at, end = h[AT], h[END]
+    at, end = h[state.AT], h[state.END]
     while at < end and c[at] != 0:
         at += 1
-    h[AT] = at
+    h[state.AT] = at
     item(c, h)
 
 
@@ -127,8 +109,8 @@ def skip_range(c: Cells, h: Cells, width: int) -> None:
         both = item(c, h)
         count = (both & 0xFFFFFFFF) + (both >> 32)
     if count < 0 or count > left(h):
-        h[FAULT] = 1
-    h[AT] += count
+        h[state.FAULT] = 1
+    h[state.AT] += count
 
 
 @no_refcount
@@ -137,13 +119,13 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
     noinline()
     go_to(c, h, record)
     number = item(c, h)
-    if number < 0 or number >= h[MAX_GROUPS]:
-        h[FAULT] = 1
+    if number < 0 or number >= h[state.MAX_GROUPS]:
+        h[state.FAULT] = 1
         return
-    row = h[GROUPS] + number * GROUP_WIDTH
-    h[row + GR_INDEX], h[row + GR_TYPE] = item(c, h), -1
-    h[row + GR_FLAGS] = h[row + GR_GLOBAL_FLAGS] = h[row + GR_PASSING] = 0
-    while left(h) > 0 and not h[FAULT]:
+    row = h[state.GROUPS] + number * state.GROUP_WIDTH
+    h[row + state.GR_INDEX], h[row + state.GR_TYPE] = item(c, h), -1
+    h[row + state.GR_FLAGS] = h[row + state.GR_GLOBAL_FLAGS] = h[row + state.GR_PASSING] = 0
+    while left(h) > 0 and not h[state.FAULT]:
         sort = item(c, h)
         if sort == bitcodes.ATTR_STRING or sort == bitcodes.ATTR_STRING_VALUE:
             for _ in range(1 if sort == bitcodes.ATTR_STRING else 2):
@@ -159,41 +141,41 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
         elif bitcodes.ATTR_ENUM <= sort <= bitcodes.ATTR_TYPE:
             attribute(c, h, row, sort)
         else:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
 
 
 @no_refcount
 def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one attribute list: the groups of a function or call; they count from 1."""
     noinline()
-    new = h[N_LISTS] + 1
-    if new >= h[MAX_LISTS]:
-        h[FAULT] = 1
+    new = h[state.N_LISTS] + 1
+    if new >= h[state.MAX_LISTS]:
+        h[state.FAULT] = 1
         return
     go_to(c, h, record)
     flags, passes = 0, 0
-    while left(h) > 0 and not h[FAULT]:
+    while left(h) > 0 and not h[state.FAULT]:
         number = item(c, h)
-        if number < 0 or number >= h[MAX_GROUPS]:
-            h[FAULT] = 1
+        if number < 0 or number >= h[state.MAX_GROUPS]:
+            h[state.FAULT] = 1
             return
-        row = h[GROUPS] + number * GROUP_WIDTH
-        flags |= h[row + GR_GLOBAL_FLAGS]
-        passes |= h[row + GR_PASSING]
-    h[h[LISTS] + new], h[h[LIST_PASSES] + new] = record, passes
-    m[m[LIST_FLAGS] + new] = flags
-    h[N_LISTS] = new
+        row = h[state.GROUPS] + number * state.GROUP_WIDTH
+        flags |= h[row + state.GR_GLOBAL_FLAGS]
+        passes |= h[row + state.GR_PASSING]
+    h[h[state.LISTS] + new], h[h[state.LIST_PASSES] + new] = record, passes
+    m[m[tables.LIST_FLAGS] + new] = flags
+    h[state.N_LISTS] = new
 
 
 @no_refcount
 def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
     """Return the row of what an attribute list says of an index, -1 if it says nothing."""
     noinline()
-    if attributes <= 0 or attributes > h[N_LISTS]:
+    if attributes <= 0 or attributes > h[state.N_LISTS]:
         return -1
-    record = h[h[LISTS] + attributes] * R_WIDTH
+    record = h[h[state.LISTS] + attributes] * R_WIDTH
     for i in range(c[record + R_FIRST], c[record + R_END]):
-        row = h[GROUPS] + c[i] * GROUP_WIDTH
-        if h[row + GR_INDEX] == index:
+        row = h[state.GROUPS] + c[i] * state.GROUP_WIDTH
+        if h[row + state.GR_INDEX] == index:
             return row
     return -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import kind_of
@@ -17,59 +17,6 @@ from kleene.frontends.c.reader.cursor import (
     typed,
 )
 from kleene.frontends.c.reader.metadata import metadata_constant
-from kleene.frontends.c.reader.state import (
-    AT,
-    BUNDLED,
-    FAULT,
-    GLOBAL_ROW,
-    GR_PASSING,
-    GR_TYPE,
-    LIST_PASSES,
-    N_GLOBALS,
-    N_LISTS,
-    N_TAGS,
-    N_VALUES,
-    TAGS,
-    UPGRADED,
-    USED,
-)
-from kleene.frontends.c.reader.tables import (
-    BUNDLE_OPERANDS,
-    BUNDLES,
-    C_KIND,
-    C_WIDTH,
-    CONSTANTS,
-    ELEMENTS,
-    I_ABOUT,
-    I_ATTRIBUTES,
-    I_FLAGS,
-    I_OPCODE,
-    I_TYPE,
-    I_WIDTH,
-    INSTRUCTIONS,
-    N_BUNDLE_OPERANDS,
-    N_BUNDLES,
-    N_INSTRUCTIONS,
-    N_OPERANDS,
-    N_PASSED,
-    P_OPERAND,
-    P_PASSING,
-    P_TYPE,
-    P_WIDTH,
-    PASSED,
-    T_COUNT,
-    T_FIRST,
-    T_FLAGS,
-    T_WIDTH,
-    TAG_CONSTANT,
-    TAG_INSTRUCTION,
-    TAG_MASK,
-    TYPES,
-    U_FIRST,
-    U_INSTRUCTION,
-    U_TAG,
-    U_WIDTH,
-)
 from kleene.frontends.c.reader.types import FUNCTION, VARARG
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 
@@ -86,22 +33,23 @@ def bundle(c: Cells, h: Cells, m: Cells) -> None:
     """Read an operand bundle of the call to come."""
     noinline()
     tag = item(c, h)
-    if tag < 0 or tag >= h[N_TAGS]:
-        h[FAULT] = 1
+    if tag < 0 or tag >= h[state.N_TAGS]:
+        h[state.FAULT] = 1
         return
-    row = m[BUNDLES] + m[N_BUNDLES] * U_WIDTH
-    m[row + U_INSTRUCTION], m[row + U_TAG] = m[N_INSTRUCTIONS], h[h[TAGS] + tag]
-    m[row + U_FIRST] = m[N_BUNDLE_OPERANDS]
-    m[N_BUNDLES] += 1
-    while left(h) > 0 and not h[FAULT]:
-        cell = m[BUNDLE_OPERANDS] + m[N_BUNDLE_OPERANDS]
-        if c[h[AT]] == bitcodes.OPERAND_IS_METADATA:
+    row = m[tables.BUNDLES] + m[tables.N_BUNDLES] * tables.U_WIDTH
+    m[row + tables.U_INSTRUCTION] = m[tables.N_INSTRUCTIONS]
+    m[row + tables.U_TAG] = h[h[state.TAGS] + tag]
+    m[row + tables.U_FIRST] = m[tables.N_BUNDLE_OPERANDS]
+    m[tables.N_BUNDLES] += 1
+    while left(h) > 0 and not h[state.FAULT]:
+        cell = m[tables.BUNDLE_OPERANDS] + m[tables.N_BUNDLE_OPERANDS]
+        if c[h[state.AT]] == bitcodes.OPERAND_IS_METADATA:
             item(c, h)
             m[cell] = metadata_constant(c, h, m)
         else:
             m[cell] = typed(c, h)
-        m[N_BUNDLE_OPERANDS] += 1
-    h[BUNDLED] = 1
+        m[tables.N_BUNDLE_OPERANDS] += 1
+    h[state.BUNDLED] = 1
 
 
 @no_refcount
@@ -111,17 +59,20 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
     relative(c, h)
     pointer = relative(c, h)
     is_known = False
-    if TAG_INSTRUCTION <= pointer <= TAG_INSTRUCTION + TAG_MASK:
-        defined = m[INSTRUCTIONS] + (pointer & TAG_MASK) * I_WIDTH
-        is_known = m[defined + I_OPCODE] == ALLOCA
-    elif TAG_CONSTANT <= pointer <= TAG_CONSTANT + TAG_MASK:
-        is_known = m[m[CONSTANTS] + (pointer & TAG_MASK) * C_WIDTH + C_KIND] == POISON
+    if tables.TAG_INSTRUCTION <= pointer <= tables.TAG_INSTRUCTION + tables.TAG_MASK:
+        defined = m[tables.INSTRUCTIONS] + (pointer & tables.TAG_MASK) * tables.I_WIDTH
+        is_known = m[defined + tables.I_OPCODE] == ALLOCA
+    elif tables.TAG_CONSTANT <= pointer <= tables.TAG_CONSTANT + tables.TAG_MASK:
+        is_known = (
+            m[m[tables.CONSTANTS] + (pointer & tables.TAG_MASK) * tables.C_WIDTH + tables.C_KIND]
+            == POISON
+        )
     if not is_known:  # LLVM looks behind casts, and drops the call of anything else
-        h[FAULT] = 1
+        h[state.FAULT] = 1
         return
     add(m, pointer)
-    m[row + I_ABOUT], m[row + I_FLAGS], m[row + I_ATTRIBUTES] = type_id, 0, -1
-    h[USED] |= 1 << (h[h[GLOBAL_ROW] + callee] & 31)
+    m[row + tables.I_ABOUT], m[row + tables.I_FLAGS], m[row + tables.I_ATTRIBUTES] = type_id, 0, -1
+    h[state.USED] |= 1 << (h[h[state.GLOBAL_ROW] + callee] & 31)
 
 
 @no_refcount
@@ -129,11 +80,11 @@ def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id:
     """Read an argument whose type is known, and how it travels."""
     kind = kind_of(m, type_id)
     if kind == T_LABEL:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     if kind == T_METADATA:
         add(m, metadata_constant(c, h, m))
         return
-    if attributes and h[h[LIST_PASSES] + attributes]:
+    if attributes and h[h[state.LIST_PASSES] + attributes]:
         passing(c, h, m, attributes, index)
     add(m, relative(c, h))
 
@@ -143,27 +94,28 @@ def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
     """Note how the next operand travels, if not as it is."""
     noinline()
     group = group_of(c, h, attributes, index)
-    if group >= 0 and h[group + GR_PASSING]:
-        row = m[PASSED] + m[N_PASSED] * P_WIDTH
-        m[row + P_OPERAND], m[row + P_PASSING] = m[N_OPERANDS], h[group + GR_PASSING]
-        m[row + P_TYPE] = h[group + GR_TYPE]
-        m[N_PASSED] += 1
+    if group >= 0 and h[group + state.GR_PASSING]:
+        row = m[tables.PASSED] + m[tables.N_PASSED] * tables.P_WIDTH
+        m[row + tables.P_OPERAND] = m[tables.N_OPERANDS]
+        m[row + tables.P_PASSING] = h[group + state.GR_PASSING]
+        m[row + tables.P_TYPE] = h[group + state.GR_TYPE]
+        m[tables.N_PASSED] += 1
 
 
 @no_refcount
 def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None:
     """Read the arguments, those beyond the function's type with their types."""
     noinline()
-    first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
+    first, count = m[tables.ELEMENTS] + m[shape + tables.T_FIRST] + 1, m[shape + tables.T_COUNT] - 1
     for i in range(count):
         argument(c, h, m, attributes, i + 1, m[first + i])
-        if h[FAULT]:
+        if h[state.FAULT]:
             return
-    if left(h) > 0 and not m[shape + T_FLAGS] & VARARG:
-        h[FAULT] = 1
-    while left(h) > 0 and not h[FAULT]:
+    if left(h) > 0 and not m[shape + tables.T_FLAGS] & VARARG:
+        h[state.FAULT] = 1
+    while left(h) > 0 and not h[state.FAULT]:
         count += 1
-        if attributes and h[h[LIST_PASSES] + attributes]:
+        if attributes and h[h[state.LIST_PASSES] + attributes]:
             passing(c, h, m, attributes, count)
         add(m, typed(c, h))
 
@@ -183,41 +135,42 @@ def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read call, invoke or callbr; blocks come before the callee, in the text last."""
     noinline()
     attributes, bits = item(c, h), item(c, h)
-    if attributes < 0 or attributes > h[N_LISTS]:
-        h[FAULT] = 1
+    if attributes < 0 or attributes > h[state.N_LISTS]:
+        h[state.FAULT] = 1
         return
-    m[row + I_OPCODE] = CALL
-    m[row + I_ATTRIBUTES] = attributes if attributes else -1
-    targets, n_targets, is_typed = h[AT], 0, bits & bitcodes.CALL_EXPLICIT_TYPE
+    m[row + tables.I_OPCODE] = CALL
+    m[row + tables.I_ATTRIBUTES] = attributes if attributes else -1
+    targets, n_targets, is_typed = h[state.AT], 0, bits & bitcodes.CALL_EXPLICIT_TYPE
     if code == bitcodes.INST_CALL:
-        m[row + I_FLAGS] = tail_flag(bits)
+        m[row + tables.I_FLAGS] = tail_flag(bits)
         if bits & bitcodes.CALL_FMF:
-            m[row + I_FLAGS] |= fast_math(item(c, h))
+            m[row + tables.I_FLAGS] |= fast_math(item(c, h))
     elif code == bitcodes.INST_INVOKE:
-        m[row + I_OPCODE], n_targets = INVOKE, 2
+        m[row + tables.I_OPCODE], n_targets = INVOKE, 2
         is_typed = bits & bitcodes.INVOKE_EXPLICIT_TYPE
     else:
-        m[row + I_OPCODE] = CALLBR
+        m[row + tables.I_OPCODE] = CALLBR
         item(c, h)
         n_targets = 1 + item(c, h)
         if n_targets < 1 or n_targets > left(h) + 1:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
             return
-        h[AT] -= 2
-    h[AT] += n_targets + (1 if code == bitcodes.INST_CALLBR else 0)
+        h[state.AT] -= 2
+    h[state.AT] += n_targets + (1 if code == bitcodes.INST_CALLBR else 0)
     type_id = a_type(c, h)
-    if not is_typed or h[FAULT] or kind_of(m, type_id) != FUNCTION:
-        h[FAULT] = 1
+    if not is_typed or h[state.FAULT] or kind_of(m, type_id) != FUNCTION:
+        h[state.FAULT] = 1
         return
-    callee = (h[N_VALUES] - c[h[AT]]) & _LOW_HALF if left(h) > 0 else 0
+    callee = (h[state.N_VALUES] - c[h[state.AT]]) & _LOW_HALF if left(h) > 0 else 0
     add(m, typed(c, h))
-    if callee < h[N_GLOBALS] and h[h[UPGRADED] + callee] >= 0:
-        if code != bitcodes.INST_CALL or h[BUNDLED]:
-            h[FAULT] = 1
-        lifetime(c, h, m, row, callee, h[h[UPGRADED] + callee])
+    if callee < h[state.N_GLOBALS] and h[h[state.UPGRADED] + callee] >= 0:
+        if code != bitcodes.INST_CALL or h[state.BUNDLED]:
+            h[state.FAULT] = 1
+        lifetime(c, h, m, row, callee, h[h[state.UPGRADED] + callee])
         return
-    shape = m[TYPES] + type_id * T_WIDTH
-    m[row + I_ABOUT], m[row + I_TYPE] = type_id, m[m[ELEMENTS] + m[shape + T_FIRST]]
+    shape = m[tables.TYPES] + type_id * tables.T_WIDTH
+    m[row + tables.I_ABOUT] = type_id
+    m[row + tables.I_TYPE] = m[m[tables.ELEMENTS] + m[shape + tables.T_FIRST]]
     arguments(c, h, m, shape, attributes)
     if n_targets:
         normal = block(h, c[targets])

@@ -11,7 +11,6 @@ import numpy as np
 from kleene.base.arrays import I32, I64, offsets_of, ragged
 from kleene.base.errors import SourceError
 from kleene.frontends.c.reader import debug, tables
-from kleene.frontends.c.reader.tables import SIMPLE_TYPES
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, ValueKind
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
@@ -168,7 +167,7 @@ class _Columns:
         pool = self._cells(tables.ELEMENTS, tables.N_ELEMENTS)[first : first + count].tolist()
         if depth > _DEEPEST:
             return b"..."
-        if kind == TypeKind.OTHER and type_id >= len(SIMPLE_TYPES):
+        if kind == TypeKind.OTHER and type_id >= len(tables.SIMPLE_TYPES):
             end = 2 + pool[1]
             words = [b'"%s"' % self._texts[pool[0]]]
             words += [self._type_text(inner, depth + 1) for inner in pool[2:end]]
@@ -194,7 +193,7 @@ class _Columns:
                 body = b"{ %s }" % b", ".join(inner) if inner else b"{}"
                 return b"<%s>" % body if flags & TypeFlag.PACKED else body
             case _:
-                return SIMPLE_TYPES[type_id].encode()
+                return tables.SIMPLE_TYPES[type_id].encode()
 
     def _values(self, tagged: I64) -> I32:
         """Return the value ids of tagged values; -1 stays -1."""
@@ -226,8 +225,8 @@ class _Columns:
 
     def _type_name(self, type_id: int, kind: int, _flags: int, name: int, *_rest: int) -> int:
         """Return the symbol of a type's name; see types.intern_type for how it is kept."""
-        if kind in (TypeKind.FLOAT, TypeKind.OTHER) and type_id < len(SIMPLE_TYPES):
-            return self._add(SIMPLE_TYPES[type_id])
+        if kind in (TypeKind.FLOAT, TypeKind.OTHER) and type_id < len(tables.SIMPLE_TYPES):
+            return self._add(tables.SIMPLE_TYPES[type_id])
         if kind == TypeKind.OTHER:
             return self._add(self._type_text(type_id))
         if name < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import (
@@ -17,63 +17,7 @@ from kleene.frontends.c.reader.cursor import (
     optional,
     signed,
 )
-from kleene.frontends.c.reader.state import (
-    AT,
-    CONSTANT_TYPE,
-    END,
-    FAULT,
-    FIRST_BLOCKS,
-    FIRST_CONSTANT,
-    GLOBAL_ROW,
-    N_GLOBALS,
-    N_UNKNOWN,
-    N_VALUES,
-    N_WAITING,
-    VALUE_RECORDS,
-    VALUE_TYPES,
-    VALUES,
-    WAITING,
-    ZERO_TEXTS,
-)
 from kleene.frontends.c.reader.strings import WIDE_TEXT, symbol_of
-from kleene.frontends.c.reader.tables import (
-    C_ABOUT,
-    C_COUNT,
-    C_FIRST,
-    C_FLAGS,
-    C_KIND,
-    C_OPCODE,
-    C_PAYLOAD,
-    C_TYPE,
-    C_WIDTH,
-    CONSTANT_OPERANDS,
-    CONSTANT_TABLE,
-    CONSTANT_TEXT,
-    CONSTANTS,
-    ELEMENTS,
-    ERROR,
-    FULL,
-    G_FUNCTION,
-    G_WIDTH,
-    GLOBALS,
-    N_CONSTANT_OPERANDS,
-    N_CONSTANTS,
-    PTR,
-    SIMPLE,
-    STACK,
-    T_BITS,
-    T_COUNT,
-    T_FIRST,
-    T_KIND,
-    T_WIDTH,
-    TABLE_SIZE,
-    TAG_BLOCK,
-    TAG_CONSTANT,
-    TAG_MASK,
-    TOP,
-    TYPES,
-    WRAPPERS,
-)
 from kleene.frontends.c.reader.types import push
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 from kleene.kernels.bits import mix, wrapped
@@ -92,18 +36,18 @@ def same_constant(
     base: int,
 ) -> bool:
     """Return whether the constant in `row` has this content."""
-    count = m[TOP] - base
+    count = m[tables.TOP] - base
     if (
-        m[row + C_KIND] != kind
-        or m[row + C_TYPE] != type_id
-        or m[row + C_PAYLOAD] != payload
-        or m[row + C_COUNT] != count
-        or m[row + C_ABOUT] != about
-        or m[row + C_OPCODE] != opcode
-        or m[row + C_FLAGS] != flags
+        m[row + tables.C_KIND] != kind
+        or m[row + tables.C_TYPE] != type_id
+        or m[row + tables.C_PAYLOAD] != payload
+        or m[row + tables.C_COUNT] != count
+        or m[row + tables.C_ABOUT] != about
+        or m[row + tables.C_OPCODE] != opcode
+        or m[row + tables.C_FLAGS] != flags
     ):
         return False
-    first, stack = m[CONSTANT_OPERANDS] + m[row + C_FIRST], m[STACK] + base
+    first, stack = m[tables.CONSTANT_OPERANDS] + m[row + tables.C_FIRST], m[tables.STACK] + base
     for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
         if m[first + i] != m[stack + i]:
             return False
@@ -116,46 +60,48 @@ def intern_constant(
 ) -> int:
     """Return the tagged constant of this content; its operands, the stack from `base`, go."""
     noinline()
-    if m[ERROR]:  # half a constant is none
-        m[TOP] = base
-        return TAG_CONSTANT
+    if m[tables.ERROR]:  # half a constant is none
+        m[tables.TOP] = base
+        return tables.TAG_CONSTANT
     value = mix(mix(mix(kind, type_id), payload), about)
     value = mix(value, opcode | (flags << 8))
-    for i in range(m[STACK] + base, m[STACK] + m[TOP]):
+    for i in range(m[tables.STACK] + base, m[tables.STACK] + m[tables.TOP]):
         value = mix(value, m[i])
-    mask = m[TABLE_SIZE] - 1
+    mask = m[tables.TABLE_SIZE] - 1
     place = value & mask
-    while m[m[CONSTANT_TABLE] + place] != 0:
-        found = m[m[CONSTANT_TABLE] + place] - 1
-        row = m[CONSTANTS] + found * C_WIDTH
+    while m[m[tables.CONSTANT_TABLE] + place] != 0:
+        found = m[m[tables.CONSTANT_TABLE] + place] - 1
+        row = m[tables.CONSTANTS] + found * tables.C_WIDTH
         if same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
-            m[TOP] = base
-            return TAG_CONSTANT + found
+            m[tables.TOP] = base
+            return tables.TAG_CONSTANT + found
         place = (place + 1) & mask
-    new = m[N_CONSTANTS]
-    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
-        m[FULL] = 1
-        m[ERROR] = 1
-        return TAG_CONSTANT
-    first, count = m[N_CONSTANT_OPERANDS], m[TOP] - base
+    new = m[tables.N_CONSTANTS]
+    if (new + 2) * 10 > m[tables.TABLE_SIZE] * 7:
+        m[tables.FULL] = 1
+        m[tables.ERROR] = 1
+        return tables.TAG_CONSTANT
+    first, count = m[tables.N_CONSTANT_OPERANDS], m[tables.TOP] - base
     for i in range(count):
-        m[m[CONSTANT_OPERANDS] + first + i] = m[m[STACK] + base + i]
-    row = m[CONSTANTS] + new * C_WIDTH
-    m[row + C_KIND], m[row + C_OPCODE], m[row + C_FLAGS] = kind, opcode, flags
-    m[row + C_TYPE], m[row + C_ABOUT], m[row + C_PAYLOAD] = type_id, about, payload
-    m[row + C_FIRST], m[row + C_COUNT] = first, count
-    m[m[CONSTANT_TABLE] + place] = new + 1
-    m[N_CONSTANTS] = new + 1
-    m[N_CONSTANT_OPERANDS] = first + count
-    m[TOP] = base
-    return TAG_CONSTANT + new
+        m[m[tables.CONSTANT_OPERANDS] + first + i] = m[m[tables.STACK] + base + i]
+    row = m[tables.CONSTANTS] + new * tables.C_WIDTH
+    m[row + tables.C_KIND], m[row + tables.C_OPCODE], m[row + tables.C_FLAGS] = kind, opcode, flags
+    m[row + tables.C_TYPE] = type_id
+    m[row + tables.C_ABOUT] = about
+    m[row + tables.C_PAYLOAD] = payload
+    m[row + tables.C_FIRST], m[row + tables.C_COUNT] = first, count
+    m[m[tables.CONSTANT_TABLE] + place] = new + 1
+    m[tables.N_CONSTANTS] = new + 1
+    m[tables.N_CONSTANT_OPERANDS] = first + count
+    m[tables.TOP] = base
+    return tables.TAG_CONSTANT + new
 
 
 @no_refcount
 def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
     """Return the tagged constant that has neither operands nor flags."""
     noinline()
-    return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[TOP])
+    return intern_constant(m, kind, 0, 0, type_id, -1, payload, m[tables.TOP])
 
 
 INT, FLOAT, NULL = int(ConstantKind.INT), int(ConstantKind.FLOAT), int(ConstantKind.NULL)
@@ -163,28 +109,32 @@ ZERO, NONE = int(ConstantKind.ZERO), int(ConstantKind.NONE)
 T_INT, T_FLOAT, T_POINTER = int(TypeKind.INT), int(TypeKind.FLOAT), int(TypeKind.POINTER)
 T_ARRAY, T_VECTOR, T_STRUCT = int(TypeKind.ARRAY), int(TypeKind.VECTOR), int(TypeKind.STRUCT)
 T_TOKEN, T_OTHER = int(TypeKind.TOKEN), int(TypeKind.OTHER)
-FLOAT_TYPE, DOUBLE_TYPE = SIMPLE["float"], SIMPLE["double"]
-HALF_TYPE, BFLOAT_TYPE = SIMPLE["half"], SIMPLE["bfloat"]
-X86_FP80, FP128, PPC_FP128 = SIMPLE["x86_fp80"], SIMPLE["fp128"], SIMPLE["ppc_fp128"]
+FLOAT_TYPE, DOUBLE_TYPE = tables.SIMPLE["float"], tables.SIMPLE["double"]
+HALF_TYPE, BFLOAT_TYPE = tables.SIMPLE["half"], tables.SIMPLE["bfloat"]
+X86_FP80, FP128, PPC_FP128 = (
+    tables.SIMPLE["x86_fp80"],
+    tables.SIMPLE["fp128"],
+    tables.SIMPLE["ppc_fp128"],
+)
 WIDE = int(Flag.WIDE)
 
 
 @no_refcount
 def kind_of(m: Cells, type_id: int) -> int:
     """Return the kind of a type."""
-    return m[m[TYPES] + type_id * T_WIDTH + T_KIND]
+    return m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_KIND]
 
 
 @no_refcount
 def bits_of(m: Cells, type_id: int) -> int:
     """Return the width or count of a type."""
-    return m[m[TYPES] + type_id * T_WIDTH + T_BITS]
+    return m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_BITS]
 
 
 @no_refcount
 def element_of(m: Cells, type_id: int) -> int:
     """Return the element of an array or vector."""
-    return m[m[ELEMENTS] + m[m[TYPES] + type_id * T_WIDTH + T_FIRST]]
+    return m[m[tables.ELEMENTS] + m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_FIRST]]
 
 
 @no_refcount
@@ -230,8 +180,8 @@ def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
         return plain_constant(m, FLOAT, type_id, double_bits(bits, 5, 10))
     if type_id == BFLOAT_TYPE:
         return plain_constant(m, FLOAT, type_id, double_bits(bits, 8, 7))
-    h[FAULT] = 1
-    return TAG_CONSTANT
+    h[state.FAULT] = 1
+    return tables.TAG_CONSTANT
 
 
 @no_refcount
@@ -250,11 +200,11 @@ def null(h: Cells, m: Cells, type_id: int) -> int:
     if kind == T_FLOAT:
         for place in range(3):
             if type_id == (X86_FP80, FP128, PPC_FP128)[place]:
-                zero = h[ZERO_TEXTS + place]
-                return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, zero, m[TOP])
+                zero = h[state.ZERO_TEXTS + place]
+                return intern_constant(m, FLOAT, 0, WIDE, type_id, -1, zero, m[tables.TOP])
         return plain_constant(m, FLOAT, type_id, 0)
-    h[FAULT] = 1
-    return TAG_CONSTANT
+    h[state.FAULT] = 1
+    return tables.TAG_CONSTANT
 
 
 UNDEF, POISON = int(ConstantKind.UNDEF), int(ConstantKind.POISON)
@@ -268,7 +218,7 @@ INBOUNDS, NUSW = int(Flag.INBOUNDS), int(Flag.NUSW)
 GEP, EXTRACT = int(Opcode.GETELEMENTPTR), int(Opcode.EXTRACTELEMENT)
 INSERT, SHUFFLE = int(Opcode.INSERTELEMENT), int(Opcode.SHUFFLEVECTOR)
 UNKNOWN_CONSTANT = int(ConstantKind.UNKNOWN)
-DSO_LOCAL_EQUIVALENT, NO_CFI, PTRAUTH = range(len(WRAPPERS))
+DSO_LOCAL_EQUIVALENT, NO_CFI, PTRAUTH = range(len(tables.WRAPPERS))
 UNMADE, WAITED = -1, -2
 # Expressions that LLVM 22 still has; it makes instructions of the others.
 _BINARY_OF = np.full(16, -1, np.int64)
@@ -293,7 +243,7 @@ def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     code = c[row + R_CODE]
     if code == bitcodes.CST_SETTYPE:
         go_to(c, h, record)
-        h[CONSTANT_TYPE] = a_type(c, h)
+        h[state.CONSTANT_TYPE] = a_type(c, h)
         return
     if code == bitcodes.CST_STRING or code == bitcodes.CST_CSTRING or code == WIDE_TEXT:
         c[row + R_FIRST] = symbol_of(text, s, c[row + R_FIRST])
@@ -301,9 +251,9 @@ def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
         first = c[row + R_FIRST]
         c[first + 2] = symbol_of(text, s, c[first + 2])
         c[first + 3] = symbol_of(text, s, c[first + 3])
-    define(h, UNMADE, h[CONSTANT_TYPE])
-    if not h[FAULT]:
-        h[h[VALUE_RECORDS] + h[N_VALUES] - 1] = record
+    define(h, UNMADE, h[state.CONSTANT_TYPE])
+    if not h[state.FAULT]:
+        h[h[state.VALUE_RECORDS] + h[state.N_VALUES] - 1] = record
 
 
 @no_refcount
@@ -359,12 +309,12 @@ def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
         if is_type(c, record, place):
             continue
         number = c[place]
-        if number < 0 or number >= h[N_VALUES] or h[h[VALUES] + number] == WAITED:
-            h[FAULT] = 1  # not there, or within itself
+        if number < 0 or number >= h[state.N_VALUES] or h[h[state.VALUES] + number] == WAITED:
+            h[state.FAULT] = 1  # not there, or within itself
             return
-        if h[h[VALUES] + number] == UNMADE:
-            h[h[WAITING] + h[N_WAITING]] = number
-            h[N_WAITING] += 1
+        if h[h[state.VALUES] + number] == UNMADE:
+            h[h[state.WAITING] + h[state.N_WAITING]] = number
+            h[state.N_WAITING] += 1
 
 
 @no_refcount
@@ -373,14 +323,14 @@ def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
     first, end, stride = inner(c, record)
     for place in range(first, end, stride):
         if not is_type(c, record, place):
-            push(m, h[h[VALUES] + c[place]])
+            push(m, h[h[state.VALUES] + c[place]])
 
 
 @no_refcount
 def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     """Return an array, struct or vector; a vector of one number over and over is a splat."""
     noinline()
-    base = m[TOP]
+    base = m[tables.TOP]
     push_inner(c, h, m, record)
     return collected(h, m, type_id, base)
 
@@ -388,20 +338,24 @@ def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
 @no_refcount
 def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     """Return the aggregate of the constants on the stack from `base` on."""
-    row = m[TYPES] + type_id * T_WIDTH
-    count = m[row + T_COUNT] if m[row + T_KIND] == T_STRUCT else m[row + T_BITS]
-    if m[TOP] - base != count:
-        h[FAULT] = 1
-    first = m[m[STACK] + base]
-    is_splat = m[TOP] > base and kind_of(m, type_id) == T_VECTOR
-    is_splat = is_splat and first >= TAG_CONSTANT and first <= TAG_CONSTANT + TAG_MASK
+    row = m[tables.TYPES] + type_id * tables.T_WIDTH
+    count = (
+        m[row + tables.T_COUNT] if m[row + tables.T_KIND] == T_STRUCT else m[row + tables.T_BITS]
+    )
+    if m[tables.TOP] - base != count:
+        h[state.FAULT] = 1
+    first = m[m[tables.STACK] + base]
+    is_splat = m[tables.TOP] > base and kind_of(m, type_id) == T_VECTOR
+    is_splat = (
+        is_splat and first >= tables.TAG_CONSTANT and first <= tables.TAG_CONSTANT + tables.TAG_MASK
+    )
     if is_splat:
-        kind = m[m[CONSTANTS] + (first & TAG_MASK) * C_WIDTH + C_KIND]
+        kind = m[m[tables.CONSTANTS] + (first & tables.TAG_MASK) * tables.C_WIDTH + tables.C_KIND]
         is_splat = kind == INT or kind == FLOAT
-        for i in range(base, m[TOP]):
-            is_splat = is_splat and m[m[STACK] + i] == first
+        for i in range(base, m[tables.TOP]):
+            is_splat = is_splat and m[m[tables.STACK] + i] == first
     if is_splat:
-        m[TOP] = base + 1
+        m[tables.TOP] = base + 1
     return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
 
 
@@ -411,7 +365,7 @@ def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     noinline()
     if kind_of(m, type_id) != T_VECTOR:
         return number_constant(h, m, type_id, bits)
-    base = m[TOP]
+    base = m[tables.TOP]
     push(m, number_constant(h, m, element_of(m, type_id), bits))
     return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
 
@@ -420,12 +374,12 @@ def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
 def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return an array or vector whose elements' bits are the operands."""
     noinline()
-    kind, base = kind_of(m, type_id), m[TOP]
+    kind, base = kind_of(m, type_id), m[tables.TOP]
     if kind != T_ARRAY and kind != T_VECTOR:
-        h[FAULT] = 1
-        return TAG_CONSTANT
+        h[state.FAULT] = 1
+        return tables.TAG_CONSTANT
     element = element_of(m, type_id)
-    while left(h) > 0 and not h[FAULT]:
+    while left(h) > 0 and not h[state.FAULT]:
         push(m, number_constant(h, m, element, item(c, h)))
     return collected(h, m, type_id, base)
 
@@ -442,7 +396,7 @@ def gep_flags(number: int) -> int:
 def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return an operation on constants."""
     noinline()
-    base, opcode, flags, about = m[TOP], -1, 0, -1
+    base, opcode, flags, about = m[tables.TOP], -1, 0, -1
     if code == bitcodes.CST_BINOP:
         number = item(c, h)
         opcode = _BINARY_OF[number] if 0 <= number < 16 else -1
@@ -467,21 +421,23 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
         opcode, about = GEP, a_type(c, h)
         flags = gep_flags(item(c, h))
         if code == bitcodes.CST_GEP_WITH_INRANGE:
-            for _ in range(1 + range_size(c, h[AT], h[END])):
+            for _ in range(1 + range_size(c, h[state.AT], h[state.END])):
                 item(c, h)
         if left(h) < 2 or left(h) & 1:
-            h[FAULT] = 1
-    if h[FAULT]:
-        return TAG_CONSTANT
+            h[state.FAULT] = 1
+    if h[state.FAULT]:
+        return tables.TAG_CONSTANT
     push_inner(c, h, m, record)
     if opcode < 0:
-        h[N_UNKNOWN] += 1
-        notice(m, CONSTANT_TEXT - code)
-        return intern_constant(m, UNKNOWN_CONSTANT, 0, 0, type_id, -1, CONSTANT_TEXT - code, base)
+        h[state.N_UNKNOWN] += 1
+        notice(m, tables.CONSTANT_TEXT - code)
+        return intern_constant(
+            m, UNKNOWN_CONSTANT, 0, 0, type_id, -1, tables.CONSTANT_TEXT - code, base
+        )
     if opcode == SHUFFLE:
         element = splat_element(m, base)
         if element >= 0:
-            m[TOP] = base
+            m[tables.TOP] = base
             push(m, element)
             return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
     return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
@@ -490,9 +446,9 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
 @no_refcount
 def constant_row(m: Cells, tagged: int) -> int:
     """Return the row of a constant, -1 of another value."""
-    if tagged < TAG_CONSTANT or tagged > TAG_CONSTANT + TAG_MASK:
+    if tagged < tables.TAG_CONSTANT or tagged > tables.TAG_CONSTANT + tables.TAG_MASK:
         return -1
-    return m[CONSTANTS] + (tagged & TAG_MASK) * C_WIDTH
+    return m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
 
 
 @no_refcount
@@ -503,16 +459,24 @@ def splat_element(m: Cells, base: int) -> int:
     zeroinitializer)`; its operands are the stack from `base` on.
     """
     noinline()
-    whole, mask = constant_row(m, m[m[STACK] + base]), constant_row(m, m[m[STACK] + base + 2])
-    if whole < 0 or mask < 0 or m[mask + C_KIND] != ZERO:
+    whole, mask = (
+        constant_row(m, m[m[tables.STACK] + base]),
+        constant_row(m, m[m[tables.STACK] + base + 2]),
+    )
+    if whole < 0 or mask < 0 or m[mask + tables.C_KIND] != ZERO:
         return -1
-    if m[whole + C_KIND] != EXPRESSION or m[whole + C_OPCODE] != INSERT:
+    if m[whole + tables.C_KIND] != EXPRESSION or m[whole + tables.C_OPCODE] != INSERT:
         return -1
-    first = m[CONSTANT_OPERANDS] + m[whole + C_FIRST]
+    first = m[tables.CONSTANT_OPERANDS] + m[whole + tables.C_FIRST]
     index, element = constant_row(m, m[first + 2]), constant_row(m, m[first + 1])
-    if index < 0 or m[index + C_KIND] != INT or m[index + C_PAYLOAD] != 0 or element < 0:
+    if (
+        index < 0
+        or m[index + tables.C_KIND] != INT
+        or m[index + tables.C_PAYLOAD] != 0
+        or element < 0
+    ):
         return -1
-    is_number = m[element + C_KIND] == INT or m[element + C_KIND] == FLOAT
+    is_number = m[element + tables.C_KIND] == INT or m[element + tables.C_KIND] == FLOAT
     return m[first + 1] if is_number else -1
 
 
@@ -520,8 +484,8 @@ def splat_element(m: Cells, base: int) -> int:
 def a_global(c: Cells, h: Cells) -> int:
     """Return the number of the global that the next operand names."""
     number = item(c, h)
-    if number < 0 or number >= h[N_GLOBALS]:
-        h[FAULT] = 1
+    if number < 0 or number >= h[state.N_GLOBALS]:
+        h[state.FAULT] = 1
         return 0
     return number
 
@@ -530,19 +494,21 @@ def a_global(c: Cells, h: Cells) -> int:
 def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return the address of a block."""
     noinline()
-    base = m[TOP]
+    base = m[tables.TOP]
     a_type(c, h)
     number = a_global(c, h)
     block = item(c, h)
-    function = m[m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH + G_FUNCTION]
-    if h[FAULT] or function < 0:
-        h[FAULT] = 1
-        return TAG_CONSTANT
-    first = h[h[FIRST_BLOCKS] + function]
-    if block < 0 or block >= h[h[FIRST_BLOCKS] + function + 1] - first:
-        h[FAULT] = 1
-    push(m, h[h[VALUES] + number])
-    push(m, TAG_BLOCK + first + block)
+    function = m[
+        m[tables.GLOBALS] + h[h[state.GLOBAL_ROW] + number] * tables.G_WIDTH + tables.G_FUNCTION
+    ]
+    if h[state.FAULT] or function < 0:
+        h[state.FAULT] = 1
+        return tables.TAG_CONSTANT
+    first = h[h[state.FIRST_BLOCKS] + function]
+    if block < 0 or block >= h[h[state.FIRST_BLOCKS] + function + 1] - first:
+        h[state.FAULT] = 1
+    push(m, h[h[state.VALUES] + number])
+    push(m, tables.TAG_BLOCK + first + block)
     return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
 
 
@@ -550,9 +516,9 @@ def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
 def wrapped_global(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
     """Return `dso_local_equivalent @f` or `no_cfi @f`."""
     noinline()
-    base = m[TOP]
+    base = m[tables.TOP]
     a_type(c, h)
-    push(m, h[h[VALUES] + a_global(c, h)])
+    push(m, h[h[state.VALUES] + a_global(c, h)])
     word = NO_CFI if code == bitcodes.CST_NO_CFI else DSO_LOCAL_EQUIVALENT
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, word, base)
 
@@ -561,16 +527,20 @@ def wrapped_global(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int
 def signed_pointer(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     """Return `ptrauth (pointer, key, discriminator, address, symbol)` without zeros at the end."""
     noinline()
-    base = m[TOP]
+    base = m[tables.TOP]
     push_inner(c, h, m, record)
-    if m[TOP] - base < 4:
-        h[FAULT] = 1
-        return TAG_CONSTANT
-    while m[TOP] - base > 2:
-        row = constant_row(m, m[m[STACK] + m[TOP] - 1])
-        if row < 0 or (m[row + C_KIND] != NULL and m[row + C_KIND] != INT) or m[row + C_PAYLOAD]:
+    if m[tables.TOP] - base < 4:
+        h[state.FAULT] = 1
+        return tables.TAG_CONSTANT
+    while m[tables.TOP] - base > 2:
+        row = constant_row(m, m[m[tables.STACK] + m[tables.TOP] - 1])
+        if (
+            row < 0
+            or (m[row + tables.C_KIND] != NULL and m[row + tables.C_KIND] != INT)
+            or m[row + tables.C_PAYLOAD]
+        ):
             break
-        m[TOP] -= 1
+        m[tables.TOP] -= 1
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, PTRAUTH, base)
 
 
@@ -591,10 +561,10 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
         return number_or_splat(h, m, type_id, item(c, h))
     if code == WIDE_TEXT:
         kind = FLOAT if kind_of(m, type_id) == T_FLOAT else INT
-        return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[TOP])
+        return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[tables.TOP])
     if code == bitcodes.CST_STRING or code == bitcodes.CST_CSTRING:
         if kind_of(m, type_id) != T_ARRAY or bits_of(m, element_of(m, type_id)) != 8:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
         return plain_constant(m, STRING, type_id, symbol)
     if code == bitcodes.CST_DATA:
         return data(c, h, m, type_id)
@@ -605,19 +575,19 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
     if code == bitcodes.CST_INLINEASM:
         flags = SIDE_EFFECT if c[symbol + 1] & 1 else 0
         words = c[symbol + 2], c[symbol + 3]
-        return intern_constant(m, ASSEMBLY, 0, flags, PTR, words[1], words[0], m[TOP])
-    h[FAULT] = 1
-    return TAG_CONSTANT
+        return intern_constant(m, ASSEMBLY, 0, flags, tables.PTR, words[1], words[0], m[tables.TOP])
+    h[state.FAULT] = 1
+    return tables.TAG_CONSTANT
 
 
 @no_refcount
 def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     """Make a constant whose inner ones are made."""
     noinline()
-    record, type_id = h[h[VALUE_RECORDS] + number], h[h[VALUE_TYPES] + number]
+    record, type_id = h[h[state.VALUE_RECORDS] + number], h[h[state.VALUE_TYPES] + number]
     code = c[record * R_WIDTH + R_CODE]
     go_to(c, h, record)
-    made = TAG_CONSTANT
+    made = tables.TAG_CONSTANT
     if code == bitcodes.CST_AGGREGATE:
         made = aggregate(c, h, m, record, type_id)
     elif code == bitcodes.CST_PTRAUTH or code == bitcodes.CST_PTRAUTH_OLD:
@@ -633,26 +603,26 @@ def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
         made = expression(c, h, m, record, code, type_id)
     else:
         made = leaf(c, h, m, record, code, type_id)
-    h[h[VALUES] + number] = made
+    h[h[state.VALUES] + number] = made
 
 
 @no_refcount
 def make_all(c: Cells, h: Cells, m: Cells) -> None:
     """Make the constants of the block that ends here."""
     noinline()
-    for number in range(h[FIRST_CONSTANT], h[N_VALUES]):
-        if h[h[VALUES] + number] != UNMADE:
+    for number in range(h[state.FIRST_CONSTANT], h[state.N_VALUES]):
+        if h[h[state.VALUES] + number] != UNMADE:
             continue
-        h[h[WAITING]], h[N_WAITING] = number, 1
-        while h[N_WAITING] > 0 and not h[FAULT]:
-            top = h[h[WAITING] + h[N_WAITING] - 1]
-            state = h[h[VALUES] + top]
-            if state == UNMADE:
-                h[h[VALUES] + top] = WAITED
-                wait_for_inner(c, h, h[h[VALUE_RECORDS] + top])
+        h[h[state.WAITING]], h[state.N_WAITING] = number, 1
+        while h[state.N_WAITING] > 0 and not h[state.FAULT]:
+            top = h[h[state.WAITING] + h[state.N_WAITING] - 1]
+            status = h[h[state.VALUES] + top]
+            if status == UNMADE:
+                h[h[state.VALUES] + top] = WAITED
+                wait_for_inner(c, h, h[h[state.VALUE_RECORDS] + top])
                 continue
-            if state == WAITED:
+            if status == WAITED:
                 make(c, h, m, top)
-            h[N_WAITING] -= 1
-        if h[FAULT]:
+            h[state.N_WAITING] -= 1
+        if h[state.FAULT]:
             return

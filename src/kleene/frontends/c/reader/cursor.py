@@ -2,46 +2,9 @@
 
 from __future__ import annotations
 
+from kleene.frontends.c.reader import state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.state import (
-    AT,
-    END,
-    END_BLOCK,
-    FAULT,
-    FIRST_BLOCK,
-    LAST_TYPE,
-    MAX_VALUES,
-    N_TYPES,
-    N_VALUES,
-    TYPE_OF,
-    VALUE_TYPES,
-    VALUES,
-)
-from kleene.frontends.c.reader.tables import (
-    I_ABOUT,
-    I_ATTRIBUTES,
-    I_BLOCK,
-    I_DEBUG,
-    I_FIRST,
-    I_OPCODE,
-    I_TYPE,
-    I_WIDTH,
-    INSTRUCTIONS,
-    MAX_NOTICES,
-    N_BLOCKS,
-    N_COUNT,
-    N_INSTRUCTIONS,
-    N_NOTICES,
-    N_OPERANDS,
-    N_TEXT,
-    N_WIDTH,
-    NOTICES,
-    OPERANDS,
-    TAG_BLOCK,
-    TAG_NUMBERED,
-    VOID,
-)
 from kleene.ir.codes import Flag, Opcode
 
 MAX_ALIGNMENT = 33  # log2 of LLVM's largest, plus one
@@ -53,30 +16,30 @@ _MAX = (1 << 63) - 1
 @no_refcount
 def go_to(c: Cells, h: Cells, record: int) -> None:
     """Make this record the one at hand."""
-    h[AT], h[END] = c[record * R_WIDTH + R_FIRST], c[record * R_WIDTH + R_END]
+    h[state.AT], h[state.END] = c[record * R_WIDTH + R_FIRST], c[record * R_WIDTH + R_END]
 
 
 @no_refcount
 def left(h: Cells) -> int:
     """Return how many operands are not yet read."""
-    return h[END] - h[AT]
+    return h[state.END] - h[state.AT]
 
 
 @no_refcount
 def item(c: Cells, h: Cells) -> int:
     """Return the next operand; that there is none is a fault."""
-    at = h[AT]
-    if at >= h[END]:
-        h[FAULT] = 1
+    at = h[state.AT]
+    if at >= h[state.END]:
+        h[state.FAULT] = 1
         return 0
-    h[AT] = at + 1
+    h[state.AT] = at + 1
     return c[at]
 
 
 @no_refcount
 def optional(c: Cells, h: Cells) -> int:
     """Return the next operand, 0 if there is none."""
-    return item(c, h) if h[AT] < h[END] else 0
+    return item(c, h) if h[state.AT] < h[state.END] else 0
 
 
 @no_refcount
@@ -84,39 +47,39 @@ def a_type(c: Cells, h: Cells) -> int:
     """Return the type that the next operand names."""
     noinline()
     number = item(c, h)
-    if number < 0 or number >= h[N_TYPES]:
-        h[FAULT] = 1
+    if number < 0 or number >= h[state.N_TYPES]:
+        h[state.FAULT] = 1
         return 0
-    return h[h[TYPE_OF] + number]
+    return h[h[state.TYPE_OF] + number]
 
 
 @no_refcount
 def value(h: Cells, number: int) -> int:
     """Return the value of this number, tagged; one that is not yet defined by its number."""
-    if number < 0 or number >= h[MAX_VALUES]:
-        h[FAULT] = 1
+    if number < 0 or number >= h[state.MAX_VALUES]:
+        h[state.FAULT] = 1
         return 0
-    if number < h[N_VALUES]:
-        return h[h[VALUES] + number]
-    return TAG_NUMBERED + number
+    if number < h[state.N_VALUES]:
+        return h[h[state.VALUES] + number]
+    return tables.TAG_NUMBERED + number
 
 
 @no_refcount
 def relative(c: Cells, h: Cells) -> int:
     """Return the value that lies as far back as the next operand says."""
     noinline()
-    return value(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
+    return value(h, (h[state.N_VALUES] - item(c, h)) & _LOW_HALF)
 
 
 @no_refcount
 def typed(c: Cells, h: Cells) -> int:
     """Return the value that the next operand names, and put its type into LAST_TYPE."""
     noinline()
-    number = (h[N_VALUES] - item(c, h)) & _LOW_HALF
-    if number < h[N_VALUES]:
-        h[LAST_TYPE] = h[h[VALUE_TYPES] + number]
+    number = (h[state.N_VALUES] - item(c, h)) & _LOW_HALF
+    if number < h[state.N_VALUES]:
+        h[state.LAST_TYPE] = h[h[state.VALUE_TYPES] + number]
     else:
-        h[LAST_TYPE] = a_type(c, h)
+        h[state.LAST_TYPE] = a_type(c, h)
     return value(h, number)
 
 
@@ -133,21 +96,21 @@ def signed(number: int) -> int:
 def block(h: Cells, number: int) -> int:
     """Return the block of this number in the function at hand, tagged."""
     noinline()
-    if number < 0 or number >= h[END_BLOCK] - h[FIRST_BLOCK]:
-        h[FAULT] = 1
+    if number < 0 or number >= h[state.END_BLOCK] - h[state.FIRST_BLOCK]:
+        h[state.FAULT] = 1
         return 0
-    return TAG_BLOCK + h[FIRST_BLOCK] + number
+    return tables.TAG_BLOCK + h[state.FIRST_BLOCK] + number
 
 
 @no_refcount
 def define(h: Cells, tagged: int, type_id: int) -> None:
     """Give the next number to a value."""
-    new = h[N_VALUES]
-    if new >= h[MAX_VALUES]:
-        h[FAULT] = 1
+    new = h[state.N_VALUES]
+    if new >= h[state.MAX_VALUES]:
+        h[state.FAULT] = 1
         return
-    h[h[VALUES] + new], h[h[VALUE_TYPES] + new] = tagged, type_id
-    h[N_VALUES] = new + 1
+    h[h[state.VALUES] + new], h[h[state.VALUE_TYPES] + new] = tagged, type_id
+    h[state.N_VALUES] = new + 1
 
 
 OPAQUE = int(Opcode.OPAQUE)
@@ -158,11 +121,16 @@ _SHIFT = int(Flag.NNAN).bit_length() - 2  # the file's bits 1 to 7 are ours from
 @no_refcount
 def new_instruction(m: Cells) -> int:
     """Return the row of the next instruction, empty; it is not yet counted."""
-    row = m[INSTRUCTIONS] + m[N_INSTRUCTIONS] * I_WIDTH
-    for i in range(I_WIDTH):
+    row = m[tables.INSTRUCTIONS] + m[tables.N_INSTRUCTIONS] * tables.I_WIDTH
+    for i in range(tables.I_WIDTH):
         m[row + i] = 0
-    m[row + I_OPCODE], m[row + I_BLOCK], m[row + I_FIRST] = OPAQUE, m[N_BLOCKS] - 1, m[N_OPERANDS]
-    m[row + I_TYPE], m[row + I_ABOUT], m[row + I_DEBUG], m[row + I_ATTRIBUTES] = VOID, -1, -1, -1
+    m[row + tables.I_OPCODE] = OPAQUE
+    m[row + tables.I_BLOCK] = m[tables.N_BLOCKS] - 1
+    m[row + tables.I_FIRST] = m[tables.N_OPERANDS]
+    m[row + tables.I_TYPE] = tables.VOID
+    m[row + tables.I_ABOUT] = -1
+    m[row + tables.I_DEBUG] = -1
+    m[row + tables.I_ATTRIBUTES] = -1
     return row
 
 
@@ -170,22 +138,22 @@ def new_instruction(m: Cells) -> int:
 def notice(m: Cells, what: int) -> None:
     """Count one thing that was not understood; `what` is as `state.A_NODE` describes."""
     noinline()
-    table = m[NOTICES]
-    for i in range(m[N_NOTICES]):
-        row = table + i * N_WIDTH
-        if m[row + N_TEXT] == what or i == MAX_NOTICES - 1:
-            m[row + N_COUNT] += 1
+    table = m[tables.NOTICES]
+    for i in range(m[tables.N_NOTICES]):
+        row = table + i * tables.N_WIDTH
+        if m[row + tables.N_TEXT] == what or i == tables.MAX_NOTICES - 1:
+            m[row + tables.N_COUNT] += 1
             return
-    row = table + m[N_NOTICES] * N_WIDTH
-    m[row + N_TEXT], m[row + N_COUNT] = what, 1
-    m[N_NOTICES] += 1
+    row = table + m[tables.N_NOTICES] * tables.N_WIDTH
+    m[row + tables.N_TEXT], m[row + tables.N_COUNT] = what, 1
+    m[tables.N_NOTICES] += 1
 
 
 @no_refcount
 def add(m: Cells, tagged: int) -> None:
     """Append an operand."""
-    m[m[OPERANDS] + m[N_OPERANDS]] = tagged
-    m[N_OPERANDS] += 1
+    m[m[tables.OPERANDS] + m[tables.N_OPERANDS]] = tagged
+    m[tables.N_OPERANDS] += 1
 
 
 @no_refcount

@@ -4,82 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import MAX_ALIGNMENT, a_type, go_to, item, optional
-from kleene.frontends.c.reader.state import (
-    ALIAS,
-    AT,
-    FAULT,
-    FIRST_BLOCKS,
-    GLOBAL_ROW,
-    GR_FLAGS,
-    GR_PASSING,
-    GR_TYPE,
-    IFUNC,
-    LIFETIME,
-    N_GLOBALS,
-    N_LISTS,
-    N_MODULE_VALUES,
-    N_ORDERED,
-    N_VALUES,
-    O_END,
-    O_FIRST,
-    O_RECORD,
-    O_SORT,
-    O_VALUE,
-    O_WIDTH,
-    ORDER,
-    STRAY,
-    UPGRADED,
-    VALUE_TYPES,
-    VALUES,
-    VARIABLE,
-)
 from kleene.frontends.c.reader.strings import symbol
-from kleene.frontends.c.reader.tables import (
-    A_FLAGS,
-    A_NAME,
-    A_PASSED,
-    A_PASSING,
-    A_TYPE,
-    A_WIDTH,
-    ARGUMENTS,
-    ELEMENTS,
-    F_FIRST_ARGUMENT,
-    F_FIRST_BLOCK,
-    F_GLOBAL,
-    F_PERSONALITY,
-    F_WIDTH,
-    FUNCTIONS,
-    G_ALIGN,
-    G_ATTRIBUTES,
-    G_DEBUG,
-    G_FLAGS,
-    G_FUNCTION,
-    G_INITIALIZER,
-    G_KIND,
-    G_LINKAGE,
-    G_NAME,
-    G_SPACE,
-    G_TYPE,
-    G_WIDTH,
-    GLOBALS,
-    N_ARGUMENTS,
-    N_FUNCTIONS,
-    PTR,
-    T_COUNT,
-    T_FIRST,
-    T_KIND,
-    T_WIDTH,
-    TAG_CONSTANT,
-    TAG_GLOBAL,
-    TOP,
-    TYPES,
-    VOID,
-)
-from kleene.frontends.c.reader.tables import N_GLOBALS as N_ROWS
 from kleene.frontends.c.reader.types import FUNCTION, INT, POINTER, intern_type, plain_type, push
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, GlobalKind, Linkage
 
@@ -117,19 +46,19 @@ def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: in
     """Note who may see a global."""
     noinline()
     if linkage < 0 or linkage >= len(_LINKAGE_OF) or _LINKAGE_OF[linkage] < 0:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
         return
-    m[row + G_LINKAGE] = _LINKAGE_OF[linkage]
+    m[row + tables.G_LINKAGE] = _LINKAGE_OF[linkage]
     if visibility < 0 or visibility > bitcodes.PROTECTED_VISIBILITY:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     if visibility == bitcodes.HIDDEN_VISIBILITY:
-        m[row + G_FLAGS] |= HIDDEN
+        m[row + tables.G_FLAGS] |= HIDDEN
 
 
 @no_refcount
 def local(m: Cells, row: int, visibility: int) -> int:
     """Return the flag of a symbol bound within its file, if nothing else says it."""
-    linkage = m[row + G_LINKAGE]
+    linkage = m[row + tables.G_LINKAGE]
     is_local = linkage == INTERNAL or linkage == PRIVATE
     return 0 if is_local or (visibility != 0 and linkage != EXTERN_WEAK) else DSO_LOCAL
 
@@ -138,7 +67,7 @@ def local(m: Cells, row: int, visibility: int) -> int:
 def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a variable from its type on."""
     noinline()
-    m[row + G_TYPE] = a_type(c, h)
+    m[row + tables.G_TYPE] = a_type(c, h)
     bits, initializer, linkage = item(c, h), item(c, h), item(c, h)
     alignment = item(c, h)
     optional(c, h)  # section
@@ -146,50 +75,51 @@ def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     linkage_and_place(h, m, row, linkage, visibility)
     is_old = not bits & bitcodes.GLOBALVAR_EXPLICIT_TYPE  # the type of a pointer to it
     if is_old or alignment < 0 or alignment > MAX_ALIGNMENT:
-        h[FAULT] = 1
-    m[row + G_ALIGN], m[row + G_SPACE] = alignment, bits >> 2
-    m[row + G_FLAGS] |= CONSTANT if bits & bitcodes.GLOBALVAR_CONSTANT else 0
-    m[row + G_FLAGS] |= 0 if initializer else DECLARATION
-    m[row + G_INITIALIZER] = initializer - 1
-    m[row + G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
-    m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
-    m[row + G_FLAGS] |= FROM_OUTSIDE if optional(c, h) else 0
+        h[state.FAULT] = 1
+    m[row + tables.G_ALIGN], m[row + tables.G_SPACE] = alignment, bits >> 2
+    m[row + tables.G_FLAGS] |= CONSTANT if bits & bitcodes.GLOBALVAR_CONSTANT else 0
+    m[row + tables.G_FLAGS] |= 0 if initializer else DECLARATION
+    m[row + tables.G_INITIALIZER] = initializer - 1
+    m[row + tables.G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
+    m[row + tables.G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+    m[row + tables.G_FLAGS] |= FROM_OUTSIDE if optional(c, h) else 0
     for _ in range(3):  # import or export, comdat, attributes
         optional(c, h)
-    m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+    m[row + tables.G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
 @no_refcount
 def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Read the record of an alias or ifunc from its type on."""
     noinline()
-    m[row + G_TYPE] = a_type(c, h)
-    m[row + G_SPACE] = item(c, h)
-    m[row + G_INITIALIZER] = item(c, h)
+    m[row + tables.G_TYPE] = a_type(c, h)
+    m[row + tables.G_SPACE] = item(c, h)
+    m[row + tables.G_INITIALIZER] = item(c, h)
     linkage, visibility = item(c, h), optional(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
-    if sort == ALIAS:
+    if sort == state.ALIAS:
         optional(c, h)  # import or export
-        m[row + G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
-        m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
-        m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+        m[row + tables.G_FLAGS] |= THREAD_LOCAL if optional(c, h) else 0
+        m[row + tables.G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+        m[row + tables.G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
 @no_refcount
 def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> None:
     """Append the arguments of a function of this type."""
     noinline()
-    shape = m[TYPES] + type_id * T_WIDTH
-    first, count = m[ELEMENTS] + m[shape + T_FIRST] + 1, m[shape + T_COUNT] - 1
+    shape = m[tables.TYPES] + type_id * tables.T_WIDTH
+    first, count = m[tables.ELEMENTS] + m[shape + tables.T_FIRST] + 1, m[shape + tables.T_COUNT] - 1
     for i in range(count):
-        row = m[ARGUMENTS] + m[N_ARGUMENTS] * A_WIDTH
-        m[row + A_TYPE], m[row + A_NAME] = m[first + i], 0
-        m[row + A_FLAGS], m[row + A_PASSING], m[row + A_PASSED] = 0, 0, -1
+        row = m[tables.ARGUMENTS] + m[tables.N_ARGUMENTS] * tables.A_WIDTH
+        m[row + tables.A_TYPE], m[row + tables.A_NAME] = m[first + i], 0
+        m[row + tables.A_FLAGS], m[row + tables.A_PASSING], m[row + tables.A_PASSED] = 0, 0, -1
         group = group_of(c, h, attributes, i + 1)
         if group >= 0:
-            m[row + A_FLAGS], m[row + A_PASSING] = h[group + GR_FLAGS], h[group + GR_PASSING]
-            m[row + A_PASSED] = h[group + GR_TYPE]
-        m[N_ARGUMENTS] += 1
+            m[row + tables.A_FLAGS] = h[group + state.GR_FLAGS]
+            m[row + tables.A_PASSING] = h[group + state.GR_PASSING]
+            m[row + tables.A_PASSED] = h[group + state.GR_TYPE]
+        m[tables.N_ARGUMENTS] += 1
 
 
 @no_refcount
@@ -197,27 +127,32 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a function from its type on, and append its arguments."""
     noinline()
     type_id = a_type(c, h)
-    m[row + G_TYPE] = type_id
+    m[row + tables.G_TYPE] = type_id
     item(c, h)  # calling convention
     is_declared, linkage, attributes = item(c, h), item(c, h), item(c, h)
     alignment = item(c, h)
     item(c, h)  # section
     visibility = item(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
-    is_bad = attributes < 0 or attributes > h[N_LISTS] or alignment < 0 or alignment > MAX_ALIGNMENT
-    if is_bad or m[m[TYPES] + type_id * T_WIDTH + T_KIND] != FUNCTION:
-        h[FAULT] = 1
+    is_bad = (
+        attributes < 0
+        or attributes > h[state.N_LISTS]
+        or alignment < 0
+        or alignment > MAX_ALIGNMENT
+    )
+    if is_bad or m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_KIND] != FUNCTION:
+        h[state.FAULT] = 1
         return
-    m[row + G_ALIGN] = alignment
-    m[row + G_FLAGS] |= DECLARATION if is_declared else 0
-    m[row + G_ATTRIBUTES] = attributes if attributes else -1
+    m[row + tables.G_ALIGN] = alignment
+    m[row + tables.G_FLAGS] |= DECLARATION if is_declared else 0
+    m[row + tables.G_ATTRIBUTES] = attributes if attributes else -1
     optional(c, h)  # garbage collector
-    m[row + G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
+    m[row + tables.G_FLAGS] |= UNNAMED if optional(c, h) == bitcodes.UNNAMED_ADDR else 0
     for _ in range(4):  # prologue, import or export, comdat, prefix
         optional(c, h)
-    m[row + G_INITIALIZER] = optional(c, h) - 1  # the personality, for now
-    m[row + G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
-    m[row + G_SPACE] = optional(c, h)
+    m[row + tables.G_INITIALIZER] = optional(c, h) - 1  # the personality, for now
+    m[row + tables.G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
+    m[row + tables.G_SPACE] = optional(c, h)
     arguments(c, h, m, type_id, attributes)
 
 
@@ -228,98 +163,104 @@ def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     The latter is named after the size's type and used by nobody; LLVM 22.1 forgets it.
     """
     noinline()
-    old = m[TYPES] + a_type(c, h) * T_WIDTH
-    base = m[TOP]
-    push(m, VOID)
-    if sort == LIFETIME:
-        if m[old + T_KIND] != FUNCTION or m[old + T_COUNT] != 3:
-            h[FAULT] = 1
+    old = m[tables.TYPES] + a_type(c, h) * tables.T_WIDTH
+    base = m[tables.TOP]
+    push(m, tables.VOID)
+    if sort == state.LIFETIME:
+        if m[old + tables.T_KIND] != FUNCTION or m[old + tables.T_COUNT] != 3:
+            h[state.FAULT] = 1
             return
-        pointer = m[m[ELEMENTS] + m[old + T_FIRST] + 2]
-        if pointer != PTR:
-            h[FAULT] = 1
+        pointer = m[m[tables.ELEMENTS] + m[old + tables.T_FIRST] + 2]
+        if pointer != tables.PTR:
+            h[state.FAULT] = 1
         push(m, pointer)
     else:
         push(m, plain_type(m, INT, _I64_BITS))
-    m[row + G_TYPE] = intern_type(m, FUNCTION, 0, 0, 0, base)
-    m[row + G_FLAGS] = DECLARATION
-    arguments(c, h, m, m[row + G_TYPE], 0)
-    if sort == LIFETIME:
-        m[row + G_FLAGS] |= NOUNWIND
-        m[m[ARGUMENTS] + (m[N_ARGUMENTS] - 1) * A_WIDTH + A_FLAGS] = NOCAPTURE
+    m[row + tables.G_TYPE] = intern_type(m, FUNCTION, 0, 0, 0, base)
+    m[row + tables.G_FLAGS] = DECLARATION
+    arguments(c, h, m, m[row + tables.G_TYPE], 0)
+    if sort == state.LIFETIME:
+        m[row + tables.G_FLAGS] |= NOUNWIND
+        m[m[tables.ARGUMENTS] + (m[tables.N_ARGUMENTS] - 1) * tables.A_WIDTH + tables.A_FLAGS] = (
+            NOCAPTURE
+        )
 
 
 @no_refcount
 def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, new: int) -> None:
     """Append the global of one row of ORDER."""
     noinline()
-    row = m[GLOBALS] + new * G_WIDTH
-    for i in range(G_WIDTH):
+    row = m[tables.GLOBALS] + new * tables.G_WIDTH
+    for i in range(tables.G_WIDTH):
         m[row + i] = 0
-    sort = h[order + O_SORT]
-    m[row + G_NAME] = symbol(text, s, h[order + O_FIRST], h[order + O_END])
-    m[row + G_KIND] = _KIND_OF[sort]
-    m[row + G_INITIALIZER] = m[row + G_FUNCTION] = m[row + G_DEBUG] = m[row + G_ATTRIBUTES] = -1
-    go_to(c, h, h[order + O_RECORD])
-    h[AT] += 2  # the name's place
-    function_row = m[FUNCTIONS] + m[N_FUNCTIONS] * F_WIDTH
-    if sort > IFUNC:
-        m[row + G_FUNCTION] = m[N_FUNCTIONS]
-        m[function_row + F_GLOBAL], m[function_row + F_PERSONALITY] = new, -1
-        m[function_row + F_FIRST_BLOCK] = h[h[FIRST_BLOCKS] + m[N_FUNCTIONS]]
-        m[function_row + F_FIRST_ARGUMENT] = m[N_ARGUMENTS]
-    if sort == VARIABLE:
+    sort = h[order + state.O_SORT]
+    m[row + tables.G_NAME] = symbol(text, s, h[order + state.O_FIRST], h[order + state.O_END])
+    m[row + tables.G_KIND] = _KIND_OF[sort]
+    m[row + tables.G_INITIALIZER] = m[row + tables.G_FUNCTION] = m[row + tables.G_DEBUG] = m[
+        row + tables.G_ATTRIBUTES
+    ] = -1
+    go_to(c, h, h[order + state.O_RECORD])
+    h[state.AT] += 2  # the name's place
+    function_row = m[tables.FUNCTIONS] + m[tables.N_FUNCTIONS] * tables.F_WIDTH
+    if sort > state.IFUNC:
+        m[row + tables.G_FUNCTION] = m[tables.N_FUNCTIONS]
+        m[function_row + tables.F_GLOBAL], m[function_row + tables.F_PERSONALITY] = new, -1
+        m[function_row + tables.F_FIRST_BLOCK] = h[h[state.FIRST_BLOCKS] + m[tables.N_FUNCTIONS]]
+        m[function_row + tables.F_FIRST_ARGUMENT] = m[tables.N_ARGUMENTS]
+    if sort == state.VARIABLE:
         variable(c, h, m, row)
-    elif sort == ALIAS or sort == IFUNC:
+    elif sort == state.ALIAS or sort == state.IFUNC:
         alias(c, h, m, row, sort)
-    elif sort == STRAY or sort == LIFETIME:
+    elif sort == state.STRAY or sort == state.LIFETIME:
         upgraded(c, h, m, row, sort)
     else:
         function(c, h, m, row)
-    if sort > IFUNC:
-        m[function_row + F_PERSONALITY] = m[row + G_INITIALIZER]
-        m[row + G_INITIALIZER] = -1
-        m[N_FUNCTIONS] += 1
-    m[N_ROWS] = new + 1
+    if sort > state.IFUNC:
+        m[function_row + tables.F_PERSONALITY] = m[row + tables.G_INITIALIZER]
+        m[row + tables.G_INITIALIZER] = -1
+        m[tables.N_FUNCTIONS] += 1
+    m[tables.N_GLOBALS] = new + 1
 
 
 @no_refcount
 def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
     """Append all globals; they are the first values."""
     noinline()
-    for new in range(h[N_ORDERED]):
-        order = h[ORDER] + new * O_WIDTH
+    for new in range(h[state.N_ORDERED]):
+        order = h[state.ORDER] + new * state.O_WIDTH
         one_global(text, s, c, h, m, order, new)
-        if h[FAULT]:
+        if h[state.FAULT]:
             return
-        row, number = m[GLOBALS] + new * G_WIDTH, h[order + O_VALUE]
-        if h[order + O_SORT] != STRAY:
-            h[h[VALUES] + number] = TAG_GLOBAL + m[row + G_NAME]
-            h[h[VALUE_TYPES] + number] = plain_type(m, POINTER, m[row + G_SPACE])
-            h[h[GLOBAL_ROW] + number] = new
-            h[h[UPGRADED] + number] = m[row + G_TYPE] if h[order + O_SORT] == LIFETIME else -1
-    h[N_VALUES] = h[N_MODULE_VALUES] = h[N_GLOBALS]
+        row, number = m[tables.GLOBALS] + new * tables.G_WIDTH, h[order + state.O_VALUE]
+        if h[order + state.O_SORT] != state.STRAY:
+            h[h[state.VALUES] + number] = tables.TAG_GLOBAL + m[row + tables.G_NAME]
+            h[h[state.VALUE_TYPES] + number] = plain_type(m, POINTER, m[row + tables.G_SPACE])
+            h[h[state.GLOBAL_ROW] + number] = new
+            h[h[state.UPGRADED] + number] = (
+                m[row + tables.G_TYPE] if h[order + state.O_SORT] == state.LIFETIME else -1
+            )
+    h[state.N_VALUES] = h[state.N_MODULE_VALUES] = h[state.N_GLOBALS]
 
 
 @no_refcount
 def settle(h: Cells, m: Cells, cell: int) -> None:
     """Turn the number of a module's value in this cell into the value; -1 stays."""
     number = m[cell]
-    if number < -1 or number >= h[N_MODULE_VALUES]:
-        h[FAULT] = 1
+    if number < -1 or number >= h[state.N_MODULE_VALUES]:
+        h[state.FAULT] = 1
         m[cell] = -1
     elif number >= 0:
-        m[cell] = h[h[VALUES] + number]
+        m[cell] = h[h[state.VALUES] + number]
         if m[cell] < 0:
-            h[FAULT] = 1
-            m[cell] = TAG_CONSTANT
+            h[state.FAULT] = 1
+            m[cell] = tables.TAG_CONSTANT
 
 
 @no_refcount
 def initializers(h: Cells, m: Cells) -> None:
     """Resolve what globals are initialised with, stand for, or handle exceptions by."""
     noinline()
-    for row in range(m[N_ROWS]):
-        settle(h, m, m[GLOBALS] + row * G_WIDTH + G_INITIALIZER)
-    for row in range(m[N_FUNCTIONS]):
-        settle(h, m, m[FUNCTIONS] + row * F_WIDTH + F_PERSONALITY)
+    for row in range(m[tables.N_GLOBALS]):
+        settle(h, m, m[tables.GLOBALS] + row * tables.G_WIDTH + tables.G_INITIALIZER)
+    for row in range(m[tables.N_FUNCTIONS]):
+        settle(h, m, m[tables.FUNCTIONS] + row * tables.F_WIDTH + tables.F_PERSONALITY)

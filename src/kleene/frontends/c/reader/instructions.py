@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from kleene.base.arrays import I64
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.calls import call
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
 from kleene.frontends.c.reader.constants import (
@@ -38,28 +38,6 @@ from kleene.frontends.c.reader.cursor import (
     signed,
     typed,
     value,
-)
-from kleene.frontends.c.reader.state import FAULT, LAST_TYPE, N_VALUES, UNKNOWN
-from kleene.frontends.c.reader.tables import (
-    C_COUNT,
-    C_FIRST,
-    C_KIND,
-    C_WIDTH,
-    CONSTANT_OPERANDS,
-    CONSTANTS,
-    ERROR,
-    I1,
-    I32,
-    I_ABOUT,
-    I_ALIGN,
-    I_FLAGS,
-    I_OPCODE,
-    I_SUB,
-    I_TYPE,
-    TAG_CONSTANT,
-    TAG_MASK,
-    TOKEN,
-    TOP,
 )
 from kleene.frontends.c.reader.types import (
     POINTER,
@@ -126,26 +104,26 @@ def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an operation on two values."""
     noinline()
     add(m, typed(c, h))
-    type_id = h[LAST_TYPE]
+    type_id = h[state.LAST_TYPE]
     add(m, relative(c, h))
-    m[row + I_TYPE] = type_id
+    m[row + tables.I_TYPE] = type_id
     code, flags = item(c, h), optional(c, h)
     if code < 0 or code >= len(_INTEGER_OF):
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1
         return
     opcode = _REAL_OF[code] if is_real(m, type_id) else _INTEGER_OF[code]
     if opcode < 0:
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1
         return
-    m[row + I_OPCODE] = opcode
+    m[row + tables.I_OPCODE] = opcode
     if FADD <= opcode <= FREM:
-        m[row + I_FLAGS] = fast_math(flags)
+        m[row + tables.I_FLAGS] = fast_math(flags)
     elif _WRAPS[opcode]:
-        m[row + I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
+        m[row + tables.I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
     elif _DIVIDES[opcode]:
-        m[row + I_FLAGS] = bit(flags, 0, EXACT)
+        m[row + tables.I_FLAGS] = bit(flags, 0, EXACT)
     elif opcode == OR:
-        m[row + I_FLAGS] = bit(flags, 0, DISJOINT)
+        m[row + tables.I_FLAGS] = bit(flags, 0, DISJOINT)
 
 
 @no_refcount
@@ -153,23 +131,23 @@ def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a conversion."""
     noinline()
     add(m, typed(c, h))
-    m[row + I_TYPE] = a_type(c, h)
+    m[row + tables.I_TYPE] = a_type(c, h)
     code, flags = item(c, h), optional(c, h)
     if code < 0 or code >= len(_CAST_OF):
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1
         return
     opcode = _CAST_OF[code]
-    m[row + I_OPCODE] = opcode
+    m[row + tables.I_OPCODE] = opcode
     if opcode == TRUNC:
-        m[row + I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
+        m[row + tables.I_FLAGS] = bit(flags, 0, NUW) | bit(flags, 1, NSW)
     elif opcode == ZEXT or opcode == UITOFP:
-        m[row + I_FLAGS] = bit(flags, 0, NNEG)
+        m[row + tables.I_FLAGS] = bit(flags, 0, NNEG)
         if flags & ~1:
-            h[UNKNOWN] = 1
+            h[state.UNKNOWN] = 1
     elif opcode == FPTRUNC or opcode == FPEXT:
-        m[row + I_FLAGS] = fast_math(flags)
+        m[row + tables.I_FLAGS] = fast_math(flags)
     elif flags:
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1
 
 
 @no_refcount
@@ -177,22 +155,22 @@ def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a comparison."""
     noinline()
     add(m, typed(c, h))
-    type_id = h[LAST_TYPE]
+    type_id = h[state.LAST_TYPE]
     add(m, relative(c, h))
     predicate, flags = item(c, h), optional(c, h)
-    m[row + I_TYPE] = vector_like(m, type_id, I1)
+    m[row + tables.I_TYPE] = vector_like(m, type_id, tables.I1)
     if is_real(m, type_id):
-        m[row + I_OPCODE], m[row + I_SUB] = FCMP, predicate
-        m[row + I_FLAGS] = fast_math(flags)
+        m[row + tables.I_OPCODE], m[row + tables.I_SUB] = FCMP, predicate
+        m[row + tables.I_FLAGS] = fast_math(flags)
         if predicate < 0 or predicate > 15:
-            h[UNKNOWN] = 1
+            h[state.UNKNOWN] = 1
         return
     predicate -= bitcodes.FIRST_ICMP_PREDICATE
     if predicate < 0 or predicate >= len(_PREDICATE_OF):
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1
         return
-    m[row + I_OPCODE], m[row + I_SUB] = ICMP, _PREDICATE_OF[predicate]
-    m[row + I_FLAGS] = bit(flags, 0, SAMESIGN)
+    m[row + tables.I_OPCODE], m[row + tables.I_SUB] = ICMP, _PREDICATE_OF[predicate]
+    m[row + tables.I_FLAGS] = bit(flags, 0, SAMESIGN)
 
 
 # ---- memory
@@ -210,7 +188,7 @@ def alignment(c: Cells, h: Cells) -> int:
     """Return the next operand as log2 of an alignment, plus one."""
     number = item(c, h)
     if number < 0 or number > MAX_ALIGNMENT:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     return number
 
 
@@ -219,7 +197,7 @@ def ordering(c: Cells, h: Cells) -> int:
     """Return the ordering that the next operand says."""
     number = item(c, h)
     if number <= 0 or number > LAST_ORDERING:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
         return 0
     return number
 
@@ -235,77 +213,77 @@ def ordering_and_scope(c: Cells, h: Cells) -> int:
 def alloca(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an alloca; its count is not counted back."""
     noinline()
-    m[row + I_OPCODE], m[row + I_ABOUT] = ALLOCA, a_type(c, h)
+    m[row + tables.I_OPCODE], m[row + tables.I_ABOUT] = ALLOCA, a_type(c, h)
     a_type(c, h)
     count, bits = item(c, h), item(c, h)
     if not bits & bitcodes.ALLOCA_EXPLICIT_TYPE:  # a type that is a pointer: long ago
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     add(m, value(h, count))
-    m[row + I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
-    if m[row + I_ALIGN] > MAX_ALIGNMENT:
-        h[FAULT] = 1
-    m[row + I_TYPE] = plain_type(m, POINTER, optional(c, h))
+    m[row + tables.I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
+    if m[row + tables.I_ALIGN] > MAX_ALIGNMENT:
+        h[state.FAULT] = 1
+    m[row + tables.I_TYPE] = plain_type(m, POINTER, optional(c, h))
 
 
 @no_refcount
 def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a load."""
     noinline()
-    m[row + I_OPCODE] = LOAD
+    m[row + tables.I_OPCODE] = LOAD
     add(m, typed(c, h))
-    m[row + I_TYPE] = a_type(c, h)
-    m[row + I_ALIGN] = alignment(c, h)
-    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + tables.I_TYPE] = a_type(c, h)
+    m[row + tables.I_ALIGN] = alignment(c, h)
+    m[row + tables.I_FLAGS] = VOLATILE if item(c, h) else 0
     if is_atomic:
-        m[row + I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
+        m[row + tables.I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
 
 
 @no_refcount
 def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a store: the pointer comes first, in the text second."""
     noinline()
-    m[row + I_OPCODE] = STORE
+    m[row + tables.I_OPCODE] = STORE
     pointer = typed(c, h)
     add(m, typed(c, h))
     add(m, pointer)
-    m[row + I_ALIGN] = alignment(c, h)
-    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + tables.I_ALIGN] = alignment(c, h)
+    m[row + tables.I_FLAGS] = VOLATILE if item(c, h) else 0
     if is_atomic:
-        m[row + I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
+        m[row + tables.I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
 
 
 @no_refcount
 def cmpxchg(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a cmpxchg, which gives the value held and whether it was the expected one."""
     noinline()
-    m[row + I_OPCODE] = CMPXCHG
+    m[row + tables.I_OPCODE] = CMPXCHG
     add(m, typed(c, h))
     add(m, typed(c, h))
-    base = m[TOP]
-    push(m, h[LAST_TYPE])
-    push(m, I1)
-    m[row + I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
+    base = m[tables.TOP]
+    push(m, h[state.LAST_TYPE])
+    push(m, tables.I1)
+    m[row + tables.I_TYPE] = intern_type(m, STRUCT, 0, 0, 0, base)
     add(m, relative(c, h))
-    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
-    m[row + I_FLAGS] |= ordering_and_scope(c, h)
-    m[row + I_SUB] = ordering(c, h)
-    m[row + I_FLAGS] |= WEAK if item(c, h) else 0
-    m[row + I_ALIGN] = alignment(c, h)
+    m[row + tables.I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + tables.I_FLAGS] |= ordering_and_scope(c, h)
+    m[row + tables.I_SUB] = ordering(c, h)
+    m[row + tables.I_FLAGS] |= WEAK if item(c, h) else 0
+    m[row + tables.I_ALIGN] = alignment(c, h)
 
 
 @no_refcount
 def atomicrmw(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an atomicrmw."""
     noinline()
-    m[row + I_OPCODE] = ATOMICRMW
+    m[row + tables.I_OPCODE] = ATOMICRMW
     add(m, typed(c, h))
     add(m, typed(c, h))
-    m[row + I_TYPE], m[row + I_SUB] = h[LAST_TYPE], item(c, h)
-    if m[row + I_SUB] < 0 or m[row + I_SUB] > LAST_OPERATION:
-        h[UNKNOWN] = 1
-    m[row + I_FLAGS] = VOLATILE if item(c, h) else 0
-    m[row + I_FLAGS] |= ordering_and_scope(c, h)
-    m[row + I_ALIGN] = alignment(c, h)
+    m[row + tables.I_TYPE], m[row + tables.I_SUB] = h[state.LAST_TYPE], item(c, h)
+    if m[row + tables.I_SUB] < 0 or m[row + tables.I_SUB] > LAST_OPERATION:
+        h[state.UNKNOWN] = 1
+    m[row + tables.I_FLAGS] = VOLATILE if item(c, h) else 0
+    m[row + tables.I_FLAGS] |= ordering_and_scope(c, h)
+    m[row + tables.I_ALIGN] = alignment(c, h)
 
 
 @no_refcount
@@ -319,15 +297,15 @@ def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     elif code == bitcodes.INST_ALLOCA:
         alloca(c, h, m, row)
     elif code == bitcodes.INST_FENCE:
-        m[row + I_OPCODE], m[row + I_FLAGS] = FENCE, ordering_and_scope(c, h)
+        m[row + tables.I_OPCODE], m[row + tables.I_FLAGS] = FENCE, ordering_and_scope(c, h)
     elif code == bitcodes.INST_CMPXCHG:
         cmpxchg(c, h, m, row)
     elif code == bitcodes.INST_ATOMICRMW:
         atomicrmw(c, h, m, row)
     else:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     if left(h) < 0:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
 
 
 # ---- ends and joins of blocks, exceptions
@@ -343,19 +321,19 @@ CLEANUP, UNWINDS = int(Flag.CLEANUP), int(Flag.UNWINDS)
 def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a phi: values, counted back or forth, and blocks; flags make the number odd."""
     noinline()
-    m[row + I_OPCODE], m[row + I_TYPE] = PHI, a_type(c, h)
-    while left(h) >= 2 and not h[FAULT]:
-        add(m, value(h, h[N_VALUES] - signed(item(c, h))))
+    m[row + tables.I_OPCODE], m[row + tables.I_TYPE] = PHI, a_type(c, h)
+    while left(h) >= 2 and not h[state.FAULT]:
+        add(m, value(h, h[state.N_VALUES] - signed(item(c, h))))
         add(m, block(h, item(c, h)))
     if left(h) > 0:
-        m[row + I_FLAGS] = fast_math(item(c, h))
+        m[row + tables.I_FLAGS] = fast_math(item(c, h))
 
 
 @no_refcount
 def br(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a br: [target] or [then, else, condition]."""
     noinline()
-    m[row + I_OPCODE] = BR
+    m[row + tables.I_OPCODE] = BR
     if left(h) == 1:
         add(m, block(h, item(c, h)))
         return
@@ -369,16 +347,16 @@ def br(c: Cells, h: Cells, m: Cells, row: int) -> None:
 def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read a switch or an indirectbr; the values of cases are not counted back."""
     noinline()
-    m[row + I_OPCODE] = opcode
+    m[row + tables.I_OPCODE] = opcode
     a_type(c, h)
     add(m, relative(c, h))
     if opcode == SWITCH:
         add(m, block(h, item(c, h)))
-    while left(h) > 0 and not h[FAULT]:
+    while left(h) > 0 and not h[state.FAULT]:
         if opcode == SWITCH:
             case = item(c, h)
-            if case >= h[N_VALUES]:
-                h[FAULT] = 1
+            if case >= h[state.N_VALUES]:
+                h[state.FAULT] = 1
             add(m, value(h, case))
         add(m, block(h, item(c, h)))
 
@@ -387,14 +365,14 @@ def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) ->
 def landingpad(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a landingpad: a catch and a filter differ in their type, too."""
     noinline()
-    m[row + I_OPCODE], m[row + I_TYPE] = LANDINGPAD, a_type(c, h)
-    m[row + I_FLAGS] = CLEANUP if item(c, h) else 0
+    m[row + tables.I_OPCODE], m[row + tables.I_TYPE] = LANDINGPAD, a_type(c, h)
+    m[row + tables.I_FLAGS] = CLEANUP if item(c, h) else 0
     count = item(c, h)
     for _ in range(min(count, left(h))):
         is_filter = item(c, h)
         add(m, typed(c, h))
-        if (kind_of(m, h[LAST_TYPE]) == T_ARRAY) != (is_filter == 1):
-            h[FAULT] = 1
+        if (kind_of(m, h[state.LAST_TYPE]) == T_ARRAY) != (is_filter == 1):
+            h[state.FAULT] = 1
 
 
 @no_refcount
@@ -403,21 +381,21 @@ def funclet(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     noinline()
     add(m, relative(c, h))
     if code == bitcodes.INST_CLEANUPRET or code == bitcodes.INST_CATCHRET:
-        m[row + I_OPCODE] = CLEANUPRET if code == bitcodes.INST_CLEANUPRET else CATCHRET
+        m[row + tables.I_OPCODE] = CLEANUPRET if code == bitcodes.INST_CLEANUPRET else CATCHRET
         if left(h) > 0:
             add(m, block(h, item(c, h)))
         return
-    m[row + I_TYPE] = TOKEN
+    m[row + tables.I_TYPE] = tables.TOKEN
     count = item(c, h)
     if code == bitcodes.INST_CATCHSWITCH:
-        m[row + I_OPCODE] = CATCHSWITCH
+        m[row + tables.I_OPCODE] = CATCHSWITCH
         for _ in range(min(count, left(h))):
             add(m, block(h, item(c, h)))
         if left(h) > 0:
-            m[row + I_FLAGS] = UNWINDS
+            m[row + tables.I_FLAGS] = UNWINDS
             add(m, block(h, item(c, h)))
         return
-    m[row + I_OPCODE] = CATCHPAD if code == bitcodes.INST_CATCHPAD else CLEANUPPAD
+    m[row + tables.I_OPCODE] = CATCHPAD if code == bitcodes.INST_CATCHPAD else CLEANUPPAD
     for _ in range(min(count, left(h))):
         add(m, typed(c, h))
 
@@ -433,41 +411,41 @@ SHUFFLEVECTOR = int(Opcode.SHUFFLEVECTOR)
 def extract_or_insert_value(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue or insertvalue: the indices become constants."""
     noinline()
-    m[row + I_OPCODE] = opcode
+    m[row + tables.I_OPCODE] = opcode
     add(m, typed(c, h))
-    inside = h[LAST_TYPE]
-    m[row + I_TYPE] = inside
+    inside = h[state.LAST_TYPE]
+    m[row + tables.I_TYPE] = inside
     if opcode == INSERTVALUE:
         add(m, typed(c, h))
-    while left(h) > 0 and not h[FAULT]:
+    while left(h) > 0 and not h[state.FAULT]:
         index = item(c, h)
         inside = element_type(m, inside, index)
-        if m[ERROR]:
+        if m[tables.ERROR]:
             return
-        add(m, plain_constant(m, INT, I32, index))
+        add(m, plain_constant(m, INT, tables.I32, index))
     if opcode == EXTRACTVALUE:
-        m[row + I_TYPE] = inside
+        m[row + tables.I_TYPE] = inside
 
 
 @no_refcount
 def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     """Return a shuffle's mask as it is printed: its elements one by one, even if all are one."""
     noinline()
-    if tagged < TAG_CONSTANT or tagged > TAG_CONSTANT + TAG_MASK:
-        h[FAULT] = 1
+    if tagged < tables.TAG_CONSTANT or tagged > tables.TAG_CONSTANT + tables.TAG_MASK:
+        h[state.FAULT] = 1
         return tagged
-    row = m[CONSTANTS] + (tagged & TAG_MASK) * C_WIDTH
-    kind, first = m[row + C_KIND], m[CONSTANT_OPERANDS] + m[row + C_FIRST]
+    row = m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
+    kind, first = m[row + tables.C_KIND], m[tables.CONSTANT_OPERANDS] + m[row + tables.C_FIRST]
     if kind == UNDEF:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     if kind == AGGREGATE:
-        for i in range(m[row + C_COUNT]):
-            inside = m[CONSTANTS] + (m[first + i] & TAG_MASK) * C_WIDTH
-            if m[inside + C_KIND] == UNDEF:  # printed as poison
-                h[FAULT] = 1
+        for i in range(m[row + tables.C_COUNT]):
+            inside = m[tables.CONSTANTS] + (m[first + i] & tables.TAG_MASK) * tables.C_WIDTH
+            if m[inside + tables.C_KIND] == UNDEF:  # printed as poison
+                h[state.FAULT] = 1
     if kind != SPLAT:
         return tagged
-    base, element = m[TOP], m[first]
+    base, element = m[tables.TOP], m[first]
     for _ in range(bits_of(m, type_id)):
         push(m, element)
     return intern_constant(m, AGGREGATE, 0, 0, type_id, -1, 0, base)
@@ -478,22 +456,22 @@ def vector_element(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on elements of vectors."""
     noinline()
     add(m, typed(c, h))
-    whole = h[LAST_TYPE]
-    m[row + I_TYPE] = whole
+    whole = h[state.LAST_TYPE]
+    m[row + tables.I_TYPE] = whole
     if code == bitcodes.INST_EXTRACTELT:
-        m[row + I_OPCODE] = EXTRACTELEMENT
+        m[row + tables.I_OPCODE] = EXTRACTELEMENT
         add(m, typed(c, h))
-        m[row + I_TYPE] = element_type(m, whole, 0)
+        m[row + tables.I_TYPE] = element_type(m, whole, 0)
         return
     add(m, relative(c, h))
     last = typed(c, h)
     if code == bitcodes.INST_INSERTELT:
-        m[row + I_OPCODE] = INSERTELEMENT
+        m[row + tables.I_OPCODE] = INSERTELEMENT
         add(m, last)
         return
-    m[row + I_OPCODE] = SHUFFLEVECTOR
-    add(m, mask(h, m, last, h[LAST_TYPE]))
-    m[row + I_TYPE] = vector_like(m, h[LAST_TYPE], element_type(m, whole, 0))
+    m[row + tables.I_OPCODE] = SHUFFLEVECTOR
+    add(m, mask(h, m, last, h[state.LAST_TYPE]))
+    m[row + tables.I_TYPE] = vector_like(m, h[state.LAST_TYPE], element_type(m, whole, 0))
 
 
 RET = int(Opcode.RET)
@@ -507,16 +485,16 @@ SELECT, VA_ARG, FREEZE = int(Opcode.SELECT), int(Opcode.VA_ARG), int(Opcode.FREE
 def getelementptr(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a getelementptr."""
     noinline()
-    m[row + I_OPCODE] = GEP
-    m[row + I_FLAGS] = gep_flags(item(c, h))
-    m[row + I_ABOUT] = a_type(c, h)
+    m[row + tables.I_OPCODE] = GEP
+    m[row + tables.I_FLAGS] = gep_flags(item(c, h))
+    m[row + tables.I_ABOUT] = a_type(c, h)
     add(m, typed(c, h))
-    result = h[LAST_TYPE]
-    while left(h) > 0 and not h[FAULT]:
+    result = h[state.LAST_TYPE]
+    while left(h) > 0 and not h[state.FAULT]:
         add(m, typed(c, h))
         if kind_of(m, result) != T_VECTOR:
-            result = vector_like(m, h[LAST_TYPE], result)
-    m[row + I_TYPE] = result
+            result = vector_like(m, h[state.LAST_TYPE], result)
+    m[row + tables.I_TYPE] = result
 
 
 @no_refcount
@@ -524,12 +502,12 @@ def select(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a select: both values, then the condition, which comes first in the text."""
     noinline()
     left_value = typed(c, h)
-    m[row + I_OPCODE], m[row + I_TYPE] = SELECT, h[LAST_TYPE]
+    m[row + tables.I_OPCODE], m[row + tables.I_TYPE] = SELECT, h[state.LAST_TYPE]
     right_value = relative(c, h)
     add(m, typed(c, h))
     add(m, left_value)
     add(m, right_value)
-    m[row + I_FLAGS] = fast_math(optional(c, h))
+    m[row + tables.I_FLAGS] = fast_math(optional(c, h))
 
 
 @no_refcount
@@ -537,23 +515,23 @@ def unary(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on one value."""
     noinline()
     if code == bitcodes.INST_VAARG:
-        m[row + I_OPCODE] = VA_ARG
+        m[row + tables.I_OPCODE] = VA_ARG
         a_type(c, h)
         add(m, relative(c, h))
-        m[row + I_TYPE] = a_type(c, h)
+        m[row + tables.I_TYPE] = a_type(c, h)
         return
     add(m, typed(c, h))
     if code == bitcodes.INST_RESUME:
-        m[row + I_OPCODE] = RESUME
+        m[row + tables.I_OPCODE] = RESUME
         return
-    m[row + I_TYPE] = h[LAST_TYPE]
+    m[row + tables.I_TYPE] = h[state.LAST_TYPE]
     if code == bitcodes.INST_FREEZE:
-        m[row + I_OPCODE] = FREEZE
+        m[row + tables.I_OPCODE] = FREEZE
         return
-    m[row + I_OPCODE] = FNEG
+    m[row + tables.I_OPCODE] = FNEG
     if item(c, h):  # the only operation there is
-        h[UNKNOWN] = 1
-    m[row + I_FLAGS] = fast_math(optional(c, h))
+        h[state.UNKNOWN] = 1
+    m[row + tables.I_FLAGS] = fast_math(optional(c, h))
 
 
 @no_refcount
@@ -575,11 +553,11 @@ def instruction_record(c: Cells, h: Cells, m: Cells, row: int, code: int) -> Non
     elif code == bitcodes.INST_PHI:
         phi(c, h, m, row)
     elif code == bitcodes.INST_RET:
-        m[row + I_OPCODE] = RET
+        m[row + tables.I_OPCODE] = RET
         if left(h) > 0:
             add(m, typed(c, h))
     elif code == bitcodes.INST_UNREACHABLE:
-        m[row + I_OPCODE] = UNREACHABLE
+        m[row + tables.I_OPCODE] = UNREACHABLE
     elif code == bitcodes.INST_SELECT:
         select(c, h, m, row)
     elif code == bitcodes.INST_SWITCH or code == bitcodes.INST_INDIRECTBR:
@@ -603,4 +581,4 @@ def instruction_record(c: Cells, h: Cells, m: Cells, row: int, code: int) -> Non
     else:
         memory(c, h, m, row, code)
     if left(h) != 0:  # more than we know of
-        h[UNKNOWN] = 1
+        h[state.UNKNOWN] = 1

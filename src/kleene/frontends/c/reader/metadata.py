@@ -4,60 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, no_refcount, noinline
 from kleene.frontends.c.reader.constants import plain_constant
 from kleene.frontends.c.reader.cursor import go_to, item, left, typed, value
-from kleene.frontends.c.reader.state import (
-    FAULT,
-    FUNCTION,
-    GLOBAL_ROW,
-    LAST_LOCATION,
-    MAX_NODES,
-    MAX_ROWS,
-    MD_DATA,
-    MD_EMPTY_EXPRESSION,
-    MD_EXPRESSION,
-    MD_KIND,
-    MD_LIST,
-    MD_SHIFT,
-    MD_STRING,
-    MD_VALUE,
-    N_GLOBALS,
-    N_MD,
-    N_MODULE_MD,
-    N_NODES,
-    N_ROWS,
-    N_VALUES,
-    STRINGS_END,
-)
 from kleene.frontends.c.reader.strings import symbol
-from kleene.frontends.c.reader.tables import (
-    A_NODE,
-    BINDINGS,
-    F_GLOBAL,
-    F_WIDTH,
-    FUNCTIONS,
-    G_DEBUG,
-    G_WIDTH,
-    GLOBALS,
-    I_DEBUG,
-    I_WIDTH,
-    INSTRUCTIONS,
-    METADATA,
-    N_BINDINGS,
-    N_INSTRUCTIONS,
-    TAG_NUMBERED,
-    V_BEFORE,
-    V_EXACT,
-    V_FUNCTION,
-    V_KIND,
-    V_VALUE,
-    V_VARIABLE,
-    V_WIDTH,
-    VALUE_TEXT,
-)
 from kleene.ir.codes import Binding, ConstantKind
 
 # Kinds of node that are kept.
@@ -75,9 +27,9 @@ _IS_PASSED_OVER[
 @no_refcount
 def row_of(h: Cells, number: int) -> int:
     """Return the row of the metadata of this number."""
-    row = number if number < h[N_MODULE_MD] else number + h[MD_SHIFT]
-    if number < 0 or row >= h[MAX_ROWS]:
-        h[FAULT] = 1
+    row = number if number < h[state.N_MODULE_MD] else number + h[state.MD_SHIFT]
+    if number < 0 or row >= h[state.MAX_ROWS]:
+        h[state.FAULT] = 1
         return 0
     return row
 
@@ -95,10 +47,10 @@ def name(c: Cells, h: Cells) -> int:
     row = reference(c, h) - 1
     if row < 0:
         return 0
-    if h[h[MD_KIND] + row] != MD_STRING:
-        h[FAULT] = 1
+    if h[h[state.MD_KIND] + row] != state.MD_STRING:
+        h[state.FAULT] = 1
         return 0
-    return h[h[MD_DATA] + row]
+    return h[h[state.MD_DATA] + row]
 
 
 @no_refcount
@@ -110,12 +62,12 @@ def count(c: Cells, h: Cells) -> int:
 @no_refcount
 def new_row(h: Cells) -> int:
     """Give the next number to a piece of metadata; return its row."""
-    row = h[N_ROWS]
-    if row >= h[MAX_ROWS]:
-        h[FAULT] = 1
+    row = h[state.N_ROWS]
+    if row >= h[state.MAX_ROWS]:
+        h[state.FAULT] = 1
         return 0
-    h[N_ROWS] += 1
-    h[N_MD] += 1
+    h[state.N_ROWS] += 1
+    h[state.N_MD] += 1
     return row
 
 
@@ -139,21 +91,27 @@ def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
     noinline()
     n_texts, offset = item(c, h), item(c, h)
     first, size = item(c, h), item(c, h)
-    if n_texts < 0 or offset < 0 or size < 0 or offset > size or first + size > h[STRINGS_END]:
-        h[FAULT] = 1
+    if (
+        n_texts < 0
+        or offset < 0
+        or size < 0
+        or offset > size
+        or first + size > h[state.STRINGS_END]
+    ):
+        h[state.FAULT] = 1
         return
     place, letters, end = 8 * first, first + offset, first + size
     for _ in range(n_texts):
         if place + 6 > 8 * (first + offset):
-            h[FAULT] = 1
+            h[state.FAULT] = 1
             return
         n_letters, place = length(text, place)
         row = new_row(h)
-        if n_letters > end - letters or h[FAULT]:
-            h[FAULT] = 1
+        if n_letters > end - letters or h[state.FAULT]:
+            h[state.FAULT] = 1
             return
-        h[h[MD_KIND] + row] = MD_STRING
-        h[h[MD_DATA] + row] = symbol(text, s, letters, letters + n_letters)
+        h[h[state.MD_KIND] + row] = state.MD_STRING
+        h[h[state.MD_DATA] + row] = symbol(text, s, letters, letters + n_letters)
         letters += n_letters
 
 
@@ -169,7 +127,7 @@ def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
         nodes[row, M_INLINED] = reference(c, h)
     elif code == bitcodes.MD_SUBPROGRAM:
         if not head & bitcodes.SUBPROGRAM_HAS_FLAGS:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
         nodes[row, M_KIND], nodes[row, M_SCOPE] = SUBPROGRAM, reference(c, h)
         nodes[row, M_NAME] = name(c, h)
         reference(c, h)  # the linker's name
@@ -197,9 +155,9 @@ def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     if code == bitcodes.MD_GLOBAL_VAR:
         reference(c, h)  # the linker's name
         if head >> 1 != bitcodes.GLOBAL_VAR_VERSION:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
     elif head >> 1 != bitcodes.LOCAL_VAR_VERSION:  # no alignment: long ago
-        h[FAULT] = 1
+        h[state.FAULT] = 1
     nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
     if code == bitcodes.MD_LOCAL_VAR:
         reference(c, h)  # type
@@ -209,10 +167,10 @@ def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
 @no_refcount
 def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read pairs of kind and node; the first place among them is the global's in `row`."""
-    while left(h) >= 2 and not h[FAULT]:
+    while left(h) >= 2 and not h[state.FAULT]:
         kind, node = item(c, h), row_of(h, item(c, h))
-        if kind == 0 and m[row + G_DEBUG] < 0:
-            m[row + G_DEBUG] = node
+        if kind == 0 and m[row + tables.G_DEBUG] < 0:
+            m[row + tables.G_DEBUG] = node
 
 
 @no_refcount
@@ -227,14 +185,14 @@ def metadata_record(
         strings(text, s, c, h)
     elif code == bitcodes.MD_GLOBAL_DECL_ATTACHMENT:
         number = item(c, h)
-        if number < 0 or number >= h[N_GLOBALS]:
-            h[FAULT] = 1
+        if number < 0 or number >= h[state.N_GLOBALS]:
+            h[state.FAULT] = 1
             return
-        attach(c, h, m, m[GLOBALS] + h[h[GLOBAL_ROW] + number] * G_WIDTH)
+        attach(c, h, m, m[tables.GLOBALS] + h[h[state.GLOBAL_ROW] + number] * tables.G_WIDTH)
     elif 0 <= code < len(bitcodes.TAKES_NUMBER) and bitcodes.TAKES_NUMBER[code]:
         node(c, h, nodes, code)
     elif code < 0 or code >= len(bitcodes.TAKES_NUMBER) or not _IS_PASSED_OVER[code]:
-        h[FAULT] = 1
+        h[state.FAULT] = 1
 
 
 @no_refcount
@@ -242,17 +200,19 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
     """Read metadata that takes a number."""
     noinline()
     row = new_row(h)
-    if h[FAULT]:
+    if h[state.FAULT]:
         return
     if code == bitcodes.MD_VALUE:
         item(c, h)  # type
-        h[h[MD_KIND] + row], h[h[MD_DATA] + row] = MD_VALUE, item(c, h)
+        h[h[state.MD_KIND] + row], h[h[state.MD_DATA] + row] = state.MD_VALUE, item(c, h)
     elif code == bitcodes.MD_EXPRESSION:
         if item(c, h) >> 1 != bitcodes.EXPRESSION_VERSION:
-            h[FAULT] = 1
-        h[h[MD_KIND] + row] = MD_EXPRESSION if left(h) > 0 else MD_EMPTY_EXPRESSION
+            h[state.FAULT] = 1
+        h[h[state.MD_KIND] + row] = (
+            state.MD_EXPRESSION if left(h) > 0 else state.MD_EMPTY_EXPRESSION
+        )
     elif code == bitcodes.MD_ARG_LIST:
-        h[h[MD_KIND] + row] = MD_LIST
+        h[h[state.MD_KIND] + row] = state.MD_LIST
     elif (
         code == bitcodes.MD_LOCATION
         or code == bitcodes.MD_SUBPROGRAM
@@ -273,8 +233,8 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
 def attachment(c: Cells, h: Cells, m: Cells) -> None:
     """Read an attachment; those of instructions are not about places."""
     if left(h) & 1 == 0:
-        function = m[m[FUNCTIONS] + h[FUNCTION] * F_WIDTH + F_GLOBAL]
-        attach(c, h, m, m[GLOBALS] + function * G_WIDTH)
+        function = m[m[tables.FUNCTIONS] + h[state.FUNCTION] * tables.F_WIDTH + tables.F_GLOBAL]
+        attach(c, h, m, m[tables.GLOBALS] + function * tables.G_WIDTH)
 
 
 ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
@@ -286,46 +246,48 @@ def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> 
     """Read where the last instruction comes from; it may be where the one before does."""
     noinline()
     if is_new:
-        row = h[N_NODES]
-        if row >= h[MAX_NODES]:
-            h[FAULT] = 1
+        row = h[state.N_NODES]
+        if row >= h[state.MAX_NODES]:
+            h[state.FAULT] = 1
             return
         nodes[row, M_KIND] = LOCATION
         nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
         nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
         if nodes[row, M_SCOPE] == 0:
-            h[FAULT] = 1
-        h[LAST_LOCATION] = row
-        h[N_NODES] = row + 1
-    if h[LAST_LOCATION] < 0 or m[N_INSTRUCTIONS] == 0:
-        h[FAULT] = 1
+            h[state.FAULT] = 1
+        h[state.LAST_LOCATION] = row
+        h[state.N_NODES] = row + 1
+    if h[state.LAST_LOCATION] < 0 or m[tables.N_INSTRUCTIONS] == 0:
+        h[state.FAULT] = 1
         return
-    m[m[INSTRUCTIONS] + (m[N_INSTRUCTIONS] - 1) * I_WIDTH + I_DEBUG] = h[LAST_LOCATION]
+    m[m[tables.INSTRUCTIONS] + (m[tables.N_INSTRUCTIONS] - 1) * tables.I_WIDTH + tables.I_DEBUG] = (
+        h[state.LAST_LOCATION]
+    )
 
 
 @no_refcount
 def bound_value(c: Cells, h: Cells) -> int:
     """Return the value behind the metadata that the next operand names, -1 if it is no value."""
     row = row_of(h, item(c, h))
-    if h[h[MD_KIND] + row] != MD_VALUE:
+    if h[h[state.MD_KIND] + row] != state.MD_VALUE:
         return -1
-    return value(h, h[h[MD_DATA] + row])
+    return value(h, h[h[state.MD_DATA] + row])
 
 
 @no_refcount
 def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     """Return the metadata that the next operand names as values are named: a text, or a node."""
     noinline()
-    row = row_of(h, (h[N_VALUES] - item(c, h)) & _LOW_HALF)
-    kind = h[h[MD_KIND] + row]
-    if kind == MD_STRING:
-        return plain_constant(m, METADATA_CONSTANT, METADATA, h[h[MD_DATA] + row])
-    text = A_NODE
-    if kind == MD_VALUE:
-        inside = value(h, h[h[MD_DATA] + row])
-        if inside < TAG_NUMBERED:
-            text = VALUE_TEXT - inside
-    return plain_constant(m, METADATA_CONSTANT, METADATA, text)
+    row = row_of(h, (h[state.N_VALUES] - item(c, h)) & _LOW_HALF)
+    kind = h[h[state.MD_KIND] + row]
+    if kind == state.MD_STRING:
+        return plain_constant(m, METADATA_CONSTANT, tables.METADATA, h[h[state.MD_DATA] + row])
+    text = tables.A_NODE
+    if kind == state.MD_VALUE:
+        inside = value(h, h[h[state.MD_DATA] + row])
+        if inside < tables.TAG_NUMBERED:
+            text = tables.VALUE_TEXT - inside
+    return plain_constant(m, METADATA_CONSTANT, tables.METADATA, text)
 
 
 @no_refcount
@@ -334,12 +296,12 @@ def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
     noinline()
     if code == bitcodes.DEBUG_LABEL or code == bitcodes.DEBUG_DECLARE_VALUE:
         return
-    if m[N_INSTRUCTIONS] == 0:
-        h[FAULT] = 1
+    if m[tables.N_INSTRUCTIONS] == 0:
+        h[state.FAULT] = 1
         return
     row_of(h, item(c, h))  # where: the variable's scope, inlined
     variable_row, shape = row_of(h, item(c, h)), item(c, h)
-    is_exact = h[h[MD_KIND] + row_of(h, shape)] == MD_EMPTY_EXPRESSION
+    is_exact = h[h[state.MD_KIND] + row_of(h, shape)] == state.MD_EMPTY_EXPRESSION
     kind = VALUE
     bound = typed(c, h) if code == bitcodes.DEBUG_VALUE_SIMPLE else bound_value(c, h)
     if code == bitcodes.DEBUG_DECLARE:
@@ -351,11 +313,12 @@ def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
         if bound_value(c, h) < 0:
             bound = -1
     if left(h) != 0:
-        h[FAULT] = 1
-    if bound < 0 or h[FAULT]:
+        h[state.FAULT] = 1
+    if bound < 0 or h[state.FAULT]:
         return
-    row = m[BINDINGS] + m[N_BINDINGS] * V_WIDTH
-    m[row + V_KIND], m[row + V_EXACT], m[row + V_VALUE] = kind, is_exact, bound
-    m[row + V_BEFORE], m[row + V_FUNCTION] = m[N_INSTRUCTIONS] - 1, h[FUNCTION]
-    m[row + V_VARIABLE] = variable_row
-    m[N_BINDINGS] += 1
+    row = m[tables.BINDINGS] + m[tables.N_BINDINGS] * tables.V_WIDTH
+    m[row + tables.V_KIND], m[row + tables.V_EXACT], m[row + tables.V_VALUE] = kind, is_exact, bound
+    m[row + tables.V_BEFORE] = m[tables.N_INSTRUCTIONS] - 1
+    m[row + tables.V_FUNCTION] = h[state.FUNCTION]
+    m[row + tables.V_VARIABLE] = variable_row
+    m[tables.N_BINDINGS] += 1

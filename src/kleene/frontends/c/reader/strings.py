@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from kleene.base.arrays import I64
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state
 from kleene.frontends.c.reader.bitstream import R_BLOCK, R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, entry_point, no_refcount, noinline
 from kleene.frontends.c.reader.records import Records, check
-from kleene.frontends.c.reader.state import TEXT_MASK, TEXT_SHIFT
 from kleene.kernels.bits import mix
 
 WIDE_TEXT = 200  # our own code, of no file: a number that was made a string before reading
@@ -43,11 +42,11 @@ def n_spelled_bytes(records: Records) -> int:
 def letters_of(letters: Text, c: Cells, first: int, end: int, place: int) -> int:
     """Write operands as bytes from `place` on; return the text as a number, -1 if too long."""
     noinline()
-    if end - first > TEXT_MASK - 1:
+    if end - first > state.TEXT_MASK - 1:
         return -1
     for i in range(first, end):
         letters[place + i - first] = c[i] & 255
-    return (place << TEXT_SHIFT) + end - first
+    return (place << state.TEXT_SHIFT) + end - first
 
 
 @entry_point
@@ -100,8 +99,8 @@ def spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
 @no_refcount
 def symbol_of(text: Text, s: Cells, packed: int) -> int:
     """Return the symbol of a text that is one number."""
-    first = packed >> TEXT_SHIFT
-    return symbol(text, s, first, first + (packed & TEXT_MASK))
+    first = packed >> state.TEXT_SHIFT
+    return symbol(text, s, first, first + (packed & state.TEXT_MASK))
 
 
 @no_refcount
@@ -180,7 +179,7 @@ def spell_wide(records: Records, place: int) -> list[bytes]:
         if code in _USUAL:
             continue
         text = _text(records, record, code, types[number : number + 1])
-        records.rows[record, [R_CODE, R_FIRST]] = WIDE_TEXT, (place << TEXT_SHIFT) + len(text)
+        records.rows[record, [R_CODE, R_FIRST]] = WIDE_TEXT, (place << state.TEXT_SHIFT) + len(text)
         place += len(text)
         texts.append(text)
     return texts

@@ -4,46 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.frontends.c.reader import bitcodes
+from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import a_type, go_to, item, left, optional
-from kleene.frontends.c.reader.state import (
-    FAULT,
-    MAX_TAGS,
-    MAX_TYPES,
-    N_NAMELESS,
-    N_TAGS,
-    N_TYPES,
-    TAGS,
-    TYPE_NAME,
-    TYPE_OF,
-)
 from kleene.frontends.c.reader.strings import symbol_of
-from kleene.frontends.c.reader.tables import (
-    ELEMENTS,
-    ERROR,
-    FULL,
-    I1,
-    I32,
-    N_ELEMENTS,
-    PTR,
-    SIMPLE,
-    STACK,
-    T_BITS,
-    T_COUNT,
-    T_FIRST,
-    T_FLAGS,
-    T_KIND,
-    T_NAME,
-    T_WIDTH,
-    TABLE_SIZE,
-    TOP,
-    TYPE_TABLE,
-    TYPES,
-    VOID,
-)
-from kleene.frontends.c.reader.tables import N_TYPES as N_INTERNED
 from kleene.ir.codes import TypeFlag, TypeKind
 from kleene.kernels.bits import mix
 
@@ -69,47 +34,51 @@ for _code, _word in (
     (bitcodes.TYPE_BFLOAT, "bfloat"),
     (bitcodes.TYPE_X86_AMX, "x86_amx"),
 ):
-    _SIMPLE_OF[_code] = SIMPLE[_word]
+    _SIMPLE_OF[_code] = tables.SIMPLE[_word]
 
 
 @no_refcount
 def push(m: Cells, item: int) -> None:
     """Put an item on the stack."""
-    m[m[STACK] + m[TOP]] = item
-    m[TOP] += 1
+    m[m[tables.STACK] + m[tables.TOP]] = item
+    m[tables.TOP] += 1
 
 
 @no_refcount
 def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Append a type whose elements are the stack from `base` on; return its id."""
     noinline()
-    new = m[N_INTERNED]
-    if (new + 2) * 10 > m[TABLE_SIZE] * 7:
-        m[FULL] = 1
-        m[ERROR] = 1
+    new = m[tables.N_TYPES]
+    if (new + 2) * 10 > m[tables.TABLE_SIZE] * 7:
+        m[tables.FULL] = 1
+        m[tables.ERROR] = 1
         return 0
-    first, count = m[N_ELEMENTS], m[TOP] - base
+    first, count = m[tables.N_ELEMENTS], m[tables.TOP] - base
     for i in range(count):
-        m[m[ELEMENTS] + first + i] = m[m[STACK] + base + i]
-    row = m[TYPES] + new * T_WIDTH
-    m[row + T_KIND], m[row + T_FLAGS], m[row + T_NAME] = kind, flags, name
-    m[row + T_BITS], m[row + T_FIRST], m[row + T_COUNT] = bits, first, count
-    m[N_ELEMENTS] = first + count
-    m[N_INTERNED] = new + 1
+        m[m[tables.ELEMENTS] + first + i] = m[m[tables.STACK] + base + i]
+    row = m[tables.TYPES] + new * tables.T_WIDTH
+    m[row + tables.T_KIND], m[row + tables.T_FLAGS], m[row + tables.T_NAME] = kind, flags, name
+    m[row + tables.T_BITS], m[row + tables.T_FIRST], m[row + tables.T_COUNT] = bits, first, count
+    m[tables.N_ELEMENTS] = first + count
+    m[tables.N_TYPES] = new + 1
     return new
 
 
 @no_refcount
 def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, base: int) -> bool:
     """Return whether the type in `row` has this shape."""
-    if m[row + T_KIND] != kind or m[row + T_NAME] != name or m[row + T_BITS] != bits:
+    if (
+        m[row + tables.T_KIND] != kind
+        or m[row + tables.T_NAME] != name
+        or m[row + tables.T_BITS] != bits
+    ):
         return False
     if name != 0:
         return True
-    count = m[TOP] - base
-    if m[row + T_FLAGS] != flags or m[row + T_COUNT] != count:
+    count = m[tables.TOP] - base
+    if m[row + tables.T_FLAGS] != flags or m[row + tables.T_COUNT] != count:
         return False
-    first, stack = m[ELEMENTS] + m[row + T_FIRST], m[STACK] + base
+    first, stack = m[tables.ELEMENTS] + m[row + tables.T_FIRST], m[tables.STACK] + base
     for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
         if m[first + i] != m[stack + i]:
             return False
@@ -124,25 +93,25 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     plus one, or minus its number less one.
     """
     noinline()
-    if m[ERROR]:  # half a type is none
-        m[TOP] = base
-        return VOID
+    if m[tables.ERROR]:  # half a type is none
+        m[tables.TOP] = base
+        return tables.VOID
     value = mix(mix(kind, name), bits)
     if name == 0:
         value = mix(value, flags)
-        for i in range(m[STACK] + base, m[STACK] + m[TOP]):
+        for i in range(m[tables.STACK] + base, m[tables.STACK] + m[tables.TOP]):
             value = mix(value, m[i])
-    mask = m[TABLE_SIZE] - 1
+    mask = m[tables.TABLE_SIZE] - 1
     place = value & mask
-    while m[m[TYPE_TABLE] + place] != 0:
-        found = m[m[TYPE_TABLE] + place]
-        if same_type(m, m[TYPES] + found * T_WIDTH, kind, flags, name, bits, base):
-            m[TOP] = base
+    while m[m[tables.TYPE_TABLE] + place] != 0:
+        found = m[m[tables.TYPE_TABLE] + place]
+        if same_type(m, m[tables.TYPES] + found * tables.T_WIDTH, kind, flags, name, bits, base):
+            m[tables.TOP] = base
             return found
         place = (place + 1) & mask
     new = new_type(m, kind, flags, name, bits, base)
-    m[m[TYPE_TABLE] + place] = new
-    m[TOP] = base
+    m[m[tables.TYPE_TABLE] + place] = new
+    m[tables.TOP] = base
     return new
 
 
@@ -152,68 +121,72 @@ def plain_type(m: Cells, kind: int, bits: int) -> int:
     noinline()
     if kind == INT:
         if bits == 1:
-            return I1
+            return tables.I1
         if bits == 32:
-            return I32
+            return tables.I32
     if kind == POINTER and bits == 0:
-        return PTR
-    return intern_type(m, kind, 0, 0, bits, m[TOP])
+        return tables.PTR
+    return intern_type(m, kind, 0, 0, bits, m[tables.TOP])
 
 
 @no_refcount
 def vector_like(m: Cells, shape: int, element: int) -> int:
     """Return the vector of `element` as long as `shape`, or `element` if that is no vector."""
     noinline()
-    row = m[TYPES] + shape * T_WIDTH
-    if m[row + T_KIND] != VECTOR:
+    row = m[tables.TYPES] + shape * tables.T_WIDTH
+    if m[row + tables.T_KIND] != VECTOR:
         return element
-    base = m[TOP]
+    base = m[tables.TOP]
     push(m, element)
-    return intern_type(m, VECTOR, m[row + T_FLAGS], 0, m[row + T_BITS], base)
+    return intern_type(m, VECTOR, m[row + tables.T_FLAGS], 0, m[row + tables.T_BITS], base)
 
 
 @no_refcount
 def element_type(m: Cells, type_id: int, index: int) -> int:
     """Return the type of an element: a struct's field, or any of an array or vector."""
     noinline()
-    row = m[TYPES] + type_id * T_WIDTH
-    kind, first, count = m[row + T_KIND], m[ELEMENTS] + m[row + T_FIRST], m[row + T_COUNT]
+    row = m[tables.TYPES] + type_id * tables.T_WIDTH
+    kind, first, count = (
+        m[row + tables.T_KIND],
+        m[tables.ELEMENTS] + m[row + tables.T_FIRST],
+        m[row + tables.T_COUNT],
+    )
     if kind == STRUCT and 0 <= index < count:
         return m[first + index]
     if (kind == ARRAY or kind == VECTOR) and count == 1:
         return m[first]
-    m[ERROR] = 1
-    return VOID
+    m[tables.ERROR] = 1
+    return tables.VOID
 
 
 @no_refcount
 def elements(c: Cells, h: Cells, m: Cells) -> None:
     """Push the types that the rest of the record names."""
-    while left(h) > 0 and not h[FAULT]:
+    while left(h) > 0 and not h[state.FAULT]:
         push(m, a_type(c, h))
 
 
 @no_refcount
 def struct_name(h: Cells) -> int:
     """Return the name of the struct at hand as `intern_type` takes it; one without is numbered."""
-    name = h[TYPE_NAME]
-    h[TYPE_NAME] = 0
+    name = h[state.TYPE_NAME]
+    h[state.TYPE_NAME] = 0
     if name:
         return name + 1
-    h[N_NAMELESS] += 1
-    return -h[N_NAMELESS]
+    h[state.N_NAMELESS] += 1
+    return -h[state.N_NAMELESS]
 
 
 @no_refcount
 def target_type(c: Cells, h: Cells, m: Cells) -> int:
     """Return a target's type: its elements are its name, a count, so many types, then numbers."""
     noinline()
-    base, count = m[TOP], item(c, h)
-    push(m, h[TYPE_NAME])
+    base, count = m[tables.TOP], item(c, h)
+    push(m, h[state.TYPE_NAME])
     push(m, count)
-    h[TYPE_NAME] = 0
+    h[state.TYPE_NAME] = 0
     if count < 0 or count > left(h):
-        h[FAULT] = 1
+        h[state.FAULT] = 1
         return 0
     for _ in range(count):
         push(m, a_type(c, h))
@@ -226,13 +199,13 @@ def target_type(c: Cells, h: Cells, m: Cells) -> int:
 def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     """Return the type that the record at hand describes."""
     noinline()
-    base = m[TOP]
+    base = m[tables.TOP]
     if code < len(_SIMPLE_OF) and _SIMPLE_OF[code] >= 0:
         return _SIMPLE_OF[code]
     if code == bitcodes.TYPE_INTEGER or code == bitcodes.TYPE_POINTER:
         number = item(c, h)
         if number < 0 or number > _MAX_BITS:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
         return plain_type(m, INT if code == bitcodes.TYPE_INTEGER else POINTER, number)
     if code == bitcodes.TYPE_ARRAY or code == bitcodes.TYPE_VECTOR:
         count = item(c, h)
@@ -240,14 +213,14 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
         is_vector = code == bitcodes.TYPE_VECTOR
         flags = SCALABLE if is_vector and optional(c, h) else 0
         if is_vector and count <= 0:
-            h[FAULT] = 1
+            h[state.FAULT] = 1
         count = max(count, 0)  # more than 2^63 elements are none
         return intern_type(m, VECTOR if is_vector else ARRAY, flags, 0, count, base)
     if code == bitcodes.TYPE_FUNCTION:
         flags = VARARG if item(c, h) else 0
         elements(c, h, m)
-        if m[TOP] == base:
-            h[FAULT] = 1
+        if m[tables.TOP] == base:
+            h[state.FAULT] = 1
         return intern_type(m, FUNCTION, flags, 0, 0, base)
     if code == bitcodes.TYPE_STRUCT_ANON:
         flags = PACKED if item(c, h) else 0
@@ -261,7 +234,7 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
         return intern_type(m, STRUCT, flags, struct_name(h), 0, base)
     if code == bitcodes.TYPE_TARGET:
         return target_type(c, h, m)
-    h[FAULT] = 1
+    h[state.FAULT] = 1
     return 0
 
 
@@ -271,21 +244,21 @@ def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
     noinline()
     code = c[record * R_WIDTH + R_CODE]
     if code == bitcodes.TYPE_STRUCT_NAME:
-        h[TYPE_NAME] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
+        h[state.TYPE_NAME] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
     elif code != bitcodes.TYPE_NUMENTRY:
         go_to(c, h, record)
-        if h[N_TYPES] >= h[MAX_TYPES]:
-            h[FAULT] = 1
+        if h[state.N_TYPES] >= h[state.MAX_TYPES]:
+            h[state.FAULT] = 1
             return
-        h[h[TYPE_OF] + h[N_TYPES]] = one_type(c, h, m, code)
-        h[N_TYPES] += 1
+        h[h[state.TYPE_OF] + h[state.N_TYPES]] = one_type(c, h, m, code)
+        h[state.N_TYPES] += 1
 
 
 @no_refcount
 def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Note the tag that bundles name by its number."""
-    if h[N_TAGS] >= h[MAX_TAGS] or c[record * R_WIDTH + R_CODE] != bitcodes.BUNDLE_TAG:
-        h[FAULT] = 1
+    if h[state.N_TAGS] >= h[state.MAX_TAGS] or c[record * R_WIDTH + R_CODE] != bitcodes.BUNDLE_TAG:
+        h[state.FAULT] = 1
         return
-    h[h[TAGS] + h[N_TAGS]] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
-    h[N_TAGS] += 1
+    h[h[state.TAGS] + h[state.N_TAGS]] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
+    h[state.N_TAGS] += 1
