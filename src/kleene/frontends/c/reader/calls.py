@@ -5,7 +5,7 @@ from __future__ import annotations
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
-from kleene.frontends.c.reader.constants import kind_of
+from kleene.frontends.c.reader.constants import constant_row, kind_of
 from kleene.frontends.c.reader.cursor import (
     a_type,
     add,
@@ -17,7 +17,7 @@ from kleene.frontends.c.reader.cursor import (
     typed,
 )
 from kleene.frontends.c.reader.metadata import metadata_constant
-from kleene.frontends.c.reader.types import FUNCTION, VARARG
+from kleene.frontends.c.reader.types import FUNCTION, VARARG, type_row
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 
 CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
@@ -62,11 +62,8 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
     if tables.TAG_INSTRUCTION <= pointer <= tables.TAG_INSTRUCTION + tables.TAG_MASK:
         defined = m[tables.INSTRUCTIONS] + (pointer & tables.TAG_MASK) * tables.I_WIDTH
         is_known = m[defined + tables.I_OPCODE] == ALLOCA
-    elif tables.TAG_CONSTANT <= pointer <= tables.TAG_CONSTANT + tables.TAG_MASK:
-        is_known = (
-            m[m[tables.CONSTANTS] + (pointer & tables.TAG_MASK) * tables.C_WIDTH + tables.C_KIND]
-            == POISON
-        )
+    elif constant_row(m, pointer) >= 0:
+        is_known = m[constant_row(m, pointer) + tables.C_KIND] == POISON
     if not is_known:  # LLVM looks behind casts, and drops the call of anything else
         h[state.FAULT] = 1
         return
@@ -168,7 +165,7 @@ def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
             h[state.FAULT] = 1
         lifetime(c, h, m, row, callee, h[h[state.UPGRADED] + callee])
         return
-    shape = m[tables.TYPES] + type_id * tables.T_WIDTH
+    shape = type_row(m, type_id)
     m[row + tables.I_ABOUT] = type_id
     m[row + tables.I_TYPE] = m[m[tables.ELEMENTS] + m[shape + tables.T_FIRST]]
     arguments(c, h, m, shape, attributes)

@@ -18,7 +18,7 @@ from kleene.frontends.c.reader.cursor import (
     signed,
 )
 from kleene.frontends.c.reader.strings import WIDE_TEXT, symbol_of
-from kleene.frontends.c.reader.types import push
+from kleene.frontends.c.reader.types import push, type_row
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 from kleene.kernels.bits import mix, wrapped
 
@@ -122,19 +122,19 @@ WIDE = int(Flag.WIDE)
 @no_refcount
 def kind_of(m: Cells, type_id: int) -> int:
     """Return the kind of a type."""
-    return m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_KIND]
+    return m[type_row(m, type_id) + tables.T_KIND]
 
 
 @no_refcount
 def bits_of(m: Cells, type_id: int) -> int:
     """Return the width or count of a type."""
-    return m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_BITS]
+    return m[type_row(m, type_id) + tables.T_BITS]
 
 
 @no_refcount
 def element_of(m: Cells, type_id: int) -> int:
     """Return the element of an array or vector."""
-    return m[m[tables.ELEMENTS] + m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_FIRST]]
+    return m[m[tables.ELEMENTS] + m[type_row(m, type_id) + tables.T_FIRST]]
 
 
 @no_refcount
@@ -336,9 +336,17 @@ def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
 
 
 @no_refcount
+def constant_row(m: Cells, tagged: int) -> int:
+    """Return the row of a constant, -1 of another value."""
+    if tagged < tables.TAG_CONSTANT or tagged > tables.TAG_CONSTANT + tables.TAG_MASK:
+        return -1
+    return m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
+
+
+@no_refcount
 def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     """Return the aggregate of the constants on the stack from `base` on."""
-    row = m[tables.TYPES] + type_id * tables.T_WIDTH
+    row = type_row(m, type_id)
     count = (
         m[row + tables.T_COUNT] if m[row + tables.T_KIND] == T_STRUCT else m[row + tables.T_BITS]
     )
@@ -346,12 +354,9 @@ def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
         h[state.FAULT] = 1
     first = m[m[tables.STACK] + base]
     is_splat = m[tables.TOP] > base and kind_of(m, type_id) == T_VECTOR
-    is_splat = (
-        is_splat and first >= tables.TAG_CONSTANT and first <= tables.TAG_CONSTANT + tables.TAG_MASK
-    )
     if is_splat:
-        kind = m[m[tables.CONSTANTS] + (first & tables.TAG_MASK) * tables.C_WIDTH + tables.C_KIND]
-        is_splat = kind == INT or kind == FLOAT
+        row = constant_row(m, first)
+        is_splat = row >= 0 and (m[row + tables.C_KIND] == INT or m[row + tables.C_KIND] == FLOAT)
         for i in range(base, m[tables.TOP]):
             is_splat = is_splat and m[m[tables.STACK] + i] == first
     if is_splat:
@@ -444,14 +449,6 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
 
 
 @no_refcount
-def constant_row(m: Cells, tagged: int) -> int:
-    """Return the row of a constant, -1 of another value."""
-    if tagged < tables.TAG_CONSTANT or tagged > tables.TAG_CONSTANT + tables.TAG_MASK:
-        return -1
-    return m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
-
-
-@no_refcount
 def splat_element(m: Cells, base: int) -> int:
     """Return the number that a shufflevector repeats, -1 if it is no splat.
 
@@ -459,10 +456,8 @@ def splat_element(m: Cells, base: int) -> int:
     zeroinitializer)`; its operands are the stack from `base` on.
     """
     noinline()
-    whole, mask = (
-        constant_row(m, m[m[tables.STACK] + base]),
-        constant_row(m, m[m[tables.STACK] + base + 2]),
-    )
+    whole = constant_row(m, m[m[tables.STACK] + base])
+    mask = constant_row(m, m[m[tables.STACK] + base + 2])
     if whole < 0 or mask < 0 or m[mask + tables.C_KIND] != ZERO:
         return -1
     if m[whole + tables.C_KIND] != EXPRESSION or m[whole + tables.C_OPCODE] != INSERT:

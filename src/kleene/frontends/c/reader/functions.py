@@ -113,11 +113,8 @@ def leave_function(h: Cells, m: Cells) -> None:
     ):
         h[state.FAULT] = 1
         return
-    operands, bundled, bindings = (
-        h[state.FIRST_OPERAND],
-        h[state.FIRST_BUNDLED],
-        h[state.FIRST_BINDING],
-    )
+    operands, bundled = h[state.FIRST_OPERAND], h[state.FIRST_BUNDLED]
+    bindings = h[state.FIRST_BINDING]
     resolve(h, m, m[tables.OPERANDS] + operands, m[tables.N_OPERANDS] - operands, 1)
     resolve(h, m, m[tables.BUNDLE_OPERANDS] + bundled, m[tables.N_BUNDLE_OPERANDS] - bundled, 1)
     values = m[tables.BINDINGS] + bindings * tables.V_WIDTH + tables.V_VALUE
@@ -146,10 +143,8 @@ def open_block(h: Cells, m: Cells) -> None:
 def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
     """Make the last instruction an opaque one: what it is, then every operand that was read."""
     noinline()
-    first, end = (
-        m[tables.OPERANDS] + m[row + tables.I_FIRST],
-        m[tables.OPERANDS] + m[tables.N_OPERANDS],
-    )
+    first = m[tables.OPERANDS] + m[row + tables.I_FIRST]
+    end = m[tables.OPERANDS] + m[tables.N_OPERANDS]
     for cell in range(end, first, -1):
         m[cell] = m[cell - 1]
     m[first] = plain_constant(m, METADATA_CONSTANT, tables.METADATA, tables.INSTRUCTION_TEXT - code)

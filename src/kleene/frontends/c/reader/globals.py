@@ -9,7 +9,15 @@ from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
 from kleene.frontends.c.reader.cursor import MAX_ALIGNMENT, a_type, go_to, item, optional
 from kleene.frontends.c.reader.strings import symbol
-from kleene.frontends.c.reader.types import FUNCTION, INT, POINTER, intern_type, plain_type, push
+from kleene.frontends.c.reader.types import (
+    FUNCTION,
+    INT,
+    POINTER,
+    intern_type,
+    plain_type,
+    push,
+    type_row,
+)
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, GlobalKind, Linkage
 
 _KIND_OF = np.array(
@@ -108,7 +116,7 @@ def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
 def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> None:
     """Append the arguments of a function of this type."""
     noinline()
-    shape = m[tables.TYPES] + type_id * tables.T_WIDTH
+    shape = type_row(m, type_id)
     first, count = m[tables.ELEMENTS] + m[shape + tables.T_FIRST] + 1, m[shape + tables.T_COUNT] - 1
     for i in range(count):
         row = m[tables.ARGUMENTS] + m[tables.N_ARGUMENTS] * tables.A_WIDTH
@@ -140,7 +148,7 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
         or alignment < 0
         or alignment > MAX_ALIGNMENT
     )
-    if is_bad or m[m[tables.TYPES] + type_id * tables.T_WIDTH + tables.T_KIND] != FUNCTION:
+    if is_bad or m[type_row(m, type_id) + tables.T_KIND] != FUNCTION:
         h[state.FAULT] = 1
         return
     m[row + tables.G_ALIGN] = alignment

@@ -38,6 +38,12 @@ for _code, _word in (
 
 
 @no_refcount
+def type_row(m: Cells, type_id: int) -> int:
+    """Return the row of a type."""
+    return m[tables.TYPES] + type_id * tables.T_WIDTH
+
+
+@no_refcount
 def push(m: Cells, item: int) -> None:
     """Put an item on the stack."""
     m[m[tables.STACK] + m[tables.TOP]] = item
@@ -105,7 +111,7 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     place = value & mask
     while m[m[tables.TYPE_TABLE] + place] != 0:
         found = m[m[tables.TYPE_TABLE] + place]
-        if same_type(m, m[tables.TYPES] + found * tables.T_WIDTH, kind, flags, name, bits, base):
+        if same_type(m, type_row(m, found), kind, flags, name, bits, base):
             m[tables.TOP] = base
             return found
         place = (place + 1) & mask
@@ -133,7 +139,7 @@ def plain_type(m: Cells, kind: int, bits: int) -> int:
 def vector_like(m: Cells, shape: int, element: int) -> int:
     """Return the vector of `element` as long as `shape`, or `element` if that is no vector."""
     noinline()
-    row = m[tables.TYPES] + shape * tables.T_WIDTH
+    row = type_row(m, shape)
     if m[row + tables.T_KIND] != VECTOR:
         return element
     base = m[tables.TOP]
@@ -145,12 +151,9 @@ def vector_like(m: Cells, shape: int, element: int) -> int:
 def element_type(m: Cells, type_id: int, index: int) -> int:
     """Return the type of an element: a struct's field, or any of an array or vector."""
     noinline()
-    row = m[tables.TYPES] + type_id * tables.T_WIDTH
-    kind, first, count = (
-        m[row + tables.T_KIND],
-        m[tables.ELEMENTS] + m[row + tables.T_FIRST],
-        m[row + tables.T_COUNT],
-    )
+    row = type_row(m, type_id)
+    kind, count = m[row + tables.T_KIND], m[row + tables.T_COUNT]
+    first = m[tables.ELEMENTS] + m[row + tables.T_FIRST]
     if kind == STRUCT and 0 <= index < count:
         return m[first + index]
     if (kind == ARRAY or kind == VECTOR) and count == 1:
