@@ -168,7 +168,7 @@ class Coverage:
         program, found = self.program, set()
         todo = [int(program.globals.initializer[variable])]
         while todo:
-            kind, row = program.add_location(todo.pop())
+            kind, row = program.locate(todo.pop())
             if kind == ValueKind.GLOBAL:
                 found.add(row)
             elif kind == ValueKind.CONSTANT:

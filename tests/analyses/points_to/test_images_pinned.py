@@ -48,6 +48,17 @@ def test_steps_in_bytes_leave_an_array() -> None:
     assert found.bytes(8, 8, 1) == [8, 32]
 
 
+def test_every_element_that_leaves_an_array_but_not_its_storage_is_followed() -> None:
+    memory, edges = Memory(), OffsetEdges()
+    pair = ("struct", ("ptr", "ptr"))
+    type_id = memory.type(("struct", (("array", 8, pair), *["ptr"] * 8)))  # behind 128 bytes
+    layouts = memory.layouts()
+    layout = layouts.plain(type_id)
+    numbers = {(112,): edges.number(112, kind=EdgeKind.BYTES)}
+    found = Pinned(layouts.finish(edges, has_unknown=False), numbers, layout)
+    assert found.bytes(16, 112) == [128, 144, 160, 176, 192]  # from elements 1 to 5, of 7
+
+
 NAMED = ("struct", (("array", 16, "char"), "ptr", "ptr"))
 MIXED = ("struct", ("ptr", ("array", 4, "ptr"), "ptr"))  # the array lies from 8 to 40
 

@@ -60,7 +60,7 @@ def check_registers(result: PointsToResult) -> None:
     program = result.program
     first = program.bases[ValueKind.ARGUMENT]
     pointer_typed = first + np.flatnonzero(result.system.may_hold_pointer[first : program.n_values])
-    values = [v for v in pointer_typed.tolist() if program.add_location(v)[0] != ValueKind.BLOCK]
+    values = [v for v in pointer_typed.tolist() if program.locate(v)[0] != ValueKind.BLOCK]
     names = [result.naming.value(value) for value in values]
     assert len(set(names)) == len(names)
     for value, name in zip(values, names, strict=True):

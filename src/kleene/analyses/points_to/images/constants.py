@@ -121,7 +121,10 @@ def boundary_elements(
     # others). An array without end is left downwards alone, and `begin` bytes lie in front of it.
     # The choice for one array of several is the same whichever elements of the others are chosen:
     # an address that leaves an inner array is somewhere else in the same `size` bytes.
-    # Nothing is over-approximated. With a bound one closer, test_images.py fails.
+    # Nothing is over-approximated, and each bound is needed: without `low` for c > 0 fails
+    # test_steps_in_bytes_come_to_every_byte, without `high` for c < 0
+    # test_raw_storage_covers_every_use, without `room` test_counting_down_stays_in_an_inner_array
+    # and test_every_element_that_leaves_an_array_but_not_its_storage_is_followed.
     walk[PAST, 0], walk[PAST, 1] = -1, 0
     most = 1
     for i in range(depth):
@@ -160,7 +163,8 @@ def residue_period(
     # multiples of g, and repeat after stride/g elements, when all of them have occurred. So in an
     # array of more than stride/g elements, an address of the location is congruent to y mod stride
     # for some element if and only if element 1's is congruent to y mod g: it alone is chosen, with
-    # modulus g. This is exact. In shorter arrays all elements are chosen.
+    # modulus g. This is exact. In shorter arrays all elements are chosen; with modulus g there,
+    # too, test_a_stride_that_fits_no_array_finds_each_element fails.
     walk[PAST, 0] = -1
     for i in range(depth):
         array = walk[AROUND, i]
