@@ -34,8 +34,8 @@ def answers(found: dict[str, Any]) -> Iterator[str]:
     """Yield the answers to questions, in the order of the options."""
     for name, values in found.get("flows", {}).items():
         yield from _values(f"{name} may hold", values)
-    for place, values in found.get("calls", {}).items():
-        yield from _values(f"the call at {place} may reach", values)
+    for location, values in found.get("calls", {}).items():
+        yield from _values(f"the call at {location} may reach", values)
     if "callers" in found:
         yield "".join(f"{distance:3}  {caller}\n" for distance, caller in found["callers"])
     if "why" in found:

@@ -51,8 +51,9 @@ def _sizes(found: Statistics) -> str:
             f" {_count(found.n_instructions, 'instruction')}",
         ),
         (
-            "storage",
-            f"{_count(found.n_allocations, 'piece')} with {_count(found.n_objects, 'place')}",
+            "memory",
+            f"{_count(found.n_allocations, 'allocation')} with"
+            f" {_count(found.n_objects, 'abstract location')}",
         ),
         ("constraints", f"{found.n_constraints} over {found.n_nodes} nodes"),
         (
@@ -63,7 +64,7 @@ def _sizes(found: Statistics) -> str:
         (
             "unknown",
             f"{_count(found.n_unknown, 'pointer')};"
-            f" {_count(found.n_escaped, 'place')} known outside",
+            f" {_count(found.n_escaped, 'abstract location')} escaped",
         ),
     ]
     return "".join(f"{name:12} {text}\n" for name, text in rows)
@@ -113,28 +114,28 @@ def _grouped(sites: list[CallSite]) -> Iterator[str]:
 
 
 def _title(site: CallSite) -> str:
-    place = f"{site.location}: " if site.location else ""
-    return place + (code(site.span) or f"{site.caller}, through {site.through}")
+    location = f"{site.location}: " if site.location else ""
+    return location + (code(site.span) or f"{site.caller}, through {site.through}")
 
 
 def _reasons(result: PointsToResult, site: CallSite) -> Iterator[str]:
     """Yield the targets of a call, each with the statement that takes its address."""
     reasons = [_reason(result, site, target) for target in site.known]
     width = max(len(target) for target in site.known)
-    place_width = max(len(place) for place, _ in reasons)
-    for target, (place, why) in zip(site.known, reasons, strict=True):
-        yield f"    {target:{width}}  {place:{place_width}}  {why}\n"
+    location_width = max(len(location) for location, _ in reasons)
+    for target, (location, why) in zip(site.known, reasons, strict=True):
+        yield f"    {target:{width}}  {location:{location_width}}  {why}\n"
 
 
 def _reason(result: PointsToResult, site: CallSite, target: str) -> tuple[str, str]:
-    """Return the place and text of the statement behind a target; else of its definition."""
+    """Return the location and text of the statement behind a target; else of its definition."""
     step = site.why(target).steps[0]
     if step.location is not None and (line := code(step.span)):
         return step.location, line
     function = result.program.functions[target].value
     line = code(function.span)
-    place = result.naming.place_of(function.id)
-    return (place, line) if place is not None and line else (step.location or "", step.text)
+    location = result.naming.value_location(function.id)
+    return (location, line) if location is not None and line else (step.location or "", step.text)
 
 
 def query(name: str, answer: ObjectSet) -> str:
@@ -143,7 +144,7 @@ def query(name: str, answer: ObjectSet) -> str:
     known = answer.known
     width = max((len(o.name) for o in known), default=0)
     for o in known:
-        parts = [f"{o.name:{width}}", o.kind, o.place or "", f"({o.type})" if o.type else ""]
+        parts = [f"{o.name:{width}}", o.kind, o.location or "", f"({o.type})" if o.type else ""]
         lines.append("  " + "  ".join(part for part in parts if part).rstrip() + "\n")
     if answer.unknown:
         lines.append("  unknown: anything outside the program, and all that escapes to it\n")

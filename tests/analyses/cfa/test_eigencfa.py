@@ -162,8 +162,8 @@ def test_the_running_example_is_exact(is_converted):
 
 def test_the_running_example_by_the_option():
     result = by_paper(scheme.parse(EXAMPLE, "t.scm"))
-    assert [value.place for value in result.flows("w2")] == ["t.scm:2:2", "t.scm:3:2"]
-    assert {value.place for value in result.calls("2:18")} == {"t.scm:2:2", "t.scm:3:2"}
+    assert [value.location for value in result.flows("w2")] == ["t.scm:2:2", "t.scm:3:2"]
+    assert {value.location for value in result.calls("2:18")} == {"t.scm:2:2", "t.scm:3:2"}
     steps = result.why("3:18", "t.scm:2:2").steps
     assert [step.node.split()[0] for step in steps if step.node] == ["v1", "v2", "v3"]
 

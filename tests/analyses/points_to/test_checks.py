@@ -64,7 +64,7 @@ def test_every_kind_passes_and_fails_as_it_should(tmp_path: Path, name: str) -> 
     found = solved(tmp_path, HEADER + body, name).checks()
     assert [(c.kind, c.answer, c.passed) for c in found] == EXPECTED
     first = found[0]
-    assert (first.place, first.function) == (f"{name}:14:3", "main")
+    assert (first.location, first.function) == (f"{name}:14:3", "main")
     assert (first.left, first.right) == ("&a", "main.q")
     assert str(first) == f"{name}:14:3: passed: MAYALIAS(&a, main.q): may alias"
     assert "FAILED" in str(found[9])

@@ -44,7 +44,7 @@ def test_columns_are_equally_long_and_say_where_objects_are_made(events: PointsT
     table = events.tables()["points_to"]
     assert {len(column) for column in table.columns.values()} == {len(table["pointer"])}
     row = table["object"].tolist().index("on_key")
-    assert (table["kind"][row], table["place"][row]) == ("function", "handlers.c:11")
+    assert (table["kind"][row], table["location"][row]) == ("function", "handlers.c:11")
 
 
 def test_the_unknown_is_a_row(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_json(events: PointsToResult) -> None:
 def test_arrow_and_parquet_hold_the_table(events: PointsToResult, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     table = events.tables()["points_to"].to_arrow()
-    assert table.column_names == ["pointer", "object", "kind", "place"]
+    assert table.column_names == ["pointer", "object", "kind", "location"]
     pairs = list(zip(*(table[name].to_pylist() for name in ("pointer", "object")), strict=True))
     assert pairs == rows(events)
     events.tables()["points_to"].to_parquet(tmp_path / "facts.parquet")

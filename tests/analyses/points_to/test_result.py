@@ -48,7 +48,7 @@ def test_sets_are_sets_of_named_objects(events: PointsToResult) -> None:
     assert not held.unknown
     assert str(held) == "{ignore, on_key, on_click, complain}"
     (first, *_) = held
-    assert (first.name, first.kind, first.place) == ("ignore", "function", "handlers.c:21")
+    assert (first.name, first.kind, first.location) == ("ignore", "function", "handlers.c:21")
     window = next(iter(events.of("redraw.context")))
     assert (window.kind, window.type) == ("global", "struct.window")
     assert {o.name for o in held & events.of("fallback")} == {"ignore", "complain"}

@@ -111,7 +111,7 @@ def test_a_global_of_each_thread_is_many(tmp_path: Path) -> None:
 
 
 def geometry_of(locations: list[tuple[int, int, int]]) -> Geometry:
-    """The geometry of one piece of storage with these locations: byte, reach, stride."""
+    """The geometry of one allocation with these locations: byte, reach, stride."""
     byte, reach, stride = (np.array(column) for column in zip(*locations, strict=True))
     table = SimpleNamespace(
         allocation=np.zeros(len(byte), np.int32), byte=byte, n_bytes=reach, stride=stride

@@ -109,12 +109,12 @@ class SchemeBuilder:
         self.rules.address(cdr, pair)
         return self.held(pair)
 
-    def field(self, tag: Tag, place: int, node: int) -> int:
+    def field(self, tag: Tag, offset: int, node: int) -> int:
         """Return a node with what a field holds in the data at `node`."""
         if node == NONE:
             return NONE
         cell, result = self.node(), self.node()
-        self.rules.offset(cell, node, self.layouts.amount(tag, place))
+        self.rules.offset(cell, node, self.layouts.amount(tag, offset))
         self.rules.load(result, cell)
         return result
 
@@ -122,11 +122,11 @@ class SchemeBuilder:
         """Return a node with what the field of that name holds."""
         return self.field(*FIELDS[name], node)
 
-    def put(self, tag: Tag, place: int, node: int, value: int) -> None:
+    def put(self, tag: Tag, offset: int, node: int, value: int) -> None:
         """Let the field hold what is at `value` as well, in all data at `node`."""
         if node != NONE and value != NONE:
             cell = self.node()
-            self.rules.offset(cell, node, self.layouts.amount(tag, place))
+            self.rules.offset(cell, node, self.layouts.amount(tag, offset))
             self.rules.store(cell, value)
 
     def spine(self, node: int) -> int:
@@ -145,14 +145,14 @@ class SchemeBuilder:
     def function(
         self,
         data: int,
-        place: int,
+        offset: int,
         formals: list[int],
         result: int,
         rest: int,
         what: tuple[int, int],
     ) -> None:
         """Let calls of an object of data pass arguments to these formals, and return this."""
-        self.rules.function(formals, result, rest, data, place, *what)
+        self.rules.function(formals, result, rest, data, offset, *what)
 
     def closure(self, formals: list[int], result: int, rest: int, what: tuple[int, int]) -> int:
         """Return a new procedure that is the same in all contexts."""
@@ -179,11 +179,11 @@ class SchemeBuilder:
 
     def _chosen(self, callee: int, context: Context) -> int:
         """Return a node with the callees' copies for the context of a call."""
-        place = self.contexts.place.get(context[: self.contexts.depth], 0)
-        if not place:
+        offset = self.contexts.offset.get(context[: self.contexts.depth], 0)
+        if not offset:
             return callee
         copies = self.node()
-        self.rules.offset(copies, callee, place)
+        self.rules.offset(copies, callee, offset)
         return copies
 
     def token_at(self, here: int) -> int:

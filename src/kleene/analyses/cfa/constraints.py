@@ -127,7 +127,7 @@ class Frame:
 
     procedure: int
     context: Context
-    place: int  # in closures
+    offset: int  # of its object in closures
     here: int  # the token's node, or EVERYWHERE
     held: dict[int, int] = field(default_factory=dict)
     boxes: dict[int, int] = field(default_factory=dict)
@@ -228,10 +228,10 @@ class Frames:
             self.here_of[procedure] = [frame.here for frame in frames]
         return frames
 
-    def _frame(self, procedure: int, context: Context, place: int) -> Frame:
+    def _frame(self, procedure: int, context: Context, offset: int) -> Frame:
         w, captures = self.builder, self.captures
         here = w.node() if self.counts_reachable else EVERYWHERE
-        frame = Frame(procedure, context, place, here)
+        frame = Frame(procedure, context, offset, here)
         for variable in captures.own.get(procedure, ()):
             frame.held[variable] = w.node()
             if variable in captures.boxed:
@@ -294,7 +294,7 @@ class Frames:
         captured = self.captures.captured.get(row, ())
         if captured or row not in self.closed:
             w = self.builder
-            object = w.procedure(self.contexts.n_places.get(row, 1), (LAMBDA, row), row)
+            object = w.procedure(self.contexts.n_objects.get(row, 1), (LAMBDA, row), row)
             for frame in self.frames[row]:
                 self._function(object, frame, captured)
             self.closed[row] = object
@@ -319,7 +319,7 @@ class Frames:
         else:
             formals = w.layout.formals(frame.formals, formal)
         what = (LAMBDA, frame.procedure)
-        w.function(object, frame.place, formals, frame.result, frame.rest, what)
+        w.function(object, frame.offset, formals, frame.result, frame.rest, what)
 
     def _call(self, row: int) -> int:
         operator, *operands = self.index.below(row)

@@ -7,10 +7,10 @@ procedure's code is written down once for each of its contexts, with variables a
 Which contexts there are is not known before the analysis. But those of length m are among the calls
 that the solution with m - 1 has found, in the contexts where it found them: they grow by solving.
 
-A closure is an allocation with a place for each context of its procedure, and what flows through
-the program is its first place. A call in context c goes on to `place[c]` by an offset, whichever
-procedure it meets: contexts in which one procedure can be called have different places. Procedures
-with a single context have a single place, which every offset leads to.
+A closure is an allocation with an object for each context of its procedure, and what flows through
+the program is the first. A call in context c goes on to the object at `offset[c]`, whichever
+procedure it meets: contexts in which one procedure can be called have different offsets. Procedures
+with a single context have a single object, which every offset leads to.
 
 **Captures** say which variables of other procedures a procedure needs, and which of them are
 assigned. Only variables of procedures that are written down more than once are asked for: all
@@ -40,9 +40,9 @@ class Contexts:
     """The contexts of each lambda; one that is not in `of` was never called, or all have one."""
 
     depth: int = 0  # calls in the longest context
-    of: dict[int, dict[Context, int]] = field(default_factory=dict)  # with their places
-    place: dict[Context, int] = field(default_factory=dict)  # that calls go on to, if not to 0
-    n_places: dict[int, int] = field(default_factory=dict)  # of closures with several
+    of: dict[int, dict[Context, int]] = field(default_factory=dict)  # with their offsets
+    offset: dict[Context, int] = field(default_factory=dict)  # that calls go on to, if not to 0
+    n_objects: dict[int, int] = field(default_factory=dict)  # of closures with several
 
     def has(self, row: int, call: Context) -> bool:
         """Return whether a call of a lambda, in whatever context, has a copy of it."""
@@ -51,7 +51,7 @@ class Contexts:
 
     def are_many(self, row: int) -> bool:
         """Return whether a lambda's code is written down more than once."""
-        return row in self.n_places
+        return row in self.n_objects
 
 
 def longer(system: ConstraintSystem, solution: Solution, depth: int, only_local: bool) -> Contexts:
@@ -62,13 +62,13 @@ def longer(system: ConstraintSystem, solution: Solution, depth: int, only_local:
         length = depth if not only_local or row in local else 0
         found.setdefault(row, set()).add(s.call_context[call][:length])
     several = {row: contexts for row, contexts in found.items() if len(contexts) > 1}
-    place = _places(several)
+    offset = _offsets(several)
     of = {
-        row: {context: place[context] if row in several else 0 for context in sorted(contexts)}
+        row: {context: offset[context] if row in several else 0 for context in sorted(contexts)}
         for row, contexts in found.items()
     }
-    n_places = {row: 1 + max(of[row].values()) for row in several}
-    return Contexts(depth, of, {c: where for c, where in place.items() if where}, n_places)
+    n_objects = {row: 1 + max(of[row].values()) for row in several}
+    return Contexts(depth, of, {c: where for c, where in offset.items() if where}, n_objects)
 
 
 def called(system: ConstraintSystem, solution: Solution) -> Iterable[tuple[int, int]]:
@@ -91,8 +91,8 @@ def _local(index: Index) -> set[int]:
     return {row for row in found if index.kind[row] == columns.LAMBDA}
 
 
-def _places(several: dict[int, set[Context]]) -> dict[Context, int]:
-    """Return a place for each context, no two the same for one lambda, low ones first.
+def _offsets(several: dict[int, set[Context]]) -> dict[Context, int]:
+    """Return an offset for each context, no two the same for one lambda, low ones first.
 
     Contexts that several lambdas share choose first, so that the others can fill what is left.
     """
@@ -100,8 +100,8 @@ def _places(several: dict[int, set[Context]]) -> dict[Context, int]:
     for row, contexts in several.items():
         for context in contexts:
             sharing.setdefault(context, []).append(row)
-    taken = dict.fromkeys(several, 0)  # a bit for each place
-    place: dict[Context, int] = {}
+    taken = dict.fromkeys(several, 0)  # a bit for each offset
+    offset: dict[Context, int] = {}
     for context in sorted(sharing, key=lambda context: (-len(sharing[context]), context)):
         every = 0
         for row in sharing[context]:
@@ -109,8 +109,8 @@ def _places(several: dict[int, set[Context]]) -> dict[Context, int]:
         lowest = ~every & (every + 1)
         for row in sharing[context]:
             taken[row] |= lowest
-        place[context] = lowest.bit_length() - 1
-    return place
+        offset[context] = lowest.bit_length() - 1
+    return offset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,15 +32,15 @@ class Value:
 
     kind: str  # "procedure", "primitive", "continuation", "pair", "vector", "record", ...
     name: str
-    place: str
+    location: str
     row: int
 
     def __str__(self) -> str:
-        return f"{self.name} at {self.place}" if self.place else self.name
+        return f"{self.name} at {self.location}" if self.location else self.name
 
     def as_json(self) -> dict[str, str]:
         """Return the value as plain data."""
-        return {"kind": self.kind, "name": self.name, "place": self.place}
+        return {"kind": self.kind, "name": self.name, "location": self.location}
 
 
 class Naming(naming.Naming):
@@ -90,7 +90,7 @@ class Naming(naming.Naming):
     def procedure(self, row: int) -> Value:
         """Return a lambda as a value, or the top level."""
         if row not in self._procedures:
-            made = Value("procedure", self.names.get(row, "lambda"), self.place(row), row)
+            made = Value("procedure", self.names.get(row, "lambda"), self.row_location(row), row)
             self._procedures[row] = Value("top", TOP, "", ROOT) if row == ROOT else made
         return self._procedures[row]
 
@@ -123,10 +123,10 @@ class Naming(naming.Naming):
 
     def readable(self, node: int) -> str:
         """Return the variable that a node is, or the location of the expression."""
-        return self.node(node) or self.place(self.system.row_of.get(node, NONE))
+        return self.node(node) or self.row_location(self.system.row_of.get(node, NONE))
 
     def variable(self, variable: int) -> str:
-        """Return a variable's name and the place where it is bound."""
+        """Return a variable's name and the location where it is bound."""
         at = self.location(int(self.core.variable_at[variable]))
         return f"{self.core.names[variable]} at {at}"
 
@@ -145,14 +145,14 @@ class Naming(naming.Naming):
         if object not in s.procedures:
             allocation = np.searchsorted(s.problem.allocation_offsets, object, side="right") - 1
             kind = self._kinds[s.problem.allocation_layout[allocation]]
-            return Value(kind, kind, self.place(row), row)
+            return Value(kind, kind, self.row_location(row), row)
         what, which = s.procedures[object]
         if what == LAMBDA:
             return self.procedure(row)
         if what == INSTANCE:
             return Value("primitive", s.instances[which], "", NONE)
         name = "continuation" if row != NONE else "evaluated"
-        return Value(name, name, self.place(row), row)
+        return Value(name, name, self.row_location(row), row)
 
     @cached_property
     def _kinds(self) -> list[str]:
@@ -161,7 +161,7 @@ class Naming(naming.Naming):
 
     # Locations
 
-    def place(self, row: int) -> str:
+    def row_location(self, row: int) -> str:
         """Return where a row is written, or nothing for none."""
         return (self.location(int(self.core.at[row])) or "") if row >= 0 else ""
 

@@ -33,13 +33,13 @@ class Arguments:
     rest: int = NONE
     is_exact: bool = True
 
-    def at(self, place: int) -> int:
+    def at(self, index: int) -> int:
         """Return the node of one argument."""
-        return self.nodes[place] if place < len(self.nodes) else self.rest
+        return self.nodes[index] if index < len(self.nodes) else self.rest
 
-    def since(self, place: int) -> list[int]:
-        """Return the nodes of all arguments from a place on."""
-        return [*self.nodes[place:], self.rest]
+    def since(self, index: int) -> list[int]:
+        """Return the nodes of all arguments from an index on."""
+        return [*self.nodes[index:], self.rest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +243,16 @@ class Primitives:
         made = self.called(given.at(0), [], use)
         any_value = w.get("any-value", made)
         head = [w.token_at(use.here)] * w.layout.head
-        several = {n: self._places(n, made) for n in self.index.value_sizes if n > 1}
+        several = {n: self._values_of(n, made) for n in self.index.value_sizes if n > 1}
         actuals = [*head, *head, w.union([made, any_value])]
         for n in range(2, N_EXACT):
-            places = several.get(n, [NONE] * n)
-            actuals += head + [w.union([place, any_value]) for place in places]
-        longer = [place for n, places in several.items() if n >= N_EXACT for place in places]
+            fields = several.get(n, [NONE] * n)
+            actuals += head + [w.union([field, any_value]) for field in fields]
+        longer = [field for n, fields in several.items() if n >= N_EXACT for field in fields]
         actuals += head + [w.union([any_value, *longer])] * w.layout.n_open
         return w.call(given.at(1), actuals, use.site, NONE, use.here)
 
-    def _places(self, n: int, made: int) -> list[int]:
+    def _values_of(self, n: int, made: int) -> list[int]:
         """Return the nodes of n values."""
         return [self.builder.field(("values", n), i, made) for i in range(n)]
 
@@ -261,8 +261,7 @@ class Primitives:
         one, others = w.node(), w.node()
         w.copy(one, w.held(w.data("values", [others], use.row)[0]))
         formals = w.layout.formals_with_rest([], others, NONE)
-        place = w.layout.start(1) + w.layout.head
-        formals[place] = one
+        formals[w.layout.start(1) + w.layout.head] = one
         continuation = w.held(w.closure(formals, NONE, others, (OTHER, use.row)))
         return w.union([one, self.called(use.arguments.at(0), [continuation], use)])
 
@@ -272,9 +271,9 @@ class Primitives:
         is_plain = given.is_exact and len(given.nodes) == 1
         value = given.at(0) if is_plain or not given.is_exact else NONE
         object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
-        for place in (0, 1):  # calls in other contexts come by the second
+        for offset in (0, 1):  # calls in other contexts come by the second
             formals = w.layout.formals([], NONE)
-            w.function(object, place, formals, cells[0], NONE, (OTHER, use.row))
+            w.function(object, offset, formals, cells[0], NONE, (OTHER, use.row))
         return w.held(object)
 
     def _parameterize(self, use: Use) -> int:

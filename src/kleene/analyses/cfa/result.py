@@ -60,13 +60,13 @@ class CFAResult:
         }
         return sorted({self.naming.value(o) for o in found - self.system.hidden})
 
-    def calls(self, place: str) -> list[Value]:
+    def calls(self, location: str) -> list[Value]:
         """Return the procedures that the call at `file:line:column`, or `line:column`, may reach.
 
         Raises:
             SourceError: `cfa/no-such-call`, with the calls in that line.
         """
-        return self.targets(self._sites_at(place))
+        return self.targets(self._sites_at(location))
 
     def targets(self, sites: list[int]) -> list[Value]:
         """Return the procedures that any of these calls, given by row, may reach."""
@@ -192,7 +192,7 @@ class CFAResult:
         targets = [naming.function_of_row[t] for ts in self.reach.targets.values() for t in ts]
 
         def explain(site: int, target: str) -> Explanation:
-            return self.why(naming.place(int(rows[site])), target)
+            return self.why(naming.row_location(int(rows[site])), target)
 
         return CallGraph(
             naming,
@@ -238,13 +238,13 @@ class CFAResult:
         return found
 
     def _named(self, text: str) -> list[Value]:
-        """Return the procedures of that name, or at that place; by place, lambdas of `let` too."""
+        """Return the procedures of that name, or at that location; there, lambdas of `let` too."""
         lets = map(self.naming.procedure, self.system.lets[:, 1].tolist())
         found = [p for p in self.procedures if p.name == text]
         found += [
             p
             for p in (*self.procedures, *lets)
-            if text in (p.place, str(p)) or p.place.endswith(f":{text}")
+            if text in (p.location, str(p)) or p.location.endswith(f":{text}")
         ]
         if not found:
             near = get_close_matches(text, {p.name for p in self.procedures}, 3)
@@ -253,19 +253,19 @@ class CFAResult:
             raise SourceError(None, "cfa/no-such-procedure", message, *notes)
         return found
 
-    def _sites_at(self, place: str) -> list[int]:
-        """Return the calls at a place."""
-        rows = self._calls_by_place
-        found = [row for known, row in rows if known == place or known.endswith(f":{place}")]
+    def _sites_at(self, location: str) -> list[int]:
+        """Return the calls at a location."""
+        rows = self._calls_by_location
+        found = [row for known, row in rows if known == location or known.endswith(f":{location}")]
         if not found:
-            line = place.rpartition(":")[0]
+            line = location.rpartition(":")[0]
             lines = ((known, f":{known.rpartition(':')[0]}") for known, _ in rows)
             near = sorted({known for known, at in lines if at.endswith(f":{line}")})[:5]
             notes = [f"there are calls at {', '.join(near)}"] if line and near else []
-            raise SourceError(Span(place), "cfa/no-such-call", "no call begins there", *notes)
+            raise SourceError(Span(location), "cfa/no-such-call", "no call begins there", *notes)
         return found
 
     @cached_property
-    def _calls_by_place(self) -> list[tuple[str, int]]:
+    def _calls_by_location(self) -> list[tuple[str, int]]:
         rows = np.flatnonzero(self.core.kind == columns.CALL).tolist()
-        return [(self.naming.place(row), row) for row in rows]
+        return [(self.naming.row_location(row), row) for row in rows]

@@ -2,7 +2,7 @@
 
 Every question takes numbers, views of the program, or names; several at a time are answered as
 columns. The number of a value is its `id` in the program (and its node in the inclusion problem),
-that of a function or instruction its `row`, that of an object its place in the problem. Names are
+that of a function or instruction its `row`, that of an object its index in the problem. Names are
 those of `answers.naming`; what people write is read by `answers.lookup`.
 
 Every answer is a may-answer that covers all runs of the program, under the assumptions that
@@ -93,7 +93,7 @@ class PointsToResult:
     def pointed_by(self, object: str | int) -> list[str]:
         """Return the pointers that may hold an address in storage: registers, storage, results.
 
-        A name with a place asks for that place alone. Pointers that are merely unknown are left
+        A name with an offset asks for that offset alone. Pointers that are merely unknown are left
         out; they count if the object `escapes`.
         """
         rows = np.flatnonzero(self._rows_with(self.object_ids(object)))
@@ -156,7 +156,7 @@ class PointsToResult:
                 return "must"
             return "may" if self.may_alias(left, right) else "no"
 
-        return checks_of(self.program, classify, self.naming.readable, self.naming.place_of)
+        return checks_of(self.program, classify, self.naming.readable, self.naming.value_location)
 
     # Calls and effects
 
@@ -260,7 +260,7 @@ class PointsToResult:
         return findings_of(self.program, self.system, self.solution, self._call_graph)
 
     def tables(self) -> dict[str, Table]:
-        """Return every fact as the table `points_to`: pointer, object, its kind and place.
+        """Return every fact as the table `points_to`: pointer, object, its kind and location.
 
         A pointer that may hold anything that escaped has a row with the object `unknown`.
         """

@@ -92,8 +92,8 @@ def run(
 
     Example: kleene cfa examples/scheme/shop.scm --calls 16:9
 
-    A variable is called by its name, or 12:name if line 12 binds it; a call by the place where it
-    begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
+    A variable is called by its name, or 12:name if line 12 binds it; a call by the location where
+    it begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
     """
     check_suffix(graph_file, CALL_GRAPHS)
 
@@ -110,7 +110,7 @@ def run(
         write_whole(export_file, result.to_json() + "\n")
     answers: dict[str, Any] = {
         "flows": {name: result.flows(name) for name in flows or ()},
-        "calls": {place: result.calls(place) for place in calls or ()},
+        "calls": {location: result.calls(location) for location in calls or ()},
     }
     if callers is not None:
         answers["callers"] = result.callers(callers, depth)

@@ -168,12 +168,12 @@ class Aliases:
 
     def _is_one_address(self, object: int) -> bool:
         """Return whether an object stands for one address at a time."""
-        places = self._system.locations
-        is_exact = places.stride[object] == 0 and places.byte[object] != UNKNOWN_OFFSET
-        return bool(is_exact) and self._is_made_once(int(places.allocation[object]))
+        table = self._system.locations
+        is_exact = table.stride[object] == 0 and table.byte[object] != UNKNOWN_OFFSET
+        return bool(is_exact) and self._is_made_once(int(table.allocation[object]))
 
     def _is_made_once(self, allocation: int) -> bool:
-        """Return whether an allocation stands for one piece of storage at a time."""
+        """Return whether an allocation stands for one allocation at a time."""
         program, table = self._program, self._system.allocations
         kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
         if kind == AllocationKind.FUNCTION:
@@ -204,7 +204,7 @@ class Aliases:
 
 
 def _is_in_entry(program: Program, row: int, function: int) -> bool:
-    """Return whether an alloca makes one piece each time its function runs."""
+    """Return whether an alloca makes one allocation each time its function runs."""
     (count,) = program.instructions.operands_of(row).tolist()
     kind, constant = program.locate(count)
     is_one = kind == ValueKind.CONSTANT and (
@@ -239,7 +239,7 @@ class Check:
     """An assertion of the program and what the analysis says of it."""
 
     kind: str
-    place: str  # file:line:column, or the function where there is no debug information
+    location: str  # file:line:column, or the function where there is no debug information
     function: str
     left: str
     right: str
@@ -253,13 +253,13 @@ class Check:
     def __str__(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
         what = f"{self.kind}({self.left}, {self.right})"
-        return f"{self.place}: {verdict}: {what}: {self.answer} alias"
+        return f"{self.location}: {verdict}: {what}: {self.answer} alias"
 
     def as_json(self) -> dict[str, object]:
         """Return the check as plain data."""
         return {
             "kind": self.kind,
-            "place": self.place,
+            "location": self.location,
             "function": self.function,
             "left": self.left,
             "right": self.right,
@@ -272,7 +272,7 @@ def checks_of(
     program: Program,
     classify: Classify,
     name: Callable[[int], str],
-    place: Callable[[int], str | None],
+    location: Callable[[int], str | None],
 ) -> list[Check]:
     """Return every alias assertion of a program, with the answer, in the program's order.
 
@@ -284,7 +284,7 @@ def checks_of(
     return [
         Check(
             kind,
-            place(call.id) or call.function.name,
+            location(call.id) or call.function.name,
             call.function.name,
             left=name(call.arguments[0].id),
             right=name(call.arguments[1].id),

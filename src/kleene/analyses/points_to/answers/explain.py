@@ -71,7 +71,7 @@ class Steps:
         return int(column[row])
 
     def _owner(self, node: int) -> int:
-        """Return the value that storage belongs to, for places of initialisers; or -1."""
+        """Return the value that storage belongs to, for objects of initialisers; or -1."""
         if node == OUTSIDE or (object := int(self._naming.object_of_contents[node])) < 0:
             return -1
         allocation = self._system.locations.allocation[object]

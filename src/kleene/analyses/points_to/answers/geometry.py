@@ -29,7 +29,7 @@ class Geometry:
     """Answers, for whole columns, which objects of one program's storage overlap."""
 
     def __init__(self, system: ConstraintSystem) -> None:
-        self._places = system.locations
+        self._locations = system.locations
         self._offsets = system.problem.allocation_offsets
 
     def overlap(self, left: I32, left_bytes: int, right: I32, right_bytes: int) -> bool:
@@ -39,7 +39,7 @@ class Geometry:
         """
         if len(np.intersect1d(left, right, assume_unique=True)):
             return True
-        allocation = self._places.allocation
+        allocation = self._locations.allocation
         for shared in np.intersect1d(allocation[left], allocation[right]).tolist():
             ours = left[allocation[left] == shared]
             theirs = right[allocation[right] == shared]
@@ -56,11 +56,14 @@ class Geometry:
         found = np.zeros(len(i), bool)
         keys = _keys(right, right.values)
         for part in _parts(left.lengths()[i]):  # objects in common
-            pair, places = ragged(left.offsets[i[part]], left.offsets[i[part] + 1])
-            hit = _among(keys, j[part][pair] << 32 | left.values[places])
+            pair, at = ragged(left.offsets[i[part]], left.offsets[i[part] + 1])
+            hit = _among(keys, j[part][pair] << 32 | left.values[at])
             found[part.start + pair[hit]] = True
         rest = np.flatnonzero(~found)
-        mine, theirs = _Runs(left, self._places.allocation), _Runs(right, self._places.allocation)
+        mine, theirs = (
+            _Runs(left, self._locations.allocation),
+            _Runs(right, self._locations.allocation),
+        )
         pair, run, other = mine.shared(theirs, i[rest], j[rest])
         sizes = mine.lengths[run] * theirs.lengths[other]
         for part in _parts(sizes):
@@ -76,13 +79,13 @@ class Geometry:
 
     def touched(self, objects: Ints, n_bytes: int) -> Bools:
         """Return for each object of the program whether accesses at `objects` may touch it."""
-        found = np.zeros(len(self._places), bool)
-        allocation = self._places.allocation[objects]
+        found = np.zeros(len(self._locations), bool)
+        allocation = self._locations.allocation[objects]
         starts, ends = self._offsets[allocation], self._offsets[allocation + 1]
         for part in _parts(ends - starts):
             which, other = ragged(starts[part], ends[part])
             at = objects[part][which]
-            reach = self._places.n_bytes[other]
+            reach = self._locations.n_bytes[other]
             meets = (reach > 0) & self.meet(at, np.int64(n_bytes), other, reach)
             found[other[meets]] = True
         return found
@@ -102,7 +105,7 @@ class Geometry:
         `0 <= a - b < m` iff `(a - b) mod g < m`, and with `0 < b - a < n` iff
         `g - (a - b) mod g < n`. Disregarding ends only adds pairs: the answer may be yes.
         """
-        byte, stride = self._places.byte, self._places.stride
+        byte, stride = self._locations.byte, self._locations.stride
         first, second = byte[left], byte[right]
         step, other = stride[left].astype(np.int64), stride[right].astype(np.int64)
         blurred = (first == UNKNOWN_OFFSET) | (second == UNKNOWN_OFFSET)
@@ -124,16 +127,16 @@ class Geometry:
     @cached_property
     def _ends(self) -> I64:
         """Per object: the byte before which every address that it stands for lies."""
-        byte, allocation = self._places.byte, self._places.allocation
-        is_row = self._places.stride > 0
+        byte, allocation = self._locations.byte, self._locations.allocation
+        is_row = self._locations.stride > 0
         order = np.lexsort((byte, allocation))
         new = (np.diff(byte[order]) != 0) | (np.diff(allocation[order]) != 0)
         rank = np.empty(len(order), np.int64)
         rank[order] = np.concatenate([[0], np.cumsum(new)])[: len(order)]
         exact = order[~is_row[order]]
         rows = np.flatnonzero(is_row)
-        place = np.searchsorted(rank[exact], rank[rows], side="right")
-        following = np.append(exact, -1)[place]
+        position = np.searchsorted(rank[exact], rank[rows], side="right")
+        following = np.append(exact, -1)[position]
         is_there = (following >= 0) & (allocation[following] == allocation[rows])
         found = byte + 1
         found[rows] = np.where(is_there, byte[following], _ENDLESS)
@@ -157,8 +160,8 @@ class _Runs:
         pair, run = ragged(self.offsets[mine], self.offsets[mine + 1])
         wanted = theirs[pair] << 32 | (self.keys[run] & 0xFFFFFFFF)
         hit = _among(other.keys, wanted)
-        place = np.searchsorted(other.keys, wanted[hit])
-        return pair[hit], run[hit], place
+        position = np.searchsorted(other.keys, wanted[hit])
+        return pair[hit], run[hit], position
 
 
 def _keys(rows: Rows, values: Ints) -> I64:
@@ -171,8 +174,8 @@ def _among(keys: I64, wanted: I64) -> Bools:
     """Return which of the wanted numbers are among ascending keys."""
     if not len(keys):
         return np.zeros(len(wanted), bool)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found: Bools = keys[place] == wanted
+    position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found: Bools = keys[position] == wanted
     return found
 
 

@@ -2,8 +2,8 @@
 
 What `naming` writes is understood, and more: `list.c:42:p` (the variable p at or above that line),
 a register without its variable, a function or global by its name in the source, `heap@list.c:12`
-without the column, `&table` (the address), and `+*` for all places. A name of storage without a
-place stands for all of it.
+without the column, `&table` (the address), and `+*` for all offsets. A name of storage without an
+offset stands for all of it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kleene.ir import Program
 from kleene.ir.codes import Binding, TypeKind, ValueKind
 from kleene.solvers.inclusion import Solution
 
-_PLACED = re.compile(r"(?P<base>.*?)(?P<place>(\+(\d+|\?|\*))?(\[\d*\])?(#\d+)?)", re.DOTALL)
+_WITH_OFFSET = re.compile(r"(?P<base>.*?)(?P<offset>(\+(\d+|\?|\*))?(\[\d*\])?(#\d+)?)", re.DOTALL)
 _AT_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<name>[^:]+)")
 _BY_WORD = {word: kind for kind, word in KIND_WORDS.items()}
-_N_PLACES_SHOWN = 8
+_N_OFFSETS_SHOWN = 8
 _N_SUGGESTED = 3
 
 
@@ -50,7 +50,7 @@ class Lookup:
         """
         nodes = self._address(text[1:]) if text.startswith("&") else self._holder(text)
         if nodes is None:
-            near = self._near(_placed(text)[0].removeprefix("&"))
+            near = self._near(_split_offset(text)[0].removeprefix("&"))
             raise unknown(f"'{text}' names no pointer of the program", near)
         kept = [node for node in nodes if self._may_point(node)]
         if not kept:
@@ -65,7 +65,7 @@ class Lookup:
         """
         found = self._objects(text)
         if found is None:
-            near = self._near(_placed(text)[0])
+            near = self._near(_split_offset(text)[0])
             raise unknown(f"'{text}' names no storage of the program", near)
         return found
 
@@ -79,7 +79,7 @@ class Lookup:
         return [site for site in sites if site >= 0] or None
 
     def _holder(self, text: str) -> list[int] | None:
-        """Return the nodes of what a variable, register or piece of storage holds."""
+        """Return the nodes of what a variable, register or storage holds."""
         found = _AT_LINE.fullmatch(text)
         if found and (nodes := self._at_line(text, found)) is not None:
             return nodes
@@ -95,7 +95,7 @@ class Lookup:
         rows = [self._allocation_of_global.get(g) for g in self.symbols.globals_in(file, name)]
         allocations = [row for row in rows if row is not None]
         if allocations and not is_inside:
-            return self._contents(self._places(allocations, ""))
+            return self._contents(self._objects_at(allocations, ""))
         return self._bound(text, variables) if variables else None
 
     def _in_function(self, text: str, function: int, rest: str) -> list[int] | None:
@@ -139,22 +139,22 @@ class Lookup:
         return list(dict.fromkeys(nodes))
 
     def _behind(self, value: int) -> list[int]:
-        """Return all places of what a value, the address of a variable, points to."""
+        """Return all objects of what a value, the address of a variable, points to."""
         allocations = np.unique(self._system.locations.allocation[self._solution.of(value)])
-        return self._places(allocations.tolist(), "")
+        return self._objects_at(allocations.tolist(), "")
 
     # What a name of storage means
 
     def _objects(self, text: str) -> list[int] | None:
-        base, place = _placed(text)
+        base, offset = _split_offset(text)
         allocations = self._allocations(base)
         if allocations is None:
             return None
-        found = self._places(allocations, place)
+        found = self._objects_at(allocations, offset)
         if not found:
             names = (self._naming.suffixes(allocation) for allocation in allocations)
             near = [base + (suffix or "+0") for suffixes in names for suffix in suffixes]
-            raise unknown(f"'{base}' has no place '{place}'", near[:_N_PLACES_SHOWN])
+            raise unknown(f"'{base}' has nothing at '{offset}'", near[:_N_OFFSETS_SHOWN])
         return found
 
     def _allocations(self, base: str) -> list[int] | None:
@@ -171,20 +171,20 @@ class Lookup:
         return None
 
     def _sited(self, base: str, kind: AllocationKind) -> list[int] | None:
-        """Return the allocations called `kind@place`, with or without the column."""
+        """Return the allocations called `kind@location`, with or without the column."""
         rows = np.flatnonzero(self._system.allocations.kind == kind).tolist()
         names = {row: self._naming.allocation(row) for row in rows}
         exact = [row for row, name in names.items() if name == base]
         return exact or [row for row, name in names.items() if name.startswith(f"{base}:")] or None
 
-    def _places(self, allocations: Iterable[int], place: str) -> list[int]:
-        """Return the objects of allocations at one place, or at all."""
+    def _objects_at(self, allocations: Iterable[int], offset: str) -> list[int]:
+        """Return the objects of allocations at one offset, or at all."""
         found: list[int] = []
-        wanted = re.sub(r"^\+0(?=\[|#|$)", "", place)
+        wanted = re.sub(r"^\+0(?=\[|#|$)", "", offset)
         for allocation in allocations:
             first, end = self._system.problem.allocation_offsets[allocation : allocation + 2]
             named = zip(range(first, end), self._naming.suffixes(allocation), strict=True)
-            found += [o for o, name in named if place in ("", "+*") or name == wanted]
+            found += [o for o, name in named if offset in ("", "+*") or name == wanted]
         return found
 
     def _contents(self, objects: Iterable[int]) -> list[int]:
@@ -238,11 +238,11 @@ class Lookup:
         return nearest(text, [self._naming.allocation(a) for a in np.flatnonzero(sited).tolist()])
 
 
-def _placed(text: str) -> tuple[str, str]:
-    """Return a name of storage, and the place in it as written."""
-    found = _PLACED.fullmatch(text)
+def _split_offset(text: str) -> tuple[str, str]:
+    """Return a name of storage, and the offset in it as written."""
+    found = _WITH_OFFSET.fullmatch(text)
     assert found, "the pattern matches every text"
-    return found["base"], found["place"]
+    return found["base"], found["offset"]
 
 
 class Symbols:

@@ -168,14 +168,14 @@ class EffectFinder:
     @cached_property
     def _data(self) -> tuple[Bools, Bools]:
         """Per object: whether it has bytes to read, and whether these may be written."""
-        places, table = self._system.locations, self._system.allocations
-        is_function = (table.kind == AllocationKind.FUNCTION)[places.allocation]
-        is_data = (places.n_bytes > 0) & ~is_function
+        locations, table = self._system.locations, self._system.allocations
+        is_function = (table.kind == AllocationKind.FUNCTION)[locations.allocation]
+        is_data = (locations.n_bytes > 0) & ~is_function
         flags = np.zeros(self._program.n_values + 1, np.uint32)  # the last: of no value
         flags[: len(self._program.globals)] = self._program.globals.flags
         is_global = table.kind == AllocationKind.GLOBAL
         is_constant = is_global & (flags[table.site] & GlobalFlag.CONSTANT != 0)
-        return is_data, is_data & ~is_constant[places.allocation]
+        return is_data, is_data & ~is_constant[locations.allocation]
 
     @cached_property
     def _calls_out(self) -> tuple[I32, I32]:

@@ -9,7 +9,7 @@
 - `static@getenv`: storage a library keeps; `variadic@log`, `command-line@main`, `local@main.%3`
   and `copy@draw.%0`: an unnamed local, a copy made for an argument passed by value.
 
-A **place** within it follows: `+8` is byte 8; `+8[]` that of the later elements of an array (with
+An **offset** within it follows: `+8` is byte 8; `+8[]` that of the later elements of an array (with
 two arrays there, `+8[16]`: of the one with elements of 16 bytes); `+?` somewhere; nothing: its
 start.
 
@@ -45,7 +45,7 @@ KIND_WORDS = {
 }
 _SYMBOLS = (AllocationKind.GLOBAL, AllocationKind.FUNCTION)
 _LOCALS = (AllocationKind.STACK, AllocationKind.COPY)
-_BY_PLACE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
+_BY_LOCATION = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
 
 
 class Naming(naming.Naming):
@@ -96,13 +96,13 @@ class Naming(naming.Naming):
         return int(self._program.instructions.span[call])
 
     def object(self, object: int) -> str:
-        """Return the name of an object: its storage and the place within it."""
+        """Return the name of an object: its storage and the offset in it."""
         allocation = int(self._system.locations.allocation[object])
         first = int(self._system.problem.allocation_offsets[allocation])
         return self.allocation(allocation) + self.suffixes(allocation)[object - first]
 
     def allocation(self, allocation: int) -> str:
-        """Return the name of a piece of storage."""
+        """Return the name of an allocation."""
         table = self._system.allocations
         kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
         if kind in _SYMBOLS:
@@ -113,10 +113,10 @@ class Naming(naming.Naming):
         return self._numbered(f"{KIND_WORDS[kind]}@{self._site(kind, site)}", times)
 
     def suffixes(self, allocation: int) -> list[str]:
-        """Return what each place of an allocation adds to its name."""
-        places, offsets = self._system.locations, self._system.problem.allocation_offsets
+        """Return what each object of an allocation adds to its name."""
+        table, offsets = self._system.locations, self._system.problem.allocation_offsets
         span = slice(int(offsets[allocation]), int(offsets[allocation + 1]))
-        byte, stride = places.byte[span], places.stride[span]
+        byte, stride = table.byte[span], table.stride[span]
         key = byte.tobytes() + stride.tobytes()
         if key not in self._suffixes:
             self._suffixes[key] = _suffixes(byte.tolist(), stride.tolist())
@@ -175,7 +175,7 @@ class Naming(naming.Naming):
             return int(self._program.globals.span[function])
         return -1
 
-    def place_of(self, value: int) -> str | None:
+    def value_location(self, value: int) -> str | None:
         """Return where a value is made, as `file:line:column`, or None."""
         return self.location(self.span_row(value))
 
@@ -201,8 +201,8 @@ class Naming(naming.Naming):
         """Return where an allocation was made, as its name says it."""
         if site < 0:
             return "nowhere"
-        if kind in _BY_PLACE:
-            return self.place_of(site) or self.value(site)
+        if kind in _BY_LOCATION:
+            return self.value_location(site) or self.value(site)
         located, row = self._program.locate(site)
         if located == ValueKind.GLOBAL:
             return self._program.names.globals[row]
@@ -210,7 +210,7 @@ class Naming(naming.Naming):
 
     @cached_property
     def _times(self) -> I32:
-        """Per allocation: how many before it are of its kind, at its place."""
+        """Per allocation: how many before it are of its kind, at its location."""
         table = self._system.allocations
         times = np.zeros(len(table), np.int32)
         seen: Counter[tuple[int, str]] = Counter()
@@ -243,8 +243,8 @@ class Naming(naming.Naming):
     def variable(self, function: int, row: int) -> str:
         """Return the name of a variable, by its row; no two of a function share it."""
         names = self._program.names
-        place = names.variable_rows(function).tolist().index(row)
-        name: str = names.of_function(function).variables[place]
+        index = names.variable_rows(function).tolist().index(row)
+        name: str = names.of_function(function).variables[index]
         return name
 
     @cached_property
@@ -271,7 +271,7 @@ class Naming(naming.Naming):
 
 
 def _suffixes(byte: list[int], stride: list[int]) -> list[str]:
-    """Return the places of one shape as text, no two alike."""
+    """Return the objects of one layout as text, no two alike."""
     starts = [b - s if s else b for b, s in zip(byte, stride, strict=True)]
     arrays = Counter(start for start, s in zip(starts, stride, strict=True) if s)
     names = [

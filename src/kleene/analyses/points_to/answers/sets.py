@@ -23,7 +23,7 @@ from kleene.results import Coded, Table
 from kleene.results.call_graph import quoted
 from kleene.solvers.inclusion import Solution
 
-_MANY = 3  # so many places of one storage are written as one
+_MANY = 3  # so many objects of one allocation are written as one
 _UNPACKED_WORDS = 1 << 20  # unpacking takes 64 bytes for each
 UNKNOWN = "unknown"
 
@@ -101,17 +101,17 @@ def unpacked(solution: Solution, rows: Ints) -> Rows:
 
 def take(rows: Rows, which: Ints) -> Rows:
     """Return some of the lists, in the order given; one may be given several times."""
-    _, places = ragged(rows.offsets[which], rows.offsets[which + 1])
-    return Rows(offsets_of(rows.lengths()[which]), rows.values[places])
+    _, positions = ragged(rows.offsets[which], rows.offsets[which + 1])
+    return Rows(offsets_of(rows.lengths()[which]), rows.values[positions])
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A place in storage of the program."""
+    """An abstract location: an allocation of the program, and an offset in it."""
 
     name: str
     kind: str  # global, function, local, heap, …
-    place: str | None  # where it is made: file:line:column
+    location: str | None  # where it is made: file:line:column
     type: str | None  # what its storage holds, where known
 
     def __str__(self) -> str:
@@ -149,7 +149,8 @@ class ObjectSet(Set[Object]):
     def as_json(self) -> dict[str, object]:
         """Return the set as plain data; `objects` are the known ones."""
         objects = [
-            {"name": o.name, "kind": o.kind, "place": o.place, "type": o.type} for o in self.known
+            {"name": o.name, "kind": o.kind, "location": o.location, "type": o.type}
+            for o in self.known
         ]
         return {"objects": objects, "unknown": self.unknown}
 
@@ -185,17 +186,17 @@ class ObjectSet(Set[Object]):
         return "{" + ", ".join([*self.shown(), *(["unknown"] if self.unknown else [])]) + "}"
 
     def shown(self) -> list[str]:
-        """Return the known objects as people read them: many places of one storage as `x+*`."""
+        """Return the known objects as people read them: many of one allocation as `x+*`."""
         allocations = self._makes.system.locations.allocation
         shown: list[str] = []
         for allocation, group in groupby(self._known.tolist(), key=lambda o: int(allocations[o])):
-            places = list(group)
+            objects = list(group)
             n_all = len(self._makes.naming.suffixes(allocation))
-            if len(places) > _MANY or 1 < len(places) == n_all:
-                whole = "*" if len(places) == n_all else f"({len(places)} places)"
+            if len(objects) > _MANY or 1 < len(objects) == n_all:
+                whole = "*" if len(objects) == n_all else f"({len(objects)} offsets)"
                 shown.append(f"{self._makes.naming.allocation(allocation)}+{whole}")
             else:
-                shown += [self._makes.naming.object(place) for place in places]
+                shown += [self._makes.naming.object(object) for object in objects]
         return shown
 
 
@@ -215,7 +216,7 @@ class Objects:
         return Object(
             self.naming.object(index),
             KIND_WORDS[AllocationKind(table.kind[allocation])],
-            self.naming.place_of(site) if site >= 0 else None,
+            self.naming.value_location(site) if site >= 0 else None,
             self.program.printer.types[type_id].removeprefix("$") if type_id >= 0 else None,
         )
 
@@ -225,8 +226,8 @@ def facts_of(
 ) -> Table:
     """Return what every register, storage and function result may hold, a pair for each row.
 
-    The columns are `pointer`, `object`, and the object's `kind` and `place`. The object `unknown`
-    stands for all that escaped, and what is outside the program.
+    The columns are `pointer`, `object`, and the object's `kind` and `location`. The object
+    `unknown` stands for all that escaped, and what is outside the program.
     """
     nodes = _named_nodes(program, system, solution)
     sets = sets_of(solution, singles(nodes))
@@ -237,7 +238,7 @@ def facts_of(
     pointer = np.concatenate([np.repeat(np.arange(len(nodes)), sets.known.lengths()), unknown])
     object = (np.cumsum(is_used) - 1)[sets.objects]
     held = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
-    kinds = [_kind_and_place(system, naming, o) for o in used.tolist()]
+    kinds = [_kind_and_location(system, naming, o) for o in used.tolist()]
     pointers = [naming.node(node) or "" for node in nodes.tolist()]
     objects = [*(naming.object(o) for o in used.tolist()), UNKNOWN]
     return Table(
@@ -245,7 +246,7 @@ def facts_of(
             "pointer": Coded(pointer.astype(np.int32), pointers),
             "object": Coded(held, objects),
             "kind": Coded(held, [*(kind for kind, _ in kinds), UNKNOWN]),
-            "place": Coded(held, [*(place for _, place in kinds), ""]),
+            "location": Coded(held, [*(location for _, location in kinds), ""]),
         }
     )
 
@@ -261,11 +262,11 @@ def _named_nodes(program: Program, system: ConstraintSystem, solution: Solution)
     return np.flatnonzero(named & holds)
 
 
-def _kind_and_place(system: ConstraintSystem, naming: Naming, object: int) -> tuple[str, str]:
+def _kind_and_location(system: ConstraintSystem, naming: Naming, object: int) -> tuple[str, str]:
     allocation = system.locations.allocation[object]
     site = int(system.allocations.site[allocation])
     kind = KIND_WORDS[AllocationKind(system.allocations.kind[allocation])]
-    return kind, (naming.place_of(site) or "") if site >= 0 else ""
+    return kind, (naming.value_location(site) or "") if site >= 0 else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
