@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kleene.cli.output import note, write_whole
 from kleene.reports import json
-from kleene.reports.graph import svg, svg_problem
+from kleene.reports.svg import svg, svg_problem
 
 if TYPE_CHECKING:
     from kleene.results import CallGraph

@@ -1,1 +1,1 @@
-"""What people and programs read: graphs as DOT or SVG, data as JSON."""
+"""Results as people and programs read them: text, JSON, SARIF, HTML, SVG."""

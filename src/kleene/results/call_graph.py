@@ -26,6 +26,7 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragged
 from kleene.base.errors import Span
+from kleene.results.drawing import Edge, Graph, Node
 from kleene.results.explanation import Explanation
 from kleene.results.naming import Naming
 from kleene.results.table import Table
@@ -336,18 +337,14 @@ class CallGraph:
         """Return the graph in DOT: dashed edges are indirect calls, dotted ones callbacks."""
         edges = {(e.caller, e.callee, e.kind): None for e in self.edges if e.caller}
         used = {name for caller, callee, _ in edges for name in (caller, callee)}
-        lines = ['digraph "call graph" {', '  node [shape=box, fontname="monospace"];']
-        lines += [f"  {quoted(name)};" for name in self.functions if name in used]
-        lines += [
-            f"  {quoted(caller)} -> {quoted(callee)} [style={_STYLES[kind]}];"
-            for caller, callee, kind in edges
-        ]
+        nodes = [Node(name) for name in self.functions if name in used]
+        arrows = [Edge(a, b, attributes={"style": _STYLES[kind]}) for a, b, kind in edges]
         leaving = _each_once([self.caller[self.may_leave & (self.caller >= 0)]])
         if len(leaving):
-            names = (quoted(self.name(function)) for function in leaving.tolist())
-            lines.append('  "?" [label="unknown", shape=ellipse];')
-            lines += [f'  {caller} -> "?" [style=dashed];' for caller in names]
-        return "\n".join([*lines, "}"]) + "\n"
+            nodes.append(Node("?", "unknown", {"shape": "ellipse"}))
+            names = (self.name(function) for function in leaving.tolist())
+            arrows += [Edge(name, "?", attributes={"style": "dashed"}) for name in names]
+        return Graph("call graph", tuple(nodes), tuple(arrows)).dot()
 
     def difference(self, new: CallGraph) -> dict[str, list[str]]:
         """Return the calls, as text, that a new graph has more and has no more.
@@ -412,12 +409,6 @@ def grouped_targets(n_sites: int, sites: Ints, functions: Ints) -> tuple[I64, I3
     first.sort()
     offsets = np.searchsorted(sites[first], np.arange(n_sites + 1))
     return offsets.astype(np.int64), functions[first].astype(np.int32)
-
-
-def quoted(text: str) -> str:
-    """Return a text as a DOT identifier."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _each_once(parts: list[I32]) -> I32:

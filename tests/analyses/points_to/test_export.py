@@ -97,7 +97,7 @@ def test_without_pyarrow_the_way_out_is_named(
 def test_dot_draws_each_kind_of_call_in_its_own_way(events: PointsToResult) -> None:
     dot = events.to_dot()
     assert dot.startswith('digraph "call graph" {\n')
-    assert '"main" -> "handler_of" [style=solid];' in dot
-    assert '"main" -> "on_key" [style=dashed];' in dot
-    assert '"main" -> "by_kind" [style=dotted];' in dot
+    assert '"main" -> "handler_of" [style="solid"];' in dot
+    assert '"main" -> "on_key" [style="dashed"];' in dot
+    assert '"main" -> "by_kind" [style="dotted"];' in dot
     assert "unknown" not in dot

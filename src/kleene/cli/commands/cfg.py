@@ -12,10 +12,10 @@ from kleene.cli.functions import picked
 from kleene.cli.output import emit, emit_json, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import CSources
-from kleene.reports.graph import Edge, Graph, Node
 
 if TYPE_CHECKING:
     from kleene.ir import Block, Function
+    from kleene.results.drawing import Graph
 
 
 def run(
@@ -55,6 +55,8 @@ def run(
 
 def _graph(function: Function) -> Graph:
     """Return the blocks of `function` as nodes, and its jumps as edges."""
+    from kleene.results.drawing import Edge, Graph, Node
+
     nodes = [
         Node(block.name, "\n".join([f"{block}:", *(f"  {one}" for one in block.instructions)]))
         for block in function.blocks

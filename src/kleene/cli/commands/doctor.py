@@ -18,7 +18,7 @@ from kleene.base.cache import Cache, default_folder
 from kleene.cli.commands.cache import facts_of, rows_of
 from kleene.cli.output import emit, emit_json, rows
 from kleene.cli.shared import AsJson
-from kleene.reports.graph import svg_problem
+from kleene.reports.svg import svg_problem
 
 _ANSWER_WITHIN_S = 30
 _CLANG = re.compile(r"clang(-\d+)?")

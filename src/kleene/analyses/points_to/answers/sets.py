@@ -20,7 +20,7 @@ from kleene.graphs import Rows
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
 from kleene.results import Coded, Table
-from kleene.results.call_graph import quoted
+from kleene.results.drawing import Edge, Graph, Node
 from kleene.solvers.inclusion import Solution
 
 _MANY = 3  # so many objects of one allocation are written as one
@@ -299,10 +299,11 @@ class PointsToGraph:
         edges = self.edges()
         used = {name for edge in edges for name in edge}
         objects = [self.naming.object(object) for object in self.objects.tolist()]
-        lines = ['digraph "points-to graph" {', '  node [fontname="monospace"];']
-        lines += [f"  {quoted(name)} [shape=box];" for name in objects if name in used]
-        lines += [f"  {quoted(holder)} -> {quoted(object)};" for holder, object in edges]
-        return "\n".join([*lines, "}"]) + "\n"
+        nodes = [Node(name) for name in objects if name in used]
+        registers = dict.fromkeys(holder for holder, _ in edges if holder not in set(objects))
+        nodes += [Node(name, attributes={"shape": "ellipse"}) for name in registers]
+        arrows = tuple(Edge(holder, object) for holder, object in edges)
+        return Graph("points-to graph", tuple(nodes), arrows).dot()
 
 
 def points_to_graph(

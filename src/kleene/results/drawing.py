@@ -1,21 +1,17 @@
-"""A graph to look at: nodes and edges with labels, as DOT text or, through Graphviz, SVG."""
+"""Graphs to look at, in Graphviz's DOT language: the one place that writes it."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-_NO_GRAPHVIZ = "Graphviz's 'dot' is not on the PATH"
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node; lines of its label are set flush left."""
+    """A node; lines of its label are set flush left, and without one it shows its id."""
 
     id: str
-    label: str
+    label: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -26,6 +22,7 @@ class Edge:
     source: str
     target: str
     label: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +59,14 @@ class Graph:
         }
 
 
-def svg_problem() -> str | None:
-    """Return why no SVG can be drawn, or None if it can."""
-    return None if shutil.which("dot") else _NO_GRAPHVIZ
-
-
-def svg(dot_text: str) -> str:
-    """Return the graph of `dot_text` as SVG; `svg_problem()` must have been None."""
-    program = shutil.which("dot")
-    assert program, _NO_GRAPHVIZ
-    drawn = subprocess.run([program, "-Tsvg"], input=dot_text.encode(), capture_output=True)
-    assert drawn.returncode == 0, drawn.stderr.decode(errors="replace")
-    return drawn.stdout.decode()
-
-
 def _of_node(node: Node) -> dict[str, str]:
     plain = {name: _quoted(value) for name, value in node.attributes.items()}
-    return {"label": _label(node.label), **plain}
+    return {"label": _label(node.label), **plain} if node.label else plain
 
 
 def _of_edge(edge: Edge) -> dict[str, str]:
-    return {"label": _quoted(edge.label)} if edge.label else {}
+    plain = {name: _quoted(value) for name, value in edge.attributes.items()}
+    return {"label": _quoted(edge.label), **plain} if edge.label else plain
 
 
 def _arrow(edge: Edge) -> str:
