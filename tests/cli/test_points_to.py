@@ -84,7 +84,7 @@ def test_counts_only(kleene: Kleene) -> None:
 def test_files_are_written(kleene: Kleene, tmp_path: Path) -> None:
     dot, facts, sets = (tmp_path / name for name in ("g.dot", "g.json", "all.json"))
     assert kleene("points-to", EVENTS, "--call-graph", dot, "--export", sets).returncode == 0
-    assert '"main" -> "on_key" [style=dashed];' in dot.read_text(encoding="utf-8")
+    assert '"main" -> "on_key" [style="dashed"];' in dot.read_text(encoding="utf-8")
     assert "main.%11.handle" in json.loads(sets.read_text(encoding="utf-8"))["pointers"]
     assert kleene("points-to", EVENTS, "--call-graph", facts).returncode == 0
     assert "sites" in json.loads(facts.read_text(encoding="utf-8"))
