@@ -16,9 +16,19 @@ from tests.solvers.inclusion.registry import solver as solver_of
 @pytest.fixture(params=list(SOLVERS), scope="module")
 def solver(request: pytest.FixtureRequest) -> Iterator[Solver]:
     """Each solver in turn; kernels run on the GPU if one answers, else in the host runner."""
+    yield from _solver(request.param)
+
+
+@pytest.fixture(params=[name for name in SOLVERS if name != "reference"], scope="module")
+def rival(request: pytest.FixtureRequest) -> Iterator[Solver]:
+    """Each solver but the oracle, which would be compared with itself."""
+    yield from _solver(request.param)
+
+
+def _solver(name: str) -> Iterator[Solver]:
     no_gpu = launch.gpu_problem()
-    on_host = request.param in ON_DEVICE and no_gpu is not None
+    on_host = name in ON_DEVICE and no_gpu is not None
     if on_host and (reason := host.problem()):
         pytest.skip(f"no GPU ({no_gpu}) and no host runner ({reason})")
     with launch.on_host() if on_host else nullcontext():
-        yield solver_of(request.param)
+        yield solver_of(name)

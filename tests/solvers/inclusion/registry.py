@@ -50,9 +50,10 @@ SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
     "paper-andersen": ("paper.andersen", CLOSED, {}),
     "paper-eigencfa": ("paper.eigencfa", CLOSURES, {}),
     "cpu": ("cpu", MIXED, {}),
-    "cpu-shards": ("cpu", MIXED, {"threads": 3, "words_a_shard": 0}),
+    "cpu-shards": ("cpu", MIXED, {"threads": 3, "split_words": 0}),
     "cpu-classes": ("cpu", MIXED, {"n_direct": 0}),
-    "cpu-shards-classes": ("cpu", MIXED, {"threads": 2, "words_a_shard": 0, "n_direct": 0}),
+    "cpu-shards-classes": ("cpu", MIXED, {"threads": 2, "split_words": 0, "n_direct": 0}),
+    "cpu-split-late": ("cpu", MIXED, {"threads": 2, "split_words": 300, "n_direct": 0}),
     "cuda": ("cuda", EVERYTHING, {}),
     "hybrid": ("hybrid", EVERYTHING, {}),
     "paper-sharing": ("paper.sharing", EVERYTHING, {}),
@@ -80,7 +81,7 @@ def solve_by_iterations(problem: Problem, threads: int = 1, **options: Any) -> S
 
 def solve_by_classes(problem: Problem, threads: int = 1) -> Solution:
     """Solve with a class for every set and a shard for each thread, however small they are."""
-    return solve_by_iterations(problem, threads, n_direct=0, words_a_shard=0)
+    return solve_by_iterations(problem, threads, n_direct=0, split_words=0)
 
 
 def _takes_all(_problem: Problem) -> None:

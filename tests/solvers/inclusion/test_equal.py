@@ -20,30 +20,30 @@ DEPTH = 2 if os.environ.get("KLEENE_DEEP") else 1 if os.environ.get("CI") else 0
 ALL = 10_000
 # A kernel on the host runner takes milliseconds a launch; so do threads of a tiny problem.
 N_PROBLEMS = {
-    "reference": (1, 1, 1),
     "paper-andersen": (200, 1_000, ALL),
     "paper-eigencfa": (200, 1_000, ALL),
     "cpu": (300, 3_000, ALL),
     "cpu-shards": (100, 1_000, ALL),
     "cpu-classes": (200, 2_000, ALL),
     "cpu-shards-classes": (100, 1_000, ALL),
+    "cpu-split-late": (100, 1_000, ALL),
     "cuda": (10, 200, ALL),
     "hybrid": (10, 100, ALL),
     "paper-sharing": (10, 100, ALL),
 }
 
 
-def test_random_problems(solver: Solver) -> None:
-    for number in range(N_PROBLEMS[solver.name][DEPTH]):
-        problem = solver.language.by_number(number)
-        found = difference(solver.solve(problem), reference.solve(problem))
+def test_random_problems(rival: Solver) -> None:
+    for number in range(N_PROBLEMS[rival.name][DEPTH]):
+        problem = rival.language.by_number(number)
+        found = difference(rival.solve(problem), reference.solve(problem))
         assert found is None, f"problem {number}: {found}"
 
 
 @given(data=st.data())
-def test_drawn_problems(data: st.DataObject, solver: Solver) -> None:
-    problem = data.draw(solver.language.problems)
-    assert difference(solver.solve(problem), reference.solve(problem)) is None
+def test_drawn_problems(data: st.DataObject, rival: Solver) -> None:
+    problem = data.draw(rival.language.problems)
+    assert difference(rival.solve(problem), reference.solve(problem)) is None
 
 
 @given(data=st.data())
@@ -162,8 +162,8 @@ def test_no_fact_supports_itself(solver: Solver, amount: int | None) -> None:
 
 
 @pytest.mark.parametrize("problem", [Problem(0), Problem(3)], ids=["nothing", "nodes alone"])
-def test_empty_problems(problem: Problem, solver: Solver) -> None:
-    answer = taken(solver, problem)
+def test_empty_problems(problem: Problem, rival: Solver) -> None:
+    answer = taken(rival, problem)
     assert difference(answer, reference.solve(problem)) is None
     assert answer.n_facts == 0
 

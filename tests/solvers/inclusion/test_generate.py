@@ -123,10 +123,10 @@ def columns(problem: Problem) -> list[np.ndarray]:
     ],
     ids=["program", "dense-program", "cps", "van-horn-mairson"],
 )
-def test_solvers_agree_on_generated_problems(solver: Solver, problem: Problem) -> None:
-    if reason := solver.refuses(problem):
+def test_solvers_agree_on_generated_problems(rival: Solver, problem: Problem) -> None:
+    if reason := rival.refuses(problem):
         pytest.skip(reason)
-    assert difference(solver.solve(problem), reference.solve(problem)) is None
+    assert difference(rival.solve(problem), reference.solve(problem)) is None
 
 
 @pytest.mark.parametrize(

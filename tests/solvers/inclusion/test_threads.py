@@ -14,7 +14,7 @@ import pytest
 
 from kleene.solvers.inclusion import Problem, Solution, cpu, difference, reference
 from kleene.solvers.inclusion.cpu import solver, state
-from kleene.solvers.inclusion.generate import points_to_like, random_cps
+from kleene.solvers.inclusion.generate import points_to_like, random_cps, van_horn_mairson
 from kleene.solvers.inclusion.threads import Threads
 from tests.solvers.inclusion.registry import solve_by_iterations
 from tests.solvers.inclusion.strategies import large_problem
@@ -22,7 +22,7 @@ from tests.solvers.inclusion.strategies import large_problem
 
 def by_shards(problem: Problem, threads: int, **options: object) -> Solution:
     """Solve with a shard for each thread, however small the problem is."""
-    return solve_by_iterations(problem, threads, words_a_shard=0, **options)
+    return solve_by_iterations(problem, threads, split_words=0, **options)
 
 
 def tables(found: Solution) -> list[np.ndarray]:
@@ -47,6 +47,21 @@ def test_answers_are_the_same_bytes_for_any_number_of_threads(
 def test_two_threads_find_what_one_finds_on_a_large_graph(seed: int) -> None:
     problem = points_to_like(100_000, 200_000, seed)
     assert difference(cpu.solve(problem, threads=1), cpu.solve(problem, threads=2)) is None
+
+
+def test_threads_join_where_sets_are_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A chain of small sets stays with one thread; a dense closure is divided, late."""
+    dense, chain = random_cps(1_000, 1), van_horn_mairson(300)
+    assert cpu.solve(chain, threads=4).statistics["shards"] == 1
+    monkeypatch.setattr(solver, "SPLIT_WORDS", 50_000)
+    monkeypatch.setattr(solver, "WORDS_A_VISIT", 2)
+    divided = cpu.solve(dense, threads=2)
+    assert divided.statistics["shards"] == 2
+    assert difference(divided, cpu.solve(dense)) is None
+    monkeypatch.setattr(solver, "WORDS_A_VISIT", 1 << 20)
+    assert cpu.solve(dense, threads=2).statistics["shards"] == 1
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from kleene.solvers.inclusion.cpu.state import (
     STAGE,
     UNKNOWN_BIT,
     UNKNOWNS,
+    VISITS,
     WORDS,
     WORK,
     Graph,
@@ -233,6 +234,7 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
         grow(g, s, node, new)
         learn(g, s, node, new)
     s.n[WORK] += 16
+    s.n[VISITS] += 1
     return new
 
 

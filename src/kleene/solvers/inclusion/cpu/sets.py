@@ -9,6 +9,7 @@ import numpy as np
 
 from kleene.kernels.bits import lowest, mix, n_set
 from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu.constraints import Rules
 from kleene.solvers.inclusion.cpu.state import (
     CLASSES,
     RANGE,
@@ -19,6 +20,8 @@ from kleene.solvers.inclusion.cpu.state import (
     Shard,
     grown,
     measured_shard,
+    new_shard,
+    with_nodes,
 )
 
 
@@ -273,3 +276,45 @@ def more_words(s: Shard) -> Shard:
             row_owned=grown(s.row_owned, size),
         )
     return measured_shard(s)
+
+
+def part_of(s: Shard, rules: Rules, first: int, step: int) -> Shard:
+    """Return the words `first`, `first + step`, … of a shard that has all, between iterations.
+
+    Rows keep their numbers; those that are empty here become row 0. Classes do not come along: if
+    two shards knew one class by its nodes, a pointer that joins it in the one, where its part of
+    the set is equal, would be given what the other has added since. Edges made by classes stay
+    in the graph, and a pointer that grows gets a class again, which makes its edges once more.
+    """
+    part = new_shard(rules, first, step)
+    n_rows, n_words = int(s.n[ROWS]), int(s.n[WORDS])
+    n_own = int(np.count_nonzero(s.indices[:n_words] % step == first))
+    part = with_nodes(part, len(s.node_row))._replace(
+        indices=np.empty(max(len(part.words), 2 * n_own), np.int32),
+        words=np.empty(max(len(part.words), 2 * n_own), np.uint64),
+        row_start=np.zeros(2 * n_rows, np.int64),
+        row_length=np.zeros(2 * n_rows, np.int32),
+        row_owned=grown(s.row_owned[:n_rows], 2 * n_rows),
+        escaped=s.escaped[first::step].copy(),
+    )
+    part.n[ROWS] = n_rows
+    _copy_words(s, part)
+    for name in ("node_row", "pointer_row"):
+        row = getattr(s, name)
+        getattr(part, name)[:] = np.where(part.row_length[row] > 0, row, 0)
+    return measured_shard(part)
+
+
+@entry_point
+def _copy_words(s: Shard, part: Shard) -> None:
+    """Copy to each row of a part the words that belong there."""
+    at = 0
+    for row in range(1, part.n[ROWS]):
+        part.row_start[row] = at
+        for i in range(s.row_start[row], s.row_start[row] + s.row_length[row]):
+            if s.indices[i] % part.step == part.first:
+                part.indices[at] = s.indices[i] // part.step
+                part.words[at] = s.words[i]
+                at += 1
+        part.row_length[row] = at - part.row_start[row]
+    part.n[WORDS] = at

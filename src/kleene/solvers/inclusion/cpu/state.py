@@ -34,8 +34,8 @@ FOUND, ASKED, NEW_NODES, COVER, STAGE, ITEM = range(12, 18)
 ROWS_ROOM, WORDS_ROOM, CLASSES_ROOM, CLASS_NODES_ROOM, SLOTS_ROOM, FOUND_ROOM, ASKED_ROOM = range(
     18, 25
 )
-RANGE, SET_WORDS, OUT, UNKNOWN_BIT, UNKNOWNS, LAST_CLASS = range(25, 31)
-N_SHARD_COUNTS = 31
+RANGE, SET_WORDS, OUT, UNKNOWN_BIT, UNKNOWNS, LAST_CLASS, VISITS = range(25, 32)
+N_SHARD_COUNTS = 32
 # An offset done: in which iteration, for what row after what, by how much; the facts it brought
 S_EPOCH, S_ROW, S_BEFORE, S_AMOUNT, S_FIRST, S_END = range(6)
 S_WIDTH = 6
@@ -300,10 +300,11 @@ def _more_nodes(g: Graph, shards: list[Shard], size: int) -> tuple[Graph, list[S
         pointer_head=grown(g.pointer_head, size, -1),
         is_unknown=grown(g.is_unknown, size),
     )
-    return g, [_with_nodes(s, size) for s in shards]
+    return g, [with_nodes(s, size) for s in shards]
 
 
-def _with_nodes(s: Shard, size: int) -> Shard:
+def with_nodes(s: Shard, size: int) -> Shard:
+    """Return the shard with room for so many nodes."""
     return s._replace(
         node_row=grown(s.node_row, size),
         head=grown(s.head, size, -1),
