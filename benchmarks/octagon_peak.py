@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from kleene.kernels import machine_code  # noqa: F401 - so that Numba knows device functions
 from kleene.kernels.minplus.cpu.vector import Emit, lanes, to_nearest, upwards
 
 N_ROUNDS = 1 << 16

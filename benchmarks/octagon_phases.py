@@ -7,6 +7,7 @@ from typing import Any
 
 from numba import njit
 
+from kleene.kernels import machine_code  # noqa: F401 - so that Numba knows device functions
 from kleene.kernels.minplus.cpu import tiles
 from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
 from kleene.kernels.minplus.cpu.scalar import pointer

@@ -276,6 +276,12 @@ def _twice_bound(square: Array, form: list[Any], negate: int, constant: Any) -> 
     return total
 
 
+def times_up(low: Any, high: Any, by: int, up: Any, down: Any) -> Any:
+    """Return the upper bound of c * v for low+by <= c <= high+by, v <= up and -v <= down."""
+    least, most = _moved(low, high, by)
+    return max(_times(least, up, down), _times(most, up, down))
+
+
 def _times(factor: Any, up: Any, down: Any) -> Any:
     """Return factor * v rounded upwards, the upper bound for all v with v <= up and -v <= down."""
     bound = up if factor >= 0 else down

@@ -28,7 +28,7 @@ from kleene.kernels.minplus.cpu.partition import (
     read_unary,
     slot,
 )
-from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer
+from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer, wide
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.cpu.vector_loops import copy_row, is_less, write_greater, write_halves
 
@@ -221,7 +221,8 @@ def related(m: Any, k: int, x: int, infinity: Any) -> bool:
         for j in (2 * x, 2 * x + 1):
             bound, of_j = row[j], m[high + j] if j == 2 * x else m[low + j]
             is_free = of_i == infinity or of_j == infinity
-            found |= bound != infinity and (is_free or bound + bound < of_i + of_j)
+            twice, both = wide(bound) + wide(bound), wide(of_i) + wide(of_j)
+            found |= bound != infinity and (is_free or twice < both)
     return found
 
 

@@ -17,7 +17,7 @@ from kleene.kernels.minplus.cpu import half_matrix
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.half_matrix import n_of, n_of_length
 from kleene.kernels.minplus.cpu.partition import address_of
-from kleene.kernels.minplus.cpu.scalar import even, keep, pointer, whole
+from kleene.kernels.minplus.cpu.scalar import even, keep, pointer, whole, wide
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 
 SAME, TIGHTER, EMPTY = 0, 1, 2
@@ -368,4 +368,4 @@ def convert(out: Any, m: Any, factor: int, outer: Any, wider: Any) -> None:
 def scale(out: Any, m: Any, length: int, factor: int, infinity: Any, wider: Any) -> None:
     """Write numbers times `factor`."""
     for at in range(length):
-        out[at] = wider if m[at] == infinity else m[at] * factor
+        out[at] = wider if m[at] == infinity else wide(m[at]) * factor

@@ -13,18 +13,19 @@ pointers: Numba counts the uses of an array at every call, which costs more than
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from kleene.kernels.compiled import intrinsic
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.half_matrix import row_start
-from kleene.kernels.minplus.cpu.scalar import beyond, pointer
+from kleene.kernels.minplus.cpu.scalar import Pointer, beyond, pointer
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
+_MOST_BYTES = 1 << 40  # of a component: an address says where it begins, and not where it ends
 
 
 def table_of(addresses: Any, slots: Any, places: Any) -> Any:
@@ -187,5 +188,14 @@ def _address_of(_context: Any, at: Any) -> Any:
     return types.int64(at), build
 
 
-at_address: Any = _intrinsic(_at_address)
-address_of: Any = _intrinsic(_address_of)
+@intrinsic(_at_address)
+def at_address(like: Any, address: int) -> Any:
+    """Return an address as a pointer to elements of the same type as those of `like`."""
+    memory: Any = (ctypes.c_char * _MOST_BYTES).from_address(int(address))
+    return Pointer(np.frombuffer(memory, like.dtype), 0)
+
+
+@intrinsic(_address_of)
+def address_of(at: Any) -> int:
+    """Return a pointer as a number."""
+    return int(at.array.ctypes.data) + int(at.at) * int(at.dtype.itemsize)

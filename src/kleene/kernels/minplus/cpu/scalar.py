@@ -1,6 +1,8 @@
 """One element inside compiled code: what differs between floats and integers, and bare pointers.
 
-Pointers, because Numba tests every index of an array for a negative value.
+Pointers, because Numba tests every index of an array for a negative value. Each instruction of
+compiled code has a plain Python twin, which runs where entry points are interpreted; sums of floats
+are then rounded upwards one by one, as the reference does it.
 """
 
 from __future__ import annotations
@@ -8,11 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
+from kleene.kernels.compiled import intrinsic
+from kleene.kernels.minplus import reference
+
 _types: Any = types
 
 
@@ -172,12 +176,99 @@ def _product(builder: Any, kind: Any, factor: Any, bound: Any) -> Any:
     return builder.select(builder.icmp_signed("==", factor, zero), zero, product)
 
 
-pointer: Any = _intrinsic(_pointer)
-keep: Any = _intrinsic(_keep)
-beyond: Any = _intrinsic(_beyond)
-is_float: Any = _intrinsic(_is_float)
-half_up: Any = _intrinsic(_half_up)
-whole: Any = _intrinsic(_whole)
-even: Any = _intrinsic(_even)
-add_up: Any = _intrinsic(_add_up)
-times_up: Any = _intrinsic(_times_up)
+def _wide(_context: Any, x: Any) -> Any:
+    """Return an integer as one of 64 bits, a float as it is."""
+    kind = x if isinstance(x, types.Float) else types.int64
+
+    def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return context.cast(builder, arguments[0], x, kind)
+
+    return kind(x), build
+
+
+class Pointer:
+    """The elements of an array from one of them on: a bare pointer, where code is interpreted."""
+
+    __slots__ = ("array", "at")
+
+    def __init__(self, array: Any, at: int) -> None:
+        self.array, self.at = array, at
+
+    @property
+    def dtype(self) -> Any:
+        """The type of elements."""
+        return self.array.dtype
+
+    def __getitem__(self, k: int) -> Any:
+        return self.array[self.at + k]
+
+    def __setitem__(self, k: int, value: Any) -> None:
+        self.array[self.at + k] = value
+
+    def part(self, begin: int, length: int) -> Any:
+        """Return the elements from `begin` on, to be read and written."""
+        return self.array[self.at + begin : self.at + begin + length]
+
+
+@intrinsic(_pointer)
+def pointer(array: Any, at: int) -> Any:
+    """Return where element `at` of the array is."""
+    return Pointer(array, at)
+
+
+@intrinsic(_keep)
+def keep(array: Any) -> None:
+    """Hold an array until here: Numba frees it after its last use, and sees no use of pointers."""
+
+
+@intrinsic(_beyond)
+def beyond(pointer: Any, at: int) -> Any:
+    """Return the pointer `at` elements on."""
+    return Pointer(pointer.array, pointer.at + at)
+
+
+@intrinsic(_is_float)
+def is_float(pointer: Any) -> bool:
+    """Return whether a pointer's elements are floats; LLVM drops the branch not taken."""
+    return bool(pointer.dtype.kind == "f")
+
+
+@intrinsic(_half_up)
+def half_up(x: Any) -> Any:
+    """Return x / 2 rounded upwards; half of infinity is infinite."""
+    return reference.half_up(np.asarray(x))[()]
+
+
+@intrinsic(_whole)
+def whole(x: Any) -> Any:
+    """Return the greatest integer that is no more than x."""
+    return np.floor(x) if x.dtype.kind == "f" else x
+
+
+@intrinsic(_even)
+def even(x: Any) -> Any:
+    """Return the greatest even integer that is no more than x; infinity is even."""
+    if x.dtype.kind == "f":
+        return 2 * np.floor(x / 2)
+    return x if x == np.iinfo(x.dtype).max else x & ~x.dtype.type(1)
+
+
+@intrinsic(_add_up)
+def add_up(a: Any, b: Any) -> Any:
+    """Return a + b: floats rounded upwards, integers saturated, infinity kept."""
+    return reference.add_up(np.asarray(a), np.asarray(b))[()]
+
+
+@intrinsic(_times_up)
+def times_up(low: Any, high: Any, by: int, up: Any, down: Any) -> Any:
+    """Return c * v, the upper bound for low+by <= c <= high+by, v <= up, -v <= down; by is int64.
+
+    It is reached at one end of c's interval; 0 times infinity is 0.
+    """
+    return reference.times_up(low, high, by, up, down)
+
+
+@intrinsic(_wide)
+def wide(x: Any) -> Any:
+    """Return an integer as one of 64 bits, a float as it is: sums of two are then exact."""
+    return x.item()

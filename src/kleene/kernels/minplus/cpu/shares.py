@@ -11,18 +11,18 @@ import os
 from collections.abc import Callable
 from functools import cache, partial
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
+from time import sleep
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from kleene.kernels.compiled import intrinsic
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
 from kleene.kernels.minplus.cpu.scalar import pointer
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
 _APART = 16  # elements from one counter to the next: two cache lines, which some CPUs fetch at once
 TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
 SHARES_A_THREAD = 4  # so that a thread that is held up does not hold up the others for long
@@ -59,9 +59,28 @@ def _give_way(_context: Any) -> Any:
     return types.none(), build
 
 
-_add: Any = _intrinsic(_add_to)
-_now: Any = _intrinsic(_seen)
-_yield: Any = _intrinsic(_give_way)
+_lock = Lock()  # of interpreted threads
+
+
+@intrinsic(_add_to)
+def _add(counter: Any, value: int) -> Any:
+    """Return what the counter was before `value` was added, as seen by all threads."""
+    with _lock:
+        before = int(counter[0])
+        counter[0] = before + value
+    return before
+
+
+@intrinsic(_seen)
+def _now(counter: Any) -> Any:
+    """Return what the counter is, and see all that was written before it came to be that."""
+    return int(counter[0])
+
+
+@intrinsic(_give_way)
+def _yield() -> None:
+    """Let another thread run here, if one wants to."""
+    sleep(0)
 
 
 def counters() -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
+from kleene.kernels.compiled import intrinsic
+
 INDEX = ir.IntType(64)
 _INT32 = ir.IntType(32)
 _TO_NEAREST, _UPWARDS = 1, 2  # as LLVM numbers the ways of rounding
@@ -229,6 +229,20 @@ def _set_rounding(mode: int) -> Any:
     return build
 
 
-lanes_of: Any = _intrinsic(_lanes_of)
-upwards: Any = _intrinsic(_upwards)
-to_nearest: Any = _intrinsic(_to_nearest)
+@intrinsic(_lanes_of)
+def lanes_of(pointer: Any) -> int:
+    """Return the elements of a vector."""
+    return lanes(pointer.dtype)
+
+
+@intrinsic(_upwards)
+def upwards() -> None:
+    """Round floats upwards in this thread until `to_nearest` is called.
+
+    Interpreted code does not rely on it: there each sum is rounded by itself.
+    """
+
+
+@intrinsic(_to_nearest)
+def to_nearest() -> None:
+    """Round floats to nearest in this thread."""

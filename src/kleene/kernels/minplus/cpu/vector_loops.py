@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from kleene.kernels.minplus.cpu.vector import INDEX, TILE_ROWS, TILE_VECTORS, Emit
+from kleene.kernels.compiled import intrinsic
+from kleene.kernels.minplus import reference
+from kleene.kernels.minplus.cpu.vector import INDEX, TILE_ROWS, TILE_VECTORS, Emit, lanes_of
 
-_intrinsic: Any = intrinsic  # Numba publishes no types
 BLOCK = 64  # pivots in a block
 _INT64, _NONE = types.int64, types.none
 
@@ -208,14 +209,6 @@ def _half(emit: Emit, total: Any) -> Any:
     return emit.builder.add(emit.builder.ashr(total, one), emit.builder.and_(total, one))
 
 
-micro: Any = _intrinsic(_micro)
-sweep: Any = _intrinsic(_sweep)
-copy: Any = _intrinsic(_copy)
-flip: Any = _intrinsic(_flip)
-take: Any = _intrinsic(_take)
-give: Any = _intrinsic(_give)
-
-
 def _write_halves(
     _context: Any, into: Any, mine: Any, others: Any, more: Any, rest: Any, count: Any
 ) -> Any:
@@ -355,7 +348,111 @@ def _all(emit: Emit, value: float) -> Any:
     return ir.Constant(emit.vector, [value] * emit.n_lanes)
 
 
-write_halves: Any = _intrinsic(_write_halves)
-write_greater: Any = _intrinsic(_write_greater)
-copy_row: Any = _intrinsic(_copy_row)
-is_less: Any = _intrinsic(_is_less)
+# What plain Python runs instead
+
+
+def _sums(a: Any, b: Any) -> Any:
+    """Return sums of a tile's elements: floats rounded upwards, integers far from any overflow."""
+    if a.dtype.kind == "f":
+        return reference.add_up(a, b)
+    with np.errstate(over="ignore"):  # what is above the diagonal holds anything
+        return a + b
+
+
+@intrinsic(_micro)
+def micro(c: Any, c_stride: int, p: Any, r: Any, n_k: int) -> None:
+    """C[i, j] = min(C[i, j], P[i, k] + R[k, j]) over n_k values of k, for one tile of C."""
+    width = TILE_VECTORS * lanes_of(c)
+    for row in range(TILE_ROWS):
+        tile = c.part(row * c_stride, width)
+        for k in range(n_k):
+            np.minimum(tile, _sums(p[row * BLOCK + k], r.part(k * width, width)), out=tile)
+
+
+@intrinsic(_sweep)
+def sweep(t: Any, r: Any, first: int, n_rows: int, n_vectors: int) -> None:
+    """T[i, j] = min(T[i, j], T[i, k] + T[k, j]) below the diagonal, for `first` <= k < `first` + 2.
+
+    The two rows of R are those of the pivots; a column of T is a row flipped.
+    """
+    n_lanes = lanes_of(t)
+    for j in range(0, n_vectors * n_lanes, n_lanes):
+        old = [r.part(a * BLOCK + j, n_lanes) for a in (0, 1)]
+        over = [_sums(r[a * BLOCK + (a ^ 1) + first], old[a ^ 1]) for a in (0, 1)]
+        pivots = [np.minimum(x, y) for x, y in zip(over, old, strict=True)]
+        for i in range(j & -2, n_rows):
+            best = t.part(i * BLOCK + j, n_lanes)
+            for a in (0, 1):
+                np.minimum(best, _sums(r[(a ^ 1) * BLOCK + (i ^ 1)], pivots[a]), out=best)
+
+
+@intrinsic(_copy)
+def copy(into: Any, source: Any, n_vectors: int) -> None:
+    """Copy some vectors."""
+    length = n_vectors * lanes_of(into)
+    into.part(0, length)[:] = source.part(0, length)
+
+
+@intrinsic(_flip)
+def flip(into: Any, into_stride: int, source: Any, stride: int) -> None:
+    """INTO[a, b] = SOURCE[b^1, a^1] for a square of as many elements each way as a vector has."""
+    n_lanes = lanes_of(into)
+    rows = np.array([source.part((b ^ 1) * stride, n_lanes) for b in range(n_lanes)])
+    for a in range(n_lanes):
+        into.part(a * into_stride, n_lanes)[:] = rows[:, a ^ 1]
+
+
+@intrinsic(_take)
+def take(t: Any, m: Any, count: int, n_vectors: int, outer: Any, inner: Any, tighten: bool) -> None:
+    """Read `count` bounds of an octagon to vectors of T; what is left of those is infinite.
+
+    `outer` is the octagon's infinity, `inner` that of T, whose type may be wider.
+    """
+    row = t.part(0, n_vectors * lanes_of(t))
+    given = m.part(0, max(0, min(count, len(row))))
+    row[:] = inner
+    row[: len(given)] = np.where(given == outer, inner, given)
+    if tighten and row.dtype.kind == "f":
+        np.floor(row, out=row)
+
+
+@intrinsic(_give)
+def give(
+    m: Any, t: Any, d: Any, mine: Any, count: int, infinity: Any, least: Any, greatest: Any
+) -> None:
+    """Write `count` cells of T to an octagon, or (mine + D) / 2 where that is less.
+
+    What exceeds `greatest` becomes the octagon's infinity, and what is below its `least` that.
+    """
+    total = _sums(mine, d.part(0, count))
+    half = reference.half_up(total) if total.dtype.kind == "f" else (total >> 1) + (total & 1)
+    value = np.minimum(half, t.part(0, count))
+    m.part(0, count)[:] = np.where(value > greatest, infinity, np.maximum(value, least))
+
+
+@intrinsic(_write_halves)
+def write_halves(into: Any, mine: Any, others: Any, more: Any, rest: Any, count: int) -> None:
+    """INTO[j] = the greater of (mine + OTHERS[j]) / 2 and (more + REST[j]) / 2."""
+    a, b = (
+        reference.add_up(mine, others.part(0, count)),
+        reference.add_up(more, rest.part(0, count)),
+    )
+    into.part(0, count)[:] = reference.half_up(np.maximum(a, b))
+
+
+@intrinsic(_write_greater)
+def write_greater(into: Any, a: Any, b: Any, count: int) -> None:
+    """INTO[j] = the greater of A[j] and B[j]."""
+    into.part(0, count)[:] = np.maximum(a.part(0, count), b.part(0, count))
+
+
+@intrinsic(_copy_row)
+def copy_row(into: Any, source: Any, count: int) -> None:
+    """INTO[j] = SOURCE[j]."""
+    into.part(0, count)[:] = source.part(0, count)
+
+
+@intrinsic(_is_less)
+def is_less(a: Any, b: Any, count: int) -> bool:
+    """Return whether some A[j] is less than B[j]."""
+    return bool((a.part(0, count) < b.part(0, count)).any())
