@@ -369,6 +369,7 @@ def test_a_program_without_main_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         oracle_answer(program)
     assert caught.value.id == "points-to/no-main"
+    assert caught.value.notes == ("analyse it as a library: library=True (--library)",)
 
 
 def test_memcpy_of_any_size_reaches_everything(tmp_path: Path) -> None:

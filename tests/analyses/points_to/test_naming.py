@@ -167,6 +167,8 @@ def test_what_is_no_pointer_is_an_error(result: PointsToResult, asked: str) -> N
     with pytest.raises(kleene.SourceError) as error:
         result.of(asked)
     assert error.value.id == "points-to/not-a-pointer"
+    assert error.value.message.startswith(f"'{asked}'")
+    assert error.value.message.endswith("never holds an address")
 
 
 def test_a_source_name_of_several_symbols_is_ambiguous(tmp_path: Path) -> None:
@@ -175,6 +177,8 @@ def test_a_source_name_of_several_symbols_is_ambiguous(tmp_path: Path) -> None:
     with pytest.raises(kleene.SourceError) as error:
         result.mod_ref("f")
     assert error.value.id == "points-to/ambiguous-name"
+    assert error.value.message == "'f' may be any of 2 symbols"
+    assert error.value.notes == ("write the symbol: _Z1fPi or _Z1fPii",)
     assert result.of("_Z1fPi.p").names == ["a"]
 
 
