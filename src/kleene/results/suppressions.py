@@ -37,17 +37,12 @@ UNUSED = Rule(
 )
 
 # Comments, and before them what can look like one: strings, characters, quoted symbols.
-_C = re.compile(
-    r"""R"(?P<d>[^()\\\s]*)\(.*?\)(?P=d)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
-        | (?P<comment>//[^\n]* | /\*.*?(?:\*/|\Z))""",
-    re.DOTALL | re.VERBOSE,
-)
-_SCHEME = re.compile(
-    r""""(?:\\.|[^"\\])*" | \#\\. | \|[^|]*\| | (?P<comment>;[^\n]* | \#\|.*?(?:\|\#|\Z))""",
-    re.DOTALL | re.VERBOSE,
-)
+# Python compiles a pattern when it is first used, and few files need these.
+_C = r"""R"(?P<d>[^()\\\s]*)\(.*?\)(?P=d)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+        | (?P<comment>//[^\n]* | /\*.*?(?:\*/|\Z))"""
+_SCHEME = r""""(?:\\.|[^"\\])*" | \#\\. | \|[^|]*\| | (?P<comment>;[^\n]* | \#\|.*?(?:\|\#|\Z))"""
 _SCHEME_ENDINGS = (".scm", ".ss", ".sld", ".rkt")
-_IGNORE = re.compile(r"kleene:\s*ignore\b(?:\[(?P<rules>[^\]]*)\])?(?P<reason>[^\n]*)")
+_IGNORE = r"kleene:\s*ignore\b(?:\[(?P<rules>[^\]]*)\])?(?P<reason>[^\n]*)"
 _WORD = b"kleene:"
 
 
@@ -128,8 +123,8 @@ def suppressions_in(file: str | os.PathLike[str]) -> list[Suppression]:
     text = "\n".join(lines)
     tokens = _SCHEME if path.endswith(_SCHEME_ENDINGS) else _C
     found: list[Suppression] = []
-    for token in tokens.finditer(text):
-        for ignored in _IGNORE.finditer(token["comment"] or ""):
+    for token in re.finditer(tokens, text, re.DOTALL | re.VERBOSE):
+        for ignored in re.finditer(_IGNORE, token["comment"] or ""):
             found += _read(path, text, token, ignored)
     return _aimed(found, lines)
 
@@ -156,7 +151,7 @@ def _read(
         yield Suppression(rule.strip(), reason, span, line)
 
 
-_ALONE = re.compile(r"\s*(//|/\*|;+|#\|)?\s*kleene:\s*ignore\b")
+_ALONE = r"\s*(//|/\*|;+|#\|)?\s*kleene:\s*ignore\b"
 
 
 def _aimed(found: list[Suppression], lines: tuple[str, ...]) -> list[Suppression]:
@@ -164,7 +159,7 @@ def _aimed(found: list[Suppression], lines: tuple[str, ...]) -> list[Suppression
     alone = {
         one.span.line
         for one in found
-        if _ALONE.match(lines[one.span.line - 1]) and not _code_after(lines[one.span.line - 1])
+        if re.match(_ALONE, lines[one.span.line - 1]) and not _code_after(lines[one.span.line - 1])
     }
     aimed = []
     for one in found:
