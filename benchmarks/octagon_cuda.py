@@ -86,7 +86,7 @@ def peak_per_s(dtype: str) -> float:
 
 
 @cache
-def judge(n: int) -> Any:
+def oracle(n: int) -> Any:
     return there_and_back(dense(n, "int32"))
 
 
@@ -120,7 +120,7 @@ def close_one(table: Table, n: int, dtype: str, times: Times) -> None:
     travelling = once(there_and_back, m) if n >= 4096 else measure(partial(there_and_back, m))
     n_threads = numba.config.NUMBA_NUM_THREADS
     theirs, alone = on_cpu(m, n, n_threads, times), on_cpu(m, n, 1, times)
-    found, expected = cuda.to_host(ours.result), judge(n).astype(dtype)
+    found, expected = cuda.to_host(ours.result), oracle(n).astype(dtype)
     if theirs is not None:
         expected = theirs.result
     else:

@@ -195,7 +195,7 @@ def bandwidth(table: Table, n: int, dtype: str) -> None:
     a, b = cuda.to_device(here), cuda.to_device(other)
     out, none, same = a.copy(), np.zeros(0, dtype), a.copy()
     expected = np.empty_like(here)
-    for name, run, judge, n_passes in (
+    for name, run, oracle, n_passes in (
         ("join", partial(cuda.join, out, a, b), minplus.join, 3),
         ("meet", partial(cuda.meet, out, a, b), minplus.meet, 3),
         ("widen", partial(cuda.widen, out, a, b, None, none), minplus.widen, 3),
@@ -204,8 +204,8 @@ def bandwidth(table: Table, n: int, dtype: str) -> None:
     ):
         run()
         agree = bool(cuda.equals(a, same, None))
-        if judge is not None:
-            judge(expected, here, other)
+        if oracle is not None:
+            oracle(expected, here, other)
             agree = bool(np.array_equal(expected, cuda.to_host(out)))
         ours = measure(partial(many, lambda _m, _turn, run=run: run()), repeat=3)
         speed = N_RUNS * n_passes * a.nbytes / ours.min_s

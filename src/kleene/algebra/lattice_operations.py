@@ -41,7 +41,7 @@ from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, Relations, 
 from kleene.algebra.transfer import TransferFunctions
 from kleene.kernels.minplus import n_variables
 from kleene.kernels.minplus.cpu import entry_points
-from kleene.kernels.minplus.cpu.components import ALONE, BLOCKS, MOVING
+from kleene.kernels.minplus.cpu.components import ALONE, COMPONENTS, MOVING
 
 
 class Pair(NamedTuple):
@@ -192,7 +192,7 @@ def _joined(
 ) -> list[tuple[tuple[Variable, ...], Cells, int, Kinds]]:
     """Return groups of variables with their joined cells, scale and kinds."""
     if pair.dtype is not None:
-        related = ALONE if a.relations is NONE else MOVING if relate else BLOCKS
+        related = ALONE if a.relations is NONE else MOVING if relate else COMPONENTS
         found, kinds = pair.a.joined(pair.b, related), pair.a.kinds
         return [(names, m, 1, kinds) for names, m in found]
     by_group = map(pair.names_of, pair.groups(a.relations, relate))

@@ -1,4 +1,4 @@
-"""Octagons to test with, and the exact closure that judges the others: fractions, plain loops."""
+"""Octagons to test with, and the exact closure that is the oracle: fractions, plain loops."""
 
 from fractions import Fraction
 from math import floor, inf

@@ -1,4 +1,4 @@
-"""Closure: its laws on every back end and type, and exact fractions as the judge."""
+"""Closure: its laws on every back end and type, and exact fractions as the oracle."""
 
 import subprocess
 import sys

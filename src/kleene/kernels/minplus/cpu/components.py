@@ -17,9 +17,9 @@ from kleene.kernels.minplus.cpu.entry_points import scale
 from kleene.kernels.minplus.cpu.partition import (
     address_of,
     are_aligned,
-    block_at,
-    block_row,
     choose,
+    component_at,
+    component_row,
     first,
     following,
     is_whole,
@@ -32,8 +32,8 @@ from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, poi
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.cpu.vector_loops import copy_row, is_less, write_greater, write_halves
 
-# Which variables a join relates: none, those of a block, and those whose bounds move apart as well.
-ALONE, BLOCKS, MOVING = 0, 1, 2
+# Which variables a join relates: none, those of a component, and those with moving bounds too.
+ALONE, COMPONENTS, MOVING = 0, 1, 2
 
 
 @device_function
@@ -46,8 +46,8 @@ def find(parent: Any, k: int) -> int:
 
 
 @device_function
-def unite_blocks(table: Any, parent: Any) -> None:
-    """Put the variables of each block into one set."""
+def unite_components(table: Any, parent: Any) -> None:
+    """Put the variables of each component into one set."""
     n = table[0]
     for s in range(table[1]):
         x = first(table, s)
@@ -63,13 +63,13 @@ def unite_blocks(table: Any, parent: Any) -> None:
 def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
     """Return how many groups of variables a join relates, with the label of each variable's.
 
-    Variables of one block of either state are in one group; so are those with an end whose bound
-    grows (a sign of 1) and those with one whose bound shrinks (-1), if there are both.
+    Variables of one component of either state are in one group; so are those with an end whose
+    bound grows (a sign of 1) and those with one whose bound shrinks (-1), if there are both.
     """
     parent = pointer(labels, 0)
     unite_moving(parent, a[0], pointer(signs, 0), len(signs))
-    unite_blocks(pointer(a, 0), parent)
-    unite_blocks(pointer(b, 0), parent)
+    unite_components(pointer(a, 0), parent)
+    unite_components(pointer(b, 0), parent)
     return settle(parent, a[0])
 
 
@@ -96,9 +96,9 @@ def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: A
     read_signs(pointer(signs, 0), x, y, n_signs, infinity)
     unite_moving(parent, n, pointer(signs, 0), n_signs)
     keep(signs)
-    if related >= BLOCKS:
-        unite_blocks(a, parent)
-        unite_blocks(b, parent)
+    if related >= COMPONENTS:
+        unite_components(a, parent)
+        unite_components(b, parent)
     return settle(parent, n)
 
 
@@ -228,12 +228,12 @@ def related(m: Any, k: int, x: int, infinity: Any) -> bool:
 
 @device_function
 def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
-    """Return where row i of the whole matrix is: in a block if all of it is there, or in `line`."""
+    """Return where row i of the whole matrix is: in a component, if all of it is, or in `line`."""
     noinline()
     n, k = table[0], i >> 1
     x, source = n, line
     if slot(table, k) >= 0:
-        x, source = first(table, slot(table, k)), block_row(line, table, i)
+        x, source = first(table, slot(table, k)), component_row(line, table, i)
     if is_whole(table, k):
         return beyond(source, 2 * place(table, 0))
     mine, others = unary[i], beyond(unary, 2 * n)
@@ -328,7 +328,7 @@ def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any
 
 @device_function
 def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
-    """Write the maximum, two rows at a time: bounds between blocks first, then those inside."""
+    """Write the maximum, two rows at a time: bounds between components first, then those inside."""
     noinline()
     n = a[0]
     to_a, to_b = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n)
@@ -345,7 +345,7 @@ def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
 
 @device_function
 def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
-    """Write the joined bounds of variable k and all that are in its block in state a."""
+    """Write the joined bounds of variable k and all that are in its component in state a."""
     noinline()
     other = slot(b, k)
     x = first(a, slot(a, k)) if slot(a, k) >= 0 else k + 1
@@ -354,20 +354,20 @@ def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
         is_beside = other >= 0 and slot(b, x) == other and length(b, x) >= count
         for i in (2 * k, 2 * k + 1):
             row = beyond(out, half_matrix.row_start(i) + 2 * x)
-            mine = beyond(block_row(out, a, i), 2 * place(a, x))
+            mine = beyond(component_row(out, a, i), 2 * place(a, x))
             if is_beside:
-                theirs = beyond(block_row(out, b, i), 2 * place(b, x))
+                theirs = beyond(component_row(out, b, i), 2 * place(b, x))
                 write_greater(row, mine, theirs, 2 * count)
             else:
-                raise_apart(row, mine, i, x, count, b, b_unary)
+                raise_elsewhere(row, mine, i, x, count, b, b_unary)
         x = following(a, x)
 
 
 @device_function
-def raise_apart(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary: Any) -> None:
+def raise_elsewhere(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary: Any) -> None:
     """Write the joined bounds of end i and variables from x on, anywhere in state b."""
     other, to_b = slot(b, i >> 1), beyond(b_unary, 2 * b[0])
-    theirs = block_row(row, b, i) if other >= 0 else mine
+    theirs = component_row(row, b, i) if other >= 0 else mine
     for j in range(2 * count):
         q = x + (j >> 1)
         bound = half_up(add_up(b_unary[i], to_b[2 * x + j]))
@@ -378,10 +378,10 @@ def raise_apart(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary
 
 @entry_point
 def widen(out: Any, table: Any, sizes: Any, outer: Any, wider: Any) -> None:
-    """Write the blocks one after the other in a wider type, and their new addresses in `table`."""
+    """Write the components in a wider type, and their new addresses in `table`."""
     start = 0
     for s in range(len(sizes)):
-        block = block_at(pointer(outer, 0), pointer(table, 0), s)
-        scale(pointer(out, start), block, sizes[s], 1, outer[0], wider[0])
+        component = component_at(pointer(outer, 0), pointer(table, 0), s)
+        scale(pointer(out, start), component, sizes[s], 1, outer[0], wider[0])
         table[2 + s] = address_of(pointer(out, start))
         start += sizes[s]

@@ -1,13 +1,13 @@
-"""A state of octagons as one array of int64, its `table`: where its blocks of variables lie.
+"""A state of octagons as one array of int64, its `table`: where its components of variables lie.
 
-    n, n_blocks, the address of each block's elements,
-    for each variable the number of its block, or -1 if it has no bounds,
-    for each variable its place in that block,
-    for each block its first variable,
-    for each variable how many from it on lie side by side in its block,
-    for each variable the next one of its block after those, n if there is none
+    n, n_components, the address of each component's elements,
+    for each variable the number of its component, or -1 if it has no bounds,
+    for each variable its place in that component,
+    for each component its first variable,
+    for each variable how many from it on lie side by side in its component,
+    for each variable the next one of its component after those, n if there is none
 
-Variables that are in one block have ascending places in it. Compiled code passes tables on as
+Variables that are in one component have ascending places in it. Compiled code passes tables on as
 pointers: Numba counts the uses of an array at every call, which costs more than a short row does.
 """
 
@@ -29,14 +29,14 @@ _MOST_BYTES = 1 << 40  # of a component: an address says where it begins, and no
 
 
 def table_of(addresses: Any, slots: Any, places: Any) -> Any:
-    """Return the table of a state: its blocks' addresses, each variable's block and place in it.
+    """Return the table of a state: addresses of components, each variable's component and place.
 
-    One block for all variables may be given as its number.
+    One component for all variables may be given as its number.
     """
-    n, n_blocks = len(places), len(addresses)
-    table = np.empty(2 + 2 * n_blocks + 4 * n, np.int64)
-    end = 2 + n_blocks
-    table[0], table[1], table[2:end] = n, n_blocks, addresses
+    n, n_components = len(places), len(addresses)
+    table = np.empty(2 + 2 * n_components + 4 * n, np.int64)
+    end = 2 + n_components
+    table[0], table[1], table[2:end] = n, n_components, addresses
     table[end : end + n], table[end + n : end + 2 * n] = slots, places
     complete(table)
     return table
@@ -52,10 +52,10 @@ def complete(table: Any) -> None:
 def link(table: Any) -> None:
     """Write the last three parts of a table."""
     noinline()
-    n, n_blocks = table[0], table[1]
-    firsts = beyond(table, 2 + n_blocks + 2 * n)
-    lengths, nexts = beyond(firsts, n_blocks), beyond(firsts, n_blocks + n)
-    for s in range(n_blocks):
+    n, n_components = table[0], table[1]
+    firsts = beyond(table, 2 + n_components + 2 * n)
+    lengths, nexts = beyond(firsts, n_components), beyond(firsts, n_components + n)
+    for s in range(n_components):
         firsts[s] = n
     for k in range(n - 1, -1, -1):
         s, count, after = slot(table, k), 1, n
@@ -71,17 +71,17 @@ def link(table: Any) -> None:
 def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
     """Write the table of n chosen variables, of at most 2 + 6n elements.
 
-    `numbers` is room for a number of each block: -1 before, and after.
+    `numbers` is room for a number of each component: -1 before, and after.
     """
     noinline()
-    n_blocks = 0
+    n_components = 0
     for c in range(n):
         s = slot(table, chosen[c])
         if s >= 0 and numbers[s] < 0:
-            numbers[s], into[2 + n_blocks] = n_blocks, table[2 + s]
-            n_blocks += 1
-    into[0], into[1] = n, n_blocks
-    slots, places = beyond(into, 2 + n_blocks), beyond(into, 2 + n_blocks + n)
+            numbers[s], into[2 + n_components] = n_components, table[2 + s]
+            n_components += 1
+    into[0], into[1] = n, n_components
+    slots, places = beyond(into, 2 + n_components), beyond(into, 2 + n_components + n)
     for c in range(n):
         s = slot(table, chosen[c])
         slots[c], places[c] = numbers[s] if s >= 0 else -1, place(table, chosen[c])
@@ -93,44 +93,44 @@ def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
 
 @device_function
 def slot(table: Any, k: int) -> int:
-    """Return the block of variable k."""
+    """Return the component of variable k."""
     return table[2 + table[1] + k]
 
 
 @device_function
 def place(table: Any, k: int) -> int:
-    """Return where variable k is in its block."""
+    """Return where variable k is in its component."""
     return table[2 + table[1] + table[0] + k]
 
 
 @device_function
 def first(table: Any, s: int) -> int:
-    """Return the first variable of block s."""
+    """Return the first variable of component s."""
     return table[2 + table[1] + 2 * table[0] + s]
 
 
 @device_function
 def length(table: Any, k: int) -> int:
-    """Return how many variables from k on lie side by side in its block."""
+    """Return how many variables from k on lie side by side in its component."""
     return table[2 + 2 * table[1] + 2 * table[0] + k]
 
 
 @device_function
 def following(table: Any, k: int) -> int:
-    """Return the next variable of the block of k after those side by side, n if there is none."""
+    """Return the next variable in the component of k after those side by side, or n."""
     return table[2 + 2 * table[1] + 3 * table[0] + k]
 
 
 @device_function
 def is_whole(table: Any, k: int) -> bool:
-    """Return whether all variables up to k lie side by side in one block."""
+    """Return whether all variables up to k lie side by side in one component."""
     s = slot(table, k)
     return s >= 0 and first(table, s) == 0 and length(table, 0) > k
 
 
 @device_function
 def are_aligned(a: Any, b: Any, k: int) -> bool:
-    """Return whether variable k has the same others in its block in both, all side by side."""
+    """Return whether variable k has the same others in its component in both, all side by side."""
     s, t = slot(a, k), slot(b, k)
     if s < 0 or t < 0:
         return s < 0 and t < 0
@@ -141,16 +141,16 @@ def are_aligned(a: Any, b: Any, k: int) -> bool:
 
 
 @device_function
-def block_at(like: Any, table: Any, s: int) -> Any:
-    """Return where the elements of block s are, of the type of `like`."""
+def component_at(like: Any, table: Any, s: int) -> Any:
+    """Return where the elements of component s are, of the type of `like`."""
     return at_address(like, table[2 + s])
 
 
 @device_function
-def block_row(like: Any, table: Any, i: int) -> Any:
-    """Return where row i of the whole matrix is in the block of its variable."""
+def component_row(like: Any, table: Any, i: int) -> Any:
+    """Return where row i of the whole matrix is in the component of its variable."""
     row = 2 * place(table, i >> 1) + (i & 1)
-    return beyond(block_at(like, table, slot(table, i >> 1)), row_start(row))
+    return beyond(component_at(like, table, slot(table, i >> 1)), row_start(row))
 
 
 @device_function
@@ -161,10 +161,10 @@ def read_unary(unary: Any, table: Any, infinity: Any) -> None:
     for k in range(n):
         low = high = infinity
         if slot(table, k) >= 0:
-            block, x = block_at(unary, table, slot(table, k)), 2 * place(table, k)
+            component, x = component_at(unary, table, slot(table, k)), 2 * place(table, k)
             low, high = (
-                block[row_start(x) + x + 1],
-                block[row_start(x + 1) + x],
+                component[row_start(x) + x + 1],
+                component[row_start(x + 1) + x],
             )
         unary[2 * k], unary[2 * k + 1] = low, high
         unary[2 * n + 2 * k], unary[2 * n + 2 * k + 1] = high, low

@@ -1,4 +1,4 @@
-"""Octagons in blocks are read, joined, compared and split as whole ones are."""
+"""Octagons in components are read, joined, compared and split as whole ones are."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import components, entry_points
 from kleene.kernels.minplus.cpu.compiled import outer_of
-from kleene.kernels.minplus.cpu.components import ALONE, BLOCKS, MOVING
+from kleene.kernels.minplus.cpu.components import ALONE, COMPONENTS, MOVING
 from kleene.kernels.minplus.cpu.partition import table_of
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
@@ -21,7 +21,7 @@ WIDTHS = st.sampled_from([("int16", "int32"), ("int16", "int64"), ("int32", "int
 
 @dataclass
 class State:
-    """Closed blocks of some of n variables: as a table, and as one octagon."""
+    """Closed components of some of n variables: as a table, and as one octagon."""
 
     table: np.ndarray
     cells: list[np.ndarray]  # whose addresses are in the table
@@ -30,7 +30,7 @@ class State:
 
 @st.composite
 def states(draw, dtype, n):
-    """States with blocks of any variables, in order or scattered, some variables in none."""
+    """States with components of any variables, in order or scattered, some variables in none."""
     slots = np.array(draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n)), np.int64)
     if draw(st.booleans()):
         slots.sort()
@@ -39,9 +39,9 @@ def states(draw, dtype, n):
     cells = [closed(len(one), dtype, random) for one in members]
     places = np.zeros(n, np.int64)
     whole = minplus.top(n, dtype)
-    for one, block in zip(members, cells, strict=True):
+    for one, component in zip(members, cells, strict=True):
         places[one] = np.arange(len(one))
-        reference.place(whole, block, one)
+        reference.place(whole, component, one)
     reference.strengthen(whole, tighten=True)
     return State(table_of(list(map(entry_points.address, cells)), slots, places), cells, whole)
 
@@ -70,7 +70,7 @@ def test_blocks_are_one_octagon(two):
     assert components.covers(a.whole, b.table, outer) == (a.whole >= b.whole).all()
 
 
-@given(pairs(), st.sampled_from([ALONE, BLOCKS, MOVING]))
+@given(pairs(), st.sampled_from([ALONE, COMPONENTS, MOVING]))
 def test_a_join_is_that_of_each_group(two, related):
     a, b, outer = two
     n, whole = a.table[0], np.maximum(a.whole, b.whole)
@@ -78,7 +78,7 @@ def test_a_join_is_that_of_each_group(two, related):
     n_groups = components.join(out, labels, a.table, b.table, related, outer)
     if related == ALONE:
         expected = np.arange(n)
-    elif related == BLOCKS:
+    elif related == COMPONENTS:
         components.group(expected, a.table, b.table, np.zeros(0, np.int64))
     else:
         components.group_moving(expected, a.table, b.table, outer)
@@ -184,14 +184,14 @@ def test_large_blocks(dtype):
         members = [np.r_[0:cut, 60:70], np.r_[cut:60]]
         cells = [closed(len(one), dtype, random) for one in members]
         slots, places, whole = np.zeros(70, int), np.zeros(70, int), minplus.top(70, dtype)
-        for slot, (one, block) in enumerate(zip(members, cells, strict=True)):
+        for slot, (one, component) in enumerate(zip(members, cells, strict=True)):
             slots[one], places[one] = slot, np.arange(len(one))
-            reference.place(whole, block, one)
+            reference.place(whole, component, one)
         reference.strengthen(whole, tighten=True)
         tables.append(table_of(list(map(entry_points.address, cells)), slots, places))
         wholes.append(whole)
         kept.append(cells)
     out, labels = np.empty_like(wholes[0]), np.empty(70, np.int64)
-    assert components.join(out, labels, *tables, BLOCKS, outer_of(dtype)) == 1
+    assert components.join(out, labels, *tables, COMPONENTS, outer_of(dtype)) == 1
     assert np.array_equal(out, np.maximum(*wholes))
     assert not components.covers(wholes[0], tables[1], outer_of(dtype))
