@@ -75,8 +75,9 @@ def test_arrow_and_parquet_hold_the_table(events: PointsToResult, tmp_path: Path
     with pytest.raises(kleene.SourceError) as error:
         events.tables()["points_to"].to_parquet(tmp_path / "absent" / "facts.parquet")
     assert error.value.id == "results/cannot-write"
-    assert error.value.span == kleene.Span(str(tmp_path / "absent" / "facts.parquet"))
-    assert error.value.message == "No such file or directory"
+    assert error.value.span is not None
+    assert error.value.span.file == str(tmp_path / "absent" / "facts.parquet")
+    assert "No such file or directory" in error.value.message
 
 
 def test_without_pyarrow_the_way_out_is_named(
