@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -101,6 +102,30 @@ def test_memory_of_child_processes_counts(tmp_path: Path) -> None:
     body = f"subprocess.run([sys.executable, '-c', {child!r}])"
     done = limited(tmp_path, body, "--memory", "200M", "--timeout", "50")
     assert done.stderr.startswith("error[cli/out-of-memory]")
+
+
+def test_an_interrupt_ends_the_command_and_what_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "alive"
+    loop = f"while true; do touch {mark}; sleep 0.1; done"
+    code = (
+        "import subprocess, typer\n"
+        "from kleene.cli.guard import guarded\n"
+        f"def body(): subprocess.Popen(['sh', '-c', {loop!r}]).wait()\n"
+        "def run(): guarded(body)(timeout=60.0)\n"
+        "typer.run(run)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    while not mark.exists():
+        assert child.poll() is None
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(30) == 130
+    assert child.stderr is not None
+    assert "Traceback" not in child.stderr.read()
+    child.stderr.close()
+    last = mark.stat().st_mtime_ns
+    time.sleep(0.4)
+    assert mark.stat().st_mtime_ns == last
 
 
 def test_a_command_under_limits_answers_the_same(kleene: Kleene) -> None:

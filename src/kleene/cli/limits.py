@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -44,12 +45,16 @@ def keep(limits: Shared) -> None:
         if child == 0:
             _become_child(scratch, printed)
             return
+        with suppress(OSError):  # both sides ask for the group: neither has to wait for the other
+            os.setpgid(child, child)
         try:
             code = _watch(child, limits)
-            _pass_on(printed)
-        finally:
+        except BaseException:  # a limit, or Ctrl-C: in a group of its own the child has not seen it
             _end(child)
+            raise
+        finally:
             shutil.rmtree(scratch, ignore_errors=True)
+        _pass_on(printed)
     raise typer.Exit(code)
 
 
@@ -106,18 +111,16 @@ def _held(process: int) -> int:
 
 def _end(child: int) -> None:
     """End the child and all it started: it may tidy up for a moment first."""
+    os.kill(child, signal.SIGTERM)  # it is not waited for yet, so the number is still its own
     deadline = time.monotonic() + _TIME_TO_TIDY_S
-    try:
-        os.kill(child, signal.SIGTERM)
-        while time.monotonic() < deadline and os.waitpid(child, os.WNOHANG) == (0, 0):
-            time.sleep(1 / _LOOKS_PER_S)
-    except (ProcessLookupError, ChildProcessError):
-        pass  # it has ended by itself
-    try:
+    ended = 0
+    while not ended and time.monotonic() < deadline:
+        time.sleep(1 / _LOOKS_PER_S)
+        ended, _ = os.waitpid(child, os.WNOHANG)
+    with suppress(ProcessLookupError):  # nobody is left in its group
         os.killpg(child, signal.SIGKILL)
+    if not ended:
         os.waitpid(child, 0)
-    except (ProcessLookupError, ChildProcessError):
-        pass
 
 
 def _pass_on(printed: IO[bytes]) -> None:
