@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kleene
@@ -16,6 +17,7 @@ from kleene.analyses.points_to import PointsTo
 from kleene.kernels import compiled
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
 
 
 def answers(source: Path) -> tuple[str, Any, str]:
@@ -33,6 +35,18 @@ def test_the_answers_are_the_same(name: str) -> None:
         plain = answers(EXAMPLES / name)
     with compiled.interpreted(False):
         assert answers(EXAMPLES / name) == plain
+
+
+@pytest.mark.parametrize("name", ["nested_arrays", "bytes_over_arrays", "flexible_member"])
+def test_the_constraints_are_the_same(name: str) -> None:
+    program = kleene.load(PROGRAMS / f"{name}.c")
+    with compiled.interpreted():
+        plain = PointsTo(library=True).constraints(program).problem
+    with compiled.interpreted(False):
+        problem = PointsTo(library=True).constraints(program).problem
+    assert problem.n_nodes == plain.n_nodes
+    for column, values in problem.columns().items():
+        assert np.array_equal(values, getattr(plain, column)), column
 
 
 @pytest.mark.data
