@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -51,17 +50,15 @@ def section(found: Sequence[Finding], root: str) -> Iterator[str]:
 
     if not found:
         return
-    counts = Counter(one.severity for one in found if one.suppressed is None)
     order = list(Severity)
-    open_ones = [one for one in found if one.suppressed is None]
-    worst = sorted(open_ones, key=lambda one: (order.index(one.severity), one.order))
-    n_suppressed = len(found) - len(open_ones)
+    worst = [one for one in found if one.suppressed is None]
+    worst.sort(key=lambda one: (order.index(one.severity), one.order))
     yield "\nFindings\n"
     for one in worst[:_SHOWN]:
         yield "".join(f"  {line}\n" for line in text.rendered(one, root).splitlines())
     if len(worst) > _SHOWN:
         yield f"  and {len(worst) - _SHOWN} more: see --findings\n"
-    yield f"  {text.summary({severity: counts[severity] for severity in order}, n_suppressed)}\n"
+    yield f"  {text.summary(found)}\n"
 
 
 def print_alone(found: Sequence[Finding], root: str) -> None:
@@ -96,13 +93,11 @@ def write_page(
     """Write the page of an analysis."""
     from kleene.reports.pages import call_graph_page
     from kleene.reports.text import summary
-    from kleene.results import Severity
 
-    counts = Counter(one.severity for one in found if one.suppressed is None)
-    n_suppressed = sum(one.suppressed is not None for one in found)
-    subtitle = summary({severity: counts[severity] for severity in Severity}, n_suppressed)
-    options = {"files": files, "root": root, "findings": found, "subtitle": subtitle}
-    write_whole(path, call_graph_page(title, graph, where, **options))  # type: ignore[arg-type]
+    page = call_graph_page(
+        title, graph, where, files=files, root=root, findings=found, subtitle=summary(found)
+    )
+    write_whole(path, page)
 
 
 def end(found: Iterable[Finding]) -> None:

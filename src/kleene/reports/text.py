@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -22,23 +23,19 @@ def findings(found: Iterable[Finding], root: str | os.PathLike[str]) -> Iterator
         note: list.c:3:8: next is declared here
         help: set it before the call
     """
-    shown = suppressed = 0
-    counts = dict.fromkeys(Severity, 0)
-    for finding in found:
-        if finding.suppressed is not None:
-            suppressed += 1
-            continue
-        yield rendered(finding, root) + "\n"
-        counts[finding.severity] += 1
-        shown += 1
-    yield summary(counts, suppressed) + "\n"
+    every = list(found)
+    for finding in every:
+        if finding.suppressed is None:
+            yield rendered(finding, root) + "\n"
+    yield summary(every) + "\n"
 
 
-def summary(counts: dict[Severity, int], n_suppressed: int) -> str:
+def summary(found: Iterable[Finding]) -> str:
     """Return how many findings there are, such as `1 error, 2 notes, 1 suppressed`."""
-    words = [f"{n} {severity.value}{'' if n == 1 else 's'}" for severity, n in counts.items() if n]
-    if n_suppressed:
-        words.append(f"{n_suppressed} suppressed")
+    counts = Counter("suppressed" if f.suppressed is not None else f.severity.value for f in found)
+    words = [f"{n} {word}{'' if n == 1 else 's'}" for word in Severity if (n := counts[word.value])]
+    if counts["suppressed"]:
+        words.append(f"{counts['suppressed']} suppressed")
     return ", ".join(words) if words else "no findings"
 
 
