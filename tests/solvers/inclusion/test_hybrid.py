@@ -19,6 +19,7 @@ from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.solvers.inclusion import Problem, choice, cpu, cuda, difference, hybrid, reference
 from kleene.solvers.inclusion.choice import Expected, Machine
+from kleene.solvers.inclusion.cpu import constraints
 from kleene.solvers.inclusion.cuda import cycles
 from kleene.solvers.inclusion.cuda.tables import Tables, tables_of
 from kleene.solvers.inclusion.generate import points_to_like, random_cps, van_horn_mairson
@@ -159,9 +160,9 @@ def test_whoever_is_expected_to_be_much_faster_solves_alone(
 
 
 def test_news_spread_in_dense_closures_and_not_in_chains() -> None:
-    assert choice.spread(van_horn_mairson(50)) == pytest.approx(1, abs=0.05)
-    assert choice.spread(random_cps(500, 1)) > 5
-    assert choice.spread(Problem(3)) == 0
+    assert constraints.spread(van_horn_mairson(50)) == pytest.approx(1, abs=0.05)
+    assert constraints.spread(random_cps(500, 1)) > 5
+    assert constraints.spread(Problem(3)) == 0
 
 
 def test_times_lie_on_lines_between_those_measured() -> None:
@@ -218,9 +219,9 @@ def test_a_busy_machine_is_known_from_a_quiet_one(monkeypatch: pytest.MonkeyPatc
 
 def test_draws_say_how_news_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     for problem in (van_horn_mairson(8_000), points_to_like(150_000, 160_000, 1)):
-        of_some = choice.spread(problem)
-        monkeypatch.setattr(choice, "MANY_FLOWS", 1 << 30)
-        assert of_some == pytest.approx(choice.spread(problem), rel=0.2)
+        of_some = constraints.spread(problem)
+        monkeypatch.setattr(constraints, "MANY_FLOWS", 1 << 30)
+        assert of_some == pytest.approx(constraints.spread(problem), rel=0.2)
         monkeypatch.undo()
 
 

@@ -33,6 +33,7 @@ from kleene.base.device import Device
 from kleene.base.progress import task
 from kleene.kernels import launch
 from kleene.solvers.inclusion import cpu, cuda
+from kleene.solvers.inclusion.cpu.constraints import spread
 from kleene.solvers.inclusion.generate import van_horn_mairson
 from kleene.solvers.inclusion.problem import Problem
 
@@ -41,7 +42,6 @@ N_REPEATS = 5
 STEADY = 1.5  # the median by the least time, at most: else others use the machine, too
 _KIND = "inclusion-machine"
 FEW_NODES = 1_000  # a GPU takes some 3 ms for anything; nothing of this size takes a CPU longer
-MANY_FLOWS = 1 << 16  # looking at more would take longer than a millisecond
 UNCERTAIN = 4.0  # the model was wrong by this factor on real programs, and by 2 on the families
 
 
@@ -164,23 +164,3 @@ def n_kinds(problem: Problem) -> int:
     pushes, pulls = len(p.store_source) + len(p.actuals), len(p.load_pointer)
     kinds = (len(p.copy_source), pushes, pulls + int((p.call_result >= 0).any()))
     return max(1, sum(map(bool, (*kinds, len(p.offset_source)))))
-
-
-def spread(problem: Problem) -> float:
-    """Return to how many nodes, on average over flows, what arrives at a node is sent on.
-
-    Flows are copies, what is stored and actuals. That is Σ ways² / Σ ways over the nodes. Of many
-    flows some are drawn: two draws meet at a node with the probability Σ ways² / (Σ ways)².
-    """
-    columns = [problem.copy_source, problem.store_source, problem.actuals]
-    n_flows = sum(map(len, columns))
-    is_drawn = n_flows > MANY_FLOWS
-    if is_drawn:
-        at = np.random.default_rng(0)
-        columns = [c[at.integers(0, len(c), MANY_FLOWS * len(c) // n_flows)] for c in columns]
-    sources = np.concatenate(columns)
-    n_ways = np.bincount(sources[sources >= 0])  # an actual may be none
-    n_all, n_pairs = int(n_ways.sum()), int(np.dot(n_ways, n_ways))
-    if is_drawn and n_all > 1:
-        return n_flows / len(sources) * (n_pairs - n_all) / (n_all - 1)
-    return n_pairs / max(1, n_all)

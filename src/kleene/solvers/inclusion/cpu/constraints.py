@@ -29,6 +29,7 @@ from kleene.solvers.inclusion.problem import (
     images_of,
 )
 
+MANY_FLOWS = 1 << 16  # looking at more would take longer than a millisecond
 N_DIRECT = 32  # a class costs a node more on the way, which pays for larger sets only: measured
 
 
@@ -152,3 +153,23 @@ def _words(members: NDArray[np.integer], size: int) -> U64:
     bits = np.zeros((size + 63) // 64 * 64, np.uint8)
     bits[members] = 1
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def spread(problem: Problem) -> float:
+    """Return to how many nodes, on average over flows, what arrives at a node is sent on.
+
+    Flows are copies, what is stored and actuals. That is Σ ways² / Σ ways over the nodes. Of many
+    flows some are drawn: two draws meet at a node with the probability Σ ways² / (Σ ways)².
+    """
+    columns = [problem.copy_source, problem.store_source, problem.actuals]
+    n_flows = sum(map(len, columns))
+    is_drawn = n_flows > MANY_FLOWS
+    if is_drawn:
+        at = np.random.default_rng(0)
+        columns = [c[at.integers(0, len(c), MANY_FLOWS * len(c) // n_flows)] for c in columns]
+    sources = np.concatenate(columns)
+    n_ways = np.bincount(sources[sources >= 0])  # an actual may be none
+    n_all, n_pairs = int(n_ways.sum()), int(np.dot(n_ways, n_ways))
+    if is_drawn and n_all > 1:
+        return n_flows / len(sources) * (n_pairs - n_all) / (n_all - 1)
+    return n_pairs / max(1, n_all)
