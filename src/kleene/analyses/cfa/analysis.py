@@ -14,8 +14,12 @@ from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.ir.scheme import Core
+from kleene.kernels import compiled
 from kleene.solvers import inclusion
 from kleene.solvers.inclusion import Solution
+from kleene.solvers.inclusion.compiled import UNIT as SOLVER_UNIT
+
+_INTERPRETED_S_A_ROW = 2e-4  # to generate and solve the constraints of a core's row
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,10 @@ class CFA:
                 not go together (`cfa/bad-context`, `cfa/bad-pipeline`), a form is not in the
                 paper's language (`cps/no-form`), or the GPU asked for cannot take the problem.
         """
-        system = self.constraints(program, device=device, threads=threads)
-        return CFAResult(program, system, _solved(system, device, threads))
+        n_rows = program.n_rows if isinstance(program, Core) else 0
+        with compiled.sized(_INTERPRETED_S_A_ROW * n_rows, SOLVER_UNIT):
+            system = self.constraints(program, device=device, threads=threads)
+            return CFAResult(program, system, _solved(system, device, threads))
 
     def constraints(
         self, program: Core | Any, *, device: Device | str = Device.AUTO, threads: int | None = None

@@ -15,13 +15,25 @@ from kleene.frontends.scheme.data import Datum
 from kleene.frontends.scheme.reader import atoms, scan
 from kleene.frontends.scheme.reader import nest as nesting
 from kleene.frontends.scheme.reader.build import Nodes, build
+from kleene.frontends.scheme.reader.compiled import UNIT
 from kleene.ir.scheme.sources import Source, Sources
+from kleene.kernels import compiled
 
 __all__ = ["read", "read_first", "tokens"]
+
+_INTERPRETED_S_A_BYTE = 5e-6  # of text, read by plain Python
 
 
 def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[Datum]:
     """Return the data of a source; raise where the text is no sequence of data."""
+    with compiled.sized(len(source.text) * _INTERPRETED_S_A_BYTE, UNIT):
+        nodes = _nodes(sources, source, fold_case)
+    with paused_collector():
+        return build(nodes, sources)
+
+
+def _nodes(sources: Sources, source: Source, fold_case: bool) -> Nodes:
+    """Return the data of a source as columns."""
     kind, start, end = tokens(sources, source, fold_case=fold_case)
     n = len(kind)
     token, parent, close, dot = (np.empty(n, np.int32) for _ in range(4))
@@ -32,7 +44,7 @@ def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[D
     n_texts = nesting.intern(_bytes(source), kind, start, end, number, first)
     values = _values(sources, source, kind, start, end, first[:n_texts])
     token = token[:n_nodes]
-    nodes = Nodes(
+    return Nodes(
         kind=kind[token],
         number=number[token],
         at=start[token] + np.int32(source.base),
@@ -41,8 +53,6 @@ def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[D
         dot=dot[:n_nodes],
         values=values,
     )
-    with paused_collector():
-        return build(nodes, sources)
 
 
 def read_first(sources: Sources, source: Source) -> tuple[Datum | None, int]:
@@ -50,7 +60,8 @@ def read_first(sources: Sources, source: Source) -> tuple[Datum | None, int]:
 
     What follows the datum is not looked at, except for its tokens.
     """
-    kind, _, end = tokens(sources, source)
+    with compiled.sized(len(source.text) * _INTERPRETED_S_A_BYTE, UNIT):
+        kind, _, end = tokens(sources, source)
     depth = 0
     for i, k in enumerate(kind.tolist()):
         depth += (scan.LIST <= k <= scan.BYTES) - (k in (scan.CLOSE, scan.CLOSE_SQUARE))
