@@ -213,7 +213,8 @@ class CallGraph:
 
     def at(self, location: str) -> list[CallSite]:
         """Return the calls at a location: `queue.c:27`, with or without column."""
-        return [s for s in self.sites if f"{s.location or ''}:".startswith(f"{location}:")]
+        found = enumerate(self._locations)
+        return [CallSite(self, i) for i, each in found if f"{each}:".startswith(f"{location}:")]
 
     def within(self, function: str | int) -> CallGraph:
         """Return the part of the graph that a function reaches; all numbers of functions stay."""
@@ -237,7 +238,7 @@ class CallGraph:
 
     def name(self, function: int) -> str:
         """Return the name of a function, the empty text for -1."""
-        return self.naming.function(function) if function >= 0 else ""
+        return self.functions[function] if function >= 0 else ""
 
     @property
     def n_targets(self) -> I64:
@@ -375,6 +376,11 @@ class CallGraph:
         callers, callees = self.links()
         offsets, order = csr(callers, self.n_functions + 1)
         return offsets, callees if order is None else callees[order]
+
+    @cached_property
+    def _locations(self) -> list[str]:
+        """The location of each site, nothing where it has none."""
+        return [site.location or "" for site in self.sites]
 
     @cached_property
     def _ids(self) -> dict[str, int]:
