@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -106,3 +107,21 @@ def test_rows_give_back_their_lists(lists: list[list[int]]) -> None:
 def test_the_room_is_cheap_to_import() -> None:
     code = "import sys, kleene.graphs; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+PLAIN = """\
+import sys
+from kleene import graphs
+graph = graphs.Graph.from_edges(5, [0, 1, 2, 1, 3], [1, 2, 1, 3, 4])
+found = graphs.strong_components(graph)
+graphs.depth_first(graph, 0), graphs.loop_forest(graph, 0), graphs.weak_topological_order(graph, 0)
+assert "numba" not in sys.modules
+print(found.n_components)
+"""
+
+
+def test_loops_run_as_plain_python() -> None:
+    command = [sys.executable, "-W", "error", "-c", PLAIN]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("4\n", "")

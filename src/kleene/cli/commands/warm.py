@@ -1,0 +1,119 @@
+"""`kleene warm`: compile everything once, for images and CI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from kleene.base import progress
+from kleene.base.errors import SourceError
+from kleene.cli.output import emit, emit_json, megabytes, rows
+from kleene.cli.shared import AsJson
+
+# Small inputs that use what programs use: fields, arrays, the heap, calls through pointers.
+_INPUTS = {
+    "small.c": """\
+#include <stdlib.h>
+#include <string.h>
+struct item { struct item *next; int (*run)(int *); int values[4]; };
+static int first(int *p) { return p[0]; }
+static int second(int *p) { return p[1]; }
+static int (*const table[])(int *) = {first, second};
+static struct item *items;
+static void add(int (*run)(int *)) {
+  struct item *made = malloc(sizeof *made);
+  made->next = items, made->run = run;
+  memset(made->values, 0, sizeof made->values);
+  items = made;
+}
+int main(int argc, char **argv) {
+  int sum = 0;
+  for (int i = 0; i < argc; i++) add(table[i & 1]);
+  for (struct item *at = items; at; at = at->next) sum += at->run(at->values + (argc & 1));
+  return sum + argv[0][0];
+}
+""",
+    "small.scm": "(define (twice f x) (f (f x)))\n(display (twice (lambda (y) (* y 2)) 21))\n",
+}
+# What a process compiles; it reads its inputs by plain Python where others compile the reader.
+_START = "import kleene\nfrom kleene.kernels.compiled import interpreted\n"
+_TASKS = {
+    "points-to": """\
+with interpreted():
+    program = kleene.load("small.c", cache=False)
+with interpreted(False):
+    for library in (False, True):
+        result = program.points_to(library=library, device="cpu")
+        result.to_json(), result.checks(), result.call_graph()
+""",
+    "the reader of C": """\
+with interpreted(False):
+    kleene.load("small.c", cache=False)
+""",
+    "control flow of Scheme": """\
+with interpreted(False):
+    kleene.load("small.scm").cfa(device="cpu")
+""",
+    "octagons": """\
+from kleene import Octagon
+with interpreted(False):
+    a = Octagon.of_constraints("0 <= x <= 5, y - x <= 2")
+    b = a.assign("x", "y + 1").meet("x + y <= 9")
+    a.join(b).widen(a.assign("y", "2x + 1")), a.join(b) <= a, a.forget("x"), a == b
+""",
+    "graphs": """\
+from kleene import graphs
+with interpreted(False):
+    graph = graphs.Graph.from_edges(4, [0, 1, 2, 1], [1, 2, 1, 3])
+    graphs.strong_components(graph), graphs.depth_first(graph, 0)
+    graphs.loop_forest(graph, 0), graphs.weak_topological_order(graph, 0)
+""",
+}
+
+
+def run(*, as_json: AsJson = False) -> None:
+    """Compile every loop that commands use, so that no later run waits for it.
+
+    Example: kleene warm
+
+    Small programs are answered without; a large one would compile what it needs when it is first
+    analysed, which takes about a minute. Machine code is kept with the package where that can be
+    written, for every user of an image, else in the cache.
+    """
+    from kleene.kernels import stamps
+
+    with tempfile.TemporaryDirectory(prefix="kleene-warm-") as name:
+        for file, text in _INPUTS.items():
+            (Path(name) / file).write_text(text)
+        with progress.task("compiling", len(_TASKS)) as advance:
+            for fault in _finished(Path(name)):
+                advance(1)
+                if fault:
+                    raise SourceError(None, "warm/failed", fault.strip().splitlines()[-1], fault)
+    folder = stamps.folder_of_package()
+    sizes = [file.stat().st_size for file in folder.iterdir()]
+    facts = {"folder": str(folder), "files": len(sizes), "bytes": sum(sizes)}
+    if as_json:
+        emit_json(facts)
+    else:
+        emit([rows([("folder", folder), ("files", f"{len(sizes)} ({megabytes(sum(sizes))})")])])
+
+
+def _finished(folder: Path) -> Iterator[str]:
+    """Yield, as each process ends, what it said if it failed."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = [pool.submit(_compiled, task, folder) for task in _TASKS.values()]
+        for one in as_completed(waiting):
+            yield one.result()
+
+
+def _compiled(task: str, folder: Path) -> str:
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    command = [sys.executable, "-c", _START + task]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
