@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.kernels.compiled import (
     CompilationUnit,
@@ -21,10 +22,11 @@ from kleene.kernels.minplus.layout import infinity, least_bound, lowest
 _HERE = Path(__file__).parent
 _UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", rule=plain)
 device_function = _UNIT.device_function
+Elements = NDArray[Any]  # of an octagon, or what goes with one of them: of its type, or of bool
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["device_function", "entry_point", "inner_of", "noinline", "outer_of"]
+__all__ = ["Elements", "device_function", "entry_point", "inner_of", "noinline", "outer_of"]
 
 
 class _Replaced(EntryPoint[P, R]):

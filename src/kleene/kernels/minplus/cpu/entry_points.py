@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from kleene.base.arrays import I64
 from kleene.kernels.minplus.cpu import half_matrix
-from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
+from kleene.kernels.minplus.cpu.compiled import Elements, device_function, entry_point
 from kleene.kernels.minplus.cpu.half_matrix import n_of, n_of_length
 from kleene.kernels.minplus.cpu.partition import address_of
 from kleene.kernels.minplus.cpu.scalar import even, keep, pointer, whole, wide
@@ -38,7 +39,9 @@ def fill(m: Any, offsets: Any, t: int, value: Any) -> None:
 
 
 @entry_point
-def move(m: Any, offsets: Any, xs: Any, ys: Any, negate: Any, up: Any, down: Any) -> None:
+def move(
+    m: Elements, offsets: I64, xs: I64, ys: I64, negate: Elements, up: Elements, down: Elements
+) -> None:
     """Assign x := ±y + d in each."""
     upwards()
     for t in range(len(offsets) - 1):
@@ -49,7 +52,7 @@ def move(m: Any, offsets: Any, xs: Any, ys: Any, negate: Any, up: Any, down: Any
 
 
 @entry_point
-def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
+def set_interval(m: Elements, offsets: I64, xs: I64, up: Elements, down: Elements) -> None:
     """Assign x := d in each."""
     upwards()
     for t in range(len(offsets) - 1):
@@ -60,7 +63,7 @@ def set_interval(m: Any, offsets: Any, xs: Any, up: Any, down: Any) -> None:
 
 
 @entry_point
-def forget(m: Any, offsets: Any, xs: Any, outer: Any) -> None:
+def forget(m: Elements, offsets: I64, xs: I64, outer: Elements) -> None:
     """Forget x in each."""
     for t in range(len(offsets) - 1):
         if is_live(m, offsets, t):
@@ -68,7 +71,7 @@ def forget(m: Any, offsets: Any, xs: Any, outer: Any) -> None:
 
 
 @entry_point
-def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any) -> None:
+def add(m: Elements, offsets: I64, starts: I64, rows: I64, columns: I64, bounds: Elements) -> None:
     """Add constraints to each."""
     for t in range(len(offsets) - 1):
         begin, end = starts[t], starts[t + 1]
@@ -77,15 +80,15 @@ def add(m: Any, offsets: Any, starts: Any, rows: Any, columns: Any, bounds: Any)
 
 @entry_point
 def close_after(
-    m: Any,
-    offsets: Any,
-    starts: Any,
-    rows: Any,
-    columns: Any,
-    bounds: Any,
+    m: Elements,
+    offsets: I64,
+    starts: I64,
+    rows: I64,
+    columns: I64,
+    bounds: Elements,
     tighten: bool,
-    outer: Any,
-    found: Any,
+    outer: Elements,
+    found: Elements,
 ) -> None:
     """Add constraints to each closed octagon and close it; find which have a point."""
     upwards()
@@ -107,7 +110,7 @@ def close_after(
 
 
 @entry_point
-def strengthen(m: Any, offsets: Any, tighten: bool, outer: Any, found: Any) -> None:
+def strengthen(m: Elements, offsets: I64, tighten: bool, outer: Elements, found: Elements) -> None:
     """Combine the unary bounds of each; find which have a point."""
     upwards()
     for t in range(len(offsets) - 1):
@@ -123,7 +126,9 @@ def strengthen(m: Any, offsets: Any, tighten: bool, outer: Any, found: Any) -> N
 
 
 @entry_point
-def widen(out: Any, a: Any, b: Any, offsets: Any, steps: Any, outer: Any) -> None:
+def widen(
+    out: Elements, a: Elements, b: Elements, offsets: I64, steps: Elements, outer: Elements
+) -> None:
     """Widen each pair."""
     upwards()
     for t in range(len(offsets) - 1):
@@ -134,7 +139,7 @@ def widen(out: Any, a: Any, b: Any, offsets: Any, steps: Any, outer: Any) -> Non
 
 
 @entry_point
-def narrow(out: Any, a: Any, b: Any, offsets: Any, outer: Any) -> None:
+def narrow(out: Elements, a: Elements, b: Elements, offsets: I64, outer: Elements) -> None:
     """Narrow each pair."""
     for t in range(len(offsets) - 1):
         at, n = offsets[t], n_of(offsets, t)
@@ -143,7 +148,7 @@ def narrow(out: Any, a: Any, b: Any, offsets: Any, outer: Any) -> None:
 
 
 @entry_point
-def compare(a: Any, b: Any, offsets: Any, for_equality: bool, found: Any) -> None:
+def compare(a: Elements, b: Elements, offsets: I64, for_equality: bool, found: Elements) -> None:
     """Find which octagons of `a` include, or equal, those of `b`."""
     x, y = pointer(a, 0), pointer(b, 0)
     for t in range(len(offsets) - 1):
@@ -165,17 +170,17 @@ def differ(x: Any, y: Any, begin: int, end: int, for_equality: bool) -> bool:
 
 @entry_point
 def assign_linear(
-    m: Any,
-    offsets: Any,
-    targets: Any,
-    starts: Any,
-    variables: Any,
-    lows: Any,
-    highs: Any,
-    up: Any,
-    down: Any,
+    m: Elements,
+    offsets: I64,
+    targets: I64,
+    starts: I64,
+    variables: I64,
+    lows: Elements,
+    highs: Elements,
+    up: Elements,
+    down: Elements,
     tighten: bool,
-    outer: Any,
+    outer: Elements,
 ) -> None:
     """Assign a form in each."""
     upwards()
@@ -194,7 +199,7 @@ def assign_linear(
 
 
 @entry_point
-def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
+def unary(out: Elements, starts: I64, m: Elements, offsets: I64) -> None:
     """Read twice the bounds of each V'[i]."""
     for t in range(len(offsets) - 1):
         at = pointer(m, offsets[t])
@@ -204,7 +209,13 @@ def unary(out: Any, starts: Any, m: Any, offsets: Any) -> None:
 
 @entry_point
 def select(
-    out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
+    out: Elements,
+    out_offsets: I64,
+    m: Elements,
+    offsets: I64,
+    variables: I64,
+    starts: I64,
+    outer: Elements,
 ) -> None:
     """Read some variables of each."""
     for t in range(len(offsets) - 1):
@@ -219,7 +230,13 @@ def select(
 
 @entry_point
 def place(
-    out: Any, out_offsets: Any, m: Any, offsets: Any, variables: Any, starts: Any, outer: Any
+    out: Elements,
+    out_offsets: I64,
+    m: Elements,
+    offsets: I64,
+    variables: I64,
+    starts: I64,
+    outer: Elements,
 ) -> None:
     """Write some variables of each."""
     for t in range(len(offsets) - 1):
@@ -232,7 +249,7 @@ def place(
 
 
 @entry_point
-def are_between(values: Any, least: int, end: int) -> bool:
+def are_between(values: Elements, least: int, end: int) -> bool:
     """Return whether all values are in least..end-1."""
     inside = True
     for value in values:
@@ -241,7 +258,7 @@ def are_between(values: Any, least: int, end: int) -> bool:
 
 
 @entry_point
-def are_parts(cut: Any, n_items: int) -> bool:
+def are_parts(cut: I64, n_items: int) -> bool:
     """Return whether `cut` ascends from 0 to n_items."""
     ascends = len(cut) > 0 and cut[0] == 0 and cut[len(cut) - 1] == n_items
     for t in range(len(cut) - 1):
@@ -250,7 +267,7 @@ def are_parts(cut: Any, n_items: int) -> bool:
 
 
 @entry_point
-def are_distinct(cut: Any, values: Any) -> bool:
+def are_distinct(cut: I64, values: Elements) -> bool:
     """Return whether no part has a value twice."""
     distinct = True
     for t in range(len(cut) - 1):
@@ -261,7 +278,7 @@ def are_distinct(cut: Any, values: Any) -> bool:
 
 
 @entry_point
-def are_octagons(offsets: Any, n_elements: int) -> bool:
+def are_octagons(offsets: I64, n_elements: int) -> bool:
     """Return whether `offsets` cut n_elements into octagons."""
     fitting = len(offsets) > 0 and offsets[0] == 0 and offsets[len(offsets) - 1] == n_elements
     for t in range(len(offsets) - 1):
@@ -273,7 +290,7 @@ def are_octagons(offsets: Any, n_elements: int) -> bool:
 
 
 @entry_point
-def are_of_each(offsets: Any, cut: Any, values: Any, least: int, scale: int) -> bool:
+def are_of_each(offsets: I64, cut: I64, values: Elements, least: int, scale: int) -> bool:
     """Return whether the values of each octagon are in least..scale*n-1; of none, anything."""
     inside = True
     for t in range(len(offsets) - 1):
@@ -284,13 +301,13 @@ def are_of_each(offsets: Any, cut: Any, values: Any, least: int, scale: int) -> 
 
 
 @entry_point
-def address(m: Any) -> int:
+def address(m: Elements) -> int:
     """Return where the elements are in memory: as NumPy says it, but in a fifth of the time."""
     return address_of(pointer(m, 0))
 
 
 @entry_point
-def move_one(m: Any, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
+def move_one(m: Elements, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
     """Assign x := ±y + d, d <= up and -d <= down; x and y may be the same."""
     upwards()
     ends = np.empty(2, m.dtype)
@@ -301,7 +318,7 @@ def move_one(m: Any, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
 
 
 @entry_point
-def set_interval_one(m: Any, x: int, up: Any, down: Any) -> None:
+def set_interval_one(m: Elements, x: int, up: Any, down: Any) -> None:
     """Assign x := d, d <= up and -d <= down."""
     upwards()
     ends = np.empty(2, m.dtype)
@@ -312,14 +329,14 @@ def set_interval_one(m: Any, x: int, up: Any, down: Any) -> None:
 
 
 @entry_point
-def forget_one(m: Any, x: int, outer: Any) -> None:
+def forget_one(m: Elements, x: int, outer: Elements) -> None:
     """Drop all bounds on x."""
     if not m[0] < 0:
         half_matrix.forget(pointer(m, 0), n_of_length(len(m)), x, outer[0])
 
 
 @entry_point
-def guard(m: Any, i: int, j: int, bound: Any, tighten: bool, outer: Any) -> int:
+def guard(m: Elements, i: int, j: int, bound: Any, tighten: bool, outer: Elements) -> int:
     """Add V'[j] - V'[i] <= bound to a closed octagon and close it again."""
     typed = np.empty(1, m.dtype)
     typed[0] = bound
@@ -338,7 +355,7 @@ def guard(m: Any, i: int, j: int, bound: Any, tighten: bool, outer: Any) -> int:
 
 
 @entry_point
-def includes_one(a: Any, b: Any) -> bool:
+def includes_one(a: Elements, b: Elements) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
     x, y = pointer(a, 0), pointer(b, 0)
     begin, end = 0, len(a)
@@ -348,7 +365,7 @@ def includes_one(a: Any, b: Any) -> bool:
 
 
 @entry_point
-def magnitude(m: Any, outer: Any) -> Any:
+def magnitude(m: Elements, outer: Elements) -> Any:
     """Return the greatest absolute value of a bound."""
     low = high = outer[0] - outer[0]
     at = pointer(m, 0)
@@ -359,7 +376,7 @@ def magnitude(m: Any, outer: Any) -> Any:
 
 
 @entry_point
-def convert(out: Any, m: Any, factor: int, outer: Any, wider: Any) -> None:
+def convert(out: Elements, m: Elements, factor: int, outer: Elements, wider: Elements) -> None:
     """Write integers times `factor` in a type that has room for them; infinity stays infinite."""
     scale(pointer(out, 0), pointer(m, 0), len(m), factor, outer[0], wider[0])
 
