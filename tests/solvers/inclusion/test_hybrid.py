@@ -87,7 +87,7 @@ def test_the_first_answer_counts_whoever_is_first(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.usefixtures("cuda_place")
 def test_a_solver_stops_where_it_is_asked_to(module: object) -> None:
     stop = Stop()
-    stop.is_set = True
+    stop.set()
     with pytest.raises(AbandonedError):
         module.solve(random_problem(3), stop=stop)  # type: ignore[attr-defined]
 
@@ -133,6 +133,20 @@ def test_a_side_that_fails_leaves_the_race_to_the_other() -> None:
         race(fails, fails)
 
 
+@pytest.mark.usefixtures("cuda_place")
+def test_the_gpu_does_not_start_where_the_cpu_answers_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_all: object, **_options: object) -> None:
+        raise AssertionError("the GPU was asked")
+
+    monkeypatch.setattr(hybrid, "HEAD_START_S", 600.0)
+    monkeypatch.setattr(cuda, "solve", refuse)
+    problem = random_problem(4)
+    assert difference(reference.solve(problem), hybrid.both(problem)) is None
+    settle()
+
+
 def test_few_nodes_stay_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise AssertionError("a GPU was asked for")
@@ -151,7 +165,7 @@ def test_whoever_is_expected_to_be_much_faster_solves_alone(
 ) -> None:
     called: list[str] = []
     monkeypatch.setattr(hybrid, "FEW_NODES", 0)
-    monkeypatch.setattr(hybrid, "expected", lambda _problem: Expected(cpu_s, gpu_s))
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: Expected(cpu_s, gpu_s, 4.0))
     monkeypatch.setattr(cpu, "solve", lambda *_one, **_two: called.append("cpu"))
     monkeypatch.setattr(cuda, "solve", lambda *_one, **_two: called.append("cuda"))
     monkeypatch.setattr(hybrid, "both", lambda *_all: called.append("both"))
@@ -182,7 +196,7 @@ def test_the_cpu_is_expected_to_take_longer_where_news_spread(
     assert choice.expected(chain).side is Device.CPU
     assert choice.expected(dense).side is Device.CUDA
     assert str(choice.expected(chain)).endswith("ms expected on the CPU, 5e+03 on the GPU")
-    assert str(Expected(0.1, 0.1)) == "100 ms expected on the CPU, 100 on the GPU; both start"
+    assert str(Expected(0.1, 0.1)) == "100 ms expected on the CPU, 100 on the GPU; both race"
 
 
 def test_each_kind_of_rules_has_launches() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from threading import Event
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -82,11 +83,20 @@ class Stop:
     """A flag that a solver looks at between iterations."""
 
     def __init__(self) -> None:
-        self.is_set = False
+        self._event = Event()
+
+    def set(self) -> None:
+        """Ask the solver to stop."""
+        self._event.set()
 
     def look(self) -> None:
         """Raise `AbandonedError` if the solver should stop."""
-        if self.is_set:
+        if self._event.is_set():
+            raise AbandonedError
+
+    def wait(self, seconds: float) -> None:
+        """Let some time pass; raise `AbandonedError` if the solver should stop meanwhile."""
+        if self._event.wait(seconds):
             raise AbandonedError
 
 
@@ -119,6 +129,6 @@ def race(*sides: Callable[[Stop], Found]) -> tuple[int, Found]:
                     return number, side.result()
         return 0, running[0].result()  # raises what it raised
     finally:
-        stop.is_set = True
+        stop.set()
         pool.shutdown(wait=False)
         _losers.extend(side for side in running if not side.done())
