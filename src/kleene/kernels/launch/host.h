@@ -1,4 +1,4 @@
-// The CUDA words our kernels use, for g++: the host runner includes this file before a `.cu`.
+// The CUDA words our kernels use, for a C++ compiler: the host runner includes this file before a `.cu`.
 //
 // Plain loads and stores reach the runner through the call-outs of -fsanitize=thread (host.cpp
 // defines them; no sanitizer runtime is linked). Atomics, votes and shuffles report themselves, so

@@ -1,4 +1,4 @@
-"""The host runner: the same `.cu`, compiled by g++ and executed thread by thread on the CPU.
+"""The host runner: the same `.cu`, compiled by `zig c++` and executed thread by thread on the CPU.
 
 `host.cpp` runs the grid and watches every access; this module compiles, calls, and turns its
 report into a `KernelError` that names the kernel, the words, the threads and the source lines.
@@ -9,8 +9,6 @@ from __future__ import annotations
 import ctypes
 import math
 import platform
-import shutil
-import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.launch.api import Dim, Source
-from kleene.kernels.launch.host_build import Library, build
+from kleene.kernels.launch.host_build import Library, build, compiler
 from kleene.kernels.launch.host_report import KernelError, Region, Report, fault_of
 
 _MAX_THREADS = 1024
@@ -33,11 +31,8 @@ def problem() -> str | None:
     """Return why the host runner cannot be used, or None if it can."""
     if platform.machine() != "x86_64":
         return f"the host runner switches threads on x86-64 only, this is {platform.machine()}"
-    if shutil.which("g++") is None:
-        return "g++ is not installed"
-    version = subprocess.run(["g++", "-dumpversion"], capture_output=True, text=True, check=True)
-    if int(version.stdout.split(".")[0]) < 11:
-        return f"the host runner needs g++ 11 or newer, this is {version.stdout.strip()}"
+    if compiler() is None:
+        return "the package 'ziglang' is not installed"
     return None
 
 
@@ -50,7 +45,7 @@ class Host:
     @property
     def name(self) -> str:
         """Return what it is."""
-        return "host runner (g++, one thread at a time, no GPU)"
+        return "host runner (zig c++, one thread at a time, no GPU)"
 
     @property
     def xp(self) -> ModuleType:

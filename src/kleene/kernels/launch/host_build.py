@@ -1,4 +1,4 @@
-"""Compiling a `.cu` with g++ into a library the host runner can call, cached by content."""
+"""Compiling a `.cu` with `zig c++` into a library the host runner can call, cached by content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,21 @@ _HERE = Path(__file__).parent
 _RUNNER = [_HERE / name for name in ("host.h", "host_watch.h", "host.cpp")]
 _DYNAMIC_BYTES = 227 << 10  # the most a block can ask for on sm_90
 _MAX_PARAMETERS = 64
-_COMMON = ["-std=c++17", "-O1", "-g1", "-gdwarf-4", "-fPIC", "-Wno-unknown-pragmas"]
-# Every load and store calls out; volatile ones apart. Without the ipa option g++ may keep a shared
-# word in a register across a barrier; without builtins off it may turn loops into memset.
+_TARGET = ["-target", "x86_64-linux-gnu"]
+_COMMON = [
+    "-std=c++17",
+    "-O1",
+    "-g1",
+    "-gdwarf-4",
+    "-fPIC",
+    "-Wno-unknown-pragmas",
+    "-fno-sanitize=undefined",
+]
+# Every load and store calls out; volatile ones apart. Loops are not turned into memset.
 _WATCHED = [
-    *("-fsanitize=thread", "--param=tsan-distinguish-volatile=1"),
-    *("-fno-ipa-reference", "-fno-tree-loop-distribute-patterns", "-fno-strict-aliasing"),
+    *("-fsanitize=thread", "-mllvm", "-tsan-distinguish-volatile=1"),
+    *("-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm", "-disable-loop-idiom-all"),
+    "-fno-strict-aliasing",
 ]
 _KERNEL = re.compile(
     r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+"
@@ -75,13 +86,15 @@ class Library:
 
 
 def build(source: Source) -> Library:
-    """Return the library made from `source`; raise ValueError with g++'s message if it cannot."""
+    """Return the library made from `source`; raise ValueError with the message if not."""
     text = _COMMENT.sub(" ", source.text())
     kernels = {name: _names(parameters) for name, parameters in _KERNEL.findall(text)}
     unit = _unit(source, kernels, _DYNAMIC.findall(text))
     parts = [source.path, *source.headers(), *_RUNNER]
     contents = (part.read_bytes() for part in parts)
-    key = key_of(_version(), *_COMMON, *_WATCHED, *source.options(), unit, *contents)
+    key = key_of(
+        version("ziglang"), *_TARGET, *_COMMON, *_WATCHED, *source.options(), unit, *contents
+    )
     cache_ = Cache(default_folder())
     payload = cache_.get("host-runner", key)
     if payload is None:
@@ -128,15 +141,19 @@ def _compile(source: Source, unit: str) -> bytes:
 
 
 def _run(arguments: list[str], folder: Path) -> None:
-    done = subprocess.run(["g++", *arguments], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(compiler()), "c++", *_TARGET, *arguments], cwd=folder, capture_output=True, text=True
+    )
     if done.returncode:
-        raise ValueError(f"g++ {' '.join(arguments)}\n{done.stderr}")
+        raise ValueError(f"zig c++ {' '.join(arguments)}\n{done.stderr}")
 
 
 @cache
-def _version() -> str:
-    done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True)
-    return done.stdout
+def compiler() -> Path | None:
+    """Return `zig` of the package ziglang, a clang with its own headers, if it is installed."""
+    found = find_spec("ziglang")
+    folders = found.submodule_search_locations if found else None
+    return Path(folders[0]) / "zig" if folders else None
 
 
 @cache
