@@ -4,30 +4,31 @@ import os
 
 import numpy as np
 import pytest
-from numba import njit
 
 from kleene.kernels import minplus
+from kleene.kernels.compiled import CompilationUnit
 from kleene.kernels.minplus.cpu import closure, shares
 from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
+from kleene.kernels.minplus.cpu.shares import can_begin, done, end, next_share
 from kleene.kernels.minplus.cpu.tiles import CLOSED
 from tests.kernels.minplus.octagon_inputs import random_octagon
 
 N_PHASES, N_SHARES = 50, 8
 
 
-@njit(nogil=True)
+@CompilationUnit(__file__, shares.__file__).entry_point
 def take_all(counts, in_order, end_at, state):
-    number = shares.next_share(state)
+    number = next_share(state)
     while number < len(counts):
         before = number // N_SHARES * N_SHARES
-        if not shares.can_begin(state, before):
+        if not can_begin(state, before):
             break
         in_order[number] = counts[:before].sum() == before
         counts[number] += 1
         if number == end_at:
-            shares.end(state)
-        shares.done(state)
-        number = shares.next_share(state)
+            end(state)
+        done(state)
+        number = next_share(state)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

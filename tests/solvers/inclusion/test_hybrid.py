@@ -140,7 +140,7 @@ def test_the_gpu_does_not_start_where_the_cpu_answers_at_once(
     def refuse(*_all: object, **_options: object) -> None:
         raise AssertionError("the GPU was asked")
 
-    monkeypatch.setattr(hybrid, "HEAD_START_S", 600.0)
+    monkeypatch.setattr(hybrid, "expected", lambda _problem: Expected(600.0, 600.0))
     monkeypatch.setattr(cuda, "solve", refuse)
     problem = random_problem(4)
     assert difference(reference.solve(problem), hybrid.both(problem)) is None

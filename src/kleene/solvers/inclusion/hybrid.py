@@ -1,11 +1,11 @@
 """CPU or GPU, whoever is faster: one side is chosen, or both race.
 
 Where one side is surely faster (`choice`), it solves alone. Else both race, each with all of the
-problem: the CPU starts, and the GPU a little later, since both slow each other down. The first
-answer is taken, and the other side stops at its next look, between iterations. Both have the same
-least answer, and rows are numbered by the first node that has them: who was first changes nothing
-but the statistics. To share each iteration between the two, as Su, Ye and Xue do, never gained on
-the machines measured: that is `paper.sharing`.
+problem: the CPU starts, and the GPU when the CPU has taken longer than expected, since each slows
+the other down. The first answer is taken, and the other side stops at its next look, between
+iterations. Both have the same least answer, and rows are numbered by the first node that has them:
+who was first changes nothing but the statistics. To share each iteration between the two, as Su, Ye
+and Xue do, never gained on the machines measured: that is `paper.sharing`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from kleene.solvers.inclusion.choice import FEW_NODES, expected
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
 from kleene.solvers.inclusion.threads import Stop, race
-
-# In which one thread solves libcurl (54 ms on a Xeon), and a tenth of what nginx takes the GPU.
-HEAD_START_S = 0.06
 
 
 def solve(problem: Problem, *, threads: int | None = None, trace: Trace | None = None) -> Solution:
@@ -46,7 +43,7 @@ def both(problem: Problem, threads: int | None = None, trace: Trace | None = Non
     on_cpu = partial(cpu.solve, problem, threads=threads or 1, trace=trace)
 
     def on_gpu(stop: Stop) -> Solution:
-        stop.wait(HEAD_START_S)
+        stop.wait(expected(problem).cpu_s)
         return cuda.solve(problem, stop=stop)
 
     winner, found = race(lambda stop: on_cpu(stop=stop), on_gpu)
