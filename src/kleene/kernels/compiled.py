@@ -199,10 +199,6 @@ class CompilationUnit:
         """Return a function that Python calls, kept on disk and free of Python's lock."""
         return EntryPoint(function, self)
 
-    def parallel_entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
-        """Return an entry point whose `compiled.prange` runs on several threads."""
-        return EntryPoint(function, self, parallel=True)
-
     def device_function(self, function: Function) -> Function:
         """Return the function, which compiled code may call from now on."""
         device_functions[function] = DeviceFunction(self, counts_references=True)
@@ -211,8 +207,8 @@ class CompilationUnit:
     def no_refcount(self, function: Function) -> Function:
         """Return a device function that makes and returns no array and calls only no-refcount ones.
 
-        Numba counts who holds an array, by atomic instructions: in the landings of a points-to
-        analysis more than half of the time. Here the caller holds the arrays, uncounted.
+        Numba counts who holds an array, by atomic instructions: more than half of the time in the
+        offset images of a points-to analysis. Here the caller holds the arrays, uncounted.
         """
         device_functions[function] = DeviceFunction(self, counts_references=False)
         return function
@@ -221,11 +217,9 @@ class CompilationUnit:
 class EntryPoint(Generic[P, R]):
     """A function that Python calls, as machine code or, where that is asked for, as it is."""
 
-    def __init__(
-        self, function: Callable[P, R], unit: CompilationUnit, *, parallel: bool = False
-    ) -> None:
+    def __init__(self, function: Callable[P, R], unit: CompilationUnit) -> None:
         update_wrapper(cast(Any, self), function)
-        self.py_func, self.unit, self.parallel = function, unit, parallel
+        self.py_func, self.unit = function, unit
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the function returns."""
@@ -239,7 +233,7 @@ class EntryPoint(Generic[P, R]):
         """Numba's own object, which finds machine code by the types of arguments, or makes it."""
         from kleene.kernels import machine_code
 
-        return machine_code.entry_point(self.py_func, self.unit, parallel=self.parallel)
+        return machine_code.entry_point(self.py_func, self.unit)
 
 
 def _view(value: Any) -> Any:
@@ -269,14 +263,6 @@ def intrinsic(build: Callable[..., Any]) -> Callable[[Function], Function]:
 
 device_functions: dict[Callable[..., Any], DeviceFunction] = {}
 intrinsics: dict[Callable[..., Any], Callable[..., Any]] = {}  # with what builds their instructions
-
-
-def prange(end: int) -> range:
-    """Return the numbers below `end`, which a parallel entry point shares among threads.
-
-    Numba knows it by its name as an attribute: `for i in compiled.prange(n)`.
-    """
-    return range(end)
 
 
 def _noinline(_context: Any) -> Any:

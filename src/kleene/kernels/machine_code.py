@@ -3,7 +3,7 @@
 - A device function is optimised and made into machine code as a part of entry points alone. On the
   reader of C that halves the time, 27 s to 14 s, and the machine code is as fast.
 - There it belongs to the entry point: LLVM may change how it is called, since nobody else calls it.
-  The landings of a points-to analysis take a third less, its solver a tenth.
+  The offset images of a points-to analysis take a third less time, its solver a tenth.
 - Machine code on disk is loaded without making Numba ready to compile, without a look at what only
   the compiler needs, and without importing what inlined functions come from: 0.035 s for the 25
   entry points of a points-to analysis, not 0.6 s.
@@ -42,9 +42,9 @@ _intrinsic: Any = intrinsic
 _typeof: Any = typeof_impl
 
 
-def entry_point(function: Function, unit: CompilationUnit, *, parallel: bool) -> Any:
+def entry_point(function: Function, unit: CompilationUnit) -> Any:
     """Return Numba's dispatcher of an entry point."""
-    made = _dispatcher(function, nogil=True, parallel=parallel, pipeline_class=_EntryPoint)
+    made = _dispatcher(function, nogil=True, pipeline_class=_EntryPoint)
     on_disk = made._cache = _OnDisk(function, unit)
     compile_ = made.compile
 
@@ -86,8 +86,6 @@ def _type_of_function(value: FunctionType, context: Any) -> Any:
     """Return what Numba takes a device function for, or an intrinsic; else what it always does."""
     if value in compiled.device_functions:
         return device_function(value)._numba_type_
-    if value is compiled.prange:
-        return cpu_target.typing_context.resolve_value_type(numba.prange)
     if value in compiled.intrinsics:
         return _type_of_intrinsic(compiled.intrinsics[value])
     return _typeof.dispatch(object)(value, context)
