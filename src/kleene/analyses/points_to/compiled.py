@@ -10,7 +10,12 @@ from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
 UNIT = CompilationUnit(
-    *(_HERE / "images", _HERE / "object_layout.py", _HERE / "constraints"),
+    *(
+        _HERE / "images",
+        _HERE / "object_layout.py",
+        _HERE / "offset_edges.py",
+        _HERE / "constraints",
+    ),
     codes.__file__,
     bits.__file__,
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kleene.kernels import bits
+from kleene.kernels import bits, pointers
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
-UNIT = CompilationUnit(_HERE / "offline", _HERE / "cpu", _HERE / "problem.py", bits.__file__)
+UNIT = CompilationUnit(
+    *(_HERE / "offline", _HERE / "cpu", _HERE / "problem.py"), bits.__file__, pointers.__file__
+)
 entry_point, device_function = UNIT.entry_point, UNIT.device_function
