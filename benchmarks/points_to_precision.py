@@ -78,7 +78,7 @@ OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         PointerBuilder, "callable_with", _any_callee
     ),
     "integers hold no addresses": lambda: patch.object(Columns, "_is_wide", _pointers_alone),
-    "a move by an unknown amount stays": lambda: patch.object(
+    "an offset of unknown amount stays": lambda: patch.object(
         PointerBuilder, "unknown_offset", _stay
     ),
     "structs and memory are not copied": lambda: patch.object(MemoryAccesses, "copy", _nothing),
@@ -160,8 +160,8 @@ def add(table: Table, name: str, what: str, program: Program, analysis: PointsTo
             "functions among them": found["average_functions"],
             "of all nodes": found["average_likened_of_all"],
             "SVF of all nodes": svf.average,
-            "pieces": found["average_storage"],
-            "places": found["average_places"],
+            "allocations": found["average_allocations"],
+            "locations": found["average_locations"],
             "targets of calls": found["n_targets"],
             "calls that leave": found["n_leaving"],
             "SVF targets": svf.n_targets,

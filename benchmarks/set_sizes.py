@@ -15,15 +15,15 @@ from kleene.solvers.inclusion import Solution
 def set_sizes(program: Program, system: ConstraintSystem, solution: Solution) -> dict[str, float]:
     """Return averages and largest sizes of sets, and how calls through pointers were resolved.
 
-    Sizes are counts of places, of *pieces* of storage, and of pieces with all read-only data
-    without pointers as one (`likened`): so SVF counts them, but that it tells fields apart.
+    Sizes are counts of abstract locations, of allocations, and of allocations with all read-only
+    data without pointers as one (`likened`): so SVF counts them, but that it tells fields apart.
     """
     pointers = pointers_of(program, system)
-    row_of, n_places = solution.row_of, solution.rows.sizes()
+    row_of, n_locations = solution.row_of, solution.rows.sizes()
     owner = np.arange(len(system.allocations))
-    pieces = _pieces(solution, owner[system.locations.allocation])
+    allocations = _owners(solution, owner[system.locations.allocation])
     owner[_is_text(program, system)] = len(owner)
-    likened = _pieces(solution, owner[system.locations.allocation])
+    likened = _owners(solution, owner[system.locations.allocation])
     is_function = system.allocations.kind == AllocationKind.FUNCTION
     functions = _counts(solution, is_function[system.locations.allocation])
     edges = np.bincount(solution.call_edges[:, 0], minlength=system.problem.n_calls)
@@ -31,13 +31,13 @@ def set_sizes(program: Program, system: ConstraintSystem, solution: Solution) ->
     return {
         "n_pointers": len(pointers),
         "unknown_share": float(solution.unknown[pointers].mean()),
-        "average_places": float(n_places[row_of[pointers]].mean()),
-        "average_storage": float(pieces[row_of[pointers]].mean()),
+        "average_locations": float(n_locations[row_of[pointers]].mean()),
+        "average_allocations": float(allocations[row_of[pointers]].mean()),
         "average_likened": float(likened[row_of[pointers]].mean()),
         "average_functions": float(functions[row_of[pointers]].mean()),
         "average_likened_of_all": float(likened[row_of].mean()),
-        "largest_places": int(n_places[row_of[pointers]].max()),
-        "largest_storage": int(pieces[row_of[pointers]].max()),
+        "largest_locations": int(n_locations[row_of[pointers]].max()),
+        "largest_allocations": int(allocations[row_of[pointers]].max()),
         "largest_likened": int(likened[row_of[pointers]].max()),
         "n_calls": int(inside.sum()),
         "n_leaving": int((~inside).sum()),
@@ -45,7 +45,7 @@ def set_sizes(program: Program, system: ConstraintSystem, solution: Solution) ->
     }
 
 
-def _pieces(solution: Solution, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+def _owners(solution: Solution, owner: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many owners the objects of each row have."""
     rows = solution.rows
     return np.array([len(np.unique(owner[rows.objects(row)])) for row in range(len(rows))])
