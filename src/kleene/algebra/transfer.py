@@ -233,7 +233,7 @@ class TransferFunctions(MutableState):
 
     def _step(self, target: Variable, step: Step) -> bool:
         """Return whether target := ±y + d, or d, could be done in one component, which is done."""
-        source = step.source or target
+        source = target if step.source is None else step.source  # the id 0 is a variable, too
         component = self.partition.get(source)
         if component is None or not component.is_plain or target not in component.index:
             return False

@@ -116,9 +116,9 @@ def test_a_problem_too_large_for_the_gpu_falls_back_with_the_amounts(
     assert caught.value.id == "inclusion/no-gpu"
     assert "needs 0.0 GiB" in caught.value.message
     monkeypatch.setattr(launch, "gpu_free_bytes", lambda: 1 << 40)
-    monkeypatch.setattr(choice, "expected", lambda _problem: choice.Expected(0.02, 0.01))
+    monkeypatch.setattr(choice, "expected", lambda _problem: choice.Expected(0.02, 0.01, 4.0))
     assert plan(problem).device is Device.HYBRID
-    assert plan(problem).reason == "20 ms expected on the CPU, 10 on the GPU; both start"
+    assert plan(problem).reason == "20 ms expected on the CPU, 10 on the GPU; both race"
     monkeypatch.setattr(choice, "expected", lambda _problem: choice.Expected(0.01, 0.09))
     assert plan(problem).device is Device.CPU
 
