@@ -90,20 +90,20 @@ class Paper:
 
     def close(self) -> None:
         """Closing, and finding that there is no point, at the last pivot."""
-        start, room = dense(self.n, "float64"), None
+        start, result = dense(self.n, "float64"), None
         contradiction = start.copy()
         contradiction[minplus.cell(2 * self.n - 1, 0)] = -1
         contradiction[minplus.cell(0, 2 * self.n - 1)] = 0
         for name, m in (("closure", start), ("emptiness", contradiction)):
             source = cuda.to_device(m)
-            room = source.copy()
+            result = source.copy()
 
-            def run(_m: Any, _turn: int, out: Any = room, of: Any = source) -> None:
+            def run(_m: Any, _turn: int, out: Any = result, of: Any = source) -> None:
                 out[...] = of
                 cuda.close(out, None, False)
 
             ours = measure(partial(many, run), repeat=2)
-            found, theirs = cuda.to_host(room), None
+            found, theirs = cuda.to_host(result), None
             if name == "closure":
                 theirs = twenty(once(close_here, m))
                 assert np.array_equal(found, theirs.result)

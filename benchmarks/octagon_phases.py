@@ -11,7 +11,7 @@ from kleene.kernels import machine_code  # noqa: F401 - so that Numba knows devi
 from kleene.kernels.minplus.cpu import tiles
 from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
 from kleene.kernels.minplus.cpu.scalar import pointer
-from kleene.kernels.minplus.cpu.tiles import ROOM
+from kleene.kernels.minplus.cpu.tiles import TILE_SCRATCH
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.cpu.vector_loops import BLOCK
 
@@ -23,7 +23,7 @@ _LOAD, _CLOSE, _COMBINE, _UPDATE, _STORE = range(len(STEPS))
 def step(which, m, c, p, r, d, t, n, first, outer, inner):  # type: ignore[no-untyped-def]
     """Take one step of the closure, for the block at `first` where that matters."""
     upwards()
-    cc, tt, own = pointer(c, 0), pointer(t, 0), pointer(t, ROOM)
+    cc, tt, own = pointer(c, 0), pointer(t, 0), pointer(t, TILE_SCRATCH)
     n_panels, n_pivots = tiles.shape(cc, n)[2], min(BLOCK, 2 * n - first)
     if which == _LOAD:
         for v in range(n_panels):
@@ -46,12 +46,12 @@ def step(which, m, c, p, r, d, t, n, first, outer, inner):  # type: ignore[no-un
 def times_s(m: Any, n: int) -> list[float]:
     """Return how long each of `STEPS` takes, having closed `m` with them."""
     outer, (inner, *_) = outer_of(m.dtype), inner_of(m.dtype)
-    room, t = tiles.room(n, inner), tiles.aligned(ROOM + BLOCK * BLOCK, m.dtype)
+    scratch, t = tiles.scratch(n, inner), tiles.aligned(TILE_SCRATCH + BLOCK * BLOCK, m.dtype)
     spent = [0.0] * len(STEPS)
 
     def take(which: int, first: int) -> None:
         start = time.thread_time()
-        step(which, m, *room, t, n, first, outer, inner)
+        step(which, m, *scratch, t, n, first, outer, inner)
         spent[which] += time.thread_time() - start
 
     take(_LOAD, 0)

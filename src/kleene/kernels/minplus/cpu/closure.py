@@ -26,7 +26,7 @@ from kleene.kernels.minplus.cpu.scalar import pointer
 from kleene.kernels.minplus.cpu.tiles import (
     CLOSED,
     EMPTY,
-    ROOM,
+    TILE_SCRATCH,
     WIDER,
     close_tile,
     fits,
@@ -96,7 +96,7 @@ def take_share(
     n_parts: int,
     is_new: bool,
     m: Any,
-    room: Any,
+    scratch: Any,
     n: int,
     outer: Any,
     inner: Any,
@@ -104,7 +104,7 @@ def take_share(
 ) -> bool:
     """Do a part of a phase, which may be new to this thread; return False if no point is left."""
     noinline()
-    c, p, r, d, t, own = room
+    c, p, r, d, t, own = scratch
     n_panels, last = tiles.shape(c, n)[2], n_phases(n) - 1
     begin, end = tiles.part_of(n_panels, part, n_parts)
     first = (phase - 1) // 2 * BLOCK
@@ -129,8 +129,8 @@ def take_share(
 
 @device_function
 def pointers(c: Any, p: Any, r: Any, d: Any, t: Any) -> Any:
-    """Return the room of a closure: C, P, R, unary bounds, the tile and its tiles."""
-    tiles = pointer(t, 0), pointer(t, ROOM)
+    """Return the scratch space of a closure: C, P, R, unary bounds, the tile and its tiles."""
+    tiles = pointer(t, 0), pointer(t, TILE_SCRATCH)
     return (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), *tiles)
 
 
@@ -157,17 +157,17 @@ def close_blocks(
     which can be closed in this type, each phase has `n_shares`.
     """
     upwards()
-    room = pointers(c, p, r, d, t)
+    scratch = pointers(c, p, r, d, t)
     if n_shares > 0:
-        close_together(pointer(m, 0), room, most, outer, inner, tighten, state, n_shares)
+        close_together(pointer(m, 0), scratch, most, outer, inner, tighten, state, n_shares)
     else:
-        close_each(m, offsets, codes, room, most, outer, inner, tighten, state)
+        close_each(m, offsets, codes, scratch, most, outer, inner, tighten, state)
     to_nearest()
 
 
 @device_function
 def close_together(
-    m: Any, room: Any, n: int, outer: Any, inner: Any, tighten: bool, state: Any, n_shares: int
+    m: Any, scratch: Any, n: int, outer: Any, inner: Any, tighten: bool, state: Any, n_shares: int
 ) -> None:
     """Do shares of one closure."""
     before, number = -1, shares.next_share(state)
@@ -176,7 +176,7 @@ def close_together(
         if not shares.can_begin(state, phase * n_shares):
             break
         is_new, before = phase != before, phase
-        if not take_share(phase, part, n_shares, is_new, m, room, n, outer, inner, tighten):
+        if not take_share(phase, part, n_shares, is_new, m, scratch, n, outer, inner, tighten):
             shares.end(state)
         shares.done(state)
         number = shares.next_share(state)
@@ -187,7 +187,7 @@ def close_each(
     m: Any,
     offsets: Any,
     codes: Any,
-    room: Any,
+    scratch: Any,
     most: int,
     outer: Any,
     inner: Any,
@@ -202,7 +202,7 @@ def close_each(
             codes[s] = plain_code(at, n, outer, inner)
             phase = 0
             while codes[s] == CLOSED and phase < n_phases(n):
-                codes[s] = take_share(phase, 0, 1, True, at, room, n, outer, inner, tighten)
+                codes[s] = take_share(phase, 0, 1, True, at, scratch, n, outer, inner, tighten)
                 phase += 1
             if codes[s] == EMPTY:
                 make_empty(at, n, outer)
@@ -210,10 +210,10 @@ def close_each(
         s = shares.next_share(state)
 
 
-_rooms = local()  # one for each thread: making it takes longer than closing in it
+_of_thread = local()  # one for each thread: making it takes longer than closing in it
 
 
-class _Room(NamedTuple):
+class _Scratch(NamedTuple):
     """What a thread needs to close one octagon after the other."""
 
     tile: Any  # and its panels
@@ -221,13 +221,13 @@ class _Room(NamedTuple):
     state: Any  # the counters of work that no other thread shares
 
 
-def _room(dtype: Any) -> _Room:
-    """Return this thread's room."""
-    rooms = _rooms.__dict__
-    if dtype.char not in rooms:
-        tile = tiles.aligned(ROOM + BLOCK * BLOCK, dtype)
-        rooms[dtype.char] = _Room(tile, np.empty(1, np.int64), shares.counters())
-    found: _Room = rooms[dtype.char]
+def _scratch(dtype: Any) -> _Scratch:
+    """Return this thread's scratch space."""
+    made = _of_thread.__dict__
+    if dtype.char not in made:
+        tile = tiles.aligned(TILE_SCRATCH + BLOCK * BLOCK, dtype)
+        made[dtype.char] = _Scratch(tile, np.empty(1, np.int64), shares.counters())
+    found: _Scratch = made[dtype.char]
     return found
 
 
@@ -243,18 +243,18 @@ def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads
 
 def _close_together(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
     """Return whether an octagon has a point, having closed it."""
-    room, n_shares = tiles.room(n, inner), shares.SHARES_A_THREAD * n_threads
+    scratch, n_shares = tiles.scratch(n, inner), shares.SHARES_A_THREAD * n_threads
     given = m, _NONE, _NONE, outer, inner, tighten
 
     def work(state: Any) -> None:
-        close_blocks(*given, *room, _room(inner.dtype).tile, n, state, n_shares)
+        close_blocks(*given, *scratch, _scratch(inner.dtype).tile, n, state, n_shares)
 
     return shares.work_together(work, n_phases(n) * n_shares, n_threads)
 
 
 def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> int:
     """Close one octagon, on as many threads as its size is worth; return its code."""
-    tile, codes, state = _room(inner.dtype)
+    tile, codes, state = _scratch(inner.dtype)
     codes[0], state[shares.TAKEN] = WIDER, 0
     if len(m) <= _LARGEST_TILE_ELEMENTS:
         close_tiles(m, offsets, codes, outer, inner, tighten, tile, state)
@@ -263,7 +263,7 @@ def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> in
     if n >= TOGETHER_FROM_VARIABLES and n_threads > 1:
         return close_large(m, n, outer, inner, tighten, n_threads)
     given = m, offsets, codes, outer, inner, tighten
-    close_blocks(*given, *tiles.room(n, inner), tile, n, state, 0)
+    close_blocks(*given, *tiles.scratch(n, inner), tile, n, state, 0)
     return int(codes[0])
 
 
@@ -274,7 +274,7 @@ def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten:
     lengths = np.diff(offsets)
 
     def close_small(state: Any) -> None:
-        close_tiles(*given, _room(inner.dtype).tile, state)
+        close_tiles(*given, _scratch(inner.dtype).tile, state)
 
     shares.work_together(close_small, -(-len(lengths) // _OCTAGONS_A_SHARE), n_threads)
     between = (lengths > _LARGEST_TILE_ELEMENTS) & (lengths < _TOGETHER_FROM_ELEMENTS)
@@ -282,8 +282,8 @@ def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten:
         most = n_variables(int(lengths[between].max()))
 
         def close_medium(state: Any) -> None:
-            room = tiles.room(most, inner)
-            close_blocks(*given, *room, _room(inner.dtype).tile, most, state, 0)
+            scratch = tiles.scratch(most, inner)
+            close_blocks(*given, *scratch, _scratch(inner.dtype).tile, most, state, 0)
 
         shares.work_together(close_medium, len(lengths), n_threads)
     for t in np.flatnonzero((lengths >= _TOGETHER_FROM_ELEMENTS) & (codes == WIDER)):

@@ -28,7 +28,7 @@ from kleene.kernels.minplus.cpu.partition import (
     read_unary,
     slot,
 )
-from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, keep, pointer, wide
+from kleene.kernels.minplus.cpu.scalar import add_up, advance, half_up, keep, pointer, wide
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.cpu.vector_loops import copy_row, is_less, write_greater, write_halves
 
@@ -216,7 +216,7 @@ def related(m: Any, k: int, x: int, infinity: Any) -> bool:
     found = False
     low, high = half_matrix.row_start(2 * x), half_matrix.row_start(2 * x + 1)
     for i in (2 * k, 2 * k + 1):
-        row = beyond(m, half_matrix.row_start(i))
+        row = advance(m, half_matrix.row_start(i))
         of_i = row[i ^ 1]
         for j in (2 * x, 2 * x + 1):
             bound, of_j = row[j], m[high + j] if j == 2 * x else m[low + j]
@@ -235,12 +235,12 @@ def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
     if slot(table, k) >= 0:
         x, source = first(table, slot(table, k)), component_row(line, table, i)
     if is_whole(table, k):
-        return beyond(source, 2 * place(table, 0))
-    mine, others = unary[i], beyond(unary, 2 * n)
+        return advance(source, 2 * place(table, 0))
+    mine, others = unary[i], advance(unary, 2 * n)
     write_halves(line, mine, others, mine, others, 2 * k + 2)
     while x <= k:
         count = 2 * min(length(table, x), k + 1 - x)
-        copy_row(beyond(line, 2 * x), beyond(source, 2 * place(table, x)), count)
+        copy_row(advance(line, 2 * x), advance(source, 2 * place(table, x)), count)
         x = following(table, x)
     line[i] = 0
     return line
@@ -317,10 +317,10 @@ def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any
             chosen[count], count, k = k, count + 1, nexts[k]
         choose(some_a, a, chosen, count, pointer(numbers, 0))
         choose(some_b, b, chosen, count, pointer(numbers, 0))
-        x, y = unary, beyond(unary, 4 * count)
+        x, y = unary, advance(unary, 4 * count)
         read_unary(x, some_a, infinity)
         read_unary(y, some_b, infinity)
-        join_rows(beyond(out, start), some_a, some_b, x, y)
+        join_rows(advance(out, start), some_a, some_b, x, y)
         start += 2 * count * (count + 1)
     keep(space)
     keep(numbers)
@@ -331,11 +331,11 @@ def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
     """Write the maximum, two rows at a time: bounds between components first, then those inside."""
     noinline()
     n = a[0]
-    to_a, to_b = beyond(a_unary, 2 * n), beyond(b_unary, 2 * n)
+    to_a, to_b = advance(a_unary, 2 * n), advance(b_unary, 2 * n)
     for k in range(n):
         if not (is_whole(a, k) and is_whole(b, k)):
             for i in (2 * k, 2 * k + 1):
-                row = beyond(out, half_matrix.row_start(i))
+                row = advance(out, half_matrix.row_start(i))
                 write_halves(row, a_unary[i], to_a, b_unary[i], to_b, 2 * k + 2)
             if not are_aligned(a, b, k):
                 raise_rows(out, k, b, a, a_unary)
@@ -353,10 +353,10 @@ def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
         count = min(length(a, x), k + 1 - x)
         is_beside = other >= 0 and slot(b, x) == other and length(b, x) >= count
         for i in (2 * k, 2 * k + 1):
-            row = beyond(out, half_matrix.row_start(i) + 2 * x)
-            mine = beyond(component_row(out, a, i), 2 * place(a, x))
+            row = advance(out, half_matrix.row_start(i) + 2 * x)
+            mine = advance(component_row(out, a, i), 2 * place(a, x))
             if is_beside:
-                theirs = beyond(component_row(out, b, i), 2 * place(b, x))
+                theirs = advance(component_row(out, b, i), 2 * place(b, x))
                 write_greater(row, mine, theirs, 2 * count)
             else:
                 raise_elsewhere(row, mine, i, x, count, b, b_unary)
@@ -366,7 +366,7 @@ def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
 @device_function
 def raise_elsewhere(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary: Any) -> None:
     """Write the joined bounds of end i and variables from x on, anywhere in state b."""
-    other, to_b = slot(b, i >> 1), beyond(b_unary, 2 * b[0])
+    other, to_b = slot(b, i >> 1), advance(b_unary, 2 * b[0])
     theirs = component_row(row, b, i) if other >= 0 else mine
     for j in range(2 * count):
         q = x + (j >> 1)

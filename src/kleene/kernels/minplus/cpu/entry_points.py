@@ -101,8 +101,10 @@ def close_after(
         at, n = pointer(m, offsets[t]), n_of(offsets, t)
         for s in range(starts[t], starts[t + 1]):
             if found[t]:
-                i, j, room = rows[s], columns[s], pointer(space, 0)
-                found[t] = half_matrix.close_after(at, n, i, j, bounds[s], tighten, room, outer[0])
+                i, j, scratch = rows[s], columns[s], pointer(space, 0)
+                found[t] = half_matrix.close_after(
+                    at, n, i, j, bounds[s], tighten, scratch, outer[0]
+                )
         if not found[t]:
             fill(m, offsets, t, outer[2])
     keep(space)
@@ -190,10 +192,10 @@ def assign_linear(
     space = np.empty(8 * longest, m.dtype)
     for t in range(len(offsets) - 1):
         if is_live(m, offsets, t):
-            at, room, s = pointer(m, offsets[t]), pointer(space, 0), starts[t]
+            at, scratch, s = pointer(m, offsets[t]), pointer(space, 0), starts[t]
             form = (pointer(variables, s), pointer(lows, s), pointer(highs, s), starts[t + 1] - s)
             n, x = n_of(offsets, t), targets[t]
-            half_matrix.assign_one(at, n, x, form, up[t], down[t], tighten, room, outer[0])
+            half_matrix.assign_one(at, n, x, form, up[t], down[t], tighten, scratch, outer[0])
     keep(space)
     to_nearest()
 
@@ -346,9 +348,9 @@ def guard(m: Elements, i: int, j: int, bound: Any, tighten: bool, outer: Element
         return SAME
     n = n_of_length(len(m))
     space = np.empty(12 * n, m.dtype)
-    at, room = pointer(m, 0), pointer(space, 0)
+    at, scratch = pointer(m, 0), pointer(space, 0)
     upwards()
-    found = half_matrix.close_after(at, n, i, j, typed[0], tighten, room, outer[0])
+    found = half_matrix.close_after(at, n, i, j, typed[0], tighten, scratch, outer[0])
     to_nearest()
     keep(space)
     return TIGHTER if found else EMPTY

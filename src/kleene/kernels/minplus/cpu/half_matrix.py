@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Any
 
 from kleene.kernels.minplus.cpu.compiled import device_function, noinline
-from kleene.kernels.minplus.cpu.scalar import add_up, beyond, even, half_up, times_up, whole
+from kleene.kernels.minplus.cpu.scalar import add_up, advance, even, half_up, times_up, whole
 
 
 @device_function
@@ -48,13 +48,13 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
     plus, minus = 2 * y + negate, 2 * y + 1 - negate
     twice_up = add_up(add_up(m[index(minus, plus)], up), up)
     twice_down = add_up(add_up(m[index(plus, minus)], down), down)
-    of_plus, of_minus = beyond(m, row_start(plus ^ 1)), beyond(m, row_start(minus ^ 1))
-    to_plus, to_minus = beyond(m, row_start(2 * x + 1)), beyond(m, row_start(2 * x))
+    of_plus, of_minus = advance(m, row_start(plus ^ 1)), advance(m, row_start(minus ^ 1))
+    to_plus, to_minus = advance(m, row_start(2 * x + 1)), advance(m, row_start(2 * x))
     for c in range(2 * min(x, y)):
         a, b = of_plus[c], of_minus[c]
         to_plus[c], to_minus[c] = add_up(a, up), add_up(b, down)
     for i in range(2 * min(x, y), 2 * max(x, y) + 2):
-        k, row = i >> 1, beyond(m, row_start(i))
+        k, row = i >> 1, advance(m, row_start(i))
         if k != x:
             a, b = (row[plus], row[minus]) if k >= y else (of_plus[i ^ 1], of_minus[i ^ 1])
             if k > x:
@@ -62,7 +62,7 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
             else:
                 to_plus[i ^ 1], to_minus[i ^ 1] = add_up(a, up), add_up(b, down)
     for k in range(max(x, y) + 1, n):
-        for row in (beyond(m, row_start(2 * k)), beyond(m, row_start(2 * k + 1))):
+        for row in (advance(m, row_start(2 * k)), advance(m, row_start(2 * k + 1))):
             a, b = row[plus], row[minus]
             row[2 * x], row[2 * x + 1] = add_up(a, up), add_up(b, down)
     m[index(2 * x + 1, 2 * x)] = twice_up
@@ -73,12 +73,12 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
 def forget(m: Any, n: int, x: int, infinity: Any) -> None:
     """Drop all bounds on x."""
     noinline()
-    high, low = beyond(m, row_start(2 * x)), beyond(m, row_start(2 * x + 1))
+    high, low = advance(m, row_start(2 * x)), advance(m, row_start(2 * x + 1))
     for j in range(2 * x + 2):
         high[j] = infinity
         low[j] = infinity
     for i in range(2 * x + 2, 2 * n):
-        row = beyond(m, row_start(i))
+        row = advance(m, row_start(i))
         row[2 * x], row[2 * x + 1] = infinity, infinity
     high[2 * x] = low[2 * x + 1] = 0
 
@@ -137,7 +137,7 @@ def close_after(
         return False
     for a in range(2 * n):
         if p[a] != infinity or q[a] != infinity or d[a] != infinity:
-            row, mine = beyond(m, (a + 1) * (a + 1) // 2), d[a]
+            row, mine = advance(m, (a + 1) * (a + 1) // 2), d[a]
             one, other = p[a], q[a]
             for b in range((a | 1) + 1):
                 path = min(add_up(one, u[b]), add_up(other, v[b]))
@@ -151,11 +151,11 @@ def parts(space: Any, n: int) -> Any:
     """Return six vectors of 2n elements."""
     return (
         space,
-        beyond(space, 2 * n),
-        beyond(space, 4 * n),
-        beyond(space, 6 * n),
-        beyond(space, 8 * n),
-        beyond(space, 10 * n),
+        advance(space, 2 * n),
+        advance(space, 4 * n),
+        advance(space, 6 * n),
+        advance(space, 8 * n),
+        advance(space, 10 * n),
     )
 
 
@@ -176,7 +176,7 @@ def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
 def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
     """Combine unary bounds; return whether a point is left."""
     noinline()
-    d, e = space, beyond(space, 2 * n)
+    d, e = space, advance(space, 2 * n)
     for i in range(2 * n):
         d[i] = m[index(i, i ^ 1)]
         if m[index(i, i)] < 0:
@@ -184,7 +184,7 @@ def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
     if not settle(d, e, n, tighten):
         return False
     for i in range(2 * n):
-        row, mine = beyond(m, (i + 1) * (i + 1) // 2), d[i]
+        row, mine = advance(m, (i + 1) * (i + 1) // 2), d[i]
         for j in range((i | 1) + 1):
             bound = whole(row[j]) if tighten else row[j]
             row[j] = min(bound, half_up(add_up(mine, e[j])))
@@ -243,7 +243,7 @@ def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
     noinline()
     for i in range(2 * n_chosen):
         x = chosen[i >> 1]
-        row = beyond(out, (i + 1) * (i + 1) // 2)
+        row = advance(out, (i + 1) * (i + 1) // 2)
         for j in range((i | 1) + 1):
             y = chosen[j >> 1]
             known = x >= 0 and y >= 0
@@ -256,7 +256,7 @@ def place(out: Any, m: Any, n: int, chosen: Any) -> None:
     """Write `m` over the chosen variables of `out`."""
     noinline()
     for i in range(2 * n):
-        row = beyond(m, (i + 1) * (i + 1) // 2)
+        row = advance(m, (i + 1) * (i + 1) // 2)
         for j in range((i | 1) + 1):
             out[index(2 * chosen[i >> 1] + (i & 1), 2 * chosen[j >> 1] + (j & 1))] = row[j]
 
@@ -271,20 +271,20 @@ def assign_one(
     the octagon is closed again as soon as the bounds on x are: O(n) for each term, not O(n²). For
     the same reason a path through both ends of x gives nothing that the unary bounds on it do not.
 
-    near[2t + p] bounds x - V'[k] and far[2t + p] bounds -x - V'[k], where k = 2y + p and y is the
-    variable of term t; to_plus[i] and to_minus[i] the same for every V'[i].
+    term_plus[2t + p] bounds x - V'[k] and term_minus[2t + p] bounds -x - V'[k], where k = 2y + p
+    and y is the variable of term t; to_plus[i] and to_minus[i] the same for every V'[i].
     """
     noinline()
-    near, far = space, beyond(space, 2 * n)
-    to_plus, to_minus = beyond(space, 4 * n), beyond(space, 6 * n)
-    bound_terms(m, x, form, up, down, tighten, near, far, infinity)
-    extend(m, n, form, near, far, to_plus, to_minus, infinity)
+    term_plus, term_minus = space, advance(space, 2 * n)
+    to_plus, to_minus = advance(space, 4 * n), advance(space, 6 * n)
+    bound_terms(m, x, form, up, down, tighten, term_plus, term_minus, infinity)
+    extend(m, n, form, term_plus, term_minus, to_plus, to_minus, infinity)
     high, low = twice(m, form, up, 0, -1, 0), twice(m, form, down, 1, -1, 0)
     for t in range(form[3]):
         for p in range(2):
             k = 2 * form[0][t] + p
-            high = min(high, add_up(near[2 * t + 1 - p], to_plus[k]))
-            low = min(low, add_up(far[2 * t + 1 - p], to_minus[k]))
+            high = min(high, add_up(term_plus[2 * t + 1 - p], to_plus[k]))
+            low = min(low, add_up(term_minus[2 * t + 1 - p], to_minus[k]))
     if tighten:
         high, low = even(whole(high)), even(whole(low))
     for i in range(2 * n):
@@ -298,16 +298,24 @@ def assign_one(
 
 @device_function
 def bound_terms(
-    m: Any, x: int, form: Any, up: Any, down: Any, tighten: bool, near: Any, far: Any, infinity: Any
+    m: Any,
+    x: int,
+    form: Any,
+    up: Any,
+    down: Any,
+    tighten: bool,
+    term_plus: Any,
+    term_minus: Any,
+    infinity: Any,
 ) -> None:
     """Bound the form's sums and differences with each of its variables but x."""
     for t in range(form[3]):
         for p in range(2):
             if form[0][t] == x:
-                near[2 * t + p] = far[2 * t + p] = infinity
+                term_plus[2 * t + p] = term_minus[2 * t + p] = infinity
             else:
-                near[2 * t + p] = half(twice(m, form, up, 0, t, 2 * p - 1), tighten)
-                far[2 * t + p] = half(twice(m, form, down, 1, t, 1 - 2 * p), tighten)
+                term_plus[2 * t + p] = half(twice(m, form, up, 0, t, 2 * p - 1), tighten)
+                term_minus[2 * t + p] = half(twice(m, form, down, 1, t, 1 - 2 * p), tighten)
 
 
 @device_function
@@ -334,13 +342,20 @@ def half(bound: Any, tighten: bool) -> Any:
 
 @device_function
 def extend(
-    m: Any, n: int, form: Any, near: Any, far: Any, to_plus: Any, to_minus: Any, infinity: Any
+    m: Any,
+    n: int,
+    form: Any,
+    term_plus: Any,
+    term_minus: Any,
+    to_plus: Any,
+    to_minus: Any,
+    infinity: Any,
 ) -> None:
     """Bound ±x - V'[i] for every i, by what is known of the form's variables."""
     for i in range(2 * n):
         to_plus[i] = to_minus[i] = infinity
     for s in range(2 * form[3]):
-        k, a, b = 2 * form[0][s >> 1] + (s & 1), near[s], far[s]
+        k, a, b = 2 * form[0][s >> 1] + (s & 1), term_plus[s], term_minus[s]
         if a != infinity or b != infinity:
             for i in range(2 * n):
                 path = m[index(i, k)]

@@ -23,7 +23,7 @@ from numba import types
 from kleene.kernels.compiled import intrinsic
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.half_matrix import row_start
-from kleene.kernels.minplus.cpu.scalar import Pointer, beyond, pointer
+from kleene.kernels.minplus.cpu.scalar import Pointer, advance, pointer
 
 _MOST_BYTES = 1 << 40  # of a component: an address says where it begins, and not where it ends
 
@@ -53,8 +53,8 @@ def link(table: Any) -> None:
     """Write the last three parts of a table."""
     noinline()
     n, n_components = table[0], table[1]
-    firsts = beyond(table, 2 + n_components + 2 * n)
-    lengths, nexts = beyond(firsts, n_components), beyond(firsts, n_components + n)
+    firsts = advance(table, 2 + n_components + 2 * n)
+    lengths, nexts = advance(firsts, n_components), advance(firsts, n_components + n)
     for s in range(n_components):
         firsts[s] = n
     for k in range(n - 1, -1, -1):
@@ -81,7 +81,7 @@ def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
             numbers[s], into[2 + n_components] = n_components, table[2 + s]
             n_components += 1
     into[0], into[1] = n, n_components
-    slots, places = beyond(into, 2 + n_components), beyond(into, 2 + n_components + n)
+    slots, places = advance(into, 2 + n_components), advance(into, 2 + n_components + n)
     for c in range(n):
         s = slot(table, chosen[c])
         slots[c], places[c] = numbers[s] if s >= 0 else -1, place(table, chosen[c])
@@ -150,7 +150,7 @@ def component_at(like: Any, table: Any, s: int) -> Any:
 def component_row(like: Any, table: Any, i: int) -> Any:
     """Return where row i of the whole matrix is in the component of its variable."""
     row = 2 * place(table, i >> 1) + (i & 1)
-    return beyond(component_at(like, table, slot(table, i >> 1)), row_start(row))
+    return advance(component_at(like, table, slot(table, i >> 1)), row_start(row))
 
 
 @device_function

@@ -15,7 +15,7 @@ from kleene.kernels.minplus.cpu import entry_points, tiles
 from kleene.kernels.minplus.cpu.closure import can_close
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, inner_of, outer_of
 from kleene.kernels.minplus.cpu.half_matrix import index
-from kleene.kernels.minplus.cpu.scalar import add_up, beyond, half_up, pointer
+from kleene.kernels.minplus.cpu.scalar import add_up, advance, half_up, pointer
 from kleene.kernels.minplus.cpu.tiles import CLOSED
 from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
 from kleene.kernels.minplus.cpu.vector_loops import BLOCK
@@ -46,7 +46,7 @@ def minimal(out: Any, m: Any) -> None:
 
 def _paths(lead: Any, n: int, outer: Any, inner: Any) -> Any:
     """Return the least sums over two bounds, neither of them on the diagonal, as tiles."""
-    c, p, r, _ = tiles.room(n, inner)
+    c, p, r, _ = tiles.scratch(n, inner)
     given = np.full_like(c, inner[0])
     add_pairs(given, lead, c, p, r, n, outer, inner)
     return given
@@ -64,7 +64,7 @@ def add_pairs(
         tiles.load(c, pointer(m, 0), n, v, outer, inner, False)
     for i in range(2 * n):
         v = i // width
-        beyond(tiles.panel(c, v, n_rows, width), i * width)[i - v * width] = inner[0]
+        advance(tiles.panel(c, v, n_rows, width), i * width)[i - v * width] = inner[0]
     for first in range(0, 2 * n, BLOCK):
         n_pivots = min(BLOCK, 2 * n - first)
         for v in range(n_panels):
@@ -87,16 +87,16 @@ def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> Non
             if b > (a | 1):
                 a, b = b ^ 1, a ^ 1
             w = b // width
-            p[i * BLOCK + k] = beyond(tiles.panel(c, w, n_rows, width), a * width)[b - w * width]
+            p[i * BLOCK + k] = advance(tiles.panel(c, w, n_rows, width), a * width)[b - w * width]
 
 
 @entry_point
-def mark_classes(out: Any, m: Any, n: int, leads: Any, room: Any, outer: Any) -> int:
+def mark_classes(out: Any, m: Any, n: int, leads: Any, scratch: Any, outer: Any) -> int:
     """Mark what keeps each class together; return how many variables lead one, and are `leads`.
 
     Both bounds of a fixed variable; the cycle through every other class, or through its dual.
     """
-    leader, last, at = room[: 2 * n], room[2 * n :], pointer(m, 0)
+    leader, last, at = scratch[: 2 * n], scratch[2 * n :], pointer(m, 0)
     for i in range(2 * n):
         leader[i] = last[i] = i
         for j in range(i):
@@ -131,7 +131,7 @@ def mark_leads(out: Any, lead: Any, n: int, leads: Any, given: Any, outer: Any) 
         mine = bounds[index(i, i ^ 1)]
         for j in range((i | 1) + 1):
             bound, v = bounds[index(i, j)], j // width
-            path = beyond(tiles.panel(paths, v, n_rows, width), i * width)[j - v * width]
+            path = advance(tiles.panel(paths, v, n_rows, width), i * width)[j - v * width]
             combined = half_up(add_up(mine, bounds[index(j ^ 1, j)]))
             is_needed = bound < path and (j == i ^ 1 or bound < combined)
             if i != j and bound != outer[0] and is_needed:

@@ -39,7 +39,7 @@ def _keep(_context: Any, array: Any) -> Any:
     return types.none(array), build
 
 
-def _beyond(_context: Any, pointer: Any, at: Any) -> Any:
+def _advance(_context: Any, pointer: Any, at: Any) -> Any:
     """Return the pointer `at` elements on."""
 
     def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -170,9 +170,9 @@ def _product(builder: Any, kind: Any, factor: Any, bound: Any) -> Any:
     both = builder.smul_with_overflow(factor, bound)
     product, overflows = builder.extract_value(both, 0), builder.extract_value(both, 1)
     product = builder.select(builder.icmp_signed("<", product, least), least, product)
-    beyond = builder.select(builder.icmp_signed(">", bound, zero), greatest, least)
+    extreme = builder.select(builder.icmp_signed(">", bound, zero), greatest, least)
     is_infinite = builder.icmp_signed("==", bound, greatest)
-    product = builder.select(builder.or_(overflows, is_infinite), beyond, product)
+    product = builder.select(builder.or_(overflows, is_infinite), extreme, product)
     return builder.select(builder.icmp_signed("==", factor, zero), zero, product)
 
 
@@ -221,8 +221,8 @@ def keep(array: Any) -> None:
     """Hold an array until here: Numba frees it after its last use, and sees no use of pointers."""
 
 
-@intrinsic(_beyond)
-def beyond(pointer: Any, at: int) -> Any:
+@intrinsic(_advance)
+def advance(pointer: Any, at: int) -> Any:
     """Return the pointer `at` elements on."""
     return Pointer(pointer.array, pointer.at + at)
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels.minplus.cpu.compiled import device_function, noinline
-from kleene.kernels.minplus.cpu.scalar import beyond, even, is_float
+from kleene.kernels.minplus.cpu.scalar import advance, even, is_float
 from kleene.kernels.minplus.cpu.vector import TILE_ROWS, TILE_VECTORS, lanes, lanes_of
 from kleene.kernels.minplus.cpu.vector_loops import BLOCK, copy, flip, give, micro, sweep, take
 
 EMPTY, CLOSED, WIDER = 0, 1, 2
-ROOM = BLOCK * (BLOCK + 4)  # elements: a tile, its pivots' rows, and its unary bounds twice
+TILE_SCRATCH = BLOCK * (BLOCK + 4)  # elements: a tile, its pivots' rows, and its unary bounds twice
 
 
 @device_function
@@ -48,7 +48,7 @@ def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
 def close_pivots(t: Any, n_pivots: int) -> bool:
     """Close a tile; return False at the first negative cycle."""
     noinline()
-    rows, n_vectors = beyond(t, BLOCK * BLOCK), -(-n_pivots // lanes_of(t))
+    rows, n_vectors = advance(t, BLOCK * BLOCK), -(-n_pivots // lanes_of(t))
     for k in range(0, n_pivots, 2):
         read_pivots(t, rows, k, n_pivots)
         cycle, dual = rows[k], rows[BLOCK + k + 1]
@@ -62,10 +62,10 @@ def close_pivots(t: Any, n_pivots: int) -> bool:
 def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
     """Read rows k and k + 1 whole: beyond the diagonal from the columns that are their duals."""
     n_vectors = k // lanes_of(t) + 1
-    copy(rows, beyond(t, k * BLOCK), n_vectors)
-    copy(beyond(rows, BLOCK), beyond(t, (k + 1) * BLOCK), n_vectors)
+    copy(rows, advance(t, k * BLOCK), n_vectors)
+    copy(advance(rows, BLOCK), advance(t, (k + 1) * BLOCK), n_vectors)
     for i in range(k + 2, n_rows):
-        column = beyond(t, i * BLOCK + k)
+        column = advance(t, i * BLOCK + k)
         rows[i ^ 1] = column[1]
         rows[BLOCK + (i ^ 1)] = column[0]
 
@@ -96,7 +96,7 @@ def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) ->
     load_tile(t, m, 2 * n, outer, inner, tighten)
     if not close_pivots(t, 2 * n):
         return False
-    d = beyond(t, BLOCK * (BLOCK + 2))
+    d = advance(t, BLOCK * (BLOCK + 2))
     for i in range(2 * n):
         d[i] = t[i * BLOCK + (i ^ 1)]
     if not unary_bounds(d, 2 * n, tighten):
@@ -110,9 +110,9 @@ def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool
     """Read the octagon's rows; up to a whole vector they are infinite."""
     noinline()
     for i in range(n_rows):
-        row, count = beyond(t, i * BLOCK), (i | 1) + 1
+        row, count = advance(t, i * BLOCK), (i | 1) + 1
         n_vectors = i // lanes_of(t) + 1
-        take(row, beyond(m, (i + 1) * (i + 1) // 2), count, n_vectors, outer[0], inner[0], tighten)
+        take(row, advance(m, (i + 1) * (i + 1) // 2), count, n_vectors, outer[0], inner[0], tighten)
         if row[i] > 0:
             row[i] = 0
 
@@ -121,9 +121,9 @@ def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool
 def store_tile(m: Any, t: Any, d: Any, n_rows: int, outer: Any, inner: Any) -> None:
     """Write the octagon's rows, combining unary bounds."""
     noinline()
-    dual = beyond(d, n_rows)
+    dual = advance(d, n_rows)
     for i in range(n_rows):
-        row, line = beyond(m, (i + 1) * (i + 1) // 2), beyond(t, i * BLOCK)
+        row, line = advance(m, (i + 1) * (i + 1) // 2), advance(t, i * BLOCK)
         give(row, line, dual, d[i], (i | 1) + 1, outer[0], outer[1], inner[1])
         row[i] = 0
 
@@ -131,7 +131,7 @@ def store_tile(m: Any, t: Any, d: Any, n_rows: int, outer: Any, inner: Any) -> N
 _LINE_BYTES = 64
 
 
-def room(n: int, inner: Any) -> tuple[Any, Any, Any, Any]:
+def scratch(n: int, inner: Any) -> tuple[Any, Any, Any, Any]:
     """Return arrays of any contents for C, P, R and the unary bounds, of up to n variables."""
     width = TILE_VECTORS * lanes(inner.dtype)
     n_panels, n_rows = -(-2 * n // width), -(-2 * n // TILE_ROWS) * TILE_ROWS
@@ -161,7 +161,7 @@ def shape(c: Any, n: int) -> Any:
 @device_function
 def panel(c: Any, v: int, n_rows: int, width: int) -> Any:
     """Return where row 0 of panel v would be, were it stored from there."""
-    return beyond(c, v * n_rows * width - width * width * (v * (v + 1) // 2))
+    return advance(c, v * n_rows * width - width * width * (v * (v + 1) // 2))
 
 
 @device_function
@@ -177,7 +177,7 @@ def load(c: Any, m: Any, n: int, v: int, outer: Any, inner: Any, tighten: bool) 
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, n_rows):
-        line, row = beyond(lines, i * width), beyond(m, (i + 1) * (i + 1) // 2 + start)
+        line, row = advance(lines, i * width), advance(m, (i + 1) * (i + 1) // 2 + start)
         count = (i | 1) + 1 - start if i < 2 * n else 0
         take(line, row, count, TILE_VECTORS, outer[0], inner[0], tighten)
         if i < start + width and line[i - start] > 0:
@@ -190,9 +190,9 @@ def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> 
     noinline()
     n_rows, width, _ = shape(c, n)
     for start in range(0, n_pivots, width):
-        stored = beyond(panel(c, (first + start) // width, n_rows, width), first * width)
+        stored = advance(panel(c, (first + start) // width, n_rows, width), first * width)
         for i in range(start, n_pivots):
-            copy(beyond(t, i * BLOCK + start), beyond(stored, i * width), TILE_VECTORS)
+            copy(advance(t, i * BLOCK + start), advance(stored, i * width), TILE_VECTORS)
     if not close_pivots(t, n_pivots):
         return False
     for i in range(n_pivots):
@@ -200,8 +200,8 @@ def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> 
             t[(j ^ 1) * BLOCK + (i ^ 1)] = t[i * BLOCK + j]
     for start in range(0, n_pivots, width):
         for i in range(n_pivots):
-            into = beyond(own, start * BLOCK + i * width)
-            copy(into, beyond(t, i * BLOCK + start), TILE_VECTORS)
+            into = advance(own, start * BLOCK + i * width)
+            copy(into, advance(t, i * BLOCK + start), TILE_VECTORS)
     return True
 
 
@@ -214,13 +214,13 @@ def combine(
     n_rows, width, _ = shape(c, n)
     if first <= v * width < first + BLOCK:
         for i in range(v * width, min((v + 1) * width, first + n_pivots)):
-            copy(beyond(p, i * BLOCK), beyond(t, (i - first) * BLOCK), BLOCK // lanes_of(p))
+            copy(advance(p, i * BLOCK), advance(t, (i - first) * BLOCK), BLOCK // lanes_of(p))
     else:
         read_columns(c, p, n, first, n_pivots, v)
         for i in range(v * width, min((v + 1) * width, n_rows), TILE_ROWS):
-            rows = beyond(p, i * BLOCK)
+            rows = advance(p, i * BLOCK)
             for start in range(0, n_pivots, width):
-                micro(beyond(rows, start), BLOCK, rows, beyond(own, start * BLOCK), n_pivots)
+                micro(advance(rows, start), BLOCK, rows, advance(own, start * BLOCK), n_pivots)
     transpose(p, r, v, width)
 
 
@@ -229,16 +229,16 @@ def read_columns(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> N
     """Read the block's columns of the rows with the numbers of panel v, which is not in it."""
     n_rows, width, _ = shape(c, n)
     if v * width < first:
-        lines, n_lanes = beyond(panel(c, v, n_rows, width), first * width), lanes_of(c)
+        lines, n_lanes = advance(panel(c, v, n_rows, width), first * width), lanes_of(c)
         for i in range(0, width, n_lanes):
-            row = beyond(p, (v * width + i) * BLOCK)
+            row = advance(p, (v * width + i) * BLOCK)
             for k in range(0, BLOCK, n_lanes):
-                flip(beyond(row, k), BLOCK, beyond(lines, k * width + i), width)
+                flip(advance(row, k), BLOCK, advance(lines, k * width + i), width)
     else:
         for start in range(0, n_pivots, width):
             lines = panel(c, (first + start) // width, n_rows, width)
             for i in range(v * width, min((v + 1) * width, n_rows)):
-                copy(beyond(p, i * BLOCK + start), beyond(lines, i * width), TILE_VECTORS)
+                copy(advance(p, i * BLOCK + start), advance(lines, i * width), TILE_VECTORS)
 
 
 @device_function
@@ -246,10 +246,10 @@ def transpose(p: Any, r: Any, v: int, width: int) -> None:
     """Make panel v of R from the rows of P with its columns' numbers."""
     n_lanes = lanes_of(p)
     for j in range(0, width, n_lanes):
-        rows = beyond(p, (v * width + j) * BLOCK)
+        rows = advance(p, (v * width + j) * BLOCK)
         for k in range(0, BLOCK, n_lanes):
-            into = beyond(r, v * BLOCK * width + k * width + j)
-            flip(into, width, beyond(rows, k), BLOCK)
+            into = advance(r, v * BLOCK * width + k * width + j)
+            flip(into, width, advance(rows, k), BLOCK)
 
 
 @device_function
@@ -284,16 +284,16 @@ def update_panel(
 ) -> None:
     """Update some tiles of a panel; the block's own rows and columns are those of R and P."""
     n_rows, width, _ = shape(c, n)
-    lines, own = panel(c, v, n_rows, width), beyond(r, v * BLOCK * width)
+    lines, own = panel(c, v, n_rows, width), advance(r, v * BLOCK * width)
     in_block = first <= v * width < first + BLOCK
     for i in range(from_row, to_row, TILE_ROWS):
-        tile, rows = beyond(lines, i * width), beyond(p, i * BLOCK)
+        tile, rows = advance(lines, i * width), advance(p, i * BLOCK)
         if first <= i < first + BLOCK:
-            copy(tile, beyond(own, (i - first) * width), TILE_ROWS * TILE_VECTORS)
+            copy(tile, advance(own, (i - first) * width), TILE_ROWS * TILE_VECTORS)
         elif in_block:
             for row in range(TILE_ROWS):
-                here = beyond(rows, row * BLOCK + v * width - first)
-                copy(beyond(tile, row * width), here, TILE_VECTORS)
+                here = advance(rows, row * BLOCK + v * width - first)
+                copy(advance(tile, row * width), here, TILE_VECTORS)
         else:
             micro(tile, width, rows, own, n_pivots)
 
@@ -304,7 +304,7 @@ def settle(c: Any, d: Any, n: int, tighten: bool) -> bool:
     n_rows, width, _ = shape(c, n)
     for i in range(2 * n):
         v = i // width
-        d[i] = beyond(panel(c, v, n_rows, width), i * width)[(i ^ 1) - v * width]
+        d[i] = advance(panel(c, v, n_rows, width), i * width)[(i ^ 1) - v * width]
     return unary_bounds(d, 2 * n, tighten)
 
 
@@ -315,8 +315,8 @@ def store(m: Any, c: Any, d: Any, n: int, v: int, outer: Any, inner: Any) -> Non
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, 2 * n):
-        row, line = beyond(m, (i + 1) * (i + 1) // 2 + start), beyond(lines, i * width)
-        count, dual = min(width, (i | 1) + 1 - start), beyond(d, 2 * n + start)
+        row, line = advance(m, (i + 1) * (i + 1) // 2 + start), advance(lines, i * width)
+        count, dual = min(width, (i | 1) + 1 - start), advance(d, 2 * n + start)
         give(row, line, dual, d[i], count, outer[0], outer[1], inner[1])
         if i < start + width:
             row[i - start] = 0

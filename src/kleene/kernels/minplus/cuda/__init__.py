@@ -58,7 +58,7 @@ def strengthen(m: Any, offsets: Any, tighten: bool) -> Any:
     cut = _cut(m, offsets)
     xp = arrays(m, cut)
     n_octagons, found = _flags(xp, cut)
-    args = (m, cut, np.int32(tighten), _room(xp, m, n_octagons), found)
+    args = (m, cut, np.int32(tighten), _scratch(xp, m, n_octagons), found)
     run_blocks("revise", "strengthen_each", m.dtype, n_octagons, len(m), *args)
     return found
 
@@ -74,7 +74,7 @@ def close_after(
     cut, lists = _cut(m, offsets), (_cut(rows, starts), rows, columns, bounds)
     xp = arrays(m, cut, *lists)
     n_octagons, found = _flags(xp, cut)
-    args = (m, cut, *lists, np.int32(tighten), _room(xp, m, n_octagons), found)
+    args = (m, cut, *lists, np.int32(tighten), _scratch(xp, m, n_octagons), found)
     run_blocks("revise", "close_after_each", m.dtype, n_octagons, len(m), *args)
     return found
 
@@ -93,11 +93,11 @@ def _revise(m: Any, kernel: str, turns: list[Any], tighten: bool) -> bool:
     xp, n = arrays(m), np.int32(n_variables(len(m)))
     if not turns or not n:
         return not (n and m[:1].item() < 0)
-    room, code = xp.empty(12 * int(n), m.dtype), xp.ones(1, np.int32)
+    scratch, code = xp.empty(12 * int(n), m.dtype), xp.ones(1, np.int32)
     kernels, flag = module("revise", m.dtype), np.int32(tighten)
     for constraint in turns:
-        kernels.launch(kernel, (1,), (1024,), (m, n, *constraint, flag, room, code))
-        run("revise", "apply_one", m.dtype, 1, len(m), m, n, flag, room, code)
+        kernels.launch(kernel, (1,), (1024,), (m, n, *constraint, flag, scratch, code))
+        run("revise", "apply_one", m.dtype, 1, len(m), m, n, flag, scratch, code)
     return bool(code.item() != closure.EMPTY)
 
 
@@ -193,12 +193,12 @@ def assign_linear(m: Any, offsets: Any, target: Any, forms: Forms, tighten: bool
     starts = _cut(variables, forms.starts)
     lists = (starts, variables, forms.lows, forms.highs, *limits)
     xp = arrays(m, cut, target, *lists)
-    room = _room(xp, m, len(cut) - 1) if n_ends == 0 else xp.empty(4 * n_ends + 2, m.dtype)
+    scratch = _scratch(xp, m, len(cut) - 1) if n_ends == 0 else xp.empty(4 * n_ends + 2, m.dtype)
     kernel, flag = (m.dtype, len(cut) - 1), np.int32(tighten)
     n_bounds = 4 * len(variables) + 2
-    run("linear", "bound_form", *kernel, n_bounds, m, cut, target, *lists, flag, room)
-    run("linear", "reach_form", *kernel, n_ends, m, cut, starts, variables, room)
-    run("linear", "write_form", *kernel, n_ends, m, cut, target, starts, variables, flag, room)
+    run("linear", "bound_form", *kernel, n_bounds, m, cut, target, *lists, flag, scratch)
+    run("linear", "reach_form", *kernel, n_ends, m, cut, starts, variables, scratch)
+    run("linear", "write_form", *kernel, n_ends, m, cut, target, starts, variables, flag, scratch)
 
 
 def unary(out: Any, m: Any, offsets: Any, starts: Any) -> None:
@@ -300,8 +300,8 @@ def _flags(xp: Any, offsets: Any) -> tuple[int, Any]:
     return len(offsets) - 1, xp.empty(len(offsets) - 1, np.bool_)
 
 
-def _room(xp: Any, m: Any, n_octagons: int) -> Any:
-    """Return room for six vectors of each octagon; see revise.cu."""
+def _scratch(xp: Any, m: Any, n_octagons: int) -> Any:
+    """Return scratch space for six vectors of each octagon; see revise.cu."""
     return xp.empty(len(m) + 12 * n_octagons, m.dtype)
 
 

@@ -1,9 +1,9 @@
 // x := Σ c_t y_t + d, c_t in lows[t]..highs[t], d <= up and -d <= down, over a batch.
 //
-// Bounds between other variables stay as they are (cpu/linear.py says why), so each thread finds the
-// two bounds of one V'[i] with x by itself. The room of octagon t is 8n + 2 elements from begin + 12t
-// on: ends[2s + e] bounds ±x - V'[k] (+ if e = 0), where s = 2u + p, k = 2y + p and y is the variable
-// of term u; twice[e] is twice the bound of ±x; reach[2i + e] bounds ±x - V'[i].
+// Bounds between other variables stay as they are (`assign_one` of cpu/half_matrix.py says why), so
+// each thread finds the two bounds of one V'[i] with x by itself. The scratch space of octagon t is
+// 8n + 2 elements from begin + 12t on: ends[2s + e] bounds ±x - V'[k] (+ if e = 0), where s = 2u + p,
+// k = 2y + p and y is the variable of term u; twice[e] is twice the bound of ±x; reach[2i + e] bounds ±x - V'[i].
 // grid (octagons, shares), block any multiple of 32.
 #include "element.cuh"
 #include "octagon.cuh"
@@ -12,11 +12,11 @@
 #endif
 #define INFINITE Limits<VALUE_T>::infinity()
 
-struct Room {
+struct Scratch {
   VALUE_T *ends, *twice, *reach;
 };
-__device__ __forceinline__ Room room_of(VALUE_T* room, const Part& o) {
-  VALUE_T* here = room + o.begin + 12 * (size_t)blockIdx.x;
+__device__ __forceinline__ Scratch scratch_of(VALUE_T* scratch, const Part& o) {
+  VALUE_T* here = scratch + o.begin + 12 * (size_t)blockIdx.x;
   return {here, here + 4 * (size_t)o.n, here + 4 * (size_t)o.n + 2};
 }
 __device__ __forceinline__ bool is_live(const VALUE_T* m, const Part& o) {
@@ -53,11 +53,11 @@ extern "C" __global__ void bound_form(
     const long long* __restrict__ targets, const long long* __restrict__ starts,
     const long long* __restrict__ variables, const VALUE_T* __restrict__ lows,
     const VALUE_T* __restrict__ highs, const VALUE_T* __restrict__ up,
-    const VALUE_T* __restrict__ down, int tighten, VALUE_T* __restrict__ room) {
+    const VALUE_T* __restrict__ down, int tighten, VALUE_T* __restrict__ scratch) {
   const long long t = blockIdx.x, first = starts[t], n_terms = starts[t + 1] - first;
   const Part o = part_of(offsets, t);
   if (!is_live(m, o)) return;
-  const Room into = room_of(room, o);
+  const Scratch into = scratch_of(scratch, o);
   for (long long w = thread_id(); w < 4 * n_terms + 2; w += n_threads()) {
     const int negate = w & 1, p = w >> 1 & 1;
     const bool is_whole = w >= 4 * n_terms;
@@ -76,11 +76,11 @@ extern "C" __global__ void reach_form(const VALUE_T* __restrict__ m,
                                       const long long* __restrict__ offsets,
                                       const long long* __restrict__ starts,
                                       const long long* __restrict__ variables,
-                                      VALUE_T* __restrict__ room) {
+                                      VALUE_T* __restrict__ scratch) {
   const long long first = starts[blockIdx.x], n_ends = 2 * (starts[blockIdx.x + 1] - first);
   const Part o = part_of(offsets, blockIdx.x);
   if (!is_live(m, o)) return;
-  const Room into = room_of(room, o);
+  const Scratch into = scratch_of(scratch, o);
   for (size_t i = thread_id(); i < 2 * (size_t)o.n; i += n_threads()) {
     VALUE_T plus = INFINITE, minus = INFINITE;
     for (long long s = 0; s < n_ends; s++) {
@@ -100,11 +100,11 @@ extern "C" __global__ void write_form(VALUE_T* m, const long long* __restrict__ 
                                       const long long* __restrict__ targets,
                                       const long long* __restrict__ starts,
                                       const long long* __restrict__ variables, int tighten,
-                                      VALUE_T* __restrict__ room) {
+                                      VALUE_T* __restrict__ scratch) {
   const long long first = starts[blockIdx.x], n_ends = 2 * (starts[blockIdx.x + 1] - first);
   const Part o = part_of(offsets, blockIdx.x);
   if (!is_live(m, o)) return;
-  const Room from = room_of(room, o);
+  const Scratch from = scratch_of(scratch, o);
   VALUE_T *here = m + o.begin, high = from.twice[0], low = from.twice[1];
   for (long long s = 0; s < n_ends; s++) {
     const size_t k = 2 * (size_t)variables[first + s / 2] + (s & 1);

@@ -15,10 +15,10 @@ enum { EMPTY, REVISED, SAME };  // what `prepare` finds, the same in all threads
 struct Vectors {
   VALUE_T *u, *v, *p, *q, *d, *e;
 };
-// Octagon t has room for 12n elements from begin + 12t on: 12n <= 2n(n+1) + 12.
-__device__ __forceinline__ Vectors vectors(VALUE_T* room, int n) {
+// Octagon t has scratch space for 12n elements from begin + 12t on: 12n <= 2n(n+1) + 12.
+__device__ __forceinline__ Vectors vectors(VALUE_T* scratch, int n) {
   const size_t w = 2 * (size_t)n;
-  return {room, room + w, room + 2 * w, room + 3 * w, room + 4 * w, room + 5 * w};
+  return {scratch, scratch + w, scratch + 2 * w, scratch + 3 * w, scratch + 4 * w, scratch + 5 * w};
 }
 
 // The unary bounds of all threads' rows are in d: do they leave a point?
@@ -105,11 +105,11 @@ extern "C" __global__ void close_after_each(VALUE_T* m, const long long* __restr
                                             const long long* __restrict__ rows,
                                             const long long* __restrict__ columns,
                                             const VALUE_T* __restrict__ bounds, int tighten,
-                                            VALUE_T* room, unsigned char* __restrict__ found) {
+                                            VALUE_T* scratch, unsigned char* __restrict__ found) {
   const long long t = blockIdx.x;
   const Part o = part_of(offsets, t);
   VALUE_T* here = m + o.begin;
-  const Vectors x = vectors(room + o.begin + 12 * t, o.n);
+  const Vectors x = vectors(scratch + o.begin + 12 * t, o.n);
   int code = o.n && here[0] < 0 ? EMPTY : SAME;
   for (long long s = starts[t]; s < starts[t + 1] && code != EMPTY; s++) {
     __syncthreads();
@@ -123,12 +123,12 @@ extern "C" __global__ void close_after_each(VALUE_T* m, const long long* __restr
 
 // grid octagons.
 extern "C" __global__ void strengthen_each(VALUE_T* m, const long long* __restrict__ offsets,
-                                           int tighten, VALUE_T* room,
+                                           int tighten, VALUE_T* scratch,
                                            unsigned char* __restrict__ found) {
   const long long t = blockIdx.x;
   const Part o = part_of(offsets, t);
   VALUE_T* here = m + o.begin;
-  const Vectors x = vectors(room + o.begin + 12 * t, o.n);
+  const Vectors x = vectors(scratch + o.begin + 12 * t, o.n);
   const int code = o.n == 0 ? SAME : prepare_unary(here, o.n, tighten, x);
   if (code == REVISED) apply(here, o.n, tighten, x);
   if (code == EMPTY) make_empty(here, o.end - o.begin);
@@ -138,10 +138,10 @@ extern "C" __global__ void strengthen_each(VALUE_T* m, const long long* __restri
 // The vectors for one octagon that many blocks share; of no constraint if i < 0. Once `code` is EMPTY
 // it stays.
 __device__ void prepare_shared(const VALUE_T* m, int n, int i, int j, VALUE_T bound, bool tighten,
-                               VALUE_T* room, int* code) {
+                               VALUE_T* scratch, int* code) {
   const bool was_empty = *code == EMPTY || m[0] < 0;
   __syncthreads();
-  const Vectors x = vectors(room, n);
+  const Vectors x = vectors(scratch, n);
   int found = EMPTY;
   if (!was_empty && i < 0) found = prepare_unary(m, n, tighten, x);
   if (!was_empty && i >= 0) found = prepare(m, n, i, j, bound, tighten, x);
@@ -153,19 +153,19 @@ extern "C" __global__ void prepare_one(const VALUE_T* __restrict__ m, int n,
                                        const long long* __restrict__ rows,
                                        const long long* __restrict__ columns,
                                        const VALUE_T* __restrict__ bounds, int s, int tighten,
-                                       VALUE_T* room, int* code) {
-  prepare_shared(m, n, (int)rows[s], (int)columns[s], bounds[s], tighten, room, code);
+                                       VALUE_T* scratch, int* code) {
+  prepare_shared(m, n, (int)rows[s], (int)columns[s], bounds[s], tighten, scratch, code);
 }
 
 // grid 1: a constraint of the host, or none.
 extern "C" __global__ void prepare_given(const VALUE_T* __restrict__ m, int n, int i, int j,
-                                         VALUE_T bound, int tighten, VALUE_T* room, int* code) {
-  prepare_shared(m, n, i, j, bound, tighten, room, code);
+                                         VALUE_T bound, int tighten, VALUE_T* scratch, int* code) {
+  prepare_shared(m, n, i, j, bound, tighten, scratch, code);
 }
 
 // grid (1, shares).
-extern "C" __global__ void apply_one(VALUE_T* m, int n, int tighten, VALUE_T* room,
+extern "C" __global__ void apply_one(VALUE_T* m, int n, int tighten, VALUE_T* scratch,
                                      const int* __restrict__ code) {
-  if (*code == REVISED) apply(m, n, tighten, vectors(room, n));
+  if (*code == REVISED) apply(m, n, tighten, vectors(scratch, n));
   if (*code == EMPTY) make_empty(m, 2 * (size_t)n * (n + 1));
 }

@@ -80,16 +80,16 @@ __device__ bool close_square(INNER_T (&mine)[EDGE][EDGE], INNER_T* lines, int n,
 }
 
 // Combine unary bounds into the stored half; false if they leave no point.
-__device__ bool settle(const INNER_T (&mine)[EDGE][EDGE], const Shared& room, int n, int y, int x,
+__device__ bool settle(const INNER_T (&mine)[EDGE][EDGE], const Shared& shared, int n, int y, int x,
                        bool has, bool tighten) {
   if (has && x == y)
 #pragma unroll
     for (int i = 0; i < EDGE; i++)
-      if (y + i < 2 * n) room.unary[y + i] = tighten ? even(mine[i][i ^ 1]) : mine[i][i ^ 1];
+      if (y + i < 2 * n) shared.unary[y + i] = tighten ? even(mine[i][i ^ 1]) : mine[i][i ^ 1];
   __syncthreads();
   bool is_empty = false;
   for (int i = threadIdx.x; i < 2 * n; i += blockDim.x)
-    is_empty |= sum(room.unary[i], room.unary[i ^ 1]) < 0;
+    is_empty |= sum(shared.unary[i], shared.unary[i ^ 1]) < 0;
   if (__syncthreads_or(is_empty)) return false;
 #pragma unroll
   for (int i = 0; i < EDGE; i++)
@@ -97,8 +97,8 @@ __device__ bool settle(const INNER_T (&mine)[EDGE][EDGE], const Shared& room, in
     for (int j = 0; j < EDGE; j++) {
       const int row = y + i, column = x + j;
       if (!has || row >= 2 * n || column > (row | 1)) continue;
-      const INNER_T combined = half_up(sum(room.unary[row], room.unary[column ^ 1]));
-      room.half[cell(row, column)] =
+      const INNER_T combined = half_up(sum(shared.unary[row], shared.unary[column ^ 1]));
+      shared.half[cell(row, column)] =
           row == column ? (INNER_T)0 : least(mine[i][j], combined);
     }
   __syncthreads();
@@ -109,13 +109,14 @@ __device__ int close_here(VALUE_T* m, int n, bool tighten) {
   const int across = (2 * n + EDGE - 1) / EDGE;
   const int y = threadIdx.x / across * EDGE, x = threadIdx.x % across * EDGE;
   const bool has = threadIdx.x < across * across;
-  const Shared room = shared_of(across);
-  if (load(room.half, m, n, tighten)) return WIDER;
+  const Shared shared = shared_of(across);
+  if (load(shared.half, m, n, tighten)) return WIDER;
   INNER_T mine[EDGE][EDGE];
-  if (has) take(mine, room.half, n, y, x);
-  if (!close_square(mine, room.lines, n, across, y, x, has)) return EMPTY;
-  if (!settle(mine, room, n, y, x, has, tighten)) return EMPTY;
-  for (int at = threadIdx.x; at < 2 * n * (n + 1); at += blockDim.x) m[at] = outward(room.half[at]);
+  if (has) take(mine, shared.half, n, y, x);
+  if (!close_square(mine, shared.lines, n, across, y, x, has)) return EMPTY;
+  if (!settle(mine, shared, n, y, x, has, tighten)) return EMPTY;
+  for (int at = threadIdx.x; at < 2 * n * (n + 1); at += blockDim.x)
+    m[at] = outward(shared.half[at]);
   return CLOSED;
 }
 
