@@ -1,4 +1,4 @@
-"""Octagons of the Parma Polyhedra Library through its C interface, as a rival and a judge.
+"""Octagons of the Parma Polyhedra Library through its C interface, as a rival and an oracle.
 
 Debian: `apt-get install libppl-c4`. `problem()` says why it cannot be used where it is absent.
 """

@@ -1,4 +1,4 @@
-"""The operations of PPL's octagons by the names of variables: judge and rival of `algebra`."""
+"""The operations of PPL's octagons by the names of variables: oracle and rival of `algebra`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Report:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.errors: list[SourceError] = []
-        self.exempt: NDArray[np.int64] = np.empty(0, np.int64)  # instructions not to be judged
+        self.exempt: NDArray[np.int64] = np.empty(0, np.int64)  # instructions not to be checked
 
     def add(self, id: str, message: str, *notes: str) -> None:
         """Note something that has no place in the source."""

@@ -113,24 +113,24 @@ class Flows:
             yield from self._from_outside(nodes, object)
 
     def by_offsets(self, nodes: Bools, object: int) -> Iterator[Flow]:
-        """Yield the flows that turn another place of the same storage into an object."""
+        """Yield the flows by offset edges that make an object of another one of its allocation."""
         p = self._problem
         rows = np.flatnonzero(nodes[p.offset_destination])
         amounts, which = np.unique(p.offset_amount[rows], return_inverse=True)
-        for place in self._storage(object):
-            leads = np.array([self._leads(place, a, object) for a in amounts.tolist()], bool)
+        for start in self._allocation(object):
+            leads = np.array([self._leads(start, a, object) for a in amounts.tolist()], bool)
             if not leads.any():
                 continue
-            holders = self.holders(place)
+            holders = self.holders(start)
             for row in rows[leads[which] & holders[p.offset_source[rows]]].tolist():
                 node, source = int(p.offset_destination[row]), int(p.offset_source[row])
-                yield Flow(node, object, source, place, Rule.OFFSET, row)
+                yield Flow(node, object, source, start, Rule.OFFSET, row)
 
     def escaping(self, object: int) -> Iterator[Flow]:
-        """Yield the flows by which an object gets outside: a place of its storage does."""
-        for place in self._storage(object):
-            for source, rule, row, via in self._out(self.holders(place)):
-                yield Flow(OUTSIDE, object, source, place, rule, row, via)
+        """Yield the flows by which an object gets outside: some object of its allocation does."""
+        for start in self._allocation(object):
+            for source, rule, row, via in self._out(self.holders(start)):
+                yield Flow(OUTSIDE, object, source, start, rule, row, via)
 
     def _out(self, holders: Bools) -> Iterator[tuple[int, Rule, int, int]]:
         """Yield the holders whose content the outside can read: node, rule, row, via."""
@@ -249,27 +249,27 @@ class Flows:
         destination, source, call, is_result = table.reshape(-1, 4).T
         return destination, source, call, is_result != 0
 
-    def _storage(self, object: int) -> range:
-        """Return the objects of an object's storage."""
+    def _allocation(self, object: int) -> range:
+        """Return the objects of an object's allocation."""
         return range(int(self._images.first[object]), int(self._images.end[object]))
 
     @cached_property
     def _images(self) -> Images:
         return images_of(self._problem)
 
-    def _leads(self, place: int, amount: int, object: int) -> bool:
-        """Return whether an offset takes `place` to `object`, of one storage."""
-        images, storage = self._images, self._storage(object)
+    def _leads(self, start: int, amount: int, object: int) -> bool:
+        """Return whether `object` is an image of `start`, in the same allocation."""
+        images, inside = self._images, self._allocation(object)
         if amount > ANY:
-            return place + amount == object or place + amount not in storage
+            return start + amount == object or start + amount not in inside
         if amount == ANY:
             return True
-        row = int(images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[place]])
+        row = int(images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[start]])
         if row == NONE:
             return True
-        where = row + place - storage.start
+        where = row + start - inside.start
         found = images.images[images.offsets[where] : images.offsets[where + 1]]
-        return bool((found == object - storage.start).any())
+        return bool((found == object - inside.start).any())
 
 
 Fact = tuple[int, int]  # node, object
@@ -323,7 +323,7 @@ def _into(flows: Flows, level: set[int], object: int, fresh: Bools, n_nodes: int
 
 
 def _path(first: Flow, reached: dict[Fact, Flow | None]) -> list[Flow]:
-    """Return the flows from an address row up to the fact asked for."""
+    """Return the flows from an address-of constraint up to the fact asked for."""
     path = [first]
     while (flow := reached[path[-1].node, path[-1].object]) is not None:
         path.append(flow)

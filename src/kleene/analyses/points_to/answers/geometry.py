@@ -1,9 +1,9 @@
 """Which addresses do objects stand for, and which accesses at them overlap?
 
 An exact object stands for the one address `byte`. A repeating one stands for `byte`,
-`byte + stride`, and so on, up to the end of its array. The blur stands for every byte. The end of
-an array is the next exact object of its storage, because behind the first element of an array all
-is of the array's own objects:
+`byte + stride`, and so on, up to the end of its array. The object with unknown offset stands for
+every byte. The end of an array is the next exact object of its allocation, because behind the first
+element of an array all is of the array's own objects:
 
     struct { int n; int a[3]; int m; }     objects  +0   +4    +4[]     +16
                                            byte      0    4     8        16
@@ -108,12 +108,12 @@ class Geometry:
         byte, stride = self._locations.byte, self._locations.stride
         first, second = byte[left], byte[right]
         step, other = stride[left].astype(np.int64), stride[right].astype(np.int64)
-        blurred = (first == UNKNOWN_OFFSET) | (second == UNKNOWN_OFFSET)
+        is_unknown = (first == UNKNOWN_OFFSET) | (second == UNKNOWN_OFFSET)
         if not (step.any() or other.any()):
-            apart = (first >= second + right_bytes) | (second >= first + left_bytes)
-            return np.asarray(blurred | ~apart)
+            disjoint = (first >= second + right_bytes) | (second >= first + left_bytes)
+            return np.asarray(is_unknown | ~disjoint)
         end, other_end = self._ends[left], self._ends[right]
-        near = (first < other_end - 1 + right_bytes) & (second < end - 1 + left_bytes)
+        in_reach = (first < other_end - 1 + right_bytes) & (second < end - 1 + left_bytes)
         common = np.maximum(np.gcd(step, other), 1)
         distance = (first - second) % common
         rows = (distance < right_bytes) | (common - distance < left_bytes)
@@ -121,7 +121,7 @@ class Geometry:
         other_one = _meets_row(first, left_bytes, second, other, other_end, right_bytes)
         is_row, is_other = step > 0, other > 0
         meets = np.select([is_row & is_other, is_row, is_other], [rows, one, other_one], True)
-        found: Bools = blurred | (near & meets)
+        found: Bools = is_unknown | (in_reach & meets)
         return found
 
     @cached_property

@@ -301,7 +301,7 @@ class Rounds:
                 self.times[-1][name] = time.perf_counter() - start_s
 
     def _process_few(self, kind: int) -> None:
-        """Fire the copies or offsets from rows with news."""
+        """Process the copies or offsets from rows with news."""
         rules, at = self.kinds[kind], 0 if kind == COPY else 2
         n_rules, n_active = len(rules.first), self._counts[at : at + 2]
         args = (*rules, np.int32(n_rules), self.matrix.delta_mask, *self._few, n_active)
@@ -309,7 +309,7 @@ class Rounds:
         self.process(kind, self._few, n_active, n_rules)
 
     def _process_together(self, kind: int, classes: Classes) -> None:
-        """Fire the pushes or pulls with something to do, those with equal pointers as one."""
+        """Process the pushes or pulls with something to do, those with equal pointers as one."""
         if kind == PULL:
             self.mark_targets()
         classes.bring_together(self.dirty_mask)
