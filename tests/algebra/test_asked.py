@@ -146,7 +146,7 @@ def test_chains_with_such_thresholds_end():
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_drafts_answer_and_join(domain):
+def test_builders_answer_and_join(domain):
     value = domain.of_constraints("0 <= x <= 5, y == 2")
     builder = value.builder()
     builder.set("x", "x + 1")

@@ -76,7 +76,7 @@ def test_join(both):
 
 
 @given(kinds(), st.lists(steps(N, SMALL), max_size=3), st.lists(steps(N, SMALL), max_size=3))
-def test_join_of_two_branches_that_share_blocks(kind, left, right):
+def test_join_of_two_branches_that_share_components(kind, left, right):
     program, reals = kind
     one, other = run(program + left, N, reals=reals), run(program + right, N, reals=reals)
     agree(one[0].join(other[0]), one[1].join(other[1]))

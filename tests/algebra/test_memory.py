@@ -127,7 +127,7 @@ def test_they_say_where_they_lie():
     assert Octagon.of_constraints("x <= 1", device="cpu").placement()[0].device is Device.CPU
 
 
-def test_auto_moves_blocks_that_grow_and_shrink(monkeypatch):
+def test_auto_moves_components_that_grow_and_shrink(monkeypatch):
     monkeypatch.setattr(minplus, "CUDA_FROM_VARIABLES", 4)
     value = Octagon.top(NAMES, device="auto").meet("v - w <= 1", "x - y <= 2", "v >= 0", "y <= 5")
     assert {one.device for one in value.placement()} == {Device.CPU}

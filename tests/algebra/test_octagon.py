@@ -161,7 +161,7 @@ def test_rename_and_project():
     assert octagon.extend("u", reals="t").variables == {**octagon.variables, "u": True, "t": False}
 
 
-def test_a_draft_changes_in_place_and_its_origin_does_not():
+def test_a_builder_changes_in_place_and_its_origin_does_not():
     origin = Octagon.of_constraints("x - y <= 3")
     text = str(origin)
     builder = origin.builder()

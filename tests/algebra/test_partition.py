@@ -50,7 +50,7 @@ def test_blocks_are_a_dictionary(steps):
         )
 
 
-def test_places_of_blocks_that_are_gone_are_few():
+def test_slots_of_components_that_are_gone_are_few():
     components = Partition()
     for _ in range(10):
         components.put(component_of(("x", "y")))

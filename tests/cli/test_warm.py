@@ -22,6 +22,6 @@ def test_every_task_runs(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_fault_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_fault_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(warm, "_TASKS", {"good": "", "bad": "raise ValueError('no such thing')"})
     assert sorted("no such thing" in fault for fault in warm._finished(tmp_path)) == [False, True]

@@ -34,7 +34,7 @@ def test_columns_and_rows_are_chosen(results) -> None:  # type: ignore[no-untype
     assert found.chosen(["a, b", "input"], "^two") == [["a, b", "input"], ["2", "two"]]
 
 
-def test_what_is_gone_is_told(results) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_gone_is_reported(results) -> None:  # type: ignore[no-untyped-def]
     found = results.Result.read(TEXT)
     with pytest.raises(KeyError, match="no column 'd'"):
         found.chosen(["d"], "")

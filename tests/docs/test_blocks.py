@@ -62,7 +62,7 @@ def test_output_is_compared() -> None:
     assert not matches("", "something")
 
 
-def test_python_blocks_share_names_and_wrong_answers_are_told() -> None:
+def test_python_blocks_share_names_and_wrong_answers_are_reported() -> None:
     _, first, second = blocks_of(PAGE)
     names: dict[str, object] = {}
     assert check_python(first, names, "page.md") == []
@@ -71,7 +71,7 @@ def test_python_blocks_share_names_and_wrong_answers_are_told() -> None:
     assert "Expected:\n    3\nGot:\n    2" in said
 
 
-def test_an_exception_in_a_block_is_told() -> None:
+def test_an_exception_in_a_block_is_reported() -> None:
     assert check_python(Block("python", ">>> 1 / 0\n", 1), {}, "page.md")
 
 

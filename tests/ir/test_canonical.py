@@ -51,7 +51,7 @@ def test_canonical_once_is_enough() -> None:
             assert left.tolist() == right.tolist(), name
 
 
-def test_differences_are_told() -> None:
+def test_differences_are_reported() -> None:
     program = small()
     table = program.instructions
     flags = table.flags.copy()

@@ -19,7 +19,7 @@ SOURCES = sorted(path.name for path in FOLDER.iterdir() if path.suffix in (".c",
 
 
 def relative(program: Program) -> Program:
-    """Return the program with paths told from the golden folder on, so that they fit everywhere."""
+    """Return the program with paths relative to the golden folder, so that they fit everywhere."""
     prefix = f"{FOLDER}/"
     texts = [program.strings.raw(symbol) for symbol in range(len(program.strings))]
     strings = Strings.of([text.removeprefix(prefix.encode()) for text in texts])

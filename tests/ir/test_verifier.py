@@ -132,14 +132,14 @@ def test_what_is_fine(body: str) -> None:
     assert problems(program_of(body)) == []
 
 
-def test_the_source_place_is_told() -> None:
+def test_the_source_place_is_reported() -> None:
     text = "declare @g() -> void ! a.c:1:1\ndefine @f() -> i32 ! a.c:2:5 {\n^a:\n  ret ! 3:7\n}\n"
     with pytest.raises(SourceError) as caught:
         verify(parse(text))
     assert str(caught.value.span) == "a.c:3:7"
 
 
-def test_of_many_alike_the_first_are_told() -> None:
+def test_of_many_alike_the_first_are_reported() -> None:
     body = "%y: i32 = add %x, i64 1\n  " * 25 + "ret %x"
     lines = [line.replace("%y", f"%y{n}") for n, line in enumerate(body.split("\n"))]
     with pytest.raises(SourceErrors) as caught:

@@ -1,4 +1,4 @@
-"""m-CFA by plain sets, as slow and as plain as it gets: what the engine's answer is judged by.
+"""m-CFA by plain sets, as slow and as plain as it gets: the oracle of the engine's answers.
 
 It knows lambdas, calls, `if`, `set!`, definitions, `letrec`, and of the primitives `cons`, `car`,
 `cdr`, `set-car!` and `set-cdr!`. A frame is a procedure and a context: the call that entered it,

@@ -63,12 +63,12 @@ class Coverage:
 
     def misses(self, run: Run) -> list[str]:
         """Return what the run showed and the answer does not cover, in words."""
-        judges = {
+        checks = {
             About.VALUE: self._has_value,
             About.CALL: self._has_call,
             About.ENTRY: self._has_entry,
         }
-        found = (fact for fact in run.facts if not judges[About(int(fact["what"]))](fact))
+        found = (fact for fact in run.facts if not checks[About(int(fact["what"]))](fact))
         return [self._words(fact) for fact in found]
 
     def _has_value(self, fact: np.void) -> bool:

@@ -1,4 +1,4 @@
-"""Types written as nested tuples, and what C says of them: a judge of layouts and edges.
+"""Types written as nested tuples, and what C says of them: an oracle of layouts and edges.
 
 A type is a word (`char`, `int`, `ptr`, `wide`), `("array", count, element)`, `("struct", fields)`,
 `("packed", fields)` or `("union", members)`. Nothing here knows how layouts are made, but that a

@@ -1,4 +1,4 @@
-"""A program compiled, oracle_answer, run and compared: the road of every run-time check."""
+"""A program compiled, analysed, run and compared: the pipeline of every run-time check."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ int main(void) { escape((void *)own); held = given()(&x, &x); return 0; }
 """
 
 
-def test_moves_are_numbered_once() -> None:
+def test_offset_edges_are_numbered_once() -> None:
     edges = OffsetEdges()
     assert edges.number(8) == edges.number(8, 0) == 0
     assert edges.number(8, -16, 4) == edges.number(8, 4, 16) == 1

@@ -1,4 +1,4 @@
-"""Alias assertions of a program: judged as the suites that use them mean it."""
+"""Alias assertions of a program: decided as the suites that use them mean it."""
 
 from __future__ import annotations
 

@@ -261,9 +261,9 @@ def test_storage_of_a_wrapper_has_the_size_it_asks_for(museum: OracleAnswer) -> 
 
 
 def test_storage_of_a_wrapper_is_shaped_by_its_body(museum: OracleAnswer) -> None:
-    places = museum.system.locations
-    names = [museum.allocation(int(row)) for row in places.allocation]
-    made = [int(b) for n, b in zip(names, places.byte, strict=True) if n == "make@heap"]
+    locations = museum.system.locations
+    names = [museum.allocation(int(row)) for row in locations.allocation]
+    made = [int(b) for n, b in zip(names, locations.byte, strict=True) if n == "make@heap"]
     assert {0, 8} <= set(made)
 
 

@@ -137,7 +137,7 @@ def test_arithmetic_that_may_come_back_keeps_the_object(tmp_path: Path, arithmet
     assert {name.split("+")[0] for name in held} == {"pair"}
 
 
-def test_constant_expressions_are_moves(tmp_path: Path) -> None:
+def test_constant_expressions_are_offset_edges(tmp_path: Path) -> None:
     found = main_of(
         tmp_path,
         """
@@ -233,7 +233,7 @@ define internal void @take(i32 %n, ...) {
     assert found.holds("p") == {"a", "b"}
 
 
-def test_opaque_pieces_escape(tmp_path: Path) -> None:
+def test_opaque_values_escape(tmp_path: Path) -> None:
     found = main_of(
         tmp_path,
         '  %r = call ptr asm "", "=r,r"(ptr @p)\n  store ptr %r, ptr @q, align 8\n'

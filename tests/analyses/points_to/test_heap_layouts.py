@@ -56,7 +56,7 @@ class Site:
 
 
 FIELD = "  %q: ptr = getelementptr $struct.node, {}, i64 0, i32 1"
-ROADS = {
+ROUTES = {
     "itself": FIELD.format("%p"),
     "select": "  %s: ptr = select %c, %p, ptr null\n" + FIELD.format("%s"),
     "freeze": "  %s: ptr = freeze %p\n" + FIELD.format("%s"),
@@ -69,9 +69,9 @@ ROADS = {
 }
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_a_struct_is_found_behind(road: str) -> None:
-    site = Site(ROADS[road])
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_struct_is_found_behind(route: str) -> None:
+    site = Site(ROUTES[route])
     assert site.layout == site.layouts.repeated(site.type("struct.node"))
 
 
@@ -92,7 +92,7 @@ def test_storage_is_raw_without_a_use_of_its_own_pointer(body: str) -> None:
 
 
 def test_the_size_tells_one_from_many() -> None:
-    node = ROADS["itself"]
+    node = ROUTES["itself"]
     one, many, odd = Site(node, 24), Site(node, 48), Site(node, 40)
     assert one.layout == one.layouts.plain(one.type("struct.node"))
     assert many.layout == many.layouts.repeated(many.type("struct.node"))
@@ -102,7 +102,7 @@ def test_the_size_tells_one_from_many() -> None:
 
 
 def test_two_structs_are_merged() -> None:
-    both = ROADS["itself"] + "\n  %r: ptr = getelementptr $struct.large, %p, i64 0, i32 3"
+    both = ROUTES["itself"] + "\n  %r: ptr = getelementptr $struct.large, %p, i64 0, i32 3"
     site = Site(both)
     assert site.layout == site.layouts.repeated(site.type("struct.large"))
 

@@ -1,4 +1,4 @@
-"""Landings cover every pointer that C allows."""
+"""Offset images cover every pointer that C allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Landings stay apart where C keeps fields apart: precision, pinned."""
+"""Offset images are distinct where C keeps fields apart: precision, pinned."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_an_index_from_the_end_is_in_an_array_that_ends_there() -> None:
     assert tail.bytes(64, 0, 8) == [40, 48, 64]
 
 
-def test_an_end_exists_only_where_a_move_leads() -> None:
+def test_an_end_exists_only_where_an_offset_leads() -> None:
     assert pinned("ptr", (16,)).table.n_locations.tolist() == [1]
     assert pinned("ptr", (8,)).table.n_locations.tolist() == [2]
     assert pinned("ptr", (4,)).table.n_locations.tolist() == [3]

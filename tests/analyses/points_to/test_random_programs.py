@@ -44,7 +44,7 @@ def test_optimised_code_is_covered_too(seed: int, level: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", range(N_SEEDS // 2))
-def test_the_judge_finds_the_same_sets(seed: int, tmp_path: Path):
+def test_the_oracle_finds_the_same_sets(seed: int, tmp_path: Path):
     sizes = {"n_structs": 2, "n_functions": 3, "n_statements": 4}
     system, solution = answer(_load(seed, tmp_path, **sizes).program)
     assert inclusion.difference(reference.solve(system.problem), solution) is None

@@ -90,6 +90,6 @@ def test_a_missing_call_is_noticed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["byte_copies.c", "hash_table.c", "nested_arrays.c"])
-def test_the_judge_agrees_on_real_code(name: str):
+def test_the_oracle_agrees_on_real_code(name: str):
     system, solution = answer(load(PROGRAMS / name).program)
     assert inclusion.difference(reference.solve(system.problem), solution) is None

@@ -1,4 +1,4 @@
-"""The same answer by another road: linked or not, optimised or not; real programs."""
+"""The same answer by another route: linked or not, optimised or not; real programs."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_a_mistake_has_clangs_place_and_words(here: Path) -> None:
     assert error.message == "use of undeclared identifier 'missing'"
 
 
-def test_every_mistake_of_every_file_is_told(here: Path) -> None:
+def test_every_mistake_of_every_file_is_reported(here: Path) -> None:
     write("one.c", "int f(void) { return a; }\nint g(void) { return b; }\n")
     write("two.c", '#include "absent.h"\n')
     write("three.c", "int h(void) { return 1; }\n")
@@ -196,7 +196,7 @@ def test_words_without_a_place_are_kept(here: Path) -> None:
     assert "-fno-such-flag" in error.message
 
 
-def test_a_compiler_that_dies_is_told_by_its_last_words(here: Path) -> None:
+def test_a_compiler_that_dies_is_reported_by_its_last_words(here: Path) -> None:
     write("a.c", "int f(void);\n")
     dying = 'case "$*" in *--version) echo clang version 1;; *) echo goodbye >&2; exit 3;; esac'
     error = problem("a.c", cc=str(script(here / "dying", dying)))

@@ -111,7 +111,7 @@ def test_refusals(tree: Path, path: str, id: str) -> None:
     assert error.span.file == path
 
 
-def test_every_wrong_path_is_told(tree: Path) -> None:
+def test_every_wrong_path_is_reported(tree: Path) -> None:
     assert [error.id for error in refusal("absent.c", "a.c", "*.zzz")] == [
         "c/no-such-file",
         "c/no-sources",

@@ -62,7 +62,7 @@ def test_nothing_at_all(here: Path, name: str) -> None:
 # Symbols.
 
 
-def test_two_definitions_are_told_with_both_places(here: Path) -> None:
+def test_two_definitions_are_reported_with_both_places(here: Path) -> None:
     write("one.c", "int n = 1;\n\nint f(void) { return 1; }\n")
     write("two.c", "int f(void) { return 2; }\nint g(void) { return 3; }\nint n = 2;\n")
     error = problem("one.c", "two.c")
@@ -118,7 +118,7 @@ def test_inline_functions_of_cxx_may_repeat(here: Path) -> None:
     assert text_of("a.cc", "b.cc").count("@_Z1fv() ") == 1
 
 
-def test_what_only_llvm_sees_is_told_in_its_words(here: Path) -> None:
+def test_what_only_llvm_sees_is_reported_in_its_words(here: Path) -> None:
     for name in ("one.ll", "two.ll"):
         write(name, "@x = internal global i32 0\n@y = alias i32, ptr @x\n")
     error = problem("one.ll", "two.ll")
@@ -177,7 +177,7 @@ def test_assembly_that_does_not_verify(here: Path) -> None:
     assert error.message
 
 
-def test_every_bad_file_is_told(here: Path, made: Path) -> None:
+def test_every_bad_file_is_reported(here: Path, made: Path) -> None:
     write("one.ll", "nonsense\n")
     write("two.ll", "@n = global i32 0\n")
     write("three.ll", "more nonsense\n")

@@ -157,17 +157,17 @@ def test_a_failed_load_leaves_nothing_half_done(here: Path, made: Path) -> None:
     assert kinds <= {"c-unit"}, "good units may be remembered, no program was made"
 
 
-def test_progress_is_told(here: Path) -> None:
-    told: list[tuple[str, int | None]] = []
+def test_progress_is_reported(here: Path) -> None:
+    reported: list[tuple[str, int | None]] = []
     steps: list[int] = []
 
     @contextmanager
     def sink(title: str, total: int | None) -> Iterator[progress.Advance]:
-        told.append((title, total))
+        reported.append((title, total))
         yield steps.append
 
     with progress.showing(sink):
         kleene.load("src")
-    assert told[:2] == [("compiling", 2), ("linking", None)]
-    assert ("reading", None) in told
+    assert reported[:2] == [("compiling", 2), ("linking", None)]
+    assert ("reading", None) in reported
     assert sum(steps[:2]) == 2

@@ -62,7 +62,7 @@ def test_a_kernel_that_spills_is_seen(tmp_path):
     assert cost.registers <= 32
 
 
-def test_a_mistake_is_told_with_its_line(tmp_path):
+def test_a_mistake_is_reported_with_its_line(tmp_path):
     path = tmp_path / "broken.cu"
     path.write_text('extern "C" __global__ void f(int* a) { a[0] = ; }\n')
     with pytest.raises(ValueError, match=r"broken\.cu\(1\): error"):

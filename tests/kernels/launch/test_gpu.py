@@ -12,7 +12,7 @@ PROBLEM = launch.gpu_problem()
 
 
 @pytest.mark.skipif(PROBLEM is None, reason="a GPU answers here")
-def test_no_gpu_is_told_with_the_reason():
+def test_no_gpu_is_reported_with_the_reason():
     with pytest.raises(SourceError) as caught:
         launch.current()
     assert caught.value.id == "kernels/no-gpu"

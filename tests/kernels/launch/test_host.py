@@ -209,7 +209,7 @@ def test_an_unknown_kernel_and_a_huge_block_are_refused(planted):
         planted.launch("two_blocks", (1,), (2048,), values_of(1))
 
 
-def test_a_syntax_error_is_told(tmp_path):
+def test_a_syntax_error_is_reported(tmp_path):
     path = tmp_path / "broken.cu"
     path.write_text('extern "C" __global__ void f(int* a) { a[0] = ; }\n')
     with launch.on_host(), pytest.raises(ValueError, match=r"broken\.cu:1"):

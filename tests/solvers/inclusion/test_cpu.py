@@ -42,25 +42,30 @@ def test_space_runs_out_in_every_array(monkeypatch: pytest.MonkeyPatch) -> None:
 def loaded_pointers(n_pointers: int, n_objects: int, *, apart: bool) -> Problem:
     """Return pointers that hold the same objects, and each one more of its own if `apart`.
 
-    Pointer i is loaded from place i, so that only solving finds what it holds; then `read i` is
-    loaded and `written i` stored through it. Objects: the places, those held, each one's own.
+    Pointer i is loaded from location i, so that only solving finds what it holds; then `read i` is
+    loaded and `written i` stored through it. Objects: the locations, those held, each one's own.
     """
     i, held = np.arange(n_pointers), np.arange(n_objects)
-    place, pointer, read, written, place_contents = (k * n_pointers + i for k in range(5))
+    location, pointer, read, written, location_contents = (k * n_pointers + i for k in range(5))
     held_contents = 5 * n_pointers + held
     own = n_pointers + n_objects + i
     n_apart = n_pointers if apart else 0
     return problem_of(
         5 * n_pointers + n_objects,
-        contents=np.concatenate([place_contents, held_contents, np.full(n_pointers, NONE)]),
+        contents=np.concatenate([location_contents, held_contents, np.full(n_pointers, NONE)]),
         address_node=np.concatenate(
-            [place, np.repeat(place_contents, n_objects), written, place_contents[:n_apart]]
+            [
+                location,
+                np.repeat(location_contents, n_objects),
+                written,
+                location_contents[:n_apart],
+            ]
         ),
         address_object=np.concatenate(
             [i, n_pointers + np.tile(held, n_pointers), own, own[:n_apart]]
         ),
         load_destination=np.concatenate([pointer, read]),
-        load_pointer=np.concatenate([place, pointer]),
+        load_pointer=np.concatenate([location, pointer]),
         store_pointer=pointer,
         store_source=written,
     )
@@ -73,7 +78,7 @@ def test_edges_are_made_once_per_distinct_set() -> None:
     answer = solve_by_classes(together)
     assert difference(answer, reference.solve(together)) is None
     assert answer.statistics["classes"] == n_pointers + 1, (
-        "one for each place, one for all pointers"
+        "one for each location, one for all pointers"
     )
     assert answer.statistics["edges_found"] < n_uses / 10
     apart = loaded_pointers(n_pointers, n_objects, apart=True)

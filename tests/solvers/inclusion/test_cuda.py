@@ -256,7 +256,7 @@ def test_the_trace_has_a_line_a_round():
 
 
 @needs_no_gpu
-def test_without_a_gpu_the_reason_is_told():
+def test_without_a_gpu_the_reason_is_reported():
     problem = Problem(1)
     assert cuda.problem_with(problem) is None  # the host runner was asked for
     token = launch._chosen.set(None)

@@ -129,7 +129,7 @@ def test_a_problem_that_is_none_is_refused_first() -> None:
     assert caught.value.id == "inclusion/no-such-node"
 
 
-def test_trace_is_told_of_every_wave() -> None:
+def test_trace_is_called_for_every_iteration() -> None:
     rows: list[object] = []
     solve(random_problem(3), device="cpu", trace=rows.append)
     assert rows

@@ -81,7 +81,7 @@ def by_shards_for_ever(problem: Problem, threads: int) -> None:
         by_shards(problem, threads)
 
 
-def test_an_interrupt_between_waves_leaves_no_thread() -> None:
+def test_an_interrupt_between_iterations_leaves_no_thread() -> None:
     def interrupt(_row: object) -> None:
         raise KeyboardInterrupt
 

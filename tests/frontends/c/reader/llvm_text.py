@@ -1,4 +1,4 @@
-"""A program's types and constants as LLVM writes them: written for tests alone, by another road."""
+"""A program's types and constants as LLVM writes them: written for tests alone, another way."""
 
 from __future__ import annotations
 
