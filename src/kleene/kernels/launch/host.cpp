@@ -317,6 +317,21 @@ KLEENE_SIZE(8)
 KLEENE_SIZE(16)
 void __tsan_read_range(void* p, size_t n) { access(p, n, READ, true, CALLER); }
 void __tsan_write_range(void* p, size_t n) { access(p, n, WRITE, false, CALLER); }
+// What clang makes of the copy of a struct, and of one that is all zeros.
+void* __tsan_memcpy(void* to, const void* from, size_t n) {
+  access(const_cast<void*>(from), n, READ, true, CALLER);
+  access(to, n, WRITE, false, CALLER);
+  return memmove(to, from, n);
+}
+void* __tsan_memmove(void* to, const void* from, size_t n) {
+  access(const_cast<void*>(from), n, READ, true, CALLER);
+  access(to, n, WRITE, false, CALLER);
+  return memmove(to, from, n);
+}
+void* __tsan_memset(void* to, int value, size_t n) {
+  access(to, n, WRITE, false, CALLER);
+  return memset(to, value, n);
+}
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
