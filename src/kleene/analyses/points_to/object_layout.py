@@ -52,7 +52,7 @@ class Confines(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Elements that share their fields."""
+    """An array; its fields are listed for the first element, and lie in all the others alike."""
 
     begin: int  # byte of the first element, in the first element of the array around
     stride: int  # bytes of an element
@@ -62,7 +62,7 @@ class Array:
 
 
 class Field(NamedTuple):
-    """A byte range in which one thing lies."""
+    """Bytes of one scalar or cell, in the first element of all arrays around."""
 
     byte: int
     n_bytes: int
@@ -111,7 +111,10 @@ class ObjectLayout:
             self.add_cells(begin + count * CELL, end, CELL, parent)
 
     def widths(self) -> list[int]:
-        """Return how many arrays of more than one element are around the root, and each array."""
+        """Return in how many arrays of more than one element fields are.
+
+        Number 0 is for fields in no array, number i + 1 for those in array i.
+        """
         found = [0]
         for array in self.arrays:  # arrays around come first
             found.append(found[array.parent + 1] + (array.count > 1))
@@ -140,12 +143,12 @@ class ObjectLayout:
         return sorted(found, key=lambda field: field.byte)
 
     def outline(self) -> set[tuple[int, int, int]]:
-        """Return where the fields and arrays are, without what is around them."""
+        """Return (byte, 0, 0) for each field in no array, (begin, stride, count) for each array."""
         fields = {(field.byte, 0, 0) for field in self.fields if field.array < 0}
         return fields | {(array.begin, array.stride, array.count) for array in self.arrays}
 
     def has_field(self, byte: int) -> bool:
-        """Return whether something begins at `byte`, or it lies outside."""
+        """Return whether a field begins at `byte`, or `byte` lies outside the allocation."""
         if not 0 <= byte < self.n_bytes:
             return True
         for array in self.arrays:
@@ -162,7 +165,11 @@ def raw(end: int, offsets: Sequence[int]) -> ObjectLayout:
 
 
 def add_raw(layout: ObjectLayout, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
-    """Add cells of unknown type: exact at the beginning and at `offsets`, folded behind."""
+    """Add the bytes from `begin` to `end`, of unknown type.
+
+    The first bytes, and those up to the last of `offsets`, become cells with a location each; the
+    bytes behind become one array of cells.
+    """
     layout.is_raw = True
     limit = begin + (RAW_BYTES if end - begin > SIZED_RAW_BYTES else SIZED_RAW_BYTES)
     exact_end = min(end, limit)

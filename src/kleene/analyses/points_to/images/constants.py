@@ -55,7 +55,7 @@ N_RESIDUES = 1 << 8  # remembered at a time, of a stride and of one divisor of i
 
 
 class Scratch(NamedTuple):
-    """Memory to work in while the edges of one layout are followed."""
+    """Memory to work in while the images under the edges of one layout are found."""
 
     image: Set  # per location: its image
     following: Set  # per location: its image under one more stride
@@ -67,7 +67,10 @@ class Scratch(NamedTuple):
 
 @device_function
 def scratch_for(n_rows: int) -> Scratch:
-    """Return memory for a layout of so many locations; the image of the last, unknown, is all."""
+    """Return memory for a layout of `n_rows` locations.
+
+    The last location is the unknown offset: its image is every location, under every edge.
+    """
     width = n_words(n_rows)
     image, following = np.zeros((n_rows, width), np.uint64), np.zeros((n_rows, width), np.uint64)
     put_all(image[n_rows - 1], n_rows)
@@ -94,7 +97,7 @@ def arrays_around(a: LayoutArrays, field: int, walk: Grid) -> int:
 
 @no_refcount
 def is_in_others(a: LayoutArrays, array: int, mask: int) -> bool:
-    """Return whether locations of a mask are in the others of an array."""
+    """Return whether locations with this mask lie in elements 1, 2, … of an array."""
     return bool(a.arrays[array, BIT] >= 0 and (mask >> a.arrays[array, BIT]) & 1)
 
 
@@ -181,7 +184,7 @@ def residue_period(
 
 @no_refcount
 def next_choice(depth: int, walk: Grid) -> bool:
-    """Choose the next combination of elements; False after the last."""
+    """Choose the next combination of elements; return False if the last one was chosen before."""
     for i in range(depth):
         if i != walk[PAST, 0]:
             walk[CHOSEN, i] += 1
@@ -193,7 +196,7 @@ def next_choice(depth: int, walk: Grid) -> bool:
 
 @no_refcount
 def chosen_offset(a: LayoutArrays, first: int, depth: int, mask: int, walk: Grid) -> int:
-    """Return how many bytes the chosen elements of arrays `first` … are behind their element 0."""
+    """Return Σ e·t over the arrays `first` to `depth` - 1: chosen element times element size."""
     n_bytes = 0
     for i in range(first, depth):
         array = walk[AROUND, i]
@@ -235,7 +238,10 @@ def _add_residue(
     found: Set,
     walk: Grid,
 ) -> None:
-    """Add a location if it has an address of the residue, and the unknown offset if inside."""
+    """Add the location of a field if an address y of it has y = residue (mod stride).
+
+    If some such y is not the first byte of the field, the unknown offset is added too.
+    """
     stride = residue_period(a, depth, mask, stride, 0, walk)
     going = True
     while going:
@@ -263,7 +269,10 @@ def add_constant(
     found: Set,
     walks: Grid,
 ) -> bool:
-    """Add the image of a location under a constant; return whether all of it is inside."""
+    """Add the locations of x + constant, for all addresses x of a location.
+
+    Returns whether all x + constant are inside the allocation.
+    """
     size = a.layouts[layout, N_BYTES]
     if location == count_locations(a, layout):
         return add_location(a, layout, size + constant, found)
@@ -300,7 +309,7 @@ def _add_every_element(
     found: Set,
     walks: Grid,
 ) -> None:
-    """Add all that lies whole elements, of any array around, from a location plus a constant."""
+    """Add the locations of x + constant + Σ j·t, for all j: t are the element sizes around x."""
     # An over-approximation: with g the gcd of the element sizes, every address of the location plus
     # the constant is congruent to the field's byte plus the constant mod g.
     stride = 0
@@ -315,7 +324,10 @@ def _add_every_element(
 
 @no_refcount
 def _stays(a: LayoutArrays, depth: int, mask: int, constant: int, walk: Grid) -> bool:
-    """Return whether a constant counts elements of an array whose others the location is in."""
+    """Return whether the constant leads from elements 1, 2, … of an array to such elements.
+
+    It does if it is a positive multiple of the element size, smaller than the array.
+    """
     for i in range(depth):
         array = walk[AROUND, i]
         fits = constant % a.arrays[array, STRIDE] == 0 and 0 < constant < a.arrays[array, SPAN]
@@ -339,7 +351,11 @@ def _add_from_past_end(
     found: Set,
     walk: Grid,
 ) -> None:
-    """Add where a negative constant leads back into the i-th array around, from past its end."""
+    """Add the locations that a negative constant reaches from past the end of an array.
+
+    That is the i-th array around the location in `row`, of which pointers past its end are kept as
+    pointers to its elements 1, 2, …: p - 4 with p = a + 3 of `int a[3]` is &a[2].
+    """
     field, mask, array = a.locations[row, FIELD], a.locations[row, MASK], walk[AROUND, i]
     may_be_past = a.arrays[array, COUNT] == 1 or is_in_others(a, array, mask)
     if not may_be_past or a.arrays[array, SPAN] == UNBOUNDED:

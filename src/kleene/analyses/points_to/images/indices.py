@@ -46,7 +46,7 @@ from kleene.base.arrays import I64
 
 @no_refcount
 def _array_of(a: LayoutArrays, layout: int, location: int, stride: int) -> int:
-    """Return the outermost array around a location that an index of that stride stays in, or -1."""
+    """Return the outermost array around a location that confines an index of `stride`, or -1."""
     if location >= count_locations(a, layout):
         return -1
     found = -1
@@ -61,7 +61,10 @@ def _array_of(a: LayoutArrays, layout: int, location: int, stride: int) -> int:
 
 @no_refcount
 def _add_elements(a: LayoutArrays, layout: int, location: int, array: int, found: Set) -> None:
-    """Add the same field in every element of an array around it, and the end behind the array."""
+    """Add the locations of a field in all elements of an array around it.
+
+    The end is added if the array ends there and the field is the first of an element: a + n.
+    """
     bit = a.arrays[array, BIT]
     put(found, location)
     if bit >= 0:
@@ -178,7 +181,10 @@ def _index_from_end(
 
 @no_refcount
 def _index_all(a: LayoutArrays, layout: int, stride: int, locations: Set, found: Set) -> bool:
-    """Add all elements for each of some locations; return whether all are in arrays."""
+    """Add for each location its field in all elements of the array that confines the index.
+
+    A location in no such array is added itself. Returns whether all are in one.
+    """
     all_indexed = True
     location = following(locations, 0)
     while location >= 0:

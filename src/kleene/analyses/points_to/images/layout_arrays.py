@@ -24,19 +24,19 @@ _ONE, _ALL = np.uint64(1), np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 @no_refcount
 def n_words(n_locations: int) -> int:
-    """Return how many words a set of so many locations takes."""
+    """Return how many 64-bit words a set of `n_locations` locations takes."""
     return (n_locations + _WORD - 1) // _WORD
 
 
 @no_refcount
 def put(found: Set, location: int) -> None:
-    """Add a location."""
+    """Add a location to a set."""
     found[location // _WORD] |= _ONE << np.uint64(location % _WORD)
 
 
 @no_refcount
 def put_all(found: Set, n_locations: int) -> None:
-    """Make it the set of the first so many locations."""
+    """Make `found` the set of locations 0 to `n_locations` - 1."""
     found[:] = 0
     found[: n_locations // _WORD] = _ALL
     if n_locations % _WORD:
@@ -72,7 +72,7 @@ def following(found: Set, location: int) -> int:
 
 @no_refcount
 def pack(found: Set, locations: I32, n_used: int) -> int:
-    """Append the locations of a set to a list of so many; return how many these are now."""
+    """Write the locations of a set behind the first `n_used` of a list; return its new length."""
     for word in range(len(found)):
         bits, first = found[word], word * _WORD
         if bits == _ALL:
@@ -130,7 +130,12 @@ def count_rows(a: LayoutArrays, layout: int) -> int:
 
 @no_refcount
 def location_at(a: LayoutArrays, layout: int, byte: int) -> tuple[int, int]:
-    """Return the location of an address (-1: outside), and 1 if that begins before it."""
+    """Return the location of a byte, and 1 if the byte is inside its field, 0 if it is the first.
+
+    The location is OUTSIDE for a byte before or behind the allocation. In `struct { int n, m; }`
+    byte 4 has (1, 0), byte 6 has (1, 1), byte 9 has (OUTSIDE, 0), and so has byte 8 unless the
+    layout has an end: then that is (2, 0).
+    """
     size = a.layouts[layout, N_BYTES]
     if byte < 0 or byte > size:
         return OUTSIDE, 0
@@ -144,7 +149,10 @@ def location_at(a: LayoutArrays, layout: int, byte: int) -> tuple[int, int]:
 
 @no_refcount
 def add_location(a: LayoutArrays, layout: int, byte: int, found: Set) -> bool:
-    """Add the location of an address, and unknown offset if it begins before; False: outside."""
+    """Add the location of a byte to a set; return False if the byte is outside the allocation.
+
+    A byte inside a field, not its first, adds the unknown offset too.
+    """
     location, is_within = location_at(a, layout, byte)
     if location == OUTSIDE:
         return False
@@ -156,7 +164,7 @@ def add_location(a: LayoutArrays, layout: int, byte: int, found: Set) -> bool:
 
 @no_refcount
 def _search(a: LayoutArrays, layout: int, byte: int) -> tuple[int, int]:
-    """Return the location that a byte belongs to, and 1 if that begins before it.
+    """Return the location of a byte inside the allocation, as `location_at` does.
 
     Each array around the byte, outermost first, folds it into the first element: what lies there
     lies in the others too, and only the first is listed. Fields cover all bytes: `all_fields`.
@@ -190,7 +198,10 @@ def search_all(a: LayoutArrays, known: I32) -> None:
 
 @entry_point
 def find_locations(a: LayoutArrays, layouts: I64, bytes_: I64) -> I64:
-    """Return the location that begins at each byte of each layout, or unknown offset; or -1."""
+    """Return for each i the location of byte `bytes_[i]` of layout `layouts[i]`.
+
+    It is the unknown offset for a byte inside a field, and OUTSIDE for one outside the allocation.
+    """
     locations = np.empty(len(layouts), np.int64)
     for i in range(len(layouts)):
         location, is_within = location_at(a, layouts[i], bytes_[i])
