@@ -81,7 +81,7 @@ class LocationTable:
     n_bytes: I32  # per location: its size; 0 for the end and the unknown offset
     stride: I32  # per location: divides the distances of its addresses; 0 where exact
     contents_class: I32  # per location: equal numbers share contents, -1 contains nothing
-    n_fields: I32  # per layout
+    n_classes: I32  # per layout
     image_rows: I32  # per edge and layout
     image_offsets: I32
     images: I32
@@ -106,7 +106,7 @@ def location_table(
     rows, row_offsets = _with_calls(layouts, edges, arrays, rows, row_offsets)
     n_bytes, has_contents = arrays.layouts[:-1, N_BYTES], arrays.layouts[:-1, HAS_END] > 0
     n_regular = np.diff(arrays.layouts[:, FIRST_LOCATION])
-    n_fields = np.diff(arrays.layouts[:, FIRST_FIELD])
+    n_classes = np.diff(arrays.layouts[:, FIRST_FIELD])
     is_bounded = n_bytes < UNBOUNDED
     wants_unknown = (occurs[:, 1] > 0) | (has_unknown & has_contents & _has_interior(arrays))
     n_extra = np.where(is_bounded, np.where(wants_unknown, 2, occurs[:, 0]), wants_unknown)
@@ -133,7 +133,7 @@ def location_table(
         spread(np.minimum(arrays.fields[field, EXTENT], 1 << 30), 0).astype(np.int32),
         spread(stride, 0).astype(np.int32),
         spread(contents, -1).astype(np.int32),
-        np.where(has_contents, n_fields, 0).astype(np.int32),
+        np.where(has_contents, n_classes, 0).astype(np.int32),
         rows,
         row_offsets,
         images,
