@@ -1,7 +1,7 @@
 """From how many related variables on do octagons of the library belong on a GPU?
 
 A value with `device="cuda"` lies on the GPU, and every operation gives a new one there; the same on
-values in host memory is the rival. All variables are integers and related, in one block.
+values in host memory is the rival. All variables are integers and related, in one component.
 """
 
 from __future__ import annotations

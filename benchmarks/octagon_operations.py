@@ -5,16 +5,16 @@ constraints made before the clock runs. PPL's octagons are of double; ours have 
 rounded upwards, and beside that exact integers. PPL closes lazily: after every operation its
 octagon is closed, in the time, as ours always are. "In place" changes a builder, and PPL's octagon;
 "new value" leaves the old one as it was: PPL copies it first. Values keep a table of their parts
-once it was needed: a join or comparison of blocks of 8 finds it there, as the second one of any two
-values does; "both new" makes the tables of both anew.
+once it was needed: a join or comparison of components of 8 finds it there, as the second one of any
+two values does; "both new" makes the tables of both anew.
 
 Inputs: "dense", where every bound on two variables says more than those on each; two random
-constraints a variable, "sparse"; all constraints inside of blocks of 8.
+constraints a variable, "sparse"; all constraints inside of components of 8.
 
 Recorded (field notes of the project: APRON and ELINA, doubles, n = 1024, another machine): on dense
 octagons guard 101 and 39 ms, x := y + c 109 and 29 ms, x := x + c 4.4 and 2.5 ms, join 6.7 and
-3.7 ms, widening 6.0 and 5.5 ms, inclusion 9.3 and 2.6 ms; on blocks of 8, ELINA's guard 569 ms, its
-x := y + c 586 ms, its x := x + c 569 ms.
+3.7 ms, widening 6.0 and 5.5 ms, inclusion 9.3 and 2.6 ms; on components of 8, ELINA's guard 569 ms,
+its x := y + c 586 ms, its x := x + c 569 ms.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from kleene.algebra.partition import Kinds
 from kleene.kernels import minplus
 
 SIZES = (64, 128, 256, 512, 1024)
-KINDS = ("dense", "sparse", "blocks of 8")
+KINDS = ("dense", "sparse", "components of 8")
 BLOCK = 8
 CALLS = 50  # of a short operation in one measurement
 REPEAT = 21
@@ -62,7 +62,7 @@ def cells(kind: str, n: int, seed: int) -> np.ndarray:
     kept = i != j
     if kind == "sparse":  # two constraints a variable
         kept &= random.random(len(i)) < 1 / n
-    elif kind == "blocks of 8":
+    elif kind == "components of 8":
         kept &= i // (2 * BLOCK) == j // (2 * BLOCK)
     else:  # a star around the first variable: closed, it bounds all differences and sums
         kept &= (j >> 1 == 0) & (i >> 1 != 0)
@@ -79,7 +79,7 @@ def octagon(m: np.ndarray, kind: str, start: Octagon) -> Octagon:
     n, floats = minplus.n_variables(len(m)), start.is_float
     names = tuple(start.variables)
     builder = start.builder()
-    step = BLOCK if kind == "blocks of 8" else n
+    step = BLOCK if kind == "components of 8" else n
     for first in range(0, n, step):
         part = np.full(minplus.size(step), 0, m.dtype)
         minplus.select(part, m, np.arange(first, first + step))
@@ -178,7 +178,7 @@ def _assignment(name: str, value: Linear, rival: Rival | None) -> Case:
 
 
 def own_builder(a: Octagon) -> Builder[Octagon]:
-    """Return a builder that has its own copy of the block of x."""
+    """Return a builder that has its own copy of the component of x."""
     builder = a.builder()
     builder.set(X, X)
     return builder
@@ -255,7 +255,7 @@ def measured(table: Table, kind: str, n: int) -> None:
             partial(theirs_of, case, *rivals, calls) if rivals else None,
         )
         add(table, name, n, ours, theirs, agree, extra)
-    if kind == "blocks of 8":
+    if kind == "components of 8":
         first_join(table, kind, n, a, b, exact)
     pairs(table, kind, n, a, b, exact, rivals)
 
@@ -302,9 +302,9 @@ def joins_of_branches(table: Table) -> None:
     names = tuple(f"x{k:04}" for k in range(N_BRANCH))
     for keys, start in (("names", Octagon.top(names)), ("ids", Octagon.top(N_BRANCH))):
         first = tuple(start.variables)[3]
-        by_eights = octagon(cells("blocks of 8", N_BRANCH, 1), "blocks of 8", start)
+        by_eights = octagon(cells("components of 8", N_BRANCH, 1), "components of 8", start)
         box = start.meet(*(one <= k for k, one in enumerate(variables(start.variables))))
-        for kind, a in (("blocks of 8", by_eights), ("box", box)):
+        for kind, a in (("components of 8", by_eights), ("box", box)):
             b = a.assign(first, Linear.of(7))
             ours = per_call(partial(_joined_anew, a, b), CALLS)
             table.row(
