@@ -1,4 +1,4 @@
-"""Questions about programs: each states constraints, has them solved, and answers from them."""
+"""Questions about programs: each generates constraints, has them solved, and answers from them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`solve`: checks a problem, chooses who solves it, and says why.
 
 `plan` gives the choice and the memory it takes before anything starts; `solve` names its task by
-it, so that a program that shows progress states it first. Where a GPU answers and its dense rows
+it, so that a program that shows progress shows it first. Where a GPU answers and its dense rows
 fit, whoever is expected to be much faster on this machine solves, else both race (`choice`).
 """
 

@@ -39,17 +39,17 @@ def solve(problem: Problem, *, trace: Trace | None = None, stop: Stop = NEVER) -
         settle()  # another use of the device could disturb the capture of graphs
     start_s = time.perf_counter()
     row_of, n_rows, asked, sent = _prepared(problem, stop)
-    stated, names = renamed(asked, row_of, n_rows)
+    tables, names = renamed(asked, row_of, n_rows)
     prepared_s = time.perf_counter()
-    rounds = Sweeps(stated, sent, names)
+    rounds = Sweeps(tables, sent, names)
     rounds.wait()
     sent_s = time.perf_counter()
     counts = close(rounds, trace, stop)
     solved_s = time.perf_counter()
     statistics = {
         **counts,
-        "rows": stated.n_rows,
-        "words_per_row": stated.n_words,
+        "rows": tables.n_rows,
+        "words_per_row": tables.n_words,
         "prepare_s": prepared_s - start_s,
         "send_s": sent_s - prepared_s,
         "solve_s": solved_s - sent_s,
@@ -66,15 +66,15 @@ def _prepared(problem: Problem, stop: Stop) -> tuple[I32, int, Tables, Sent]:
     """
     xp = launch.current().xp
 
-    def stated() -> tuple[Tables, Sent]:
+    def made_and_sent() -> tuple[Tables, Sent]:
         asked = tables_of(problem)
         stop.look()
         return asked, send(xp, problem, asked)
 
     if problem.n_constraints < MANY_ROWS:
-        return *rows_of(problem), *stated()
+        return *rows_of(problem), *made_and_sent()
     with ThreadPoolExecutor(1) as other:
-        theirs = other.submit(copy_context().run, stated)
+        theirs = other.submit(copy_context().run, made_and_sent)
         return *rows_of(problem), *theirs.result()
 
 

@@ -4,7 +4,7 @@ Rows are mixed about as in the constraints that the solver SVF prints for the pr
 rows 14 take addresses, 39 copy, 24 load, 8 store, 13 offset by a number and 1 by an unknown one;
 one more calls through a pointer. What makes real graphs hard is kept: a few functions with very
 many callers, through which unrelated sets meet; tables of functions; structs whose address goes
-round; cycles, of which the copies as stated hold few (182 for gimp's size, of up to 7 nodes), and
+round; cycles, of which the copies alone have few (182 for gimp's size, of up to 7 nodes), and
 those that loads and stores add many (1,177, half of them of up to 3 nodes, the largest of 1,146).
 """
 

@@ -51,8 +51,8 @@ def solve(problem: Problem) -> Solution:
     """Return the least answer to a checked problem; ask `cuda.problem_with` first."""
     row_of, n_rows = rows_of(problem)
     asked = tables_of(problem)
-    stated, names = renamed(asked, row_of, n_rows)
-    device = _Device(stated, send(launch.current().xp, problem, asked), names)
+    tables, names = renamed(asked, row_of, n_rows)
+    device = _Device(tables, send(launch.current().xp, problem, asked), names)
     device.start()
     host = _Host(device)
     host.add(device.found())
