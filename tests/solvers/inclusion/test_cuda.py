@@ -28,14 +28,14 @@ from tests.solvers.inclusion.strategies import (
 )
 
 HAS_GPU = launch.gpu_problem() is None
-needs_a_place = pytest.mark.skipif(
+needs_a_backend = pytest.mark.skipif(
     not HAS_GPU and host.problem() is not None, reason=f"no GPU, and {host.problem()}"
 )
 needs_no_gpu = pytest.mark.skipif(HAS_GPU, reason="a GPU answers here")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def place() -> Iterator[None]:
+def backend() -> Iterator[None]:
     """The GPU if one answers, else the host runner."""
     with nullcontext() if HAS_GPU else launch.on_host():
         yield
@@ -45,14 +45,14 @@ def wrong(problem: Problem) -> str | None:
     return difference(cuda.solve(problem), reference.solve(problem))
 
 
-@needs_a_place
+@needs_a_backend
 @pytest.mark.parametrize("make", [random_problem, random_closures])
 def test_random_problems(make):
     for number in range(100):
         assert wrong(make(number)) is None, f"problem {number}"
 
 
-@needs_a_place
+@needs_a_backend
 def test_random_problems_with_no_node_merged(monkeypatch):
     def one_each(problem):
         return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
@@ -62,7 +62,7 @@ def test_random_problems_with_no_node_merged(monkeypatch):
         assert wrong(random_problem(number)) is None, f"problem {number}"
 
 
-@needs_a_place
+@needs_a_backend
 @pytest.mark.parametrize("make", [random_problem, random_closures])
 def test_random_problems_with_a_slot_for_every_class(monkeypatch, make):
     monkeypatch.setattr(rounds, "DETOUR", 0)
@@ -70,7 +70,7 @@ def test_random_problems_with_a_slot_for_every_class(monkeypatch, make):
         assert wrong(make(number)) is None, f"problem {number}"
 
 
-@needs_a_place
+@needs_a_backend
 def test_dense_closures_pass_through_slots(monkeypatch):
     problem = random_cps(200, 1)
     answer = cuda.solve(problem)
@@ -81,14 +81,14 @@ def test_dense_closures_pass_through_slots(monkeypatch):
     assert answer.statistics["strips"] < 0.8 * one_by_one.statistics["strips"]
 
 
-@needs_a_place
+@needs_a_backend
 def test_equal_rows_are_fetched_once():
     answer = cuda.solve(random_cps(200, 1))
     sets = {tuple(answer.of(node).tolist()) for node in range(600)}
     assert len(answer.rows) == len(sets) < 300
 
 
-@needs_a_place
+@needs_a_backend
 def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
     monkeypatch.setattr(sweep, "PATIENCE", 1)
     monkeypatch.setattr(sweep, "ROUNDS_PER_LOOK", 1)
@@ -104,7 +104,7 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
     assert n_sweeps > 100
 
 
-@needs_a_place
+@needs_a_backend
 def test_a_long_chain_is_swept(monkeypatch):
     monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
     problem = van_horn_mairson(24)
@@ -114,7 +114,7 @@ def test_a_long_chain_is_swept(monkeypatch):
     assert answer.statistics["rounds"] < 24  # step by step there are twice as many
 
 
-@needs_a_place
+@needs_a_backend
 def test_columns_sent_one_by_one(monkeypatch):
     monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
     monkeypatch.setattr(tables, "_PACKED_UP_TO_BYTES", 0)
@@ -124,7 +124,7 @@ def test_columns_sent_one_by_one(monkeypatch):
     assert answer.statistics["sweeps"] == 1
 
 
-@needs_a_place
+@needs_a_backend
 def test_too_many_flows_are_not_swept(monkeypatch):
     monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e9)
     problem = van_horn_mairson(24)
@@ -157,7 +157,7 @@ def pairs(offsets: np.ndarray, values: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(groups.tolist(), values.tolist(), strict=True))
 
 
-@needs_a_place
+@needs_a_backend
 @given(problem=problems())
 def test_drawn_problems(problem):
     assert wrong(problem) is None
@@ -231,7 +231,7 @@ def spread(seed: int, n_objects: int) -> Problem:
     )
 
 
-@needs_a_place
+@needs_a_backend
 @pytest.mark.parametrize("n_objects", [2048 * 3, 2048 * 70])
 def test_rows_of_several_blocks(n_objects):
     for seed in range(4 if n_objects < 10_000 else 1):
@@ -243,7 +243,7 @@ def test_a_row_has_at_most_64_blocks():
     assert rounds.block_words(2049) == 64
 
 
-@needs_a_place
+@needs_a_backend
 def test_the_trace_has_a_line_a_round():
     lines = []
     problem = random_closures(3)
@@ -280,7 +280,7 @@ def test_a_problem_too_large_says_what_it_needs(monkeypatch):
     assert cuda.problem_with(Problem(1)) is None
 
 
-@needs_a_place
+@needs_a_backend
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=30))
 def test_components_found_on_the_device_are_those_of_the_host(flows):
     from_, to = np.array(flows, np.int32).T.copy()
@@ -291,7 +291,7 @@ def test_components_found_on_the_device_are_those_of_the_host(flows):
     assert found[1] == expected.n_components == len(pairs_seen)
 
 
-@needs_a_place
+@needs_a_backend
 def test_a_graph_with_too_many_passes_is_left_to_the_host(monkeypatch):
     falling = np.arange(30, 0, -1, dtype=np.int32)  # the largest number reaches all others
     assert cycles.components(31, falling, falling - 1) is None

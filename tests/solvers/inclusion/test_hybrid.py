@@ -33,7 +33,7 @@ SLOW_GPU = Machine([10, 100, 200], [1.0, 2.0, 4.0], [5.0, 5.0, 5.0])
 
 
 @pytest.fixture(scope="module")
-def cuda_place() -> Iterator[None]:
+def cuda_backend() -> Iterator[None]:
     """The GPU if one answers, else the host runner."""
     if not HAS_GPU and (reason := host.problem()):
         pytest.skip(f"no GPU, and {reason}")
@@ -41,7 +41,7 @@ def cuda_place() -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("cuda_place")
+@pytest.mark.usefixtures("cuda_backend")
 def test_both_sides_find_the_reference_answer_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both take few rules at a time: the problems here are tiny."""
     monkeypatch.setattr(sharing, "DEVICE_TAKES", 2)
@@ -56,7 +56,7 @@ def test_both_sides_find_the_reference_answer_together(monkeypatch: pytest.Monke
     assert min(n_rules.values()) > 100
 
 
-@pytest.mark.usefixtures("cuda_place")
+@pytest.mark.usefixtures("cuda_backend")
 def test_the_first_answer_counts_whoever_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A side that has not begun when the other is done never begins; both answers are one table."""
     solvers = {"cpu": cpu.solve, "cuda": cuda.solve}
@@ -84,7 +84,7 @@ def test_the_first_answer_counts_whoever_is_first(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("module", [cpu, cuda])
-@pytest.mark.usefixtures("cuda_place")
+@pytest.mark.usefixtures("cuda_backend")
 def test_a_solver_stops_where_it_is_asked_to(module: object) -> None:
     stop = Stop()
     stop.set()
@@ -133,7 +133,7 @@ def test_a_side_that_fails_leaves_the_race_to_the_other() -> None:
         race(fails, fails)
 
 
-@pytest.mark.usefixtures("cuda_place")
+@pytest.mark.usefixtures("cuda_backend")
 def test_the_gpu_does_not_start_where_the_cpu_answers_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -214,10 +214,10 @@ def test_a_machine_is_measured_once_if_nobody_else_uses_it(
         n_measured.append(1)
         return SLOW_GPU, is_steady
 
-    place = SimpleNamespace(name=f"a GPU of this test {is_steady}")
+    backend = SimpleNamespace(name=f"a GPU of this test {is_steady}")
     monkeypatch.setattr(choice, "_measured", measured)
     for _ in range(2):  # as two processes would
-        assert choice.this_machine.__wrapped__(place) == SLOW_GPU
+        assert choice.this_machine.__wrapped__(backend) == SLOW_GPU
     assert len(n_measured) == (1 if is_steady else 2)
 
 
@@ -239,7 +239,7 @@ def test_draws_say_how_news_spread(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
 
 
-@pytest.mark.usefixtures("cuda_place")
+@pytest.mark.usefixtures("cuda_backend")
 def test_tables_are_made_while_the_device_looks_for_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
     makers = []
 

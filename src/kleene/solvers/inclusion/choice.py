@@ -82,9 +82,9 @@ def _between(sizes: list[int], times: list[float], size: float) -> float:
 
 
 @cache
-def this_machine(place: launch.Backend) -> Machine:
+def this_machine(backend: launch.Backend) -> Machine:
     """Return what was measured for this machine and its GPU, now or by an earlier run."""
-    what = (platform.node(), str(os.cpu_count()), place.name, *map(str, LEVELS))
+    what = (platform.node(), str(os.cpu_count()), backend.name, *map(str, LEVELS))
     kept, key = Cache(default_folder()), key_of(*what, *_sources())
     if (known := kept.get(_KIND, key)) is not None:
         return Machine(**json.loads(known))
@@ -97,8 +97,8 @@ def this_machine(place: launch.Backend) -> Machine:
 
 def _sources() -> list[bytes]:
     """Return the solvers' own text: when that changes, times do."""
-    room = Path(__file__).parent
-    files = [path for side in ("cpu", "cuda") for path in sorted((room / side).glob("*.*"))]
+    folder = Path(__file__).parent
+    files = [path for side in ("cpu", "cuda") for path in sorted((folder / side).glob("*.*"))]
     return [path.read_bytes() for path in files]
 
 
@@ -151,10 +151,10 @@ def expected(problem: Problem) -> Expected:
 
     Where the GPU is faster on a chain of this size already, the CPU's time is that of the chain.
     """
-    place = launch.current()
-    if place.xp is np:  # the host runner was chosen by hand, to see both sides at work
+    backend = launch.current()
+    if backend.xp is np:  # the host runner was chosen by hand, to see both sides at work
         return Expected(0.0, 0.0)
-    machine, n_nodes = this_machine(place), problem.n_nodes
+    machine, n_nodes = this_machine(backend), problem.n_nodes
     cpu_s = machine.on_cpu_s(n_nodes)
     gpu_s = machine.on_gpu_s(n_nodes) + (n_kinds(problem) - 1) * machine.gpu_s[0]
     if cpu_s <= gpu_s:
