@@ -108,8 +108,9 @@ def test_an_interrupt_ends_the_command_and_what_it_started(tmp_path: Path) -> No
     mark = tmp_path / "alive"
     loop = f"while true; do : > {mark}; sleep 0.1; done"
     code = (
-        "import subprocess, typer\n"
+        "import signal, subprocess, typer\n"
         "from kleene.cli.guard import guarded\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs behind '&' ignore it\n"
         f"def body(): subprocess.Popen(['sh', '-c', {loop!r}]).wait()\n"
         "def run(): guarded(body)(timeout=60.0)\n"
         "typer.run(run)\n"
