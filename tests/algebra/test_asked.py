@@ -170,34 +170,53 @@ def test_joining_in_place(data, again):
     assert builder.build() == a.join(b)
 
 
+NO_Q = "there is no variable 'q'"
+FINITE = "coefficients are finite, and in order"
+SCALED = "with intervals as coefficients: the domain has no bounds on 1/2*y"
 FAULTS = [
-    (lambda value: value.meet(3), "bad-syntax"),
-    (lambda value: value.meet([3]), "bad-syntax"),
-    (lambda value: value.join(3), "mixed-domains"),
-    (lambda value: value.fold(""), "bad-variables"),
-    (lambda value: value.contains({"x": 1}), "bad-variables"),
-    (lambda value: value.assign("x", "[1, 2]*q"), "unknown-variable"),
-    (lambda value: value.bound("[1, 2]*q"), "unknown-variable"),
-    (lambda value: value.satisfies("[1, 2]*q <= 1"), "unknown-variable"),
-    (lambda value: value.assign("x", "[1, inf]*y"), "bad-number"),
-    (lambda value: value.assign("x", "[1, 2]*y", strict=True), "not-representable"),
-    (lambda value: value.meet("[1, 2]*y <= 1", strict=True), "not-representable"),
-    (lambda value: type(value).of_box({"x": (1, 2, 3)}), "bad-number"),
-    (lambda _: Octagon.of_matrix("x", 3), "bad-matrix"),
-    (lambda _: Linear().times(2, 1), "bad-number"),
+    (lambda value: value.meet(3), "bad-syntax", "3 is no constraint"),
+    (lambda value: value.meet([3]), "bad-syntax", "3 is no constraint"),
+    (lambda value: value.join(3), "mixed-domains", "3 is no value of a numeric domain"),
+    (lambda value: value.fold(""), "bad-variables", "fold takes a variable or more"),
+    (lambda value: value.contains({"x": 1}), "bad-variables", "the point has no value for 'y'"),
+    (lambda value: value.assign("x", "[1, 2]*q"), "unknown-variable", NO_Q),
+    (lambda value: value.bound("[1, 2]*q"), "unknown-variable", NO_Q),
+    (lambda value: value.satisfies("[1, 2]*q <= 1"), "unknown-variable", NO_Q),
+    (lambda value: value.assign("x", "[1, inf]*y"), "bad-number", FINITE),
+    (
+        lambda value: value.assign("x", "[1, 2]*y", strict=True),
+        "not-representable",
+        f"assignment to x {SCALED}",
+    ),
+    (
+        lambda value: value.meet("[1, 2]*y <= 1", strict=True),
+        "not-representable",
+        f"constraint {SCALED}",
+    ),
+    (
+        lambda value: type(value).of_box({"x": (1, 2, 3)}),
+        "bad-number",
+        "'x' takes a least and a greatest value, not 3 numbers",
+    ),
+    (
+        lambda _: Octagon.of_matrix("x", 3),
+        "bad-matrix",
+        "1 variables take a matrix of 2 rows and columns",
+    ),
+    (lambda _: Linear().times(2, 1), "bad-number", FINITE),
 ]
 
 
-@pytest.mark.parametrize(("ask", "id"), FAULTS)
+@pytest.mark.parametrize(("ask", "id", "message"), FAULTS)
 @pytest.mark.parametrize("domain", [Interval, Octagon])
-def test_faults_are_named(domain, ask, id):
+def test_faults_are_named(domain, ask, id, message):
     with pytest.raises(SourceError) as caught:
         ask(domain.of_constraints("0 <= x <= 5, y >= x"))
-    assert caught.value.id == f"algebra/{id}"
+    assert (caught.value.id, caught.value.message) == (f"algebra/{id}", message)
 
 
 def test_other_things_are_not_compared():
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="not supported between"):
         _ = Octagon.top("x") <= 3  # type: ignore[operator]
     assert Octagon.top("x") != 3
 

@@ -264,9 +264,16 @@ def test_bad_data_is_refused(change):
     assert caught.value.id == "algebra/bad-data"
 
 
-@pytest.mark.parametrize("packed", [b"", b"kleene-octagon\nxx", b"{}"])
-def test_bad_bytes_are_refused(packed):
-    with pytest.raises(SourceError) as caught:
+@pytest.mark.parametrize(
+    ("packed", "message"),
+    [
+        (b"", "these bytes are no value of Kleene's"),
+        (b"kleene-octagon\nxx", "the bytes are damaged: "),
+        (b"{}", "these bytes are no value of Kleene's"),
+    ],
+)
+def test_bad_bytes_are_refused(packed, message):
+    with pytest.raises(SourceError, match=message) as caught:
         Octagon.of_bytes(packed)
     assert caught.value.id == "algebra/bad-data"
 
@@ -275,19 +282,19 @@ X_AT_MOST_1 = [[0, inf], [2, 0]]
 
 
 @pytest.mark.parametrize(
-    ("matrix", "id"),
+    ("matrix", "id", "message"),
     [
-        ([[0, 1]], "bad-matrix"),
-        ([[0, 1], [1]], "bad-matrix"),
-        ([[0, float("nan")], [1, 0]], "bad-number"),
-        ([[0, -inf], [1, 0]], "bad-number"),
+        ([[0, 1]], "bad-matrix", "1 variables take a matrix of 2 rows and columns"),
+        ([[0, 1], [1]], "bad-matrix", "1 variables take a matrix of 2 rows and columns"),
+        ([[0, float("nan")], [1, 0]], "bad-number", "nan is not a number"),
+        ([[0, -inf], [1, 0]], "bad-number", "entry [0][1] is minus infinity"),
     ],
 )
-def test_bad_matrices_are_refused(matrix, id):
+def test_bad_matrices_are_refused(matrix, id, message):
     assert Octagon.of_matrix("x", X_AT_MOST_1).bound("x").high == 1
     with pytest.raises(SourceError) as caught:
         Octagon.of_matrix("x", matrix)
-    assert caught.value.id == f"algebra/{id}"
+    assert (caught.value.id, caught.value.message) == (f"algebra/{id}", message)
 
 
 def test_an_incoherent_matrix_is_refused():
@@ -302,36 +309,56 @@ def test_a_negative_diagonal_is_empty():
     assert Octagon.of_matrix("x", [[-1, 2], [2, -1]]).is_bottom()
 
 
+NO_U = "there is no variable 'u'"
+MIXED = "the two values are of different domains, or one has exact bounds, one floats"
+
+
 @pytest.mark.parametrize(
-    ("operation", "id"),
+    ("operation", "id", "message"),
     [
-        (lambda o: o.meet("u <= 3"), "unknown-variable"),
-        (lambda o: o.assign("u", 1), "unknown-variable"),
-        (lambda o: o.assign("x", "u"), "unknown-variable"),
-        (lambda o: o.forget("u"), "unknown-variable"),
-        (lambda o: o.project("u"), "unknown-variable"),
-        (lambda o: o.rename({"u": "v"}), "unknown-variable"),
-        (lambda o: o.bound("u"), "unknown-variable"),
-        (lambda o: o.satisfies("u <= 1"), "unknown-variable"),
-        (lambda o: o.to_matrix("u"), "unknown-variable"),
-        (lambda o: o.picture("u", "x"), "unknown-variable"),
-        (lambda o: o.meet("x + 2y <= 3", strict=True), "not-representable"),
-        (lambda o: o.assign("x", "2x", strict=True), "not-representable"),
-        (lambda o: Zone.of(o).meet("x + y <= 3", strict=True), "not-representable"),
-        (lambda o: o.rename({"x": "y"}), "bad-variables"),
-        (lambda o: Octagon.top("x x"), "bad-variables"),
-        (lambda o: Octagon.top("x", reals="x"), "bad-variables"),
-        (lambda o: o.join(Octagon.top(reals="x")), "bad-variables"),
-        (lambda o: o.join(Zone.top("x")), "mixed-domains"),
-        (lambda o: o.meet(Octagon.top("x", floats=True)), "mixed-domains"),
-        (lambda o: Octagon.of_box({"x": (0, float("nan"))}), "bad-number"),
-        (lambda o: o.widen(o, thresholds=[float("nan")]), "bad-number"),
+        (lambda o: o.meet("u <= 3"), "unknown-variable", NO_U),
+        (lambda o: o.assign("u", 1), "unknown-variable", NO_U),
+        (lambda o: o.assign("x", "u"), "unknown-variable", NO_U),
+        (lambda o: o.forget("u"), "unknown-variable", NO_U),
+        (lambda o: o.project("u"), "unknown-variable", NO_U),
+        (lambda o: o.rename({"u": "v"}), "unknown-variable", NO_U),
+        (lambda o: o.bound("u"), "unknown-variable", NO_U),
+        (lambda o: o.satisfies("u <= 1"), "unknown-variable", NO_U),
+        (lambda o: o.to_matrix("u"), "unknown-variable", NO_U),
+        (lambda o: o.picture("u", "x"), "unknown-variable", NO_U),
+        (
+            lambda o: o.meet("x + 2y <= 3", strict=True),
+            "not-representable",
+            "constraint: the domain has no bounds on 1*x + 2*y",
+        ),
+        (
+            lambda o: o.assign("x", "2x", strict=True),
+            "not-representable",
+            "assignment to x: the domain has no bounds on 2*x",
+        ),
+        (
+            lambda o: Zone.of(o).meet("x + y <= 3", strict=True),
+            "not-representable",
+            "constraint: the domain has no bounds on 1*x + 1*y",
+        ),
+        (lambda o: o.rename({"x": "y"}), "bad-variables", "two variables would have one name"),
+        (lambda o: Octagon.top("x x"), "bad-variables", "a variable is named twice"),
+        (lambda o: Octagon.top("x", reals="x"), "bad-variables", "a variable is named twice"),
+        (
+            lambda o: o.join(Octagon.top(reals="x")),
+            "bad-variables",
+            "'x' is an integer in one value and a real in the other",
+        ),
+        (lambda o: o.join(Zone.top("x")), "mixed-domains", MIXED),
+        (lambda o: o.meet(Octagon.top("x", floats=True)), "mixed-domains", MIXED),
+        (lambda o: Octagon.of_box({"x": (0, float("nan"))}), "bad-number", "nan is not a number"),
+        (lambda o: o.widen(o, thresholds=[float("nan")]), "bad-number", "nan is not a number"),
     ],
 )
-def test_misuse_is_named(operation, id):
+def test_misuse_is_named(operation, id, message):
     with pytest.raises(SourceError) as caught:
         operation(Octagon.of_constraints("0 <= x <= 1, y >= x"))
-    assert caught.value.id == f"algebra/{id}"
+    assert (caught.value.id, caught.value.message) == (f"algebra/{id}", message)
 
 
 def test_the_plan_says_where_and_why():
@@ -343,7 +370,12 @@ def test_the_plan_says_where_and_why():
 
 def test_a_device_that_cannot_be_used_is_refused(monkeypatch):
     monkeypatch.setattr("kleene.kernels.launch.gpu_problem", lambda: "no GPU answers")
-    for device in ("cuda", "hybrid", "gpu"):
+    refused = "is no device for octagons: ask for 'cpu', 'cuda' or 'auto'"
+    for device, why in (
+        ("cuda", "no GPU answers"),
+        ("hybrid", f"'hybrid' {refused}"),
+        ("gpu", f"'gpu' {refused}"),
+    ):
         with pytest.raises(SourceError) as caught:
             Octagon.top("x", device=device)
-        assert caught.value.id == "algebra/no-device"
+        assert (caught.value.id, caught.value.message) == ("algebra/no-device", why)

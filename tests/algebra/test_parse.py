@@ -46,27 +46,28 @@ def test_constraints(text, wanted):
 
 
 @pytest.mark.parametrize(
-    ("text", "id", "column"),
+    ("text", "id", "column", "words"),
     [
-        ("x - y", "bad-syntax", 6),
-        ("x <= ", "bad-syntax", 6),
-        ("x <= y +", "bad-syntax", 9),
-        ("x ? y <= 3", "bad-syntax", 3),
-        ("(x <= 3", "bad-syntax", 4),
-        ("x <= 3 )", "bad-syntax", 8),
-        ("x / 0 <= 1", "bad-syntax", 3),
-        ("x <= [2, 1]", "bad-syntax", 6),
-        ("x <= [y, 1]", "bad-syntax", 6),
-        ("x * y <= 1", "not-linear", 3),
-        ("1 / x <= 1", "not-linear", 3),
-        ("1 / [1, 2] <= x", "not-linear", 3),
-        ("", "bad-syntax", 1),
+        ("x - y", "bad-syntax", 6, "a comparison"),
+        ("x <= ", "bad-syntax", 6, "a number or a variable"),
+        ("x <= y +", "bad-syntax", 9, "a number or a variable"),
+        ("x ? y <= 3", "bad-syntax", 3, "unexpected '?'"),
+        ("(x <= 3", "bad-syntax", 4, "expected ')'"),
+        ("x <= 3 )", "bad-syntax", 8, "should end here"),
+        ("x / 0 <= 1", "bad-syntax", 3, "division by zero"),
+        ("x <= [2, 1]", "bad-syntax", 6, "two numbers in order"),
+        ("x <= [y, 1]", "bad-syntax", 6, "two numbers in order"),
+        ("x * y <= 1", "not-linear", 3, "only multiples"),
+        ("1 / x <= 1", "not-linear", 3, "only multiples"),
+        ("1 / [1, 2] <= x", "not-linear", 3, "only multiples"),
+        ("", "bad-syntax", 1, "a number or a variable"),
     ],
 )
-def test_faults_are_named_at_their_column(text, id, column):
+def test_faults_are_named_at_their_column(text, id, column, words):
     with pytest.raises(SourceError) as caught:
         constraints(text)
     assert caught.value.id == f"algebra/{id}"
+    assert words in caught.value.message
     assert caught.value.span.column == column
     assert caught.value.notes[1].index("^") == 4 + column - 1
     assert caught.value.notes[0] == f"in: {text}"
@@ -83,11 +84,16 @@ def test_what_is_no_number_is_refused(value):
     with pytest.raises(SourceError) as caught:
         Linear.of(value)
     assert caught.value.id == "algebra/bad-number"
+    assert caught.value.message == f"{value!r} is not a number"
 
 
 def test_infinite_factors_are_refused():
-    for operation in (lambda: X * inf, lambda: X / 0, lambda: X / inf):
-        with pytest.raises(SourceError) as caught:
+    for operation, message in (
+        (lambda: X * inf, "a coefficient must be finite"),
+        (lambda: X / 0, "cannot divide by 0"),
+        (lambda: X / inf, "cannot divide by inf"),
+    ):
+        with pytest.raises(SourceError, match=message) as caught:
             operation()
         assert caught.value.id == "algebra/bad-number"
 

@@ -85,7 +85,7 @@ def test_many_sets_at_once() -> None:
 
 
 def test_a_set_with_an_unknown_node_is_refused() -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(SourceError, match="no node 2 in a graph of 2 nodes") as caught:
         iterated_frontier(Graph.from_edges(2, [], []), [2])
     assert caught.value.id == "graphs/no-such-node"
 

@@ -66,26 +66,30 @@ def test_arrays_are_read_only_and_the_caller_keeps_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("id", "make"),
+    ("id", "words", "make"),
     [
-        ("graphs/no-such-node", lambda: Graph.from_edges(3, [0, 5], [1, 1])),
-        ("graphs/no-such-node", lambda: Graph.from_edges(3, [0], [-1])),
-        ("graphs/no-such-node", lambda: Graph.from_edges(2, [0], [2**32])),
-        ("graphs/no-such-node", lambda: Graph(np.array([0, 1]), np.array([1]))),
-        ("graphs/no-such-node", lambda: Graph.from_edges(2, [], []).roots([0, 2])),
-        ("graphs/bad-shape", lambda: Graph.from_edges(3, [0, 1], [1])),
-        ("graphs/bad-shape", lambda: Graph.from_edges(3, [0.5], [1])),
-        ("graphs/bad-shape", lambda: Graph.from_edges(3, [[0]], [[1]])),
-        ("graphs/bad-shape", lambda: Graph(np.array([0, 2]), np.array([0]))),
-        ("graphs/bad-shape", lambda: Graph(np.array([0, 2, 1]), np.array([0]))),
-        ("graphs/bad-shape", lambda: Graph(np.array([], dtype=np.int64), np.array([], np.int32))),
-        ("graphs/bad-shape", lambda: Rows(np.array([1, 1]), np.array([3]))),
+        ("no-such-node", "no node 5 in", lambda: Graph.from_edges(3, [0, 5], [1, 1])),
+        ("no-such-node", "no node -1 in", lambda: Graph.from_edges(3, [0], [-1])),
+        ("no-such-node", "no node 4294967296 in", lambda: Graph.from_edges(2, [0], [2**32])),
+        ("no-such-node", "no node 1 in", lambda: Graph(np.array([0, 1]), np.array([1]))),
+        ("no-such-node", "no node 2 in", lambda: Graph.from_edges(2, [], []).roots([0, 2])),
+        ("bad-shape", "2 sources but 1 targets", lambda: Graph.from_edges(3, [0, 1], [1])),
+        ("bad-shape", "not 1-d float64", lambda: Graph.from_edges(3, [0.5], [1])),
+        ("bad-shape", "not 2-d int64", lambda: Graph.from_edges(3, [[0]], [[1]])),
+        ("bad-shape", "rise from 0 to 1", lambda: Graph(np.array([0, 2]), np.array([0]))),
+        ("bad-shape", "rise from 0 to 1", lambda: Graph(np.array([0, 2, 1]), np.array([0]))),
+        (
+            "bad-shape",
+            "rise from 0 to 0",
+            lambda: Graph(np.array([], dtype=np.int64), np.array([], np.int32)),
+        ),
+        ("bad-shape", "rise from 0 to 1", lambda: Rows(np.array([1, 1]), np.array([3]))),
     ],
 )
-def test_a_wrong_graph_is_refused(id: str, make: object) -> None:
-    with pytest.raises(SourceError) as caught:
+def test_a_wrong_graph_is_refused(id: str, words: str, make: object) -> None:
+    with pytest.raises(SourceError, match=words) as caught:
         make()  # type: ignore[operator]
-    assert caught.value.id == id
+    assert caught.value.id == f"graphs/{id}"
 
 
 def test_asking_for_a_node_or_row_that_is_not_there() -> None:

@@ -60,9 +60,11 @@ def test_an_analysis_of_another_language_says_what_it_takes() -> None:
     with pytest.raises(kleene.SourceError) as refused:
         core.points_to()
     assert refused.value.id == "points-to/not-c"
+    assert "program.cfa()" in refused.value.notes[0]
     with pytest.raises(kleene.SourceError) as refused:
         Builder("empty").finish().cfa()
     assert refused.value.id == "cfa/not-scheme"
+    assert "program.points_to()" in refused.value.notes[0]
 
 
 def test_the_stub_is_up_to_date(update_golden: bool) -> None:

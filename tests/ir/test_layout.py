@@ -159,8 +159,12 @@ def test_nesting_of_any_depth() -> None:
     assert (size == 4).all()
 
 
-@pytest.mark.parametrize("layout", ["q:8", "e-i64", "e-p:64", "i64:x"])
-def test_no_data_layout(layout: str) -> None:
-    with pytest.raises(SourceError) as caught:
+@pytest.mark.parametrize(
+    ("layout", "part"),
+    [("q:8", "q:8"), ("e-i64", "i64"), ("e-p:64", "p:64"), ("i64:x", "i64:x")],
+)
+def test_no_data_layout(layout: str, part: str) -> None:
+    with pytest.raises(SourceError, match=f"'{part}' is no part of a data layout") as caught:
         Columns().lay_out(layout)
     assert caught.value.id == "ir/data-layout"
+    assert caught.value.notes == (f"the layout is '{layout}'",)

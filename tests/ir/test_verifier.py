@@ -150,15 +150,15 @@ def test_of_many_alike_the_first_are_reported() -> None:
 
 
 TOPS = [
-    ("@g = global i32 @g", "initializer"),
-    ("@g = global {i32, i8} {1}", "constant"),
-    ("@g = global [2 x i8] {1, 2, 3}", "constant"),
-    ('@g = global [2 x i8] "abc"', "constant"),
-    ("@g = global i32 null", "constant"),
-    ("@g = global ptr 5", "constant"),
-    ("@a = alias i32", "initializer"),
-    ("type $s = {i32, [2 x $s]}\n@g = global $s", "recursive-type"),
-    ("type $s = {$t}\ntype $t = {$s}\n@g = global $s", "recursive-type"),
+    ("@g = global i32 @g", "initializer", "global 0: the initialiser has another type"),
+    ("@g = global {i32, i8} {1}", "constant", "constant 0: has not as many elements"),
+    ("@g = global [2 x i8] {1, 2, 3}", "constant", "constant 0: has not as many elements"),
+    ('@g = global [2 x i8] "abc"', "constant", "constant 0: the text is not as long"),
+    ("@g = global i32 null", "constant", "constant 0: is of a kind that its type does not have"),
+    ("@g = global ptr 5", "constant", "constant 0: is of a kind that its type does not have"),
+    ("@a = alias i32", "initializer", "global 0: an alias needs a target"),
+    ("type $s = {i32, [2 x $s]}\n@g = global $s", "recursive-type", "type 0: contains itself"),
+    ("type $s = {$t}\ntype $t = {$s}\n@g = global $s", "recursive-type", "type 0: contains itself"),
 ]
 
 
@@ -183,67 +183,69 @@ def test_block_addresses_are_of_their_function() -> None:
     pointer = builder.types.pointer()
     wrong = builder.constant(ConstantKind.BLOCK_ADDRESS, pointer, g, block)
     builder.variable("address", pointer, wrong)
-    assert [error.id for error in problems(builder.finish())] == ["ir/constant"]
+    (error,) = problems(builder.finish())
+    assert error.id == "ir/constant"
+    assert error.message == "constant 0: is no address of a function's block"
 
 
-# -- tables broken by hand: table, column, row, new content, id
+# -- tables broken by hand: table, column, row, new content, id, how the message begins
 BROKEN = [
-    ("types", "kind", 0, 99, "code"),
-    ("globals", "kind", 0, 9, "code"),
-    ("globals", "linkage", 0, 99, "code"),
-    ("arguments", "passing", 0, 99, "code"),
-    ("instructions", "opcode", 5, 200, "code"),
-    ("instructions", "flags", 5, 7 << 24, "code"),
-    ("constants", "kind", 0, 77, "code"),
-    ("bindings", "kind", 0, 9, "code"),
-    ("passed", "passing", 0, 9, "code"),
-    ("types", "name", 0, 10_000, "range"),
-    ("types", "elements", 0, -1, "range"),
-    ("globals", "name", 0, -1, "range"),
-    ("globals", "type", 0, 10_000, "range"),
-    ("globals", "initializer", 4, 100_000, "range"),
-    ("globals", "span", 0, 10_000, "range"),
-    ("globals", "function", 0, 10_000, "range"),
-    ("function_table", "value", 0, -1, "range"),
-    ("function_table", "personality", 0, 100_000, "range"),
-    ("arguments", "type", 0, -1, "range"),
-    ("arguments", "passed_type", 0, -2, "range"),
-    ("blocks", "name", 0, -1, "range"),
-    ("blocks", "function", 0, 10_000, "range"),
-    ("instructions", "type", 0, -1, "range"),
-    ("instructions", "about", 0, 10_000, "range"),
-    ("instructions", "span", 0, -2, "range"),
-    ("instructions", "block", 0, -1, "range"),
-    ("instructions", "operands", 0, -1, "range"),
-    ("constants", "type", 0, -1, "range"),
-    ("constants", "operands", 0, 100_000, "range"),
-    ("spans", "inlined_at", 0, 10_000, "range"),
-    ("spans", "file", 0, -1, "range"),
-    ("variables", "function", 0, -1, "range"),
-    ("bindings", "variable", 0, -1, "range"),
-    ("bindings", "value", 0, -2, "range"),
-    ("bindings", "before", 0, -1, "range"),
-    ("bundles", "operands", 0, -1, "range"),
-    ("bundles", "instruction", 0, -1, "range"),
-    ("passed", "operand", 0, -1, "range"),
-    ("passed", "type", 0, -1, "range"),
-    ("notice_table", "text", 0, -1, "range"),
-    ("instructions", "offsets", 1, -1, "offsets"),
-    ("blocks", "instruction_offsets", -1, 3, "offsets"),
-    ("function_table", "block_offsets", 0, 1, "offsets"),
-    ("strings", "offsets", 1, 1 << 40, "offsets"),
-    ("blocks", "function", 0, 1, "order"),
-    ("instructions", "block", 0, 1, "order"),
-    ("globals", "function", 0, 1, "order"),
-    ("function_table", "value", 0, 1, "order"),
-    ("variables", "function", 0, 0, "foreign"),
-    ("bindings", "before", 0, 0, "foreign"),
-    ("types", "size", 0, 12_345, "layout"),
-    ("types", "align", 0, 77, "layout"),
-    ("types", "field_offset", 1, 77, "layout"),
-    ("globals", "flags", 0, 0, "declaration"),
-    ("arguments", "type", 0, 0, "signature"),
-    ("instructions", "sub", 0, 1, "sub"),
+    ("types", "kind", 0, 99, "code", "type 0: 99 is no TypeKind"),
+    ("globals", "kind", 0, 9, "code", "global 0: 9 is no GlobalKind"),
+    ("globals", "linkage", 0, 99, "code", "global 0: 99 is no Linkage"),
+    ("arguments", "passing", 0, 99, "code", "argument 0: 99 is no Passing"),
+    ("instructions", "opcode", 5, 200, "code", "instruction 5: 200 is no Opcode"),
+    ("instructions", "flags", 5, 7 << 24, "code", "instruction 5: 7 is no Ordering"),
+    ("constants", "kind", 0, 77, "code", "constant 0: 77 is no ConstantKind"),
+    ("bindings", "kind", 0, 9, "code", "binding 0: 9 is no Binding"),
+    ("passed", "passing", 0, 9, "code", "passed 0: 9 is no Passing"),
+    ("types", "name", 0, 10_000, "range", "type 0: there is no symbol 10000"),
+    ("types", "elements", 0, -1, "range", "element 0: there is no type -1"),
+    ("globals", "name", 0, -1, "range", "global 0: there is no symbol -1"),
+    ("globals", "type", 0, 10_000, "range", "global 0: there is no type 10000"),
+    ("globals", "initializer", 4, 100_000, "range", "global 4: there is no global or constant"),
+    ("globals", "span", 0, 10_000, "range", "global 0: there is no span 10000"),
+    ("globals", "function", 0, 10_000, "range", "global 0: there is no function 10000"),
+    ("function_table", "value", 0, -1, "range", "function 0: there is no global -1"),
+    ("function_table", "personality", 0, 100_000, "range", "function 0: there is no global or"),
+    ("arguments", "type", 0, -1, "range", "argument 0: there is no type -1"),
+    ("arguments", "passed_type", 0, -2, "range", "argument 0: there is no type -2"),
+    ("blocks", "name", 0, -1, "range", "block 0: there is no symbol -1"),
+    ("blocks", "function", 0, 10_000, "range", "block 0: there is no function 10000"),
+    ("instructions", "type", 0, -1, "range", "instruction 0: there is no type -1"),
+    ("instructions", "about", 0, 10_000, "range", "instruction 0: there is no type 10000"),
+    ("instructions", "span", 0, -2, "range", "instruction 0: there is no span -2"),
+    ("instructions", "block", 0, -1, "range", "instruction 0: there is no block -1"),
+    ("instructions", "operands", 0, -1, "range", "operand 0: there is no value -1"),
+    ("constants", "type", 0, -1, "range", "constant 0: there is no type -1"),
+    ("constants", "operands", 0, 100_000, "range", "constant's operand 0: there is no value"),
+    ("spans", "inlined_at", 0, 10_000, "range", "span 0: there is no span 10000"),
+    ("spans", "file", 0, -1, "range", "span 0: there is no symbol -1"),
+    ("variables", "function", 0, -1, "range", "variable 0: there is no function -1"),
+    ("bindings", "variable", 0, -1, "range", "binding 0: there is no variable -1"),
+    ("bindings", "value", 0, -2, "range", "binding 0: there is no value -2"),
+    ("bindings", "before", 0, -1, "range", "binding 0: there is no instruction -1"),
+    ("bundles", "operands", 0, -1, "range", "bundle's operand 0: there is no value -1"),
+    ("bundles", "instruction", 0, -1, "range", "bundle 0: there is no instruction -1"),
+    ("passed", "operand", 0, -1, "range", "passed 0: there is no operand -1"),
+    ("passed", "type", 0, -1, "range", "passed 0: there is no type -1"),
+    ("notice_table", "text", 0, -1, "range", "notice 0: there is no symbol -1"),
+    ("instructions", "offsets", 1, -1, "offsets", "instructions: offsets must rise from 0 to 352"),
+    ("blocks", "instruction_offsets", -1, 3, "offsets", "blocks: offsets must rise from 0 to 186"),
+    ("function_table", "block_offsets", 0, 1, "offsets", "functions, blocks: offsets must rise"),
+    ("strings", "offsets", 1, 1 << 40, "offsets", "strings: offsets must rise from 0 to 1678"),
+    ("blocks", "function", 0, 1, "order", "block 0: is not among its function's blocks"),
+    ("instructions", "block", 0, 1, "order", "instruction 0: is not among its block's"),
+    ("globals", "function", 0, 1, "order", "global 0: functions must be numbered in the order of"),
+    ("function_table", "value", 0, 1, "order", "function 0: its global says that it is another"),
+    ("variables", "function", 0, 0, "foreign", "binding 0: ties a variable to a value of another"),
+    ("bindings", "before", 0, 0, "foreign", "binding 0: ties a variable to a value of another"),
+    ("types", "size", 0, 12_345, "layout", "type 0: size, alignment or field offsets are not"),
+    ("types", "align", 0, 77, "layout", "type 0: size, alignment or field offsets are not those"),
+    ("types", "field_offset", 1, 77, "layout", "type 0: size, alignment or field offsets are not"),
+    ("globals", "flags", 0, 0, "declaration", "global 0: the flag DECLARATION does not tell the"),
+    ("arguments", "type", 0, 0, "signature", "function 0: an argument has another type than its"),
+    ("instructions", "sub", 0, 1, "sub", "@arithmetic, ^entry, instruction 1 (%0 = add): has a"),
 ]
 
 
@@ -252,9 +254,9 @@ def specimens() -> Program:
     return museum()
 
 
-@pytest.mark.parametrize(("table", "column", "row", "content", "id"), BROKEN)
+@pytest.mark.parametrize(("table", "column", "row", "content", "id", "words"), BROKEN)
 def test_broken_tables(
-    specimens: Program, table: str, column: str, row: int, content: int, id: str
+    specimens: Program, table: str, column: str, row: int, content: int, id: str, words: str
 ) -> None:
     part = getattr(specimens, table)
     new = getattr(part, column).copy()
@@ -262,6 +264,7 @@ def test_broken_tables(
     broken = replace(specimens, **{table: replace(part, **{column: new})})
     found = problems(broken)
     assert {error.id for error in found} == {f"ir/{id}"}
+    assert found[0].message.startswith(words)
 
 
 @pytest.mark.parametrize("table", ["types", "globals", "instructions", "constants", "spans"])
@@ -282,13 +285,16 @@ def test_a_constant_inside_itself(specimens: Program) -> None:
     operands = table.operands.copy()
     operands[table.offsets[row]] = specimens.bases[1] + row
     broken = replace(specimens, constants=replace(table, operands=operands))
-    assert "ir/recursive-constant" in {error.id for error in problems(broken)}
+    found = {error.id: error.message for error in problems(broken)}
+    assert found["ir/recursive-constant"] == f"constant {row}: contains itself"
 
 
 def test_flags_tell_declarations(specimens: Program) -> None:
     assert specimens.globals.flags[0] & GlobalFlag.DECLARATION
 
 
-@pytest.mark.parametrize(("text", "id"), TOPS)
-def test_faults_outside_functions(text: str, id: str) -> None:
-    assert {error.id for error in problems(parse(text))} == {f"ir/{id}"}
+@pytest.mark.parametrize(("text", "id", "words"), TOPS)
+def test_faults_outside_functions(text: str, id: str, words: str) -> None:
+    found = problems(parse(text))
+    assert {error.id for error in found} == {f"ir/{id}"}
+    assert found[0].message.startswith(words)

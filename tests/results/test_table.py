@@ -39,3 +39,4 @@ def test_parquet_has_the_same(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as raised:
         table().to_parquet(tmp_path / "absent" / "t.parquet")
     assert raised.value.id == "results/cannot-write"
+    assert str(raised.value.span) == str(tmp_path / "absent" / "t.parquet")

@@ -309,6 +309,7 @@ def test_libraries_that_import_each_other(tmp_path):
     with pytest.raises(SourceError) as caught:
         load(program)
     assert caught.value.id == "scheme/library-cycle"
+    assert str(caught.value.span) == f"{tmp_path / 'b.sld'}:1:38"  # the import that closes it
 
 
 def test_a_file_that_includes_itself(tmp_path):
@@ -317,6 +318,8 @@ def test_a_file_that_includes_itself(tmp_path):
     with pytest.raises(SourceError) as caught:
         load(program)
     assert caught.value.id == "scheme/endless-include"
+    assert str(caught.value.span) == f"{program}:1:1"
+    assert caught.value.message == "more than 1000 includes"
 
 
 def test_include_ci_folds_case(tmp_path):
@@ -330,6 +333,8 @@ def test_a_missing_file():
     with pytest.raises(SourceError) as caught:
         load("no/such/file.scm")
     assert caught.value.id == "scheme/unreadable"
+    assert str(caught.value.span) == "no/such/file.scm"
+    assert caught.value.message == "No such file or directory"
 
 
 @pytest.mark.parametrize("path", sorted(PROGRAMS.glob("*.scm")), ids=lambda path: path.stem)

@@ -127,6 +127,7 @@ def test_a_problem_that_is_none_is_refused_first() -> None:
     with pytest.raises(SourceError) as caught:
         solve(Problem(1, copy_destination=np.array([5], np.int32), copy_source=np.zeros(1, "i4")))
     assert caught.value.id == "inclusion/no-such-node"
+    assert caught.value.message == "copy_destination: row 0 holds 5, which is none of 1 nodes"
 
 
 def test_trace_is_called_for_every_iteration() -> None:
