@@ -246,20 +246,20 @@ def test_json_of_floats():
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "words"),
     [
-        lambda data: data.update(version=99),
-        lambda data: data.update(domain="Zone"),
-        lambda data: data["components"][0]["cells"].pop(),
-        lambda data: data["components"][0].update(scale=0),
-        lambda data: data["components"][0].update(names=7),
-        lambda data: data.pop("components"),
+        (lambda data: data.update(version=99), "no value of this version"),
+        (lambda data: data.update(domain="Zone"), "a value of 'Zone', not of 'Octagon'"),
+        (lambda data: data["components"][0]["cells"].pop(), "have 12 cells, not 11"),
+        (lambda data: data["components"][0].update(scale=0), "a component is malformed"),
+        (lambda data: data["components"][0].update(names=7), "a component is malformed"),
+        (lambda data: data.pop("components"), "malformed: 'components'"),
     ],
 )
-def test_bad_data_is_refused(change):
+def test_bad_data_is_refused(change, words):
     data = json.loads(Octagon.of_constraints("x - y <= 3").to_json())
     change(data)
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(SourceError, match=words) as caught:
         Octagon.of_json(json.dumps(data))
     assert caught.value.id == "algebra/bad-data"
 

@@ -85,6 +85,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         read_models([tmp_path / "absent.txt"])
     assert caught.value.id == "points-to/no-models"
+    assert str(caught.value.span) == str(tmp_path / "absent.txt")
 
 
 def test_a_name_has_one_model() -> None:

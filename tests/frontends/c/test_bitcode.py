@@ -110,7 +110,9 @@ def test_truncated_bitcode(square: bytes, tmp_path: Path, kept: int) -> None:
 @pytest.mark.parametrize("raw", [b"int main;", MAGIC + bytes(64), MAGIC + b"\xff" * 99])
 def test_random_bytes(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "noise.bc").write_bytes(raw)
-    assert problem(tmp_path / "noise.bc").id in ("c/bad-bitcode", "c/reader-crashed")
+    error = problem(tmp_path / "noise.bc")
+    assert error.id in ("c/bad-bitcode", "c/reader-crashed")
+    assert str(error.span) == str(tmp_path / "noise.bc")
 
 
 @given(raw=st.binary(max_size=200))

@@ -71,7 +71,9 @@ def test_patterns_choose(tree: Path) -> None:
     assert files(".", only=("*/sub/*", "!*.C", "!*/deep/*")) == ["./sub/e.cxx", "./sub/g.cc"]
     assert files("*.c", only=("!b.c",)) == ["a.c"]
     assert files("a.c", only=("nothing",)) == ["a.c"], "a file named itself is taken"
-    assert refusal(".", only=("nothing",)).id == "c/no-sources"
+    refused = refusal(".", only=("nothing",))
+    assert (refused.id, str(refused.span)) == ("c/no-sources", ".")
+    assert refused.message.startswith("no C or C++ source that 'nothing' chooses")
 
 
 def test_languages_and_forms(tree: Path) -> None:
@@ -112,11 +114,12 @@ def test_refusals(tree: Path, path: str, id: str) -> None:
 
 
 def test_every_wrong_path_is_reported(tree: Path) -> None:
-    assert [error.id for error in refusal("absent.c", "a.c", "*.zzz")] == [
-        "c/no-such-file",
-        "c/no-sources",
+    refused = refusal("absent.c", "a.c", "*.zzz")
+    assert [(error.id, str(error.span)) for error in refused] == [
+        ("c/no-such-file", "absent.c"),
+        ("c/no-sources", "*.zzz"),
     ]
 
 
 def test_no_paths_at_all() -> None:
-    assert refusal().id == "c/no-sources"
+    assert (refusal().id, refusal().message) == ("c/no-sources", "no input files were named")

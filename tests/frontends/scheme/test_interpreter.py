@@ -98,18 +98,20 @@ def test_uncaught_conditions(text, place, message):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "column"),
     [
-        "(let loop () (loop))",
-        "(define (f) (guard (e (#t (f))) (car 1))) (f)",
-        "(with-exception-handler (lambda (e) 1)"
-        " (lambda () (let loop () (raise-continuable 2) (loop))))",
+        ("(let loop () (loop))", 14),
+        ("(define (f) (guard (e (#t (f))) (car 1))) (f)", 13),
+        ("(with-exception-handler (lambda (e) 1)"
+         " (lambda () (let loop () (raise-continuable 2) (loop))))", 1),
     ],
-)
-def test_steps_are_limited(text):
+)  # fmt: skip
+def test_steps_are_limited(text, column):
     with pytest.raises(SourceError) as caught:
         run_text(text, max_steps=20_000)
     assert caught.value.id == "scheme/step-limit"
+    assert caught.value.message == "more than 20000 steps"
+    assert str(caught.value.span) == f"<text>:1:{column}"
 
 
 class Witness:

@@ -106,22 +106,22 @@ def test_an_unknown_operation_on_constants() -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "code"),
+    ("block", "code", "words"),
     [
-        (bitcodes.FUNCTION, bitcodes.INST_BINOP),
-        (bitcodes.CONSTANTS, bitcodes.CST_INTEGER),
-        (bitcodes.TYPE_NEW, bitcodes.TYPE_INTEGER),
-        (bitcodes.MODULE, bitcodes.MODULE_GLOBALVAR),
+        (bitcodes.FUNCTION, bitcodes.INST_BINOP, "of code 120 in a block 12"),
+        (bitcodes.CONSTANTS, bitcodes.CST_INTEGER, "in a block 11, is not understood"),
+        (bitcodes.TYPE_NEW, bitcodes.TYPE_INTEGER, "of code 120 in a block 17"),
+        (bitcodes.MODULE, bitcodes.MODULE_GLOBALVAR, "its parts do not fit together"),
     ],
 )
-def test_an_unknown_record_is_an_error(block: int, code: int) -> None:
+def test_an_unknown_record_is_an_error(block: int, code: int, words: str) -> None:
     """Its operands may name values, and whether it takes a number is not known: nothing is kept."""
 
     def change(records: list[tuple[int, Record]]) -> None:
         next(r for b, r in records if b == block and r.code == code).code = 120
 
     raw = edited(bitcode(TEXT), change)
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(SourceError, match=words) as error:
         reader.read(raw)
     assert error.value.id == "c/unread"
     assert reader.read_given(raw) is None
