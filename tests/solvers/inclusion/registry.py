@@ -59,6 +59,8 @@ SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
     "paper-sharing": ("paper.sharing", EVERYTHING, {}),
 }
 ON_DEVICE = ("cuda", "hybrid", "paper-sharing")
+# EigenCFA's own algorithm knows addresses, functions and calls alone.
+OF_ALL_RULES = [name for name in SOLVERS if name != "paper-eigencfa"]
 
 
 def solver(name: str) -> Solver:

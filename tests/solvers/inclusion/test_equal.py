@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem, Rows, Solution, difference, reference
 from kleene.solvers.inclusion.builder import ConstraintBuilder
-from tests.solvers.inclusion.registry import Solver
+from tests.solvers.inclusion.registry import OF_ALL_RULES, Solver
 from tests.solvers.inclusion.strategies import problem_of
 
 # Three depths: a developer's run, CI's, and by hand or at night all of them, for minutes
@@ -31,6 +31,8 @@ N_PROBLEMS = {
     "hybrid": (10, 100, ALL),
     "paper-sharing": (10, 100, ALL),
 }
+
+of_all_rules = pytest.mark.parametrize("solver", OF_ALL_RULES, indirect=True)
 
 
 def test_random_problems(rival: Solver) -> None:
@@ -126,6 +128,7 @@ def permuted(plain: Solution, nodes: np.ndarray, objects: np.ndarray) -> Solutio
     )
 
 
+@of_all_rules
 def test_images_depend_on_the_layout(solver: Solver) -> None:
     """Kind 0 steps on in layout 0, forks in layout 1, drops what is in layout 2; kind 1 is ANY."""
     problem = problem_of(
@@ -142,11 +145,12 @@ def test_images_depend_on_the_layout(solver: Solver) -> None:
         image_offsets=[0, 1, 2, 2, 4, 4, 4],
         images=[1, 1, 0, 2],
     )
-    answer = taken(solver, problem)
+    answer = solver.solve(problem)
     sets = [answer.rows.objects(int(row)).tolist() for row in answer.row_of]
     assert sets == [[0, 3, 5], [1, 2, 4], [0, 1, 2, 3, 4, 5]]
 
 
+@of_all_rules
 @pytest.mark.parametrize("amount", [None, 0, 1])
 def test_no_fact_supports_itself(solver: Solver, amount: int | None) -> None:
     """p = *q and q = p, while an object o contains itself: o at p would put o at p."""
@@ -157,24 +161,18 @@ def test_no_fact_supports_itself(solver: Solver, amount: int | None) -> None:
     b.address(inside, b.allocation([inside]))
     b.load(p, q)
     b.copy(q, p) if amount is None else b.offset(q, p, amount)
-    answer = taken(solver, b.problem())
+    answer = solver.solve(b.problem())
     assert [answer.of(node).tolist() for node in (p, q, inside)] == [[], [], [0]]
 
 
 @pytest.mark.parametrize("problem", [Problem(0), Problem(3)], ids=["nothing", "nodes alone"])
 def test_empty_problems(problem: Problem, rival: Solver) -> None:
-    answer = taken(rival, problem)
+    answer = rival.solve(problem)
     assert difference(answer, reference.solve(problem)) is None
     assert answer.n_facts == 0
 
 
-def taken(solver: Solver, problem: Problem) -> Solution:
-    """Return the answer, or skip with the solver's reason."""
-    if reason := solver.refuses(problem):
-        pytest.skip(reason)
-    return solver.solve(problem)
-
-
+@of_all_rules
 def test_the_worked_example_of_the_points_to_paper(solver: Solver) -> None:
     """x = &a; y = x; b = *y; z = x + 2; *z = b, with a a struct of three fields."""
     x, y, z, b, a = 0, 1, 2, 3, 4  # the nodes of a's fields are a, a + 1 and a + 2
@@ -194,10 +192,11 @@ def test_the_worked_example_of_the_points_to_paper(solver: Solver) -> None:
         store_pointer=[z],
         store_source=[b],
     )
-    answer = taken(solver, problem)
+    answer = solver.solve(problem)
     assert [answer.of(node).tolist() for node in (x, y, z, b)] == [[0], [0], [2], []]
 
 
+@of_all_rules
 @pytest.mark.parametrize(
     ("planted", "holders"),
     [
@@ -230,7 +229,7 @@ def test_the_copy_edges_of_the_worked_example(
         store_pointer=[name["z"]],
         store_source=[name["b"]],
     )
-    answer = taken(solver, problem)
+    answer = solver.solve(problem)
     found = {n for n, node in name.items() if token in answer.of(node)}
     assert (
         found - {"z"} == holders
@@ -251,7 +250,7 @@ def test_the_running_example_of_the_flow_paper(solver: Solver) -> None:
         call_callee=[v1, w2, v3, l1],
         actuals=[[v1, w1], [v2, w2], [v3, v3], [l2, l3]],
     )
-    answer = taken(solver, problem)
+    answer = solver.solve(problem)
     store = [answer.of(node).tolist() for node in (v1, w1, v2, w2, v3, w3)]
     assert store == [[1], [2], [1], [1, 2], [1], [1, 2]]
     assert answer.call_edges.tolist() == [[0, 1], [1, 1], [1, 2], [2, 1], [3, 0]]

@@ -10,7 +10,7 @@ from kleene.solvers.inclusion import Problem, difference, reference
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.generate import points_to_like, random_cps, van_horn_mairson
 from kleene.solvers.inclusion.paper import andersen, eigencfa
-from tests.solvers.inclusion.registry import ON_DEVICE, Solver
+from tests.solvers.inclusion.registry import OF_ALL_RULES, ON_DEVICE, SOLVERS, Solver
 
 UNARY_A_LEVEL, UNARY_OTHERS = 3, 6  # the lambdas t, u, z of a level; halt, h, ap, id, j0, v0
 
@@ -113,33 +113,41 @@ def columns(problem: Problem) -> list[np.ndarray]:
     return list(problem.columns().values())
 
 
+def agrees(solver: Solver, problem: Problem) -> bool:
+    return difference(solver.solve(problem), reference.solve(problem)) is None
+
+
+@pytest.mark.parametrize(
+    "problem", [random_cps(80, seed=3), van_horn_mairson(6)], ids=["cps", "van-horn-mairson"]
+)
+def test_solvers_agree_on_generated_closures(rival: Solver, problem: Problem) -> None:
+    assert agrees(rival, problem)
+
+
+@pytest.mark.parametrize("rival", [n for n in OF_ALL_RULES if n != "reference"], indirect=True)
 @pytest.mark.parametrize(
     "problem",
-    [
-        points_to_like(400, 420, seed=1),
-        points_to_like(150, 900, seed=2),
-        random_cps(80, seed=3),
-        van_horn_mairson(6),
-    ],
-    ids=["program", "dense-program", "cps", "van-horn-mairson"],
+    [points_to_like(400, 420, seed=1), points_to_like(150, 900, seed=2)],
+    ids=["program", "dense-program"],
 )
-def test_solvers_agree_on_generated_problems(rival: Solver, problem: Problem) -> None:
-    if reason := rival.refuses(problem):
-        pytest.skip(reason)
-    assert difference(rival.solve(problem), reference.solve(problem)) is None
+def test_solvers_agree_on_generated_programs(rival: Solver, problem: Problem) -> None:
+    assert agrees(rival, problem)
 
 
+NO_GPU = launch.gpu_problem()
+on_gpu = pytest.mark.skipif(
+    NO_GPU is not None, reason=f"the host runner would take minutes, and no GPU: {NO_GPU}"
+)
+LARGE = [name for name in SOLVERS if name.startswith("cpu")]
+LARGE += [pytest.param(name, marks=on_gpu) for name in ON_DEVICE]
+
+
+@pytest.mark.parametrize("rival", LARGE, indirect=True)
 @pytest.mark.parametrize(
     "problem",
     [points_to_like(30_000, 28_000, seed=1), points_to_like(6_000, 24_000, seed=2)],
     ids=["program", "dense-program"],
 )
-def test_solvers_agree_on_large_problems(solver: Solver, problem: Problem) -> None:
+def test_solvers_agree_on_large_problems(rival: Solver, problem: Problem) -> None:
     """The oracle is too slow here: one baseline stands in, which shares no code with the others."""
-    if solver.name == "reference":
-        pytest.skip("the reference would take minutes")
-    if solver.name in ON_DEVICE and (no_gpu := launch.gpu_problem()):
-        pytest.skip(f"the host runner would take minutes, and no GPU: {no_gpu}")
-    if reason := solver.refuses(problem):
-        pytest.skip(reason)
-    assert difference(solver.solve(problem), andersen.solve(problem)) is None
+    assert difference(rival.solve(problem), andersen.solve(problem)) is None
