@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,12 +81,27 @@ def test_an_unwritable_folder_costs_no_answer(tmp_path: Path) -> None:
     assert str(blocked) in problem
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder_is_named_as_the_problem(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    cache = Cache(tmp_path)
+NOBODY = 65534
+
+
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder of our own that we cannot write to; root, who could, is nobody meanwhile."""
+    folder = Path(tempfile.mkdtemp())  # others cannot even look into pytest's own folders
+    folder.chmod(0o500)
+    if is_root := os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    yield folder
+    if is_root:
+        os.seteuid(0)
+    folder.rmdir()
+
+
+def test_a_read_only_folder_is_named_as_the_problem(read_only: Path) -> None:
+    cache = Cache(read_only)
     assert not cache.put("ir", KEY, b"payload")
-    assert cache.problem() == f"{tmp_path}: Permission denied"
+    assert cache.problem() == f"{read_only}: Permission denied"
 
 
 def test_no_cache_remembers_nothing() -> None:

@@ -166,6 +166,7 @@ def test_planted_fault_is_found(planted, kernel, grid, block, counts, fault, say
     assert says in str(caught.value)
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(shutil.which("addr2line") is None, reason="addr2line is not installed")
 def test_a_race_names_both_source_lines(planted):
     with pytest.raises(KernelError) as caught:
