@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kleene.base import json as plain
 from kleene.base.errors import Span
-from kleene.reports import json as plain
 from kleene.reports import sarif
 from kleene.results import Finding, Location, Rule, Severity
 from tests.reports.sarif_rules import faults

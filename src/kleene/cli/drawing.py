@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kleene.base import json
 from kleene.cli.output import note, write_whole
-from kleene.reports import json
 from kleene.reports.svg import svg, svg_problem
 
 if TYPE_CHECKING:

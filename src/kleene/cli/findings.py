@@ -72,7 +72,8 @@ def write_sarif(
     path: Path, found: Sequence[Finding], rules: ModuleType, analysis: str, root: str
 ) -> None:
     """Write the findings of an analysis, whose rules are given, as SARIF."""
-    from kleene.reports import json, sarif
+    from kleene.base import json
+    from kleene.reports import sarif
     from kleene.results import rules_in
 
     version = kleene.__version__

@@ -11,13 +11,12 @@ from typing import Any
 
 import typer
 
-from kleene.base import progress
+from kleene.base import json, progress
 from kleene.base.errors import SourceError
 from kleene.cli import limits, output
 from kleene.cli.bars import Bars
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.shared import Shared
-from kleene.reports import json
 
 
 def guarded(run: Callable[..., None]) -> Callable[..., None]:

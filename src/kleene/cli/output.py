@@ -9,8 +9,8 @@ from pathlib import Path
 
 import typer
 
+from kleene.base import json
 from kleene.base.errors import SourceError, Span
-from kleene.reports import json
 
 _notes_are_shown = True
 

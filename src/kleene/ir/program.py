@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,7 +93,7 @@ class Program(ProgramAnalyses):
 
     def locate(self, value: int) -> tuple[ValueKind, int]:
         """Return the table of a value and its row there."""
-        kind = int(np.searchsorted(self.bases, value, side="right")) - 1
+        kind = bisect_right(self.bases, value) - 1
         assert 0 <= kind < len(ValueKind), f"no value {value}"
         while self.bases[kind + 1] == self.bases[kind]:  # empty tables share a base
             kind -= 1
@@ -211,14 +212,6 @@ class Program(ProgramAnalyses):
         from kleene.ir.views import Function, FunctionRows
 
         return FunctionRows(self, range(len(self.function_table)), Function)
-
-    def local_name(self, value: int) -> str:
-        """Return the name of an argument or instruction in text, without the sign."""
-        from kleene.ir.views import Argument, Instruction
-
-        view = self.value_view(value)
-        assert isinstance(view, Argument | Instruction), "no argument or instruction"
-        return view.name
 
     def value_view(self, value: int) -> Value:
         """Return the view of a value."""

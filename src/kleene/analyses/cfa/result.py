@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -14,6 +13,7 @@ from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.findings import findings_of
 from kleene.analyses.cfa.naming import Naming, Steps, Value
 from kleene.analyses.cfa.reach import Reach
+from kleene.base import json
 from kleene.base.arrays import offsets_of
 from kleene.base.errors import SourceError, Span
 from kleene.ir.scheme import core as columns
@@ -149,7 +149,7 @@ class CFAResult:
 
     def to_json(self) -> str:
         """Return everything as JSON text, the same on every run and device."""
-        return json.dumps(self.as_json(), sort_keys=True, indent=2)
+        return json.dumps(self.as_json())
 
     def as_json(self) -> dict[str, object]:
         """Return everything as plain data."""

@@ -11,7 +11,6 @@ Every answer is a may-answer that covers all runs of the program, under the assu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +34,7 @@ from kleene.analyses.points_to.answers.statistics import (
 )
 from kleene.analyses.points_to.findings import findings_of
 from kleene.analyses.points_to.memory_model import ConstraintSystem
+from kleene.base import json
 from kleene.base.arrays import I32, Bools, Ints, offsets_of
 from kleene.base.errors import SourceError
 from kleene.graphs import Rows
@@ -273,18 +273,15 @@ class PointsToResult:
 
     def to_json(self) -> str:
         """Return statistics, call graph and every set as JSON text."""
-        return json.dumps(self.as_json(), sort_keys=True, indent=2)
+        return json.dumps(self.as_json())
 
     def as_json(self) -> dict[str, object]:
         """Return statistics, call graph, findings and every set as plain data."""
-        pointers: dict[str, list[str]] = {}
-        table = self.tables()["points_to"]
-        for pointer, object in zip(table["pointer"], table["object"], strict=True):
-            pointers.setdefault(pointer, []).append(object)
+        tables = self.program, self.system, self.solution
         return {
             "statistics": self.statistics.as_json(),
             "call_graph": self._call_graph.as_json(),
-            "pointers": pointers,
+            "pointers": sets.by_name(*tables, self.naming),
             "findings": findings_json(self.findings()),
         }
 

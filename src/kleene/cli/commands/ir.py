@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kleene.base import json
 from kleene.cli.functions import picked
 from kleene.cli.output import emit, note, rows, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import Sources
-from kleene.reports import json
 
 if TYPE_CHECKING:
     from kleene.ir import Function, Program

@@ -138,8 +138,19 @@ class Naming(naming.Naming):
         if kind == ValueKind.GLOBAL:
             return f"&{self._program.names.globals[row]}"
         if kind in (ValueKind.ARGUMENT, ValueKind.INSTRUCTION):
-            return f"{self.function(self.function_of(value))}.%{self._program.local_name(value)}"
+            return self._register(kind, row)
         return str(self._program.value_view(value))
+
+    def _register(self, kind: ValueKind, row: int) -> str:
+        """Return the name of an argument or an instruction's result, after its function's."""
+        table, function = self._program.function_table, self._function_at(kind, row)
+        names = self._program.names.of_function(function)
+        if kind == ValueKind.ARGUMENT:
+            name = names.arguments[row - int(table.argument_offsets[function])]
+        else:
+            first = self._program.blocks.instruction_offsets[table.block_offsets[function]]
+            name = names.instructions[row - int(first)]
+        return f"{self.function(function)}.%{name}"
 
     def readable(self, node: int) -> str:
         """Return the name of a node for people: a register's variable, where it is one."""
@@ -157,7 +168,9 @@ class Naming(naming.Naming):
 
     def function_of(self, value: int) -> int:
         """Return the function (row) that an argument or instruction belongs to."""
-        kind, row = self._program.locate(value)
+        return self._function_at(*self._program.locate(value))
+
+    def _function_at(self, kind: ValueKind, row: int) -> int:
         if kind == ValueKind.INSTRUCTION:
             return int(self._program.instruction_function[row])
         offsets = self._program.function_table.argument_offsets

@@ -251,6 +251,31 @@ def facts_of(
     )
 
 
+def by_name(
+    program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
+) -> dict[str, list[str]]:
+    """Return the facts of `facts_of` as a list of objects for each pointer.
+
+    Pointers with equal sets share one list: in large programs, most do.
+    """
+    nodes = _named_nodes(program, system, solution)
+    key = solution.row_of[nodes].astype(np.int64) << 1 | solution.unknown[nodes]
+    distinct, which = np.unique(key, return_inverse=True)
+    sets = unpacked(solution, distinct >> 1)
+    names = {object: naming.object(object) for object in np.unique(sets.values).tolist()}
+    lists = [
+        [*map(names.__getitem__, sets[i].tolist()), *[UNKNOWN] * bool(distinct[i] & 1)]
+        for i in range(len(sets))
+    ]
+    found: dict[str, list[str]] = {}
+    for node, i in zip(nodes.tolist(), which.tolist(), strict=True):
+        name, held = naming.node(node) or "", lists[i]
+        if name in found:  # a local variable and a static one of the same function, say
+            held = sorted(found[name] + held, key=lambda object: object == UNKNOWN)
+        found[name] = held
+    return found
+
+
 def _named_nodes(program: Program, system: ConstraintSystem, solution: Solution) -> I64:
     """Return the nodes that have a name and hold something, in the order of the program."""
     named = np.zeros(system.problem.n_nodes, bool)
