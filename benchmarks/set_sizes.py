@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.statistics import pointers_of
+from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, TypeKind
@@ -18,7 +18,7 @@ def set_sizes(program: Program, system: ConstraintSystem, solution: Solution) ->
     Sizes are counts of abstract locations, of allocations, and of allocations with all read-only
     data without pointers as one (`likened`): so SVF counts them, but that it tells fields apart.
     """
-    pointers = pointers_of(program, system)
+    pointers = Solved(program, system, solution).pointers
     row_of, n_locations = solution.row_of, solution.rows.sizes()
     owner = np.arange(len(system.allocations))
     allocations = _owners(solution, owner[system.locations.allocation])

@@ -11,7 +11,6 @@ import pytest
 import kleene
 from kleene.analyses.points_to import PointsToResult
 from kleene.analyses.points_to.answers.sets import ObjectSet
-from kleene.analyses.points_to.answers.statistics import pointers_of
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
 from kleene.ir import Global
 from kleene.ir.codes import CALLS, GlobalFlag, Opcode
@@ -40,7 +39,7 @@ def result(request: pytest.FixtureRequest) -> PointsToResult:
 
 def sample(result: PointsToResult) -> np.ndarray:
     """Some registers that are pointers, spread over the program."""
-    pointers = pointers_of(result.program, result.system)
+    pointers = result.pointers
     return pointers[:: max(1, len(pointers) // N_SAMPLE)]
 
 

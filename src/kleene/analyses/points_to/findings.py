@@ -15,7 +15,7 @@ import numpy as np
 
 from kleene import analyses
 from kleene.analyses.points_to import rules
-from kleene.analyses.points_to.memory_model import ConstraintSystem
+from kleene.analyses.points_to.answers.sets import Solved
 from kleene.base.arrays import Bools, Ints
 from kleene.base.errors import Span
 from kleene.base.source_text import source_line
@@ -33,7 +33,6 @@ from kleene.ir.codes import (
 )
 from kleene.results import Finding, Location, Rule, apply_suppressions, rules_in
 from kleene.results.call_graph import DIRECT, INDIRECT, CallGraph
-from kleene.solvers.inclusion import Solution
 
 _REPLACEABLE = frozenset(
     (
@@ -48,15 +47,12 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".C", ".c++")  # what headers define is 
 _SCALARS = (TypeKind.INT, TypeKind.FLOAT, TypeKind.POINTER)
 
 
-def findings_of(
-    program: Program, system: ConstraintSystem, solution: Solution, graph: CallGraph
-) -> list[Finding]:
+def findings_of(solved: Solved, graph: CallGraph) -> list[Finding]:
     """Return all findings about code that can be reached, by place, suppressions applied."""
-    found = _Findings(program, system, solution, graph)
-    every = [*found.unreachable(), *found.without_target(), *found.misfits()]
-    return apply_suppressions(
-        dict.fromkeys(every), files_of(program), rules_in(rules), analyses.all_rules
-    )
+    found = _Findings(solved, graph)
+    every = dict.fromkeys([*found.unreachable(), *found.without_target(), *found.misfits()])
+    files = files_of(solved.program)
+    return apply_suppressions(every, files, rules_in(rules), analyses.all_rules)
 
 
 def files_of(program: Program) -> list[str]:
@@ -65,13 +61,9 @@ def files_of(program: Program) -> list[str]:
 
 
 class _Findings:
-    def __init__(
-        self, program: Program, system: ConstraintSystem, solution: Solution, graph: CallGraph
-    ) -> None:
-        self._program = program
-        self._system = system
-        self._solution = solution
-        self._graph = graph
+    def __init__(self, solved: Solved, graph: CallGraph) -> None:
+        self._program, self._system = solved.program, solved.system
+        self._solution, self._graph = solved.solution, graph
         self._reached = self._reached_functions()
         callers = graph.caller
         self._runs = (callers >= 0) & self._reached[np.maximum(callers, 0)] & (graph.call >= 0)

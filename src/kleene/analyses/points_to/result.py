@@ -24,26 +24,18 @@ from kleene.analyses.points_to.answers.calls import call_graph_of
 from kleene.analyses.points_to.answers.explain import Steps
 from kleene.analyses.points_to.answers.lookup import Lookup
 from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Effects
-from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.answers.sets import Objects, ObjectSet, PointsToGraph, Sets
-from kleene.analyses.points_to.answers.statistics import (
-    Phase,
-    Statistics,
-    pointers_of,
-    statistics_of,
-)
+from kleene.analyses.points_to.answers.sets import ObjectSet, PointsToGraph, Sets, Solved
+from kleene.analyses.points_to.answers.statistics import Phase, Statistics, statistics_of
 from kleene.analyses.points_to.findings import findings_of
-from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base import json
-from kleene.base.arrays import I32, Bools, Ints, offsets_of
+from kleene.base.arrays import I32, Bools, Ints
 from kleene.base.errors import SourceError
 from kleene.graphs import Rows
-from kleene.ir import Function, Instruction, Program, Value
+from kleene.ir import Function, Instruction, Value
 from kleene.ir.codes import ValueKind
 from kleene.results import Finding, Table, findings_json
 from kleene.results.call_graph import CallGraph
 from kleene.results.explanation import Explanation, Step
-from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.why import Derivations
 
 Pointer = str | int | Value  # one pointer: a name, the number of a value, or its view
@@ -60,12 +52,9 @@ class ModRef:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PointsToResult:
+class PointsToResult(Solved):
     """Which objects each pointer of a program may hold."""
 
-    program: Program
-    system: ConstraintSystem
-    solution: Solution
     phases: tuple[Phase, ...] = ()
 
     def __repr__(self) -> str:
@@ -88,7 +77,7 @@ class PointsToResult:
 
     def sets(self, pointers: Pointers) -> Sets:
         """Return what each of several pointers may hold, as numbers of objects."""
-        return sets.sets_of(self.solution, self._groups(pointers))
+        return sets.sets_of(self, self._groups(pointers))
 
     def pointed_by(self, object: str | int) -> list[str]:
         """Return the pointers that may hold an address in storage: registers, storage, results.
@@ -96,7 +85,7 @@ class PointsToResult:
         A name with an offset asks for that offset alone. Pointers that are merely unknown are left
         out; they count if the object `escapes`.
         """
-        rows = np.flatnonzero(self._rows_with(self.object_ids(object)))
+        rows = np.flatnonzero(self.solution.rows.with_any(self.object_ids(object)))
         nodes = np.flatnonzero(np.isin(self.solution.row_of, rows))
         nodes = nodes[self._is_named(nodes)]
         names = (self.naming.node(node) for node in nodes.tolist())
@@ -113,10 +102,10 @@ class PointsToResult:
         blocks = functions.block_offsets[row : row + 2]
         body = bases[ValueKind.INSTRUCTION] + self.program.blocks.instruction_offsets[blocks]
         formals = bases[ValueKind.ARGUMENT] + functions.argument_offsets[row : row + 2]
-        pointers = pointers_of(self.program, self.system)
+        pointers = self.pointers
         within = [(pointers >= first) & (pointers < end) for first, end in (formals, body)]
         values = pointers[np.logical_or(*within)].astype(np.int32)
-        return sets.points_to_graph(self.system, self.solution, self.naming, values)
+        return sets.points_to_graph(self, values)
 
     # Aliases
 
@@ -156,7 +145,7 @@ class PointsToResult:
                 return "must"
             return "may" if self.may_alias(left, right) else "no"
 
-        return checks_of(self.program, classify, self.naming.readable, self.naming.value_location)
+        return checks_of(self, classify)
 
     # Calls and effects
 
@@ -202,8 +191,7 @@ class PointsToResult:
             message = f"'{held}' cannot hold '{what}'"
             note = f"it may hold {self.of(pointer)}"
             raise SourceError(None, "points-to/no-such-fact", message, note)
-        steps = Steps(self.program, self.system, self.naming).of(found)
-        return Explanation(held, what, steps)
+        return Explanation(held, what, Steps(self).of(found))
 
     # Numbers of names
 
@@ -247,25 +235,21 @@ class PointsToResult:
     @cached_property
     def statistics(self) -> Statistics:
         """Sizes, the largest sets, unresolved calls, unknown externals, time and memory."""
-        return statistics_of(
-            *(self.program, self.system, self.solution, self.naming),
-            *(self._call_graph, self.phases),
-        )
+        return statistics_of(self, self._call_graph, self.phases)
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with calls, by place; `points_to.rules` says what is looked for.
 
         Comments in the sources suppress findings (`kleene.results.suppressions`).
         """
-        return findings_of(self.program, self.system, self.solution, self._call_graph)
+        return findings_of(self, self._call_graph)
 
     def tables(self) -> dict[str, Table]:
         """Return every fact as the table `points_to`: pointer, object, its kind and location.
 
         A pointer that may hold anything that escaped has a row with the object `unknown`.
         """
-        tables = self.program, self.system, self.solution
-        return {"points_to": sets.facts_of(*tables, self.naming)}
+        return {"points_to": sets.facts_of(self)}
 
     def to_dot(self) -> str:
         """Return the call graph in Graphviz's DOT language."""
@@ -277,51 +261,34 @@ class PointsToResult:
 
     def as_json(self) -> dict[str, object]:
         """Return statistics, call graph, findings and every set as plain data."""
-        tables = self.program, self.system, self.solution
         return {
             "statistics": self.statistics.as_json(),
             "call_graph": self._call_graph.as_json(),
-            "pointers": sets.by_name(*tables, self.naming),
+            "pointers": sets.by_name(self),
             "findings": findings_json(self.findings()),
         }
 
     # Parts, made when they are first asked for
 
     @cached_property
-    def naming(self) -> Naming:
-        """What pointers and objects are called."""
-        return Naming(self.program, self.system)
-
-    @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(self.program, self.system, self.solution, self.naming)
-
-    @cached_property
-    def _objects(self) -> Objects:
-        return Objects(self.program, self.system, self.naming)
+        return Lookup(self)
 
     @cached_property
     def _call_graph(self) -> CallGraph:
-        return call_graph_of(
-            self.program, self.system, self.solution, self.naming, self._why_called
-        )
+        return call_graph_of(self, self._why_called)
 
     @cached_property
     def _aliases(self) -> Aliases:
-        return Aliases(self.program, self.system, self.solution, self.call_graph)
+        return Aliases(self, self.call_graph)
 
     @cached_property
     def _effects(self) -> EffectFinder:
-        tables = self.program, self.system, self.solution
-        return EffectFinder(*tables, self._call_graph, self._aliases.geometry)
+        return EffectFinder(self, self._call_graph, self._aliases.geometry)
 
     @cached_property
     def _derivations(self) -> Derivations:
         return Derivations(self.system.problem, self.solution)
-
-    @cached_property
-    def _escaped(self) -> I32:
-        return np.flatnonzero(self.solution.escaped).astype(np.int32)
 
     def _groups(self, pointers: Pointers) -> Rows:
         """Return the nodes of each pointer."""
@@ -347,15 +314,12 @@ class PointsToResult:
 
     def _of_nodes(self, nodes: I32) -> ObjectSet:
         known = sets.explicit(self.solution, nodes)
-        return self._set(known, unknown=bool(self.solution.unknown[nodes].any()))
-
-    def _set(self, known: I32, *, unknown: bool) -> ObjectSet:
-        return ObjectSet(self._objects, known, self._escaped, unknown=unknown)
+        return ObjectSet(self, known, unknown=bool(self.solution.unknown[nodes].any()))
 
     def _mod_ref(self, found: Effects) -> ModRef:
         unknown = bool(found.unknown[0])
-        reads, writes = found.reads[0], found.writes[0]
-        return ModRef(self._set(reads, unknown=unknown), self._set(writes, unknown=unknown))
+        touched = found.reads[0], found.writes[0]
+        return ModRef(*(ObjectSet(self, objects, unknown=unknown) for objects in touched))
 
     def _why_called(self, node: int, target: str) -> Explanation:
         """Return why the function that a node is, or holds, is called."""
@@ -364,22 +328,10 @@ class PointsToResult:
         step = Step(None, f"{target} is called by its name", "", "", None)
         return Explanation(target, target, (step,))
 
-    def _rows_with(self, objects: I32) -> Bools:
-        """Return for each row of the solution whether it has one of the objects."""
-        rows = self.solution.rows
-        wanted = np.zeros(-(-self.system.problem.n_objects // 64), np.uint64)
-        bits = np.uint64(1) << (objects & 63).astype(np.uint64)
-        np.bitwise_or.at(wanted, objects >> 6, bits)
-        hits = offsets_of((rows.word & wanted[rows.index]) != 0)
-        found: Bools = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
-        return found
-
     def _is_named(self, nodes: Ints) -> Bools:
         """Return which nodes are registers, storage or results: what has a name of its own."""
         first, end = self.program.bases[ValueKind.ARGUMENT], self.program.n_values
-        may_hold_pointer = np.append(
-            self.system.may_hold_pointer[:end], True
-        )  # the last: all behind
+        may_hold_pointer = np.append(self.system.may_hold_pointer[:end], True)  # all behind: yes
         found: Bools = (nodes >= first) & may_hold_pointer[np.minimum(nodes, end)]
         return found
 

@@ -81,6 +81,15 @@ class Rows:
         )
         return found if is_right else np.arange(len(self))
 
+    def with_any(self, objects: NDArray[np.integer]) -> Bools:
+        """Return for each row whether it has one of the objects."""
+        n_words = max(self.index.max(initial=-1), objects.max(initial=-1) >> 6) + 1
+        wanted = np.zeros(n_words, np.uint64)
+        np.bitwise_or.at(wanted, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
+        hits = offsets_of((self.word & wanted[self.index]) != 0)
+        found: Bools = hits[self.offsets[1:]] > hits[self.offsets[:-1]]
+        return found
+
     def sizes(self) -> I64:
         """Return how many objects each row has."""
         counts = offsets_of(np.bitwise_count(self.word))

@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, Bools, offsets_of
+from kleene.base.arrays import I32, Bools
 from kleene.solvers.inclusion.problem import (
     ANY,
     BY_LAYOUT,
@@ -210,12 +210,7 @@ class Flows:
 
     def _may_hold(self, pointers: I32, objects: NDArray[np.integer]) -> Bools:
         """Return for each pointer whether it may hold one of the objects."""
-        rows, n_words = self._solution.rows, -(-self._problem.n_objects // 64)
-        wanted = np.zeros(n_words, np.uint64)
-        np.bitwise_or.at(wanted, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
-        hits = offsets_of((rows.word & wanted[rows.index]) != 0)
-        by_row = hits[rows.offsets[1:]] > hits[rows.offsets[:-1]]
-        found: Bools = by_row[self._solution.row_of[pointers]]
+        found: Bools = self._solution.rows.with_any(objects)[self._solution.row_of[pointers]]
         return found
 
     def _explicit(self, pointer: int) -> NDArray[np.int64]:

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
 
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.answers.sets import Sets, explicit, sets_of, singles
-from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
+from kleene.analyses.points_to.answers.sets import Sets, Solved, explicit, sets_of, singles
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
 from kleene.base.arrays import I32, I64, U8, Bools, offsets_of
 from kleene.base.errors import SourceError, raise_all
 from kleene.graphs import Graph, Rows, depth_first, strong_components
 from kleene.ir import Call, Global, Program, Value
 from kleene.ir.codes import ConstantKind, GlobalFlag, Opcode, TypeKind, ValueKind
 from kleene.results.call_graph import CallGraph
-from kleene.solvers.inclusion import Solution
 
 # Which operand of an access is the address, and which has the type of what is accessed (-1: the
 # result has it).
@@ -65,12 +64,12 @@ class Pointers:
     n_bytes: I64
 
     @classmethod
-    def of(cls, solution: Solution, groups: Rows, n_bytes: I64) -> Pointers:
+    def of(cls, solved: Solved, groups: Rows, n_bytes: I64) -> Pointers:
         """Return groups of nodes as pointers; `n_bytes` is per node."""
         owner = np.repeat(np.arange(len(groups)), groups.lengths())
         most = np.ones(len(groups), np.int64)
         np.maximum.at(most, owner, n_bytes[groups.values])
-        return cls(sets_of(solution, groups), most)
+        return cls(sets_of(solved, groups), most)
 
     def may_escape(self, escaped: Bools) -> Bools:
         """Return which of the pointers may hold an object that escaped."""
@@ -82,18 +81,11 @@ class Pointers:
 class Aliases:
     """Answers which pointers of one solved program may, or must, alias."""
 
-    def __init__(
-        self,
-        program: Program,
-        system: ConstraintSystem,
-        solution: Solution,
-        graph: Callable[[], CallGraph],
-    ) -> None:
-        self._program = program
-        self._system = system
-        self._solution = solution
-        self._graph = graph
-        self.geometry = Geometry(system)
+    def __init__(self, solved: Solved, graph: Callable[[], CallGraph]) -> None:
+        self._solved, self._graph = solved, graph
+        self._program, self._system = solved.program, solved.system
+        self._solution = solved.solution
+        self.geometry = Geometry(solved.system)
 
     def may_alias(self, left: I32, right: I32) -> bool:
         """Return whether what two groups of nodes hold may overlap."""
@@ -136,7 +128,7 @@ class Aliases:
 
     def must_alias_columns(self, left: Rows, right: Rows) -> Bools:
         """Return for each i whether `must_alias` holds of two groups of nodes."""
-        a, b = sets_of(self._solution, left), sets_of(self._solution, right)
+        a, b = sets_of(self._solved, left), sets_of(self._solved, right)
         single = (a.known.lengths() == 1) & (b.known.lengths() == 1) & ~a.unknown & ~b.unknown
         some = np.flatnonzero(single)
         ours, theirs = a.objects[a.offsets[some]], b.objects[b.offsets[some]]
@@ -157,13 +149,13 @@ class Aliases:
     def _classes(self, groups: Rows) -> tuple[Pointers, I64]:
         """Return pointers of which each of the groups is like one, and which one that is."""
         if not (groups.lengths() == 1).all():
-            pointers = Pointers.of(self._solution, groups, self.accessed_bytes)
+            pointers = Pointers.of(self._solved, groups, self.accessed_bytes)
             return pointers, np.arange(len(groups))
         nodes = groups.values
         sizes, size = np.unique(self.accessed_bytes[nodes], return_inverse=True)
         key = self._solution.row_of[nodes].astype(np.int64) * 2 + self._solution.unknown[nodes]
         _, first, which = np.unique(key * len(sizes) + size, return_index=True, return_inverse=True)
-        pointers = Pointers.of(self._solution, singles(nodes[first]), self.accessed_bytes)
+        pointers = Pointers.of(self._solved, singles(nodes[first]), self.accessed_bytes)
         return pointers, which.astype(np.int64)
 
     def _is_one_address(self, object: int) -> bool:
@@ -257,37 +249,25 @@ class Check:
 
     def as_json(self) -> dict[str, object]:
         """Return the check as plain data."""
-        return {
-            "kind": self.kind,
-            "location": self.location,
-            "function": self.function,
-            "left": self.left,
-            "right": self.right,
-            "answer": self.answer,
-            "passed": self.passed,
-        }
+        return {**asdict(self), "passed": self.passed}
 
 
-def checks_of(
-    program: Program,
-    classify: Classify,
-    name: Callable[[int], str],
-    location: Callable[[int], str | None],
-) -> list[Check]:
+def checks_of(solved: Solved, classify: Classify) -> list[Check]:
     """Return every alias assertion of a program, with the answer, in the program's order.
 
     Raises:
         SourceError: an assertion has other arguments than two pointers (`points-to/bad-check`).
     """
-    found = sorted(_assertions(program), key=lambda assertion: assertion[1].id)
+    naming = solved.naming
+    found = sorted(_assertions(solved.program), key=lambda assertion: assertion[1].id)
     raise_all(error for kind, call in found if (error := _fault(kind, call)) is not None)
     return [
         Check(
             kind,
-            location(call.id) or call.function.name,
+            naming.value_location(call.id) or call.function.name,
             call.function.name,
-            left=name(call.arguments[0].id),
-            right=name(call.arguments[1].id),
+            left=naming.readable(call.arguments[0].id),
+            right=naming.readable(call.arguments[1].id),
             answer=_answer(classify, *call.arguments),
         )
         for kind, call in found

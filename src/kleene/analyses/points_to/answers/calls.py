@@ -11,23 +11,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kleene.analyses.points_to.answers.naming import Naming
+from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import I32, U8
 from kleene.ir import Program
 from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, grouped_targets
 from kleene.results.explanation import Explanation
-from kleene.solvers.inclusion import Solution
 
 
-def call_graph_of(
-    program: Program,
-    system: ConstraintSystem,
-    solution: Solution,
-    naming: Naming,
-    explain: Callable[[int, str], Explanation],
-) -> CallGraph:
+def call_graph_of(solved: Solved, explain: Callable[[int, str], Explanation]) -> CallGraph:
     """Return the call graph; `explain(node, target)` derives that a node holds a function."""
+    program, system, solution = solved.program, solved.system, solved.solution
     direct = system.direct_calls.reshape(-1, 2)
     n_direct, n_rules = len(direct), system.problem.n_calls
     call = np.concatenate([direct[:, 0], system.origins.call])
@@ -44,7 +38,7 @@ def call_graph_of(
         np.concatenate([direct[:, 1], rows[functions]]),
     )
     return CallGraph(
-        naming,
+        solved.naming,
         len(program.function_table),
         call=call.astype(np.int32),
         caller=np.where(call >= 0, program.instruction_function[call], -1).astype(np.int32),

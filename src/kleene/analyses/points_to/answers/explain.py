@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
-from kleene.ir import Program
+from kleene.analyses.points_to.answers.sets import Solved
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.results.explanation import Step
 from kleene.solvers.inclusion import NONE
 from kleene.solvers.inclusion.why import OUTSIDE, Flow, Rule
@@ -13,10 +12,9 @@ from kleene.solvers.inclusion.why import OUTSIDE, Flow, Rule
 class Steps:
     """Describes flows of one solved program as steps."""
 
-    def __init__(self, program: Program, system: ConstraintSystem, naming: Naming) -> None:
-        self._program = program
-        self._system = system
-        self._naming = naming
+    def __init__(self, solved: Solved) -> None:
+        self._program, self._system = solved.program, solved.system
+        self._naming = solved.naming
 
     def of(self, flows: list[Flow]) -> tuple[Step, ...]:
         """Return the steps of a derivation.

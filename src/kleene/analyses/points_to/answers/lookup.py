@@ -16,11 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
-from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
+from kleene.analyses.points_to.answers.sets import Solved
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.ir.codes import Binding, TypeKind, ValueKind
-from kleene.solvers.inclusion import Solution
 
 _WITH_OFFSET = re.compile(r"(?P<base>.*?)(?P<offset>(\+(\d+|\?|\*))?(\[\d*\])?(#\d+)?)", re.DOTALL)
 _AT_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+):(?P<name>[^:]+)")
@@ -32,14 +32,10 @@ _N_SUGGESTED = 3
 class Lookup:
     """Finds what a name means in one analysed program."""
 
-    def __init__(
-        self, program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
-    ) -> None:
-        self._program = program
-        self._system = system
-        self._solution = solution
-        self._naming = naming
-        self.symbols = Symbols(program, naming)
+    def __init__(self, solved: Solved) -> None:
+        self._program, self._system = solved.program, solved.system
+        self._solution, self._naming = solved.solution, solved.naming
+        self.symbols = Symbols(solved.program, solved.naming)
 
     def pointer(self, text: str) -> list[int]:
         """Return the nodes that a name of a pointer means.

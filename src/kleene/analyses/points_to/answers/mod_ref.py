@@ -17,14 +17,12 @@ import numpy as np
 
 from kleene.analyses.points_to.answers.aliases import Accesses, accesses_of
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.answers.sets import explicit
-from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
+from kleene.analyses.points_to.answers.sets import Solved, explicit
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32, I64, Bools, Ints
 from kleene.graphs import Rows
-from kleene.ir import Program
 from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
 from kleene.results.call_graph import CallGraph
-from kleene.solvers.inclusion import Solution
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 _WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
@@ -58,19 +56,10 @@ class _Touched:
 class EffectFinder:
     """Finds what functions and instructions of a solved program touch."""
 
-    def __init__(
-        self,
-        program: Program,
-        system: ConstraintSystem,
-        solution: Solution,
-        graph: CallGraph,
-        geometry: Geometry,
-    ) -> None:
-        self._program = program
-        self._system = system
-        self._solution = solution
-        self._graph = graph
-        self._geometry = geometry
+    def __init__(self, solved: Solved, graph: CallGraph, geometry: Geometry) -> None:
+        self._program, self._system = solved.program, solved.system
+        self._solution = solved.solution
+        self._graph, self._geometry = graph, geometry
 
     def of_functions(self, functions: Iterable[int]) -> Effects:
         """Return what each function touches, with all it may call."""

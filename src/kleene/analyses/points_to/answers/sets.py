@@ -7,7 +7,8 @@ The solver keeps one bit row for all nodes with equal sets. Here rows become lis
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +19,7 @@ from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSys
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.graphs import Rows
 from kleene.ir import Program
-from kleene.ir.codes import ValueKind
+from kleene.ir.codes import TypeKind, ValueKind
 from kleene.results import Coded, Table
 from kleene.results.drawing import Edge, Graph, Node
 from kleene.solvers.inclusion import Solution
@@ -57,8 +58,9 @@ class Sets:
         return self.known[pointer]
 
 
-def sets_of(solution: Solution, groups: Rows) -> Sets:
+def sets_of(solved: Solved, groups: Rows) -> Sets:
     """Return what each group of nodes may hold, all its nodes together."""
+    solution = solved.solution
     nodes, owners = groups.values, np.repeat(np.arange(len(groups)), groups.lengths())
     rows, which = np.unique(solution.row_of[nodes], return_inverse=True)
     known = take(unpacked(solution, rows), which)
@@ -69,7 +71,7 @@ def sets_of(solution: Solution, groups: Rows) -> Sets:
         known = Rows(offsets.astype(np.int64), (pairs & 0xFFFFFFFF).astype(np.int32))
     unknown = np.zeros(len(groups), bool)
     unknown[owners[solution.unknown[nodes]]] = True
-    return Sets(known, unknown, np.flatnonzero(solution.escaped).astype(np.int32))
+    return Sets(known, unknown, solved.escaped)
 
 
 def singles(ids: Ints) -> Rows:
@@ -118,6 +120,45 @@ class Object:
         return self.name
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Solved:
+    """A program with its constraints and their solution: what every question is asked of."""
+
+    program: Program
+    system: ConstraintSystem
+    solution: Solution
+
+    @cached_property
+    def naming(self) -> Naming:
+        """What pointers and objects are called."""
+        return Naming(self.program, self.system)
+
+    def object(self, index: int) -> Object:
+        """Return an object by its number."""
+        allocation = int(self.system.locations.allocation[index])
+        table = self.system.allocations
+        site, type_id = int(table.site[allocation]), int(table.type[allocation])
+        return Object(
+            self.naming.object(index),
+            KIND_WORDS[AllocationKind(table.kind[allocation])],
+            self.naming.value_location(site) if site >= 0 else None,
+            self.program.printer.types[type_id].removeprefix("$") if type_id >= 0 else None,
+        )
+
+    @cached_property
+    def escaped(self) -> I32:
+        """The objects that code outside the program may hold."""
+        return np.flatnonzero(self.solution.escaped).astype(np.int32)
+
+    @cached_property
+    def pointers(self) -> I64:
+        """The registers (values) that are pointers."""
+        first = self.program.bases[ValueKind.ARGUMENT]
+        kinds = self.program.types.kind[self.program.value_types]
+        is_pointer = self.system.may_hold_pointer[: len(kinds)] & (kinds == TypeKind.POINTER)
+        return first + np.flatnonzero(is_pointer[first:])
+
+
 class ObjectSet(Set[Object]):
     """Objects by name; `unknown` says that what escaped, and things outside, may be there too.
 
@@ -125,21 +166,21 @@ class ObjectSet(Set[Object]):
     included; `known` are the others. Names may be asked for: `"table" in answer`.
     """
 
-    def __init__(self, makes: Objects, known: I32, escaped: I32, *, unknown: bool) -> None:
-        self._makes = makes
+    def __init__(self, solved: Solved, known: I32, *, unknown: bool) -> None:
+        self._solved = solved
         self._known = known
-        self._all = np.union1d(known, escaped) if unknown else known
+        self._all = np.union1d(known, solved.escaped) if unknown else known
         self.unknown = unknown
 
     @property
     def known(self) -> list[Object]:
         """The objects that were followed here, without those only the unknown stands for."""
-        return [self._makes.object(index) for index in self._known.tolist()]
+        return [self._solved.object(index) for index in self._known.tolist()]
 
     @property
     def names(self) -> list[str]:
         """The names of all objects, in the order of the program."""
-        return [self._makes.naming.object(index) for index in self._all.tolist()]
+        return [self._solved.naming.object(index) for index in self._all.tolist()]
 
     @property
     def ids(self) -> I32:
@@ -148,17 +189,13 @@ class ObjectSet(Set[Object]):
 
     def as_json(self) -> dict[str, object]:
         """Return the set as plain data; `objects` are the known ones."""
-        objects = [
-            {"name": o.name, "kind": o.kind, "location": o.location, "type": o.type}
-            for o in self.known
-        ]
-        return {"objects": objects, "unknown": self.unknown}
+        return {"objects": [asdict(o) for o in self.known], "unknown": self.unknown}
 
     def __len__(self) -> int:
         return len(self._all)
 
     def __iter__(self) -> Iterator[Object]:
-        return (self._makes.object(index) for index in self._all.tolist())
+        return (self._solved.object(index) for index in self._all.tolist())
 
     def __contains__(self, item: object) -> bool:
         name = item.name if isinstance(item, Object) else item
@@ -187,78 +224,51 @@ class ObjectSet(Set[Object]):
 
     def shown(self) -> list[str]:
         """Return the known objects as people read them: many of one allocation as `x+*`."""
-        allocations = self._makes.system.locations.allocation
+        allocations, naming = self._solved.system.locations.allocation, self._solved.naming
         shown: list[str] = []
         for allocation, group in groupby(self._known.tolist(), key=lambda o: int(allocations[o])):
             objects = list(group)
-            n_all = len(self._makes.naming.suffixes(allocation))
+            n_all = len(naming.suffixes(allocation))
             if len(objects) > _MANY or 1 < len(objects) == n_all:
                 whole = "*" if len(objects) == n_all else f"({len(objects)} offsets)"
-                shown.append(f"{self._makes.naming.allocation(allocation)}+{whole}")
+                shown.append(f"{naming.allocation(allocation)}+{whole}")
             else:
-                shown += [self._makes.naming.object(object) for object in objects]
+                shown += [naming.object(object) for object in objects]
         return shown
 
 
-class Objects:
-    """Makes objects from their numbers."""
-
-    def __init__(self, program: Program, system: ConstraintSystem, naming: Naming) -> None:
-        self.program = program
-        self.system = system
-        self.naming = naming
-
-    def object(self, index: int) -> Object:
-        """Return an object by its number."""
-        allocation = int(self.system.locations.allocation[index])
-        table = self.system.allocations
-        site, type_id = int(table.site[allocation]), int(table.type[allocation])
-        return Object(
-            self.naming.object(index),
-            KIND_WORDS[AllocationKind(table.kind[allocation])],
-            self.naming.value_location(site) if site >= 0 else None,
-            self.program.printer.types[type_id].removeprefix("$") if type_id >= 0 else None,
-        )
-
-
-def facts_of(
-    program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
-) -> Table:
+def facts_of(solved: Solved) -> Table:
     """Return what every register, storage and function result may hold, a pair for each row.
 
     The columns are `pointer`, `object`, and the object's `kind` and `location`. The object
     `unknown` stands for all that escaped, and what is outside the program.
     """
-    nodes = _named_nodes(program, system, solution)
-    sets = sets_of(solution, singles(nodes))
+    nodes = _named_nodes(solved)
+    sets = sets_of(solved, singles(nodes))
     unknown = np.flatnonzero(sets.unknown)
-    is_used = np.zeros(system.problem.n_objects, bool)
+    is_used = np.zeros(solved.system.problem.n_objects, bool)
     is_used[sets.objects] = True
-    used = np.flatnonzero(is_used)
-    pointer = np.concatenate([np.repeat(np.arange(len(nodes)), sets.known.lengths()), unknown])
-    object = (np.cumsum(is_used) - 1)[sets.objects]
-    held = np.concatenate([object, np.full(len(unknown), len(used))]).astype(np.int32)
-    kinds = [_kind_and_location(system, naming, o) for o in used.tolist()]
-    pointers = [naming.node(node) or "" for node in nodes.tolist()]
-    objects = [*(naming.object(o) for o in used.tolist()), UNKNOWN]
+    used, number = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - 1
+    held = np.append(number[sets.objects], np.full(len(unknown), len(used), np.int32))
+    pointer = np.append(np.repeat(np.arange(len(nodes)), sets.known.lengths()), unknown)
+    objects = [*map(solved.object, used.tolist()), Object(UNKNOWN, UNKNOWN, None, None)]
+    names = [solved.naming.node(node) or "" for node in nodes.tolist()]
     return Table(
         {
-            "pointer": Coded(pointer.astype(np.int32), pointers),
-            "object": Coded(held, objects),
-            "kind": Coded(held, [*(kind for kind, _ in kinds), UNKNOWN]),
-            "location": Coded(held, [*(location for _, location in kinds), ""]),
+            "pointer": Coded(pointer.astype(np.int32), names),
+            "object": Coded(held, [object.name for object in objects]),
+            "kind": Coded(held, [object.kind for object in objects]),
+            "location": Coded(held, [object.location or "" for object in objects]),
         }
     )
 
 
-def by_name(
-    program: Program, system: ConstraintSystem, solution: Solution, naming: Naming
-) -> dict[str, list[str]]:
+def by_name(solved: Solved) -> dict[str, list[str]]:
     """Return the facts of `facts_of` as a list of objects for each pointer.
 
     Pointers with equal sets share one list: in large programs, most do.
     """
-    nodes = _named_nodes(program, system, solution)
+    nodes, solution, naming = _named_nodes(solved), solved.solution, solved.naming
     key = solution.row_of[nodes].astype(np.int64) << 1 | solution.unknown[nodes]
     distinct, which = np.unique(key, return_inverse=True)
     sets = unpacked(solution, distinct >> 1)
@@ -276,22 +286,16 @@ def by_name(
     return found
 
 
-def _named_nodes(program: Program, system: ConstraintSystem, solution: Solution) -> I64:
+def _named_nodes(solved: Solved) -> I64:
     """Return the nodes that have a name and hold something, in the order of the program."""
+    system, solution, end = solved.system, solved.solution, solved.program.n_values
     named = np.zeros(system.problem.n_nodes, bool)
-    first = program.bases[ValueKind.ARGUMENT]
-    named[first : program.n_values] = system.may_hold_pointer[first : program.n_values]
+    first = solved.program.bases[ValueKind.ARGUMENT]
+    named[first:end] = system.may_hold_pointer[first:end]
     for group in (system.problem.contents, system.result_node):
         named[group[group >= 0]] = True
     holds = (solution.rows.sizes() > 0)[solution.row_of] | solution.unknown
     return np.flatnonzero(named & holds)
-
-
-def _kind_and_location(system: ConstraintSystem, naming: Naming, object: int) -> tuple[str, str]:
-    allocation = system.locations.allocation[object]
-    site = int(system.allocations.site[allocation])
-    kind = KIND_WORDS[AllocationKind(system.allocations.kind[allocation])]
-    return kind, (naming.value_location(site) or "") if site >= 0 else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -331,20 +335,18 @@ class PointsToGraph:
         return Graph("points-to graph", tuple(nodes), arrows).dot()
 
 
-def points_to_graph(
-    system: ConstraintSystem, solution: Solution, naming: Naming, values: I32
-) -> PointsToGraph:
+def points_to_graph(solved: Solved, values: I32) -> PointsToGraph:
     """Return what these values lead to."""
-    contents_of = system.problem.contents
-    held = sets_of(solution, singles(values))
+    contents_of = solved.system.problem.contents
+    held = sets_of(solved, singles(values))
     is_reached = np.zeros(len(contents_of), bool)
     new = held.objects
     while len(new):
         is_reached[new] = True
         nodes = contents_of[new]
-        new = np.unique(explicit(solution, nodes[nodes >= 0]))
+        new = explicit(solved.solution, nodes[nodes >= 0])
         new = new[~is_reached[new]]
     objects = np.flatnonzero(is_reached).astype(np.int32)
     has_contents = contents_of[objects] >= 0
     groups = Rows(offsets_of(has_contents), contents_of[objects][has_contents])
-    return PointsToGraph(naming, values, held, objects, sets_of(solution, groups))
+    return PointsToGraph(solved.naming, values, held, objects, sets_of(solved, groups))

@@ -9,15 +9,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.analyses.points_to.answers.naming import Naming
-from kleene.analyses.points_to.answers.sets import explicit
-from kleene.analyses.points_to.memory_model import ConstraintSystem
-from kleene.ir import Program
-from kleene.ir.codes import TypeKind, ValueKind
+from kleene.analyses.points_to.answers.sets import Solved, explicit
 from kleene.results.call_graph import DIRECT, INDIRECT, CallGraph
-from kleene.solvers.inclusion import Solution
 
 _N_HOTTEST = 5
 _MAXRSS_BYTES = 1024  # the unit of ru_maxrss on Linux
@@ -92,24 +86,10 @@ class Statistics:
         return asdict(self)
 
 
-def pointers_of(program: Program, system: ConstraintSystem) -> NDArray[np.int64]:
-    """Return the registers (values) that are pointers."""
-    first = program.bases[ValueKind.ARGUMENT]
-    kinds = program.types.kind[program.value_types]
-    is_pointer = system.may_hold_pointer[: program.n_values] & (kinds == TypeKind.POINTER)
-    return first + np.flatnonzero(is_pointer[first:])
-
-
-def statistics_of(
-    program: Program,
-    system: ConstraintSystem,
-    solution: Solution,
-    naming: Naming,
-    graph: CallGraph,
-    phases: tuple[Phase, ...],
-) -> Statistics:
+def statistics_of(solved: Solved, graph: CallGraph, phases: tuple[Phase, ...]) -> Statistics:
     """Return the sizes of an analysed program."""
-    pointers = pointers_of(program, system)
+    program, system, solution = solved.program, solved.system, solved.solution
+    pointers = solved.pointers
     sizes = solution.rows.sizes()[solution.row_of[pointers]]
     held = sizes[sizes > 0]
     is_found = graph.kind != DIRECT
@@ -133,31 +113,29 @@ def statistics_of(
         n_leaving_sites=int(graph.may_leave.sum()),
         n_unresolved_sites=int(is_empty.sum()),
         n_escaped_functions=len(graph.escaped_ids),
-        hottest=_hottest(solution, naming, pointers),
-        unknown_externals=_externals(program, system, solution, graph),
+        hottest=_hottest(solved),
+        unknown_externals=_externals(solved, graph),
         assumptions=system.assumptions,
         phases=phases,
         plan=solution.plan,
     )
 
 
-def _hottest(solution: Solution, naming: Naming, pointers: NDArray[np.int64]) -> tuple[HotSet, ...]:
-    rows, first, shared = np.unique(
-        solution.row_of[pointers], return_index=True, return_counts=True
-    )
-    sizes = solution.rows.sizes()[rows]
+def _hottest(solved: Solved) -> tuple[HotSet, ...]:
+    pointers, row_of = solved.pointers, solved.solution.row_of
+    rows, first, shared = np.unique(row_of[pointers], return_index=True, return_counts=True)
+    sizes = solved.solution.rows.sizes()[rows]
     order = np.lexsort([first, -shared, -sizes])[:_N_HOTTEST]
     return tuple(
-        HotSet(int(sizes[i]), int(shared[i]), naming.readable(int(pointers[first[i]])))
+        HotSet(int(sizes[i]), int(shared[i]), solved.naming.readable(int(pointers[first[i]])))
         for i in order.tolist()
         if sizes[i]
     )
 
 
-def _externals(
-    program: Program, system: ConstraintSystem, solution: Solution, graph: CallGraph
-) -> tuple[UnknownExternal, ...]:
+def _externals(solved: Solved, graph: CallGraph) -> tuple[UnknownExternal, ...]:
     """Return the externals without a model, by how many objects their calls hand over."""
+    program, system = solved.program, solved.system
     unmodelled = {e.name: e for e in system.externals if not e.is_modelled}
     given: dict[str, set[int]] = {name: set() for name in unmodelled}
     symbols = program.globals.name[program.function_table.value]
@@ -171,6 +149,6 @@ def _externals(
         given[name].update(operands[system.may_hold_pointer[operands]].tolist())
     found = []
     for name, nodes in given.items():
-        objects = explicit(solution, np.array(sorted(nodes), np.int64))
+        objects = explicit(solved.solution, np.array(sorted(nodes), np.int64))
         found.append(UnknownExternal(name, unmodelled[name].n_calls, len(objects)))
     return tuple(sorted(found, key=lambda e: (-e.n_objects, -e.n_calls, e.name)))
