@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from typing import Annotated
 
 import pytest
 import typer
@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 import kleene as package
 from kleene.base.errors import SourceError, SourceErrors, Span
 from kleene.cli import discover
+from kleene.cli.app import app, load
 from kleene.cli.guard import guarded
-from kleene.cli.shared import AsJson
+from kleene.cli.options import parsed
 from tests.cli.conftest import COMMAND, Kleene
 
 
@@ -34,7 +35,7 @@ def test_help_lists_every_command_and_where_to_start(kleene: Kleene) -> None:
 
 @pytest.mark.parametrize("name", discover.available())
 def test_every_command_teaches_and_speaks_json(name: str) -> None:
-    command = discover.load(name)
+    command = load(name)
     assert command.help.splitlines()[0].endswith(".")
     assert f"Example: kleene {name}" in command.help
     assert "--json" in [option for parameter in command.params for option in parameter.opts]
@@ -44,7 +45,7 @@ def test_every_command_teaches_and_speaks_json(name: str) -> None:
 def test_only_the_asked_for_command_is_imported() -> None:
     code = (
         "import sys\n"
-        "from kleene.cli import app\n"
+        "from kleene.cli.app import app\n"
         "app(['cache'], standalone_mode=False)\n"
         "heavy = ['numpy', 'numba', 'llvmlite', 'rich', 'kleene.ir']\n"
         "names = [f'kleene.cli.commands.{name}' for name in ('cache', 'ir', 'doctor')]\n"
@@ -81,21 +82,72 @@ def test_a_closed_pipe_is_quiet() -> None:
     child.stderr.close()
 
 
+LINES = {
+    "points-to": [
+        "FILE --query main.p --query q --json",
+        "FILE -DX -D Y=1 -I inc -Iother --std c11 -j 4 --jobs=3",
+        "FILE --explain a b --stats -q --timeout 2.5 --memory 1.5G",
+        "--device cpu --threads 2 FILE OTHER --models m.txt --call-graph g.svg",
+        "FILE --device tpu",
+        "FILE --threads 0",
+        "FILE --threads",
+        "FILE --timeout nan",
+        "FILE --memory 4X",
+        "FILE --query",
+        "FILE --stats=1",
+        "FILE --nonsense",
+        "FILE -jx",
+        "--stats",
+        "",
+    ],
+    "cfa": ["FILE --m 2 --why 3:4 car --diff OLD", "FILE --m 3", "FILE --depth 2 --callers x"],
+    "cache": ["--clear", "", "FILE"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [(name, line) for name, lines in LINES.items() for line in lines]
+)
+def test_a_command_line_means_what_typer_takes_it_for(
+    name: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, seen = discover.load(name), {}
+    watched = command._replace(run=lambda **given: seen.update(given))
+    monkeypatch.setattr(discover, "load", lambda _name: watched)
+    done = CliRunner().invoke(app, [name, *line.split()])
+    found = parsed(line.split(), command.parameters)
+    if done.exit_code:
+        assert found is None
+    else:
+        assert found is not None
+        assert {name: value or None for name, value in found.items()} == {
+            name: value or None for name, value in seen.items()
+        }
+
+
+def test_a_plain_command_line_is_read_without_typer() -> None:
+    code = (
+        "import atexit, sys\nfrom kleene.cli import main\n"
+        "heavy = ('typer', 'pydantic', 'rich')\n"
+        "atexit.register(lambda: print([name for name in heavy if name in sys.modules]))\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "cache", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def ended_by(error: BaseException, *arguments: str) -> tuple[int, str, str]:
     """Return how a command ends that raises `error`: exit code, stdout, stderr."""
     app = typer.Typer(pretty_exceptions_enable=False)
 
-    def run(as_json: AsJson = False) -> None:
+    def run(as_json: bool = False) -> None:
         raise error
 
-    app.command()(guarded(_evaluated(run)))
+    run.__annotations__["as_json"] = Annotated[bool, typer.Option("--json")]
+    app.command()(guarded(run))
     done = CliRunner().invoke(app, arguments)
     return done.exit_code, done.stdout, done.stderr
-
-
-def _evaluated(run: Callable[..., None]) -> Callable[..., None]:
-    run.__annotations__ = {"as_json": AsJson}
-    return run
 
 
 ONE = SourceError(Span("a.c", 3, 7), "c/does-not-compile", "expected ';'")

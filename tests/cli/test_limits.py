@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-import typer
 
+from kleene.cli.options import UsageError
 from kleene.cli.shared import bytes_of
 from tests.cli.conftest import Kleene
 
@@ -148,5 +148,5 @@ def test_sizes(text: str, n_bytes: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "4X", "G"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(typer.BadParameter):
+    with pytest.raises(UsageError):
         bytes_of(text)

@@ -183,7 +183,7 @@ def test_without_debug_information_it_works_and_says_so(kleene: Kleene, tmp_path
 
 def test_the_help_of_all_commands_stays_light() -> None:
     code = (
-        "import sys\nfrom kleene.cli import app\n"
+        "import sys\nfrom kleene.cli.app import app\n"
         "try:\n  app(['points-to', '--help'], standalone_mode=False)\nexcept SystemExit:\n  pass\n"
         "print([n for n in ('numpy', 'numba', 'llvmlite', 'kleene.ir') if n in sys.modules])\n"
     )

@@ -1,8 +1,8 @@
 """Which commands are there? The files of `kleene.cli.commands`, each with a function `run`.
 
-`run` is an ordinary Typer function: its docstring is the help and its annotated arguments are the
-options. An argument annotated with one of the `Sources` stands for the input files and all options
-about them. The options of `Shared` are added to every command.
+The docstring of `run` is the help, and its annotated arguments are the options (`options`). An
+argument annotated with one of the `Sources` stands for the input files and all options about them.
+The options of `Shared` are added to every command.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, get_type_hints
-
-import typer
+from typing import Any, NamedTuple, get_type_hints
 
 from kleene.base.errors import SourceError, Span
 from kleene.cli import commands
@@ -29,22 +27,16 @@ def available() -> list[str]:
     return sorted(name.replace("_", "-") for name in files)
 
 
-def load(name: str) -> Any:
-    """Return the command called `name`, ready for Typer's group."""
-    single = typer.Typer(
-        add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False
-    )
-    single.command(name)(guarded(_expanded(_run_of(name), name)))
-    return typer.main.get_command(single)
+class Command(NamedTuple):
+    """What runs, and its parameters by name: each annotation is `Annotated[type, Option]`."""
+
+    run: Callable[..., None]
+    parameters: dict[str, inspect.Parameter]
 
 
-def _run_of(name: str) -> Callable[..., None]:
-    run: Callable[..., None] = import_module(f"{commands.__name__}.{name.replace('-', '_')}").run
-    return run
-
-
-def _expanded(run: Callable[..., None], name: str) -> Callable[..., None]:
-    """Return `run` with its argument for `Sources`, if any, and the shared options spelt out."""
+def load(name: str) -> Command:
+    """Return the command called `name`, its `Sources`, if any, and the shared options spelt out."""
+    run = _run_of(name)
     sources = _sources_of(run)
 
     @functools.wraps(run)
@@ -59,11 +51,12 @@ def _expanded(run: Callable[..., None], name: str) -> Callable[..., None]:
     for argument, parameter in _parameters(run).items():
         kind = sources.get(argument)
         spelt |= {argument: parameter} if kind is None else _fields(kind)
-    spelt |= _parameters(Shared)
-    del call.__wrapped__  # its signature is not the command's
-    call.__signature__ = inspect.Signature(list(spelt.values()))  # type: ignore[attr-defined]
-    call.__annotations__ = {name: parameter.annotation for name, parameter in spelt.items()}
-    return call
+    return Command(guarded(call), spelt | _parameters(Shared))
+
+
+def _run_of(name: str) -> Callable[..., None]:
+    run: Callable[..., None] = import_module(f"{commands.__name__}.{name.replace('-', '_')}").run
+    return run
 
 
 def _check_language(sources: Sources, name: str) -> None:

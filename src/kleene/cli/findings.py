@@ -8,10 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import kleene
 from kleene.cli.exit_codes import ExitCode
+from kleene.cli.options import option
 from kleene.cli.output import emit, write_whole
 
 if TYPE_CHECKING:
@@ -22,15 +21,15 @@ _SHOWN = 8
 
 OnlyFindings = Annotated[
     bool,
-    typer.Option("--findings", help="Print the findings alone; exit code 3 if there are faults."),
+    option("--findings", help="Print the findings alone; exit code 3 if there are faults."),
 ]
 SarifFile = Annotated[
     Path | None,
-    typer.Option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0."),
+    option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0."),
 ]
 HtmlFile = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a page: sources, findings, calls."),
+    option("--html", metavar="FILE", help="Write a page: sources, findings, calls."),
 ]
 
 
@@ -104,4 +103,4 @@ def write_page(
 def end(found: Iterable[Finding]) -> None:
     """End the command with exit code 3 if there is a fault that no comment silences."""
     if any(one.suppressed is None and one.severity.is_fault for one in found):
-        raise typer.Exit(ExitCode.FINDINGS)
+        raise SystemExit(ExitCode.FINDINGS)

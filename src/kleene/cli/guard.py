@@ -9,9 +9,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-import typer
-
-from kleene.base import json, progress
+from kleene.base import progress
 from kleene.base.errors import SourceError
 from kleene.cli import limits, output
 from kleene.cli.bars import Bars
@@ -32,10 +30,10 @@ def guarded(run: Callable[..., None]) -> Callable[..., None]:
             sys.stdout.flush()  # a closed pipe shows here, not at interpreter exit
         except SourceError as error:
             _report(error, as_json=given.get("as_json", False))
-            raise typer.Exit(ExitCode.INPUT_AT_FAULT) from None
+            raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
         except BrokenPipeError:
             _forget_stdout()
-            raise typer.Exit(ExitCode.INPUT_AT_FAULT) from None
+            raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
 
     return call
 
@@ -46,9 +44,9 @@ def _sink(shared: Shared) -> progress.Sink:
 
 def _report(error: SourceError, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"errors": [single.as_json() for single in error]}))
+        output.emit_json({"errors": [single.as_json() for single in error]})
     else:
-        typer.echo(error.render(), err=True)
+        print(error.render(), file=sys.stderr)
 
 
 def _forget_stdout() -> None:

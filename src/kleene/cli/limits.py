@@ -18,8 +18,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
-import typer
-
 from kleene.base.errors import SourceError
 from kleene.cli.shared import Shared
 
@@ -32,7 +30,7 @@ def keep(limits: Shared) -> None:
     """Return in a child process; this one stays here, and ends as the child does.
 
     Raises:
-        typer.Exit: the child has ended by itself; the exit code is its own.
+        SystemExit: the child has ended by itself; the exit code is its own.
         SourceError: a limit was passed (`cli/timeout`, `cli/out-of-memory`), or this system cannot
             hold to it (`cli/no-limit`).
     """
@@ -55,7 +53,7 @@ def keep(limits: Shared) -> None:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         _pass_on(printed)
-    raise typer.Exit(code)
+    raise SystemExit(code)
 
 
 def _refuse_what_cannot_be_kept(limits: Shared) -> None:

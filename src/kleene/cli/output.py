@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import typer
 
 from kleene.base import json
 from kleene.base.errors import SourceError, Span
@@ -25,12 +24,13 @@ def rows(pairs: Iterable[tuple[str, object]]) -> str:
 def emit(pieces: Iterable[str]) -> None:
     """Print text on stdout as its pieces come."""
     for piece in pieces:
-        typer.echo(piece, nl=False)
+        sys.stdout.write(piece)
+    sys.stdout.flush()
 
 
 def emit_json(value: object) -> None:
     """Print `value` on stdout as JSON."""
-    typer.echo(json.dumps(value))
+    emit([json.dumps(value), "\n"])
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def notes(shown: bool) -> Iterator[None]:
 def note(text: str) -> None:
     """Tell the user something that is not the answer, on stderr; with `--quiet` nothing."""
     if _notes_are_shown:
-        typer.echo(f"note: {text}", err=True)
+        print(f"note: {text}", file=sys.stderr)
 
 
 def check_suffix(path: Path | None, known: tuple[str, ...]) -> None:

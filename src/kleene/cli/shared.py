@@ -1,4 +1,4 @@
-"""Options that every command takes."""
+"""Options that every command takes, and those of every command that solves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
+from kleene.base.device import Device
+from kleene.cli.options import UsageError, option
 
 PANEL = "Every command"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -18,14 +19,17 @@ def bytes_of(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     n_bytes = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
     if n_bytes <= 0:
-        raise typer.BadParameter(f"'{text}' is no size: write 500M or 4G")
+        raise UsageError(f"'{text}' is no size: write 500M or 4G")
     return n_bytes
 
 
 AsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON, errors included.", rich_help_panel=PANEL),
+    bool, option("--json", help="Print JSON, errors included.", rich_help_panel=PANEL)
 ]
+OnDevice = Annotated[
+    Device, option("--device", help="Where to solve: a GPU pays for large programs.")
+]
+Threads = Annotated[int | None, option("--threads", min=1, help="Solve with so many CPU threads.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +37,11 @@ class Shared:
     """What every command can be told besides its own options."""
 
     quiet: Annotated[
-        bool,
-        typer.Option("--quiet", "-q", help="Print no notes and no bars.", rich_help_panel=PANEL),
+        bool, option("--quiet", "-q", help="Print no notes and no bars.", rich_help_panel=PANEL)
     ] = False
     timeout: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--timeout",
             min=0.001,
             metavar="SECONDS",
@@ -48,7 +51,7 @@ class Shared:
     ] = None
     memory: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--memory",
             parser=bytes_of,
             metavar="SIZE",

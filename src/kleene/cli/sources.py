@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast, get_type_hints
 
-import typer
-
+from kleene.cli.options import UsageError, option
 from kleene.frontends import FrontEnd, front_end_of
 
 if TYPE_CHECKING:
@@ -23,11 +22,11 @@ _C_PANEL = "How C and C++ are read"
 
 
 def _files(help_text: str) -> Any:
-    return typer.Argument(help=help_text, metavar="FILES", show_default=False)
+    return option(help=help_text, metavar="FILES", show_default=False)
 
 
 def _option(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=_C_PANEL, **settings)
+    return option(*names, rich_help_panel=_C_PANEL, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +86,8 @@ class Sources:
                 continue
             name, value = ("cache", False) if one.name == "no_cache" else (one.name, value)
             if name not in front_end.options:
-                word = hints[one.name].__metadata__[0].default  # where Typer keeps the first name
-                raise typer.BadParameter(f"{word} is not for files in {front_end.language}")
+                word = hints[one.name].__metadata__[0].names[0]
+                raise UsageError(f"{word} is not for files in {front_end.language}")
             options[name] = value
         program: Program | Core = front_end.load(self.files, **options)
         return program

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kleene.base.cache import Cache, default_folder
 from kleene.base.errors import SourceError, Span
+from kleene.cli.options import option
 from kleene.cli.output import emit, emit_json, megabytes, rows
 from kleene.cli.shared import AsJson
 
 
 def run(
     *,
-    clear: Annotated[bool, typer.Option("--clear", help="Delete every entry.")] = False,
+    clear: Annotated[bool, option("--clear", help="Delete every entry.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show where results are remembered, or forget them.

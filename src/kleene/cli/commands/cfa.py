@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.findings import (
@@ -21,9 +19,9 @@ from kleene.cli.findings import (
     write_page,
     write_sarif,
 )
+from kleene.cli.options import option
 from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
-from kleene.cli.shared import AsJson
-from kleene.cli.solving import OnDevice, Threads
+from kleene.cli.shared import AsJson, OnDevice, Threads
 from kleene.cli.sources import SchemeSources
 from kleene.reports import cfa as report
 
@@ -39,50 +37,50 @@ def run(
     *,
     flows: Annotated[
         list[str] | None,
-        typer.Option("--flows", metavar="NAME", help="What may this variable hold?"),
+        option("--flows", metavar="NAME", help="What may this variable hold?"),
     ] = None,
     calls: Annotated[
         list[str] | None,
-        typer.Option("--calls", metavar="LINE:COLUMN", help="Whom may this call reach?"),
+        option("--calls", metavar="LINE:COLUMN", help="Whom may this call reach?"),
     ] = None,
     callers: Annotated[
-        str | None, typer.Option("--callers", metavar="NAME", help="Who may call this procedure?")
+        str | None, option("--callers", metavar="NAME", help="Who may call this procedure?")
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", min=1, help="Through how many calls, for --callers.")
+        int, option("--depth", min=1, help="Through how many calls, for --callers.")
     ] = 1,
     why: Annotated[
         tuple[str, str] | None,
-        typer.Option("--why", metavar="CALL TARGET", help="How does TARGET come to be called?"),
+        option("--why", metavar="CALL TARGET", help="How does TARGET come to be called?"),
     ] = None,
     graph_file: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .csv or .json."
         ),
     ] = None,
     export_file: Annotated[
-        Path | None, typer.Option("--export", metavar="FILE", help="Write everything as JSON.")
+        Path | None, option("--export", metavar="FILE", help="Write everything as JSON.")
     ] = None,
     only_findings: OnlyFindings = False,
     sarif_file: SarifFile = None,
     html_file: HtmlFile = None,
     diff: Annotated[
         Path | None,
-        typer.Option("--diff", metavar="OLD", help="Which calls are new since this version?"),
+        option("--diff", metavar="OLD", help="Which calls are new since this version?"),
     ] = None,
     m: Annotated[
-        int, typer.Option("--m", min=0, max=2, help="Tell contexts apart by so many calls.")
+        int, option("--m", min=0, max=2, help="Tell contexts apart by so many calls.")
     ] = 0,
     polyvariant_let: Annotated[
-        bool, typer.Option("--polyvariant-let", help="Tell calls of local procedures apart.")
+        bool, option("--polyvariant-let", help="Tell calls of local procedures apart.")
     ] = False,
     every_call: Annotated[
-        bool, typer.Option("--every-call", help="Let code count that nothing reaches, too.")
+        bool, option("--every-call", help="Let code count that nothing reaches, too.")
     ] = False,
     pipeline: Annotated[
         str,
-        typer.Option("--pipeline", help="direct, or eigencfa: by CPS; with --every-call."),
+        option("--pipeline", help="direct, or eigencfa: by CPS; with --every-call."),
     ] = "direct",
     device: OnDevice = Device.AUTO,
     threads: Threads = None,

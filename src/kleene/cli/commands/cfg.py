@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kleene.cli.drawing import write_svg
 from kleene.cli.functions import picked
+from kleene.cli.options import option
 from kleene.cli.output import emit, emit_json, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import CSources
@@ -22,14 +21,14 @@ def run(
     sources: CSources,
     *,
     function: Annotated[
-        str, typer.Option("--function", metavar="NAME", help="The function to draw.")
+        str, option("--function", metavar="NAME", help="The function to draw.")
     ] = "main",
     dot_file: Annotated[
-        Path | None, typer.Option("--dot", metavar="FILE", help="Write DOT to this file.")
+        Path | None, option("--dot", metavar="FILE", help="Write DOT to this file.")
     ] = None,
     svg_file: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="FILE", help="Write SVG to this file; needs Graphviz."),
+        option("--svg", metavar="FILE", help="Write SVG to this file; needs Graphviz."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kleene.base import json
 from kleene.cli.functions import picked
+from kleene.cli.options import UsageError, option
 from kleene.cli.output import emit, note, rows, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import Sources
@@ -24,11 +23,11 @@ def run(
     *,
     functions: Annotated[
         list[str] | None,
-        typer.Option("--function", metavar="NAME", help="Only this function; may be repeated."),
+        option("--function", metavar="NAME", help="Only this function; may be repeated."),
     ] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Print counts, not the text.")] = False,
+    stats: Annotated[bool, option("--stats", help="Print counts, not the text.")] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file, not to stdout.")
+        Path | None, option("-o", "--output", help="Write to this file, not to stdout.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,7 +45,7 @@ def run(
     if isinstance(program, Program):
         pieces = _c(program, functions or [], stats=stats, as_json=as_json)
     elif functions:
-        raise typer.BadParameter("--function is for C and C++")
+        raise UsageError("--function is for C and C++")
     else:
         pieces = _scheme(program, stats=stats, as_json=as_json)
     if output is None:

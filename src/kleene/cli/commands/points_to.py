@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.exit_codes import ExitCode
@@ -22,9 +20,9 @@ from kleene.cli.findings import (
     write_page,
     write_sarif,
 )
+from kleene.cli.options import option
 from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
-from kleene.cli.shared import AsJson
-from kleene.cli.solving import OnDevice, Threads
+from kleene.cli.shared import AsJson, OnDevice, Threads
 from kleene.cli.sources import CSources
 
 if TYPE_CHECKING:
@@ -41,45 +39,43 @@ def run(
     *,
     queries: Annotated[
         list[str] | None,
-        typer.Option("--query", metavar="NAME", help="What may this pointer hold?"),
+        option("--query", metavar="NAME", help="What may this pointer hold?"),
     ] = None,
     explain: Annotated[
         tuple[str, str] | None,
-        typer.Option("--explain", metavar="POINTER OBJECT", help="How does OBJECT reach POINTER?"),
+        option("--explain", metavar="POINTER OBJECT", help="How does OBJECT reach POINTER?"),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Check calls of MAYALIAS, NOALIAS and the like.")
+        bool, option("--check", help="Check calls of MAYALIAS, NOALIAS and the like.")
     ] = False,
     only_findings: OnlyFindings = False,
     sarif_file: SarifFile = None,
     html_file: HtmlFile = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Print counts only.")] = False,
+    stats: Annotated[bool, option("--stats", help="Print counts only.")] = False,
     graph_file: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--call-graph", metavar="FILE", help="Write the call graph: .svg, .dot, .csv or .json."
         ),
     ] = None,
     export_file: Annotated[
         Path | None,
-        typer.Option("--export", metavar="FILE", help="Write every set: .parquet or .json."),
+        option("--export", metavar="FILE", help="Write every set: .parquet or .json."),
     ] = None,
     library: Annotated[
-        bool, typer.Option("--library", help="Others call the program: it need not have a main.")
+        bool, option("--library", help="Others call the program: it need not have a main.")
     ] = False,
     wrappers: Annotated[
         list[str] | None,
-        typer.Option("--wrapper", metavar="NAME", help="A function that allocates for callers."),
+        option("--wrapper", metavar="NAME", help="A function that allocates for callers."),
     ] = None,
     models: Annotated[
         list[Path] | None,
-        typer.Option("--models", metavar="FILE", help="What functions outside the program do."),
+        option("--models", metavar="FILE", help="What functions outside the program do."),
     ] = None,
     exact_arguments: Annotated[
         bool,
-        typer.Option(
-            "--exact-arguments", help="Calls pass exactly what functions take, as C has it."
-        ),
+        option("--exact-arguments", help="Calls pass exactly what functions take, as C has it."),
     ] = False,
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
@@ -120,7 +116,7 @@ def run(
         if not answers:
             emit(section(found, root))
     if any(not one.passed for one in answers.get("checks", ())):
-        raise typer.Exit(ExitCode.FINDINGS)
+        raise SystemExit(ExitCode.FINDINGS)
     if only_findings or sarif_file is not None or html_file is not None:
         end(found)
 
