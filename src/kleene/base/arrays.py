@@ -9,7 +9,7 @@ that n rows have n + 1 offsets, the first 0 and the last `len(items)`. For rows 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.integer[Any]]  # of any width
+_Item = TypeVar("_Item", bound=np.integer[Any])
 
 
 def offsets_of(lengths: ArrayLike) -> I64:
@@ -46,6 +47,17 @@ def csr(keys: Ints, n_keys: int) -> tuple[I64, NDArray[np.intp] | None]:
     if n_keys > 1 << 16:
         order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
     return offsets, order
+
+
+def distinct(values: NDArray[_Item]) -> NDArray[_Item]:
+    """Return the values ascending, each once.
+
+    `np.unique` does the same, but imports NumPy's masked arrays first, which takes 0.02 s.
+    """
+    ordered = np.sort(values)
+    is_new = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new]
 
 
 def ragged(starts: Ints, ends: Ints) -> tuple[I64, I64]:

@@ -24,7 +24,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of, ragged
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, distinct, offsets_of, ragged
 from kleene.base.errors import Span
 from kleene.results.drawing import Edge, Graph, Node
 from kleene.results.explanation import Explanation
@@ -280,11 +280,11 @@ class CallGraph:
         """Return for each function, and last for the outside, whether one node reaches it."""
         offsets, targets = self._successors
         found = np.zeros(self.n_functions + 1, bool)
-        waiting = np.array([function] if function >= 0 else [], np.int64)
+        waiting: Ints = np.array([function] if function >= 0 else [], np.int64)
         while len(waiting):
             found[waiting] = True
             following = targets[ragged(offsets[waiting], offsets[waiting + 1])[1]]
-            waiting = np.unique(following[~found[following]])
+            waiting = distinct(following[~found[following]])
         return found
 
     def links(self, *, callbacks_from_outside: bool = False) -> tuple[I32, I32]:
@@ -298,7 +298,7 @@ class CallGraph:
             from_outside = from_outside | (self.kind == CALLBACK)
         callers = np.where(from_outside, outside, self.caller)
         leaving = self.caller[self.may_leave & (self.caller >= 0)]
-        leaving = np.unique(np.concatenate([leaving, self.opaque]))
+        leaving = distinct(np.concatenate([leaving, self.opaque]))
         sources = [np.repeat(callers, self.n_targets), np.full(len(self.escaped_ids), outside)]
         targets = [self.targets, self.escaped_ids, np.full(len(leaving), outside)]
         ends = (np.concatenate([*sources, leaving]), np.concatenate(targets))

@@ -14,7 +14,7 @@ import numpy as np
 from kleene.analyses.cfa.builder import INSTANCE
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
-from kleene.base.arrays import I32, Bools
+from kleene.base.arrays import I32, Bools, distinct
 from kleene.ir.scheme import core as columns
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
@@ -71,7 +71,8 @@ class Reach:
     def mismatches(self) -> dict[int, list[int]]:
         """Lambdas that sites meet without the right number of arguments for them."""
         site, row = self._pairs(~self._fits)
-        is_clause = np.isin(row, list(self._clauses)) | (site >= self.system.core.n_rows)
+        clauses = np.fromiter(self._clauses, np.int64)
+        is_clause = np.isin(row, clauses) | (site >= self.system.core.n_rows)
         return _grouped(site[~is_clause], row[~is_clause])
 
     @cached_property
@@ -120,7 +121,7 @@ class Reach:
 
 def _grouped(keys: I32, values: I32) -> dict[int, list[int]]:
     """Return the values of each key, ascending, each once."""
-    pairs = np.unique(keys.astype(np.int64) << 32 | values)
+    pairs = distinct(keys.astype(np.int64) << 32 | values)
     unique, first = np.unique(pairs >> 32, return_index=True)
     parts = np.split(pairs & 0xFFFFFFFF, first[1:])
     return {int(k): part.tolist() for k, part in zip(unique, parts, strict=False)}

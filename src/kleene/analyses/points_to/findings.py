@@ -16,7 +16,7 @@ import numpy as np
 from kleene import analyses
 from kleene.analyses.points_to import rules
 from kleene.analyses.points_to.answers.sets import Solved
-from kleene.base.arrays import Bools, Ints
+from kleene.base.arrays import Bools, Ints, distinct
 from kleene.base.errors import Span
 from kleene.base.source_text import source_line
 from kleene.ir import Block, Call, Constant, Function, Instruction, Program, Type, Value
@@ -57,7 +57,7 @@ def findings_of(solved: Solved, graph: CallGraph) -> list[Finding]:
 
 def files_of(program: Program) -> list[str]:
     """Return the paths of all files that code of the program comes from."""
-    return [program.strings[symbol] for symbol in np.unique(program.spans.file).tolist()]
+    return [program.strings[symbol] for symbol in distinct(program.spans.file).tolist()]
 
 
 class _Findings:
@@ -90,9 +90,9 @@ class _Findings:
         graph = self._graph
         runs = (graph.kind == INDIRECT) & (graph.caller >= 0) & reached[graph.caller]
         nodes = graph.callee[runs]
-        rows = np.unique(self._solution.row_of[nodes[nodes >= 0]])
+        rows = distinct(self._solution.row_of[nodes[nodes >= 0]])
         held = [self._solution.rows.objects(row) for row in rows.tolist()]
-        objects = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+        objects = distinct(np.concatenate([np.empty(0, np.int64), *held]))
         return [row for row in self._functions_among(objects) if not reached[row]]
 
     def _run_by_the_loader(self) -> list[int]:

@@ -70,6 +70,7 @@ class Compiler:
     for_c: tuple[str, ...]
     for_cxx: tuple[str, ...]
     identity: str
+    home: str | None = None  # of the bundled one: the folder with all its headers
 
     def words(self, source: Source, options: Options) -> list[str]:
         """Return the command that compiles `source`, but for what to make of it."""
@@ -99,8 +100,6 @@ def find(cc: str | None = None) -> Compiler:
 
 @cache
 def _bundled() -> Compiler:
-    from importlib.metadata import version
-
     package = find_spec("ziglang")
     folders = package.submodule_search_locations if package else None
     # Called itself and not through `python -m ziglang`, which takes as long again.
@@ -115,8 +114,10 @@ def _bundled() -> Compiler:
     arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
     # A fixed target: zig would otherwise tune to this very CPU, and vectorise for it.
     target = ("-target", f"{arch}-linux-gnu")
-    identity = f"ziglang {version('ziglang')}"
-    return Compiler((program, "cc", *target), (program, "c++", *target), identity)
+    stamp = os.stat(program)  # the version is in metadata, which takes long to import
+    identity = f"ziglang {stamp.st_size} {stamp.st_mtime_ns}"
+    home = os.path.join(os.path.dirname(program), "")
+    return Compiler((program, "cc", *target), (program, "c++", *target), identity, home)
 
 
 @cache
@@ -179,14 +180,24 @@ def _run(command: Sequence[str], source: Source, scratch: Path) -> bytes:
 
 def contents(text: bytes, directory: str | None) -> list[bytes]:
     """Return the bytes of each file that the preprocessed `text` came from, bar system headers."""
-    files = {name: None for name, flags in _MARKER.findall(text) if b"3" not in flags.split()}
-    return [_bytes_of(os.path.join(os.fsencode(directory or ""), name)) for name in files]
+    files = files_of(text, with_system=False)
+    return [_bytes_of(os.path.join(directory or "", name)) for name in files]
 
 
-def _bytes_of(file: bytes) -> bytes:
+def files_of(text: bytes, *, with_system: bool = True) -> list[str]:
+    """Return the files that the preprocessed `text` says it came from, each once."""
+    found = {
+        name.replace(b"\\\\", b"\\").replace(b'\\"', b'"'): None
+        for name, flags in _MARKER.findall(text)
+        if with_system or b"3" not in flags.split()
+    }
+    return [os.fsdecode(name) for name in found]
+
+
+def _bytes_of(file: str) -> bytes:
     """Return what is in `file`, or nothing: `#line` and the compiler name some that never were."""
     try:
-        with open(file.replace(b"\\\\", b"\\").replace(b'\\"', b'"'), "rb") as opened:
+        with open(file, "rb") as opened:
             return opened.read()
     except OSError:
         return b""

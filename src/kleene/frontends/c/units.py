@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kleene.base import progress
 from kleene.base.cache import Cache, key_of
 from kleene.base.errors import SourceError, Span, raise_all
-from kleene.frontends.c import bitcode
+from kleene.frontends.c import bitcode, manifests
 from kleene.frontends.c.compiler import Compiler, Options, contents, find
 from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.inputs import Given
 from kleene.frontends.c.source import Source
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 def gather(
@@ -65,6 +69,17 @@ def _compile_all(
     sources: list[Source], compiler: Compiler, options: Options, cache: Cache, jobs: int | None
 ) -> list[bytes | SourceError]:
     """Return each source's bitcode, or what is wrong with it."""
+    found = [manifests.find(source, compiler, options, cache) for source in sources]
+    changed = [source for source, raw in zip(sources, found, strict=True) if raw is None]
+    made = iter(_compile_changed(changed, compiler, options, cache, jobs) if changed else ())
+    return [next(made) if raw is None else raw for raw in found]
+
+
+def _compile_changed(
+    sources: list[Source], compiler: Compiler, options: Options, cache: Cache, jobs: int | None
+) -> list[bytes | SourceError]:
+    """Return each source's bitcode, or what is wrong with it."""
+    from concurrent.futures import ThreadPoolExecutor
 
     def work(number: int, source: Source) -> bytes | SourceError:
         try:
@@ -85,6 +100,8 @@ def _compile_all(
 def _follow(
     futures: list[Future[bytes | SourceError]], pool: ThreadPoolExecutor, advance: progress.Advance
 ) -> None:
+    from concurrent.futures import as_completed
+
     try:
         for _ in as_completed(futures):
             advance(1)
@@ -97,14 +114,17 @@ def _compile(
 ) -> bytes:
     if cache.folder is None:
         return compiler.compile(source, options, scratch, scratch / name)
+    start_ns = time.time_ns()
     text = compiler.preprocess(source, options, scratch)
     key = _key(source, compiler, options, text)
-    if (stored := cache.get("c-unit", key)) is not None:
-        return stored
-    raw = compiler.compile(source, options, scratch, scratch / name)
-    # A file edited meanwhile must not be remembered under the text it had before.
-    if key == _key(source, compiler, options, text):
+    raw = cache.get("c-unit", key)
+    if raw is None:
+        raw = compiler.compile(source, options, scratch, scratch / name)
+        # A file edited meanwhile must not be remembered under the text it had before.
+        if key != _key(source, compiler, options, text):
+            return raw
         cache.put("c-unit", key, raw)
+    manifests.note(source, compiler, options, cache, text=text, unit=key, start_ns=start_ns)
     return raw
 
 

@@ -48,11 +48,13 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
     wanted = Device(device)
     if wanted is Device.CPU:
         return _on_cpu(problem, "as asked")
-    from kleene.solvers.inclusion import choice, cuda
-
     is_open = wanted in (Device.AUTO, Device.HYBRID)
     is_asleep = wanted is Device.AUTO and "cupy" not in sys.modules
-    few = WAKING_NODES if is_asleep else choice.FEW_NODES
+    if is_asleep and problem.n_nodes < WAKING_NODES:
+        return _on_cpu(problem, f"{problem.n_nodes} nodes; a GPU may pay from {WAKING_NODES}")
+    from kleene.solvers.inclusion import choice, cuda  # small problems are solved without these
+
+    few = 0 if is_asleep else choice.FEW_NODES
     if is_open and problem.n_nodes < few:
         return _on_cpu(problem, f"{problem.n_nodes} nodes; a GPU may pay from {few}")
     if refused := cuda.problem_with(problem):

@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, Bools
+from kleene.base.arrays import I32, Bools, distinct
 from kleene.solvers.inclusion.problem import (
     ANY,
     BY_LAYOUT,
@@ -147,7 +147,7 @@ class Flows:
         contents = p.contents[solution.escaped & (p.contents >= 0)]
         results = p.function_result[solution.escaped[p.function_object]]
         for group in (contents, results[results >= 0]):
-            for node in np.unique(group[holders[group]]).tolist():
+            for node in distinct(group[holders[group]]).tolist():
                 yield node, Rule.ESCAPE, NONE, NONE
 
     def _from_unknown(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
@@ -191,7 +191,7 @@ class Flows:
             pointer = int(p.load_pointer[row])
             contents = p.contents[self._explicit(pointer)]
             contents = contents[contents >= 0]
-            for source in np.unique(contents[fresh[contents]]).tolist():
+            for source in distinct(contents[fresh[contents]]).tolist():
                 node = int(p.load_destination[row])
                 yield Flow(node, object, source, object, Rule.LOAD, row, pointer)
 

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
-from kleene.base.arrays import I32
+from kleene.base.arrays import I32, distinct
 from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -72,7 +72,7 @@ class Naming(naming.Naming):
 
     @cached_property
     def _file_symbols(self) -> list[int]:
-        symbols: list[int] = np.unique(self._program.spans.file).tolist()
+        symbols: list[int] = distinct(self._program.spans.file).tolist()
         return symbols
 
     def span(self, location: int) -> Span | None:

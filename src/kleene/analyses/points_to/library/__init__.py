@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 
 from kleene.analyses.points_to.library.language import Model, heap_of, parse_models
@@ -59,7 +58,7 @@ def of_lines(lines: Iterable[tuple[list[str], Model]]) -> Library:
 @lru_cache(maxsize=1)
 def builtin() -> Library:
     """Return the models that come with Kleene: the C and C++ libraries, POSIX, LLVM's own."""
-    folder = files(__package__) / "models"
+    folder = Path(__file__).parent / "models"
     lines = [
         line
         for file in sorted(folder.iterdir(), key=lambda entry: entry.name)
