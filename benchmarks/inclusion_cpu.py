@@ -18,7 +18,7 @@ from pathlib import Path
 from harness import RESULTS, Measurement, Table, machine, measure
 
 from kleene.kernels import launch
-from kleene.solvers.inclusion import Problem, Solution, cpu, cuda, difference, hybrid
+from kleene.solvers.inclusion import Problem, Solution, cpu, difference, solve
 from kleene.solvers.inclusion.cpu.solver import Solver
 from kleene.solvers.inclusion.generate import (
     TABLE_IV,
@@ -59,8 +59,8 @@ def compare(
     if not rivals:
         table.row(ours=ours, **known)
     seconds = {"cpu, 1 thread": ours.median_s}
-    for rival, solve in rivals.items():
-        theirs: Measurement = measure(solve, repeat=2)
+    for rival, its_solve in rivals.items():
+        theirs: Measurement = measure(its_solve, repeat=2)
         agree = difference(ours.result, theirs.result) is None
         table.row(ours=ours, rival=rival, theirs=theirs, agree=agree, **known)
         seconds[rival] = theirs.median_s
@@ -111,7 +111,7 @@ def closures(table: Table) -> None:
 def programs(table: Table) -> Growth:
     """Measure graphs of the paper's sizes; return how each solver grows."""
     growth: Growth = {}
-    on_gpu = {"cuda": cuda, "hybrid": hybrid} if launch.gpu_problem() is None else {}
+    on_gpu = ("cuda", "hybrid") if launch.gpu_problem() is None else ()
     for name, size in sorted(TABLE_IV.items(), key=lambda item: item[1]):
         problem = points_to_like(*size, 1)
         rivals = {
@@ -119,7 +119,7 @@ def programs(table: Table) -> Growth:
             "without classes": partial(without_classes, problem),
             "without merging first": partial(without_merging, problem),
         }
-        rivals |= {device: partial(module.solve, problem) for device, module in on_gpu.items()}
+        rivals |= {device: partial(solve, problem, device=device) for device in on_gpu}
         seconds = compare(table, f"graph of {name}'s size", problem, rivals)
         seconds["cpu, 2 threads"] = compare_threads(table, f"graph of {name}'s size", problem)
         for solver, value in seconds.items():

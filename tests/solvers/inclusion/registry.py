@@ -55,7 +55,7 @@ SOLVERS: dict[str, tuple[str, Language, dict[str, Any]]] = {
     "cpu-shards-classes": ("cpu", MIXED, {"threads": 2, "split_words": 0, "n_direct": 0}),
     "cpu-split-late": ("cpu", MIXED, {"threads": 2, "split_words": 300, "n_direct": 0}),
     "cuda": ("cuda", EVERYTHING, {}),
-    "hybrid": ("hybrid", EVERYTHING, {}),
+    "hybrid": ("engine", EVERYTHING, {}),
     "paper-sharing": ("paper.sharing", EVERYTHING, {}),
 }
 ON_DEVICE = ("cuda", "hybrid", "paper-sharing")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.kernels.launch import host
-from kleene.solvers.inclusion import NONE, Problem, cuda, difference, hybrid, reference
+from kleene.solvers.inclusion import NONE, Problem, cuda, difference, engine, reference
 from kleene.solvers.inclusion.cuda import cycles, rounds, sweep, tables
 from kleene.solvers.inclusion.cuda.sweep import order
 from kleene.solvers.inclusion.generate import random_cps, van_horn_mairson
@@ -178,7 +178,7 @@ def wrong_ones(numbers: range) -> list[str]:
         problem = random_problem(number) if number % 4 else random_closures(number)
         expected = reference.solve(problem)
         answers = {"cuda": cuda.solve(problem)}
-        answers["hybrid"] = hybrid.both(problem)
+        answers["hybrid"] = engine.both(problem)
         answers["sharing"] = sharing.solve(problem)
         for name, answer in answers.items():
             if (odd := difference(answer, expected)) is not None:

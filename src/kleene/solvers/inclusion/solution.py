@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64, Bools, offsets_of, ragged
+from kleene.base.arrays import I32, I64, Bools, offsets_of
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits without a pattern
 Trace = Callable[[Mapping[str, float]], None]  # is given a row of numbers for each iteration
 
 
@@ -56,31 +55,6 @@ class Rows:
         place, bit = np.nonzero(bits)
         return self.index[first:end][place].astype(np.int64) * 64 + bit
 
-    def take(self, rows: NDArray[np.integer]) -> Rows:
-        """Return some of the rows, in the order given."""
-        starts, ends = self.offsets[rows], self.offsets[rows + 1]
-        _, place = ragged(starts, ends)
-        return Rows(offsets_of(ends - starts), self.index[place], self.word[place])
-
-    def first_equal(self) -> I64:
-        """Return for each row the first one with the same set."""
-        # Sums of mixed words are equal where sets are. Where sums alone are, which no one has seen,
-        # the comparison finds it, and every row stays its own.
-        mixed = self.word * _MIX ^ (self.index.astype(np.uint64) + np.uint64(1)) * (
-            _MIX >> np.uint64(1)
-        )
-        mixed ^= mixed >> np.uint64(29)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed * _MIX)])[self.offsets]
-        _, first, place = np.unique(sums[1:] - sums[:-1], return_index=True, return_inverse=True)
-        found: I64 = first[place]
-        like, lengths = self.take(found), np.diff(self.offsets)
-        is_right = (
-            np.array_equal(np.diff(like.offsets), lengths)
-            and np.array_equal(like.index, self.index)
-            and np.array_equal(like.word, self.word)
-        )
-        return found if is_right else np.arange(len(self))
-
     def with_any(self, objects: NDArray[np.integer]) -> Bools:
         """Return for each row whether it has one of the objects."""
         n_words = max(self.index.max(initial=-1), objects.max(initial=-1) >> 6) + 1
@@ -115,18 +89,6 @@ class Solution:
         if self.unknown[node]:
             found = np.union1d(found, np.flatnonzero(self.escaped))
         return found
-
-    def by_first_node(self) -> Solution:
-        """Return the same answer with rows numbered by the first node that has them.
-
-        Equal sets become one row. So solvers that number rows each in their way give equal tables.
-        """
-        row_of = self.rows.first_equal()[self.row_of]
-        used, first, place = np.unique(row_of, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        number = np.empty(len(used), np.int32)
-        number[order] = np.arange(len(used), dtype=np.int32)
-        return replace(self, row_of=number[place], rows=self.rows.take(used[order]))
 
     @property
     def n_facts(self) -> int:
