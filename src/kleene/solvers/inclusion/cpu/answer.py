@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from kleene.base.arrays import I32, I64, U64
 from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.compiled import entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
 from kleene.solvers.inclusion.cpu.sets import hash_of, same
-from kleene.solvers.inclusion.cpu.state import ROWS, Graph, Shard
+from kleene.solvers.inclusion.cpu.state import Graph, Shard
 from kleene.solvers.inclusion.offline.numbering import first_equal
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
@@ -68,9 +69,9 @@ def _numbered(shards: list[Shard], threads: Threads, root: I32) -> I32:
 @entry_point
 def _number_sets(s: Shard, root: I32) -> I32:
     """Return a number for what each node holds in one shard: equal for equal sets."""
-    number = np.full(s.n[ROWS], -1, np.int32)  # per row
+    number = np.full(s.n[state.ROWS], -1, np.int32)  # per row
     n_slots = 16
-    while n_slots < 2 * min(len(root), s.n[ROWS]):
+    while n_slots < 2 * min(len(root), s.n[state.ROWS]):
         n_slots *= 2
     slots = np.full(n_slots, -1, np.int32)  # the first row of each set
     found = np.empty(len(root), np.int32)

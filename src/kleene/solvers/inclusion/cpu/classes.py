@@ -19,32 +19,15 @@ stay joined to its nodes, and would be given objects that they do not hold.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kleene.kernels.bits import lowest
 from kleene.kernels.pointers import as_pointers
 from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
 from kleene.solvers.inclusion.cpu.sets import hash_of, same, size
-from kleene.solvers.inclusion.cpu.state import (
-    CHANGED,
-    CLASS_NODES,
-    CLASSES,
-    COVER,
-    EPOCH,
-    FOUND,
-    LAST_CLASS,
-    NEW_NODES,
-    NODES,
-    SLOTS,
-    SLOTS_ROOM,
-    Graph,
-    Shard,
-    grown,
-    measured_shard,
-)
+from kleene.solvers.inclusion.cpu.state import Graph, Shard, sized
 
 # Kinds of use; actuals of place i are of kind PLACE + i
 LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
@@ -53,16 +36,16 @@ LOAD, STORE, RESULT, ENTRY, PLACE = range(5)
 @device_function
 def edge(g: Graph, s: Shard, source: int, target: int) -> None:
     """Ask for a flow, unless it is from a node to itself; a node yet to be made is its own root."""
-    if source < g.n[NODES]:
+    if source < g.n[state.NODES]:
         source = g.root[source]
-    if target < g.n[NODES]:
+    if target < g.n[state.NODES]:
         target = g.root[target]
     if source == target:
         return
-    e = s.n[FOUND]
+    e = s.n[state.FOUND]
     s.found_source[e] = source
     s.found_target[e] = target
-    s.n[FOUND] = e + 1
+    s.n[state.FOUND] = e + 1
 
 
 @device_function
@@ -71,9 +54,9 @@ def _tie(g: Graph, s: Shard, node: int, kind: int, other: int) -> None:
     if node < 0:
         return
     node = g.root[node]
-    if s.covered[node] == s.n[COVER]:
+    if s.covered[node] == s.n[state.COVER]:
         return
-    s.covered[node] = s.n[COVER]
+    s.covered[node] = s.n[state.COVER]
     if kind in (LOAD, RESULT):
         edge(g, s, node, other)
     else:
@@ -108,7 +91,7 @@ def _connect(g: Graph, rules: Rules, s: Shard, o: int, kind: int, other: int) ->
 @device_function
 def cover(g: Graph, rules: Rules, s: Shard, row: int, before: int, kind: int, other: int) -> None:
     """Connect the node `other` with every object that `row` has and `before` has not."""
-    s.n[COVER] += 1
+    s.n[state.COVER] += 1
     j = s.row_start[before]
     j_end = j + s.row_length[before]
     start = s.row_start[row]
@@ -137,10 +120,10 @@ def _find_class_node(s: Shard, k: int, kind: int) -> int:
 
 @device_function
 def _new_class_node(g: Graph, s: Shard, k: int, kind: int) -> int:
-    node: int = g.n[NODES] + s.n[NEW_NODES]
-    s.n[NEW_NODES] += 1
-    class_node = s.n[CLASS_NODES]
-    s.n[CLASS_NODES] = class_node + 1
+    node: int = g.n[state.NODES] + s.n[state.NEW_NODES]
+    s.n[state.NEW_NODES] += 1
+    class_node = s.n[state.CLASS_NODES]
+    s.n[state.CLASS_NODES] = class_node + 1
     s.class_node_kind[class_node] = kind
     s.class_node[class_node] = node
     s.class_node_next[class_node] = s.class_first_node[k]
@@ -204,7 +187,7 @@ def _slot(s: Shard, row: int) -> int:
 
     A class that grew is found under its new set alone: old entries fail the comparison.
     """
-    mask = s.n[SLOTS_ROOM] - 1
+    mask = s.n[state.SLOTS_ROOM] - 1
     slot: int = hash_of(s, row) & mask
     while s.slots[slot] >= 0 and not same(s, s.class_row[s.slots[slot]], row):
         slot = (slot + 1) & mask
@@ -214,8 +197,8 @@ def _slot(s: Shard, row: int) -> int:
 @device_function
 def _new_class(s: Shard, row: int, left: int) -> int:
     """Return a class for a set; what the class just left covers is not covered again."""
-    k: int = s.n[CLASSES]
-    s.n[CLASSES] = k + 1
+    k: int = s.n[state.CLASSES]
+    s.n[state.CLASSES] = k + 1
     parent = left
     if left >= 0 and (
         s.class_depth[left] >= MAX_DEPTH or 2 * size(s, s.class_row[left]) < size(s, row)
@@ -252,7 +235,7 @@ def _grow_class(g: Graph, rules: Rules, s: Shard, k: int, row: int) -> None:
     slot = _slot(s, row)
     if s.slots[slot] < 0:
         s.slots[slot] = k
-        s.n[SLOTS] += 1
+        s.n[state.SLOTS] += 1
 
 
 @entry_point
@@ -264,20 +247,20 @@ def rehash(s_: Shard) -> None:
 @device_function
 def _rehash(s: Shard) -> None:
     """Enter every class under its present set, into slots that are free."""
-    s.n[SLOTS] = 0
-    for k in range(s.n[CLASSES]):
+    s.n[state.SLOTS] = 0
+    for k in range(s.n[state.CLASSES]):
         slot = _slot(s, s.class_row[k])
         if s.slots[slot] < 0:
             s.slots[slot] = k
-            s.n[SLOTS] += 1
+            s.n[state.SLOTS] += 1
 
 
 @device_function
 def group(g: Graph, s: Shard) -> None:
     """Find out how many members of each class grew, and whether all alike."""
-    s.n[EPOCH] += 1
-    epoch = s.n[EPOCH]
-    for i in range(s.n[CHANGED]):
+    s.n[state.EPOCH] += 1
+    epoch = s.n[state.EPOCH]
+    for i in range(s.n[state.CHANGED]):
         row = s.node_row[s.changed[i]]
         pointer = g.pointer_head[s.changed[i]]
         last, has_grown = -1, False  # pointers of one node are mostly of one class
@@ -310,13 +293,13 @@ def reclassify(g: Graph, rules: Rules, s: Shard, pointer: int, row: int) -> None
         s.class_members[k] -= 1
         s.class_grown[k] = -1
         s.class_children[k] += 1  # who leaves stays joined: it must not cover more
-    joined = s.n[LAST_CLASS]
-    if joined >= s.n[CLASSES] or s.class_row[joined] != row:
+    joined = s.n[state.LAST_CLASS]
+    if joined >= s.n[state.CLASSES] or s.class_row[joined] != row:
         slot = _slot(s, row)
         if s.slots[slot] < 0:
             s.slots[slot] = _new_class(s, row, k)
-            s.n[SLOTS] += 1
-        joined = s.n[LAST_CLASS] = s.slots[slot]
+            s.n[state.SLOTS] += 1
+        joined = s.n[state.LAST_CLASS] = s.slots[slot]
     s.class_members[joined] += 1
     s.pointer_class[pointer] = joined
     _join(g, rules, s, joined, pointer)
@@ -324,12 +307,8 @@ def reclassify(g: Graph, rules: Rules, s: Shard, pointer: int, row: int) -> None
 
 def more_classes(s: Shard) -> Shard:
     """Return the shard with room for classes, class nodes and slots."""
-    larger: dict[str, Any] = {
-        name: grown(getattr(s, name), 2 * len(getattr(s, name)))
-        for name in s._fields
-        if name.startswith("class_")
-    }
-    slots = np.full(2 * len(s.slots), -1, np.int32)
-    s = measured_shard(s._replace(slots=slots, **larger))
+    s.slots[:] = -1
+    sizes = {"class": len(s.class_row), "class node": len(s.class_node), "slot": len(s.slots)}
+    s = sized(s, {unit: 2 * size for unit, size in sizes.items()})
     rehash(s)
     return s

@@ -12,6 +12,7 @@ import numpy as np
 from kleene.kernels.bits import lowest, mix
 from kleene.kernels.pointers import as_pointers
 from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.classes import (
     ENTRY,
     LOAD,
@@ -24,43 +25,7 @@ from kleene.solvers.inclusion.cpu.classes import (
 )
 from kleene.solvers.inclusion.cpu.constraints import Rules
 from kleene.solvers.inclusion.cpu.sets import size
-from kleene.solvers.inclusion.cpu.state import (
-    ASKED,
-    ASKED_ROOM,
-    AT,
-    CHANGED,
-    CLASS_NODES,
-    CLASS_NODES_ROOM,
-    CLASSES,
-    CLASSES_ROOM,
-    DONE,
-    EPOCH,
-    EXTRA,
-    FACTS,
-    FOUND,
-    FOUND_ROOM,
-    MORE_CLASSES,
-    MORE_EDGES,
-    MORE_FACTS,
-    N_SHIFTED,
-    NEW_NODES,
-    NODES,
-    POINTER,
-    POSITIONS,
-    S_AMOUNT,
-    S_BEFORE,
-    S_END,
-    S_EPOCH,
-    S_FIRST,
-    S_ROW,
-    S_WIDTH,
-    SET_WORDS,
-    SLOTS,
-    SLOTS_ROOM,
-    UNKNOWNS,
-    Graph,
-    Shard,
-)
+from kleene.solvers.inclusion.cpu.state import Graph, Shard
 from kleene.solvers.inclusion.problem import BY_LAYOUT, Images
 
 
@@ -94,40 +59,41 @@ def _shift(g: Graph, rules: Rules, s: Shard, pointer: int, row: int, before: int
     for i in range(rules.offset_offsets[pointer], rules.offset_offsets[pointer + 1]):
         target, amount = g.root[rules.offset_to[i]], rules.offset_amount[i]
         known = _known(s, row, before, amount)
-        if s.shifted[known + S_EPOCH] == s.n[EPOCH]:
-            _repeat(s, target, s.shifted[known + S_FIRST], s.shifted[known + S_END])
+        if s.shifted[known + state.S_EPOCH] == s.n[state.EPOCH]:
+            _repeat(s, target, s.shifted[known + state.S_FIRST], s.shifted[known + state.S_END])
         else:
-            first = s.n[ASKED]
+            first = s.n[state.ASKED]
             _offset(rules, s, amount, row, before)
             _flush(s, target)
-            s.shifted[known + S_EPOCH] = s.n[EPOCH]
-            s.shifted[known + S_FIRST], s.shifted[known + S_END] = first, s.n[ASKED]
+            s.shifted[known + state.S_EPOCH] = s.n[state.EPOCH]
+            s.shifted[known + state.S_FIRST] = first
+            s.shifted[known + state.S_END] = s.n[state.ASKED]
 
 
 @device_function
 def _known(s: Shard, row: int, before: int, amount: int) -> int:
     """Return where it is kept what this offset brought, if its iteration is this one."""
-    known: int = mix(mix(row, before), amount) % N_SHIFTED * S_WIDTH
+    known: int = mix(mix(row, before), amount) % state.N_SHIFTED * state.S_WIDTH
     if (
-        s.shifted[known + S_ROW] != row
-        or s.shifted[known + S_BEFORE] != before
-        or s.shifted[known + S_AMOUNT] != amount
+        s.shifted[known + state.S_ROW] != row
+        or s.shifted[known + state.S_BEFORE] != before
+        or s.shifted[known + state.S_AMOUNT] != amount
     ):
-        s.shifted[known + S_EPOCH] = -1
-        s.shifted[known + S_ROW], s.shifted[known + S_BEFORE] = row, before
-        s.shifted[known + S_AMOUNT] = amount
+        s.shifted[known + state.S_EPOCH] = -1
+        s.shifted[known + state.S_ROW], s.shifted[known + state.S_BEFORE] = row, before
+        s.shifted[known + state.S_AMOUNT] = amount
     return known
 
 
 @device_function
 def _repeat(s: Shard, node: int, first: int, end: int) -> None:
     """State facts of another node about this one."""
-    fact = s.n[ASKED]
+    fact = s.n[state.ASKED]
     for other in range(first, end):
         s.asked_node[fact] = node
         s.asked_index[fact], s.asked_word[fact] = s.asked_index[other], s.asked_word[other]
         fact += 1
-    s.n[ASKED] = fact
+    s.n[state.ASKED] = fact
 
 
 @device_function
@@ -187,23 +153,23 @@ def _state(s: Shard, index: int | np.int64, word: np.uint64) -> None:
 @device_function
 def _flush(s: Shard, node: int) -> None:
     """Turn the scratch set into facts about a node."""
-    for block in range((s.n[SET_WORDS] >> 6) + 1):
+    for block in range((s.n[state.SET_WORDS] >> 6) + 1):
         places = s.wide_touched[block]
         s.wide_touched[block] = 0
         while places != 0:
             index = (block << 6) + lowest(places)
             places &= places - np.uint64(1)
-            fact = s.n[ASKED]
+            fact = s.n[state.ASKED]
             s.asked_node[fact] = node
             s.asked_index[fact] = index
             s.asked_word[fact] = s.wide[index]
             s.wide[index] = 0
-            s.n[ASKED] = fact + 1
+            s.n[state.ASKED] = fact + 1
 
 
 @device_function
 def _lacks(rules: Rules, s: Shard, pointer: int, n_objects: int) -> int:
-    """Return which arrays are too short for what a pointer may add, or `DONE`."""
+    """Return which arrays are too short for what a pointer may add, or `state.DONE`."""
     k = s.pointer_class[pointer]
     n_class_nodes, depth = 0, 1
     if k >= 0:
@@ -225,16 +191,18 @@ def _lacks(rules: Rules, s: Shard, pointer: int, n_objects: int) -> int:
     )
     if rules.outside >= 0:
         n_edges += rules.n_entries  # entries: each function once
-    n_facts = (rules.offset_offsets[pointer + 1] - rules.offset_offsets[pointer]) * s.n[SET_WORDS]
-    if s.n[FOUND] + n_edges > s.n[FOUND_ROOM]:
-        return MORE_EDGES
-    if s.n[ASKED] + n_facts > s.n[ASKED_ROOM]:
-        return MORE_FACTS
-    if s.n[CLASS_NODES] + (depth + 1) * n_kinds > s.n[CLASS_NODES_ROOM]:
-        return MORE_CLASSES
-    if s.n[CLASSES] + 1 > s.n[CLASSES_ROOM] or 2 * s.n[SLOTS] > s.n[SLOTS_ROOM]:
-        return MORE_CLASSES
-    return DONE
+    n_offsets = rules.offset_offsets[pointer + 1] - rules.offset_offsets[pointer]
+    if s.n[state.FOUND] + n_edges > s.n[state.FOUND_ROOM]:
+        return state.MORE_EDGES
+    if s.n[state.ASKED] + n_offsets * s.n[state.SET_WORDS] > s.n[state.ASKED_ROOM]:
+        return state.MORE_FACTS
+    if s.n[state.CLASS_NODES] + (depth + 1) * n_kinds > s.n[state.CLASS_NODES_ROOM]:
+        return state.MORE_CLASSES
+    if s.n[state.CLASSES] == s.n[state.CLASSES_ROOM]:
+        return state.MORE_CLASSES
+    if 2 * s.n[state.SLOTS] > s.n[state.SLOTS_ROOM]:
+        return state.MORE_CLASSES
+    return state.DONE
 
 
 @entry_point
@@ -246,22 +214,22 @@ def process(g_: Graph, rules_: Rules, s_: Shard) -> int:
 @device_function
 def _process(g: Graph, rules: Rules, s: Shard) -> int:
     """Apply the rules of every node that grew; come back for space."""
-    if s.n[AT] == 0 and s.n[POINTER] < 0:
+    if s.n[state.AT] == 0 and s.n[state.POINTER] < 0:
         group(g, s)
-    while s.n[AT] < s.n[CHANGED]:
-        node = s.changed[s.n[AT]]
+    while s.n[state.AT] < s.n[state.CHANGED]:
+        node = s.changed[s.n[state.AT]]
         row = s.node_row[node]
         n_objects = size(s, row)
         s.row_owned[row] = 0  # pointers remember what they have processed for
-        pointer = s.n[POINTER]
+        pointer = s.n[state.POINTER]
         if pointer < 0:
             pointer = g.pointer_head[node]
         while pointer >= 0:
             before = s.pointer_row[pointer]
             if row != before:
                 lack = _lacks(rules, s, pointer, n_objects)
-                if lack != DONE:
-                    s.n[POINTER] = pointer
+                if lack != state.DONE:
+                    s.n[state.POINTER] = pointer
                     return lack
                 if s.pointer_class[pointer] < 0 and n_objects <= rules.n_direct:
                     _process_directly(g, rules, s, pointer, row, before)
@@ -272,12 +240,12 @@ def _process(g: Graph, rules: Rules, s: Shard) -> int:
                 _shift(g, rules, s, pointer, row, before)
                 s.pointer_row[pointer] = row
             pointer = g.pointer_next[pointer]
-        s.n[POINTER] = -1
+        s.n[state.POINTER] = -1
         s.is_changed[node] = 0
-        s.n[AT] += 1
-    s.n[CHANGED] = 0
-    s.n[AT] = 0
-    return DONE
+        s.n[state.AT] += 1
+    s.n[state.CHANGED] = 0
+    s.n[state.AT] = 0
+    return state.DONE
 
 
 @entry_point
@@ -291,32 +259,34 @@ def adopt(g_: Graph, s_: Shard, n_known: int) -> None:
 
 @device_function
 def _adopt(g: Graph, s: Shard, n_known: int) -> None:
-    shift = g.n[NODES] - n_known
-    for class_node in range(s.n[CLASS_NODES] - s.n[NEW_NODES], s.n[CLASS_NODES]):
+    shift = g.n[state.NODES] - n_known
+    for class_node in range(s.n[state.CLASS_NODES] - s.n[state.NEW_NODES], s.n[state.CLASS_NODES]):
         s.class_node[class_node] += shift
-        g.position[s.class_node[class_node]] = g.n[POSITIONS]
-        g.node_at[g.n[POSITIONS]] = s.class_node[class_node]
-        g.n[POSITIONS] += 1
-    g.n[NODES] += s.n[NEW_NODES]
-    for e in range(s.n[FOUND]):
+        node = s.class_node[class_node]
+        g.root[node] = node
+        g.position[node] = g.n[state.POSITIONS]
+        g.node_at[g.n[state.POSITIONS]] = node
+        g.n[state.POSITIONS] += 1
+    g.n[state.NODES] += s.n[state.NEW_NODES]
+    for e in range(s.n[state.FOUND]):
         source, target = s.found_source[e], s.found_target[e]
         if source >= n_known:
             source += shift
         if target >= n_known:
             target += shift
         _link(g, source, target)
-    for fact in range(s.n[ASKED]):
-        at = g.n[FACTS]
+    for fact in range(s.n[state.ASKED]):
+        at = g.n[state.FACTS]
         g.fact_node[at] = s.asked_node[fact]
         g.fact_index[at] = s.asked_index[fact]
         g.fact_word[at] = s.asked_word[fact]
-        g.n[FACTS] = at + 1
-    for i in range(s.n[UNKNOWNS]):
+        g.n[state.FACTS] = at + 1
+    for i in range(s.n[state.UNKNOWNS]):
         g.is_unknown[g.root[s.unknowns[i]]] = 1
-    s.n[UNKNOWNS] = 0
-    s.n[NEW_NODES] = 0
-    s.n[FOUND] = 0
-    s.n[ASKED] = 0
+    s.n[state.UNKNOWNS] = 0
+    s.n[state.NEW_NODES] = 0
+    s.n[state.FOUND] = 0
+    s.n[state.ASKED] = 0
 
 
 @device_function
@@ -325,9 +295,9 @@ def _link(g: Graph, source: int, target: int) -> None:
     last = g.extra_head[source]
     if last >= 0 and g.extra_target[last] == target:
         return
-    e = g.n[EXTRA]
+    e = g.n[state.EXTRA]
     g.extra_source[e] = source
     g.extra_target[e] = target
     g.extra_next[e] = last
     g.extra_head[source] = e
-    g.n[EXTRA] = e + 1
+    g.n[state.EXTRA] = e + 1

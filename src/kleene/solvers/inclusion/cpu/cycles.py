@@ -8,15 +8,9 @@ from kleene.base.arrays import I32, I64
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
 from kleene.solvers.inclusion.compiled import entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
-from kleene.solvers.inclusion.cpu.state import (
-    EXTRA,
-    NODES,
-    NOTHING_MERGED,
-    POSITIONS,
-    Graph,
-    Merged,
-)
+from kleene.solvers.inclusion.cpu.state import Graph, Merged
 from kleene.solvers.inclusion.offline.tables import grouped
 
 
@@ -25,7 +19,7 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
 
     The arrays of edges found lately keep their values: what they carry is still to be sent.
     """
-    n_nodes = int(g.n[NODES])
+    n_nodes = int(g.n[state.NODES])
     offsets, targets = _joined(g)
     found = strong_components(Edges(offsets, targets))
     leader = _leaders(found.component, found.n_components, offsets)
@@ -35,14 +29,14 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
     g.root[:n_nodes] = target[g.root[:n_nodes]]
     g.position[:n_nodes] = found.component
     g.node_at[: found.n_components] = leader
-    g.n[POSITIONS] = found.n_components
-    merged = NOTHING_MERGED
+    g.n[state.POSITIONS] = found.n_components
+    merged = state.NOTHING_MERGED
     if len(gone):
         edges = _edges_of(gone, g.root, offsets, targets)
         merged = Merged(len(gone), gone, target[gone], len(edges[0]), *edges)
     members = grouped(found.n_components, found.component)
     g = g._replace(targets=_sorted(g, *members, offsets, targets))
-    g.n[EXTRA] = 0
+    g.n[state.EXTRA] = 0
     _list_pointers(g, rules.pointer_node)
     return g, merged
 
@@ -50,7 +44,7 @@ def ordered(g: Graph, rules: Rules) -> tuple[Graph, Merged]:
 @entry_point
 def _joined(g: Graph) -> tuple[I64, I32]:
     """Return every edge between roots by source, the ones found lately too."""
-    n_nodes, n_extra = g.n[NODES], g.n[EXTRA]
+    n_nodes, n_extra = g.n[state.NODES], g.n[state.EXTRA]
     root, first_edge, end_edge = g.root, g.first_edge, g.end_edge
     extra_source, extra_target, known = g.extra_source, g.extra_target, g.targets
     offsets = np.zeros(n_nodes + 1, np.int64)
@@ -77,14 +71,14 @@ def _joined(g: Graph) -> tuple[I64, I32]:
 def _sorted(g: Graph, starts: I64, members: I32, offsets: I64, targets: I32) -> I32:
     """Return the targets of each leader by position, without loops and repetitions."""
     root, node_at, first_edge, end_edge = g.root, g.node_at, g.first_edge, g.end_edge
-    n_nodes = g.n[NODES]
+    n_nodes = g.n[state.NODES]
     first_edge[:n_nodes] = 0
     end_edge[:n_nodes] = 0
     g.extra_head[:n_nodes] = -1
     kept = np.empty(len(targets), np.int32)
     seen = np.full(n_nodes, -1, np.int32)
     at = 0
-    for position in range(g.n[POSITIONS]):
+    for position in range(g.n[state.POSITIONS]):
         leader = node_at[position]
         seen[leader] = position
         first_edge[leader] = at

@@ -20,46 +20,26 @@ from kleene.base.arrays import I32
 from kleene.kernels.bits import lowest
 from kleene.kernels.pointers import as_pointers
 from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.sets import extend, gather, keep, minus, room, take, union
-from kleene.solvers.inclusion.cpu.state import (
-    AT,
-    CELLS,
-    CHANGED,
-    DONE,
-    FACTS,
-    FREE_CELL,
-    ITEM,
-    MORE_TIME,
-    MORE_WORDS,
-    OUT,
-    POSITIONS,
-    RANGE,
-    STAGE,
-    UNKNOWN_BIT,
-    UNKNOWNS,
-    VISITS,
-    WORDS,
-    WORK,
-    Graph,
-    Merged,
-    Shard,
-)
+from kleene.solvers.inclusion.cpu.state import Graph, Merged, Shard
 
 
 @device_function
 def holds_unknown(s: Shard, row: int) -> bool:
     """Return whether a row has U, which is the last object of all."""
     last = s.row_start[row] + s.row_length[row] - 1
-    if s.n[UNKNOWN_BIT] < 0 or s.row_length[row] == 0 or s.indices[last] != s.n[RANGE] - 1:
+    bit = s.n[state.UNKNOWN_BIT]
+    if bit < 0 or s.row_length[row] == 0 or s.indices[last] != s.n[state.RANGE] - 1:
         return False
-    held: bool = (s.words[last] >> np.uint64(s.n[UNKNOWN_BIT])) & np.uint64(1) != 0
+    held: bool = (s.words[last] >> np.uint64(bit)) & np.uint64(1) != 0
     return held
 
 
 @device_function
 def hides(g: Graph, s: Shard, node: int, known: int) -> bool:
     """Return whether a node that holds the row `known` is one that does without what escaped."""
-    if s.n[OUT] < 0 or node == g.root[s.n[OUT]]:
+    if s.n[state.OUT] < 0 or node == g.root[s.n[state.OUT]]:
         return False
     return holds_unknown(s, known) or g.is_unknown[node] != 0
 
@@ -77,29 +57,29 @@ def any_escaped(s: Shard, row: int) -> bool:
 @device_function
 def learn(g: Graph, s: Shard, node: int, new: int) -> None:
     """Take note of what a node's new row says: that the node is unknown, or what escaped."""
-    if s.n[OUT] < 0:
+    if s.n[state.OUT] < 0:
         return
-    if node == g.root[s.n[OUT]]:
+    if node == g.root[s.n[state.OUT]]:
         start = s.row_start[new]
         for i in range(start, start + s.row_length[new]):
             s.escaped[s.indices[i]] |= s.words[i]
-        if s.n[UNKNOWN_BIT] >= 0:
-            s.escaped[s.n[RANGE] - 1] &= ~(np.uint64(1) << np.uint64(s.n[UNKNOWN_BIT]))
+        if s.n[state.UNKNOWN_BIT] >= 0:
+            s.escaped[s.n[state.RANGE] - 1] &= ~(np.uint64(1) << np.uint64(s.n[state.UNKNOWN_BIT]))
     elif s.step > 1 and holds_unknown(s, new):
-        s.unknowns[s.n[UNKNOWNS]] = node
-        s.n[UNKNOWNS] += 1
+        s.unknowns[s.n[state.UNKNOWNS]] = node
+        s.n[state.UNKNOWNS] += 1
 
 
 @entry_point
 def find_unknown(g_: Graph, s_: Shard, found: NDArray[np.uint8]) -> None:
-    """Mark the nodes that hold U, as the shard with its word knows; OUT is not asked."""
+    """Mark the nodes that hold U, as the shard with its word knows; state.OUT is not asked."""
     _find_unknown(as_pointers(g_), as_pointers(s_), found)
 
 
 @device_function
 def _find_unknown(g: Graph, s: Shard, found: NDArray[np.uint8]) -> None:
     for node in range(len(found)):
-        if g.root[node] == node and node != g.root[s.n[OUT]]:
+        if g.root[node] == node and node != g.root[s.n[state.OUT]]:
             found[node] = holds_unknown(s, s.node_row[node])
 
 
@@ -132,12 +112,12 @@ def send(g: Graph, s: Shard, row: int, node: int) -> None:
     top = s.head[node]
     if row == s.node_row[node] or (top >= 0 and s.cell_row[top] == row):
         return
-    cell = s.n[FREE_CELL]
+    cell = s.n[state.FREE_CELL]
     if cell >= 0:
-        s.n[FREE_CELL] = s.cell_next[cell]
+        s.n[state.FREE_CELL] = s.cell_next[cell]
     else:
-        cell = s.n[CELLS]
-        s.n[CELLS] = cell + 1
+        cell = s.n[state.CELLS]
+        s.n[state.CELLS] = cell + 1
     s.cell_row[cell] = row
     s.cell_next[cell] = top
     s.head[node] = cell
@@ -159,12 +139,12 @@ def send_on(g: Graph, s: Shard, row: int, node: int) -> None:
 @device_function
 def inject_facts(g: Graph, s: Shard, fact: int) -> int:
     """Let the facts from `fact` on wait at their nodes; return where it stopped for space."""
-    n_facts = g.n[FACTS]
+    n_facts = g.n[state.FACTS]
     while fact < n_facts:
         node, last = g.fact_node[fact], np.int32(-1)
-        if not room(s, s.n[RANGE], 1):
+        if not room(s, s.n[state.RANGE], 1):
             return fact
-        at = s.n[WORDS]
+        at = s.n[state.WORDS]
         while fact < n_facts and g.fact_node[fact] == node and g.fact_index[fact] > last:
             last = g.fact_index[fact]
             if last % s.step == s.first:
@@ -192,15 +172,15 @@ def note(g: Graph, s: Shard, node: int) -> None:
     """Remember that a node grew, if anything depends on what it holds."""
     if g.pointer_head[node] >= 0 and s.is_changed[node] == 0:
         s.is_changed[node] = 1
-        s.changed[s.n[CHANGED]] = node
-        s.n[CHANGED] += 1
+        s.changed[s.n[state.CHANGED]] = node
+        s.n[state.CHANGED] += 1
 
 
 @device_function
 def _release(s: Shard, first: int, last: int) -> None:
     """Give back the cells of a list."""
-    s.cell_next[last] = s.n[FREE_CELL]
-    s.n[FREE_CELL] = first
+    s.cell_next[last] = s.n[state.FREE_CELL]
+    s.n[state.FREE_CELL] = first
 
 
 @device_function
@@ -212,7 +192,7 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
     if s.cell_next[first] < 0:
         row: int = s.cell_row[first]
         _release(s, first, first)
-        hide |= holds_unknown(s, row) and node != g.root[s.n[OUT]]
+        hide |= holds_unknown(s, row) and node != g.root[s.n[state.OUT]]
         if known == 0 and not (hide and any_escaped(s, row)):
             s.node_row[node] = row
             s.row_owned[row] = 0
@@ -224,8 +204,8 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
         last = first
         while cell >= 0:
             gather(s, s.cell_row[cell])
-            hide |= holds_unknown(s, s.cell_row[cell]) and node != g.root[s.n[OUT]]
-            s.n[WORK] += s.row_length[s.cell_row[cell]]
+            hide |= holds_unknown(s, s.cell_row[cell]) and node != g.root[s.n[state.OUT]]
+            s.n[state.WORK] += s.row_length[s.cell_row[cell]]
             last = cell
             cell = s.cell_next[cell]
         _release(s, first, last)
@@ -233,8 +213,8 @@ def _visit(g: Graph, s: Shard, node: int) -> int:
     if new > 0:
         grow(g, s, node, new)
         learn(g, s, node, new)
-    s.n[WORK] += 16
-    s.n[VISITS] += 1
+    s.n[state.WORK] += 16
+    s.n[state.VISITS] += 1
     return new
 
 
@@ -246,27 +226,27 @@ def grow(g: Graph, s: Shard, node: int, new: int) -> None:
         s.node_row[node] = new
         return
     if s.row_owned[known] != 0 and extend(s, known, new):
-        s.n[WORK] += s.row_length[new]
+        s.n[state.WORK] += s.row_length[new]
         return
     row = union(s, known, new)
     s.row_owned[row] = g.pointer_head[node] < 0  # a pointer remembers rows that it has seen
     s.node_row[node] = row
-    s.n[WORK] += s.row_length[row]
+    s.n[state.WORK] += s.row_length[row]
 
 
 @device_function
 def sweep(g: Graph, s: Shard, work: int) -> int:
     """Propagate until nothing waits; come back for space, or after so much work."""
-    stop = s.n[WORK] + work
-    n_blocks = (g.n[POSITIONS] + 63) >> 6
-    position = s.n[AT]
+    stop = s.n[state.WORK] + work
+    n_blocks = (g.n[state.POSITIONS] + 63) >> 6
+    position = s.n[state.AT]
     any_visited = position > 0
     while True:
         block = position >> 6
         if block >= n_blocks:
             if not any_visited:
-                s.n[AT] = 0
-                return DONE
+                s.n[state.AT] = 0
+                return state.DONE
             position, any_visited = 0, False
             continue
         waiting = s.dirty[block] >> np.uint64(position & 63)
@@ -275,11 +255,11 @@ def sweep(g: Graph, s: Shard, work: int) -> int:
             continue
         position += lowest(waiting)
         node = g.node_at[position]
-        s.n[AT] = position
-        if not room(s, s.row_length[s.node_row[node]] + 2 * s.n[RANGE], 2):
-            return MORE_WORDS
-        if s.n[WORK] > stop:
-            return MORE_TIME
+        s.n[state.AT] = position
+        if not room(s, s.row_length[s.node_row[node]] + 2 * s.n[state.RANGE], 2):
+            return state.MORE_WORDS
+        if s.n[state.WORK] > stop:
+            return state.MORE_TIME
         s.dirty[position >> 6] &= ~(np.uint64(1) << np.uint64(position & 63))
         new = _visit(g, s, node)
         if new > 0:
@@ -295,7 +275,7 @@ def merge(g: Graph, s: Shard, merged: Merged, first: int) -> int:
     while first < merged.n_gone:
         leader = merged.leader[first]
         known = s.node_row[leader]
-        if not room(s, s.row_length[known] + 2 * s.n[RANGE], 2):
+        if not room(s, s.row_length[known] + 2 * s.n[state.RANGE], 2):
             return first
         while first < merged.n_gone and merged.leader[first] == leader:
             gather(s, s.node_row[merged.gone[first]])
@@ -324,25 +304,25 @@ def propagate(g_: Graph, s_: Shard, merged_: Merged, first: int, end: int, work:
 
 @device_function
 def _propagate(g: Graph, s: Shard, merged: Merged, first: int, end: int, work: int) -> int:
-    if s.n[STAGE] == MERGING:
-        s.n[ITEM] = merge(g, s, merged, s.n[ITEM])
-        if s.n[ITEM] < merged.n_gone:
-            return MORE_WORDS
-        s.n[STAGE] = STATING
-        s.n[ITEM] = 0
-    if s.n[STAGE] == STATING:
-        s.n[ITEM] = inject_facts(g, s, s.n[ITEM])
-        if s.n[ITEM] < g.n[FACTS]:
-            return MORE_WORDS
-        s.n[STAGE] = SENDING
-        s.n[ITEM] = 0
-    if s.n[STAGE] == SENDING:
+    if s.n[state.STAGE] == MERGING:
+        s.n[state.ITEM] = merge(g, s, merged, s.n[state.ITEM])
+        if s.n[state.ITEM] < merged.n_gone:
+            return state.MORE_WORDS
+        s.n[state.STAGE] = STATING
+        s.n[state.ITEM] = 0
+    if s.n[state.STAGE] == STATING:
+        s.n[state.ITEM] = inject_facts(g, s, s.n[state.ITEM])
+        if s.n[state.ITEM] < g.n[state.FACTS]:
+            return state.MORE_WORDS
+        s.n[state.STAGE] = SENDING
+        s.n[state.ITEM] = 0
+    if s.n[state.STAGE] == SENDING:
         for e in range(first, end):
             inject_edge(g, s, g.extra_source[e], g.extra_target[e])
         for e in range(merged.n_edges):
             inject_edge(g, s, merged.edge_source[e], merged.edge_target[e])
-        s.n[STAGE] = SWEEPING
+        s.n[state.STAGE] = SWEEPING
     why: int = sweep(g, s, work)
-    if why == DONE:
-        s.n[STAGE] = MERGING
+    if why == state.DONE:
+        s.n[state.STAGE] = MERGING
     return why

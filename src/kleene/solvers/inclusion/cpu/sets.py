@@ -9,42 +9,31 @@ import numpy as np
 
 from kleene.kernels.bits import lowest, mix, n_set
 from kleene.solvers.inclusion.compiled import device_function, entry_point
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
-from kleene.solvers.inclusion.cpu.state import (
-    CLASSES,
-    RANGE,
-    ROWS,
-    ROWS_ROOM,
-    WORDS,
-    WORDS_ROOM,
-    Shard,
-    grown,
-    measured_shard,
-    new_shard,
-    with_nodes,
-)
+from kleene.solvers.inclusion.cpu.state import Shard, new_shard, sized
 
 
 @device_function
 def room(s: Shard, n_words: int, n_rows: int) -> bool:
     """Return whether so many rows with so many words in all can be made."""
-    fits: bool = s.n[WORDS] + n_words <= s.n[WORDS_ROOM]
-    fits &= s.n[ROWS] + n_rows <= s.n[ROWS_ROOM]
+    fits: bool = s.n[state.WORDS] + n_words <= s.n[state.WORDS_ROOM]
+    fits &= s.n[state.ROWS] + n_rows <= s.n[state.ROWS_ROOM]
     return fits
 
 
 @device_function
 def keep(s: Shard, end: int) -> int:
     """Return the row made of the words written behind the last one; 0 if there are none."""
-    start = s.n[WORDS]
+    start = s.n[state.WORDS]
     if end == start:
         return 0
-    row: int = s.n[ROWS]
+    row: int = s.n[state.ROWS]
     s.row_start[row] = start
     s.row_length[row] = end - start
     s.row_owned[row] = 0
-    s.n[ROWS] = row + 1
-    s.n[WORDS] = end
+    s.n[state.ROWS] = row + 1
+    s.n[state.WORDS] = end
     return row
 
 
@@ -72,7 +61,7 @@ def minus(s: Shard, left: int, right: int, hide: bool) -> int:
     """Return a row for what `left` has and `right` has not; without what escaped, if to hide it."""
     i, j = s.row_start[left], s.row_start[right]
     i_end, j_end = i + s.row_length[left], j + s.row_length[right]
-    at = s.n[WORDS]
+    at = s.n[state.WORDS]
     while i < i_end:
         index, word = s.indices[i], s.words[i]
         j = seek(s, j, j_end, index)
@@ -103,7 +92,7 @@ def union(s: Shard, left: int, right: int) -> int:
     """Return a row for what either has."""
     i, j = s.row_start[left], s.row_start[right]
     i_end, j_end = i + s.row_length[left], j + s.row_length[right]
-    at = s.n[WORDS]
+    at = s.n[state.WORDS]
     while j < j_end:
         index = s.indices[j]
         while i < i_end and s.indices[i] < index:
@@ -162,8 +151,8 @@ def take(s: Shard, known: int, hide: bool) -> int:
     """
     j = s.row_start[known]
     j_end = j + s.row_length[known]
-    at = s.n[WORDS]
-    for block in range((s.n[RANGE] >> 6) + 1):
+    at = s.n[state.WORDS]
+    for block in range((s.n[state.RANGE] >> 6) + 1):
         places = s.touched[block]
         s.touched[block] = 0
         while places != 0:
@@ -220,7 +209,7 @@ def hash_of(s: Shard, row: int) -> int:
 @entry_point
 def reclaim(s: Shard) -> None:
     """Move the rows still named together, and give them new numbers."""
-    n_rows, n_classes = s.n[ROWS], s.n[CLASSES]
+    n_rows, n_classes = s.n[state.ROWS], s.n[state.CLASSES]
     number = np.zeros(n_rows, np.int32)
     for node in range(len(s.node_row)):
         number[s.node_row[node]] = 1
@@ -245,8 +234,8 @@ def reclaim(s: Shard) -> None:
         number[row] = n_kept
         n_kept += 1
         at += length
-    s.n[ROWS] = n_kept
-    s.n[WORDS] = at
+    s.n[state.ROWS] = n_kept
+    s.n[state.WORDS] = at
     for node in range(len(s.node_row)):
         s.node_row[node] = number[s.node_row[node]]
         cell = s.head[node]
@@ -262,20 +251,12 @@ def reclaim(s: Shard) -> None:
 def more_words(s: Shard) -> Shard:
     """Return the shard with room for rows: those no longer named go, then arrays grow."""
     reclaim(s)
-    if 2 * s.n[WORDS] > len(s.words):
-        size = 2 * len(s.words)
-        indices, words = np.empty(size, np.int32), np.empty(size, np.uint64)
-        used = int(s.n[WORDS])
-        indices[:used], words[:used] = s.indices[:used], s.words[:used]
-        s = s._replace(indices=indices, words=words)
-    if 2 * s.n[ROWS] > len(s.row_start):
-        size = 2 * len(s.row_start)
-        s = s._replace(
-            row_start=grown(s.row_start, size),
-            row_length=grown(s.row_length, size),
-            row_owned=grown(s.row_owned, size),
-        )
-    return measured_shard(s)
+    sizes = {}
+    if 2 * s.n[state.WORDS] > len(s.words):
+        sizes["word"] = 2 * len(s.words)
+    if 2 * s.n[state.ROWS] > len(s.row_start):
+        sizes["row"] = 2 * len(s.row_start)
+    return sized(s, sizes)
 
 
 def part_of(s: Shard, rules: Rules, first: int, step: int) -> Shard:
@@ -286,30 +267,24 @@ def part_of(s: Shard, rules: Rules, first: int, step: int) -> Shard:
     the set is equal, would be given what the other has added since. Edges made by classes stay
     in the graph, and a pointer that grows gets a class again, which makes its edges once more.
     """
-    part = new_shard(rules, first, step)
-    n_rows, n_words = int(s.n[ROWS]), int(s.n[WORDS])
+    n_rows, n_words = int(s.n[state.ROWS]), int(s.n[state.WORDS])
     n_own = int(np.count_nonzero(s.indices[:n_words] % step == first))
-    part = with_nodes(part, len(s.node_row))._replace(
-        indices=np.empty(max(len(part.words), 2 * n_own), np.int32),
-        words=np.empty(max(len(part.words), 2 * n_own), np.uint64),
-        row_start=np.zeros(2 * n_rows, np.int64),
-        row_length=np.zeros(2 * n_rows, np.int32),
-        row_owned=grown(s.row_owned[:n_rows], 2 * n_rows),
-        escaped=s.escaped[first::step].copy(),
-    )
-    part.n[ROWS] = n_rows
+    part = new_shard(rules, first, step, len(s.node_row), 2 * n_rows, 2 * n_own)
+    part.row_owned[:n_rows] = s.row_owned[:n_rows]
+    part.escaped[:] = s.escaped[first::step]
+    part.n[state.ROWS] = n_rows
     _copy_words(s, part)
     for name in ("node_row", "pointer_row"):
         row = getattr(s, name)
         getattr(part, name)[:] = np.where(part.row_length[row] > 0, row, 0)
-    return measured_shard(part)
+    return part
 
 
 @entry_point
 def _copy_words(s: Shard, part: Shard) -> None:
     """Copy to each row of a part the words that belong there."""
     at = 0
-    for row in range(1, part.n[ROWS]):
+    for row in range(1, part.n[state.ROWS]):
         part.row_start[row] = at
         for i in range(s.row_start[row], s.row_start[row] + s.row_length[row]):
             if s.indices[i] % part.step == part.first:
@@ -317,4 +292,4 @@ def _copy_words(s: Shard, part: Shard) -> None:
                 part.words[at] = s.words[i]
                 at += 1
         part.row_length[row] = at - part.row_start[row]
-    part.n[WORDS] = at
+    part.n[state.WORDS] = at

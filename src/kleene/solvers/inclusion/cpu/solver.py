@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.answer import answer
 from kleene.solvers.inclusion.cpu.classes import more_classes
 from kleene.solvers.inclusion.cpu.complex import adopt, process
@@ -21,21 +22,6 @@ from kleene.solvers.inclusion.cpu.cycles import ordered
 from kleene.solvers.inclusion.cpu.propagation import find_unknown, leave_out, propagate
 from kleene.solvers.inclusion.cpu.sets import more_words, part_of
 from kleene.solvers.inclusion.cpu.state import (
-    CLASSES,
-    DONE,
-    EXTRA,
-    FACTS,
-    MORE_EDGES,
-    MORE_FACTS,
-    MORE_WORDS,
-    NODES,
-    NOTHING_MERGED,
-    ROWS,
-    SET_WORDS,
-    UNKNOWN_BIT,
-    VISITS,
-    WORDS,
-    WORK,
     Merged,
     enough_cells,
     more_edges,
@@ -43,7 +29,6 @@ from kleene.solvers.inclusion.cpu.state import (
     new_graph,
     new_shard,
     room_to_adopt,
-    with_first_facts,
 )
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
@@ -82,7 +67,7 @@ class Solver:
     ) -> None:
         self.problem, self.threads, self.trace, self.stop = problem, threads, trace, stop
         self.rules = rules_of(problem, n_direct)
-        self.graph = with_first_facts(new_graph(self.rules), self.rules)
+        self.graph = new_graph(self.rules)
         n = min(threads.n, _n_dense(problem, self.rules)) if split_words is None else 1
         self.shards = [new_shard(self.rules, first, n) for first in range(n)]
         self.split_words = split_words
@@ -102,18 +87,18 @@ class Solver:
             for sweep_s, process_s in self.threads.run(pieces):
                 self.seconds["sweep"] += sweep_s / len(self.shards)
                 self.seconds["process"] += process_s / len(self.shards)
-            first = int(self.graph.n[EXTRA])
+            first = int(self.graph.n[state.EXTRA])
             self._adopt()
-            end = int(self.graph.n[EXTRA])
+            end = int(self.graph.n[state.EXTRA])
             self.n_iterations += 1
             self.n_found += end - first
             if self.trace:
                 self.trace(self._statistics())
-            if first == end and self.graph.n[FACTS] == 0:
+            if first == end and self.graph.n[state.FACTS] == 0:
                 return self._answer()
             self._split()
             is_old = end * ORDER_SHARE > len(self.graph.targets)
-            merged = self._order() if is_old else NOTHING_MERGED
+            merged = self._order() if is_old else state.NOTHING_MERGED
 
     def _split(self) -> None:
         """Let other threads join, if that pays: each gets its words of every set.
@@ -125,20 +110,20 @@ class Solver:
         nginx one thread sends 18 million words, 16 from the start 126, from 2 million on 101.
         """
         whole = self.shards[0]
-        sent, visits = int(whole.n[WORK]), int(whole.n[VISITS])
+        sent, visits = int(whole.n[state.WORK]), int(whole.n[state.VISITS])
         n, least = (sent - 16 * visits) // (WORDS_A_VISIT * max(visits, 1)), self.split_words
         if least is None:
             least = SPLIT_WORDS if self.rules.outside < 0 else SPLIT_WORDS_OPEN
         else:
             n = self.threads.n
-        n = min(n, self.threads.n, int(whole.n[SET_WORDS]))
+        n = min(n, self.threads.n, int(whole.n[state.SET_WORDS]))
         if len(self.shards) > 1 or n < 2 or sent < least:
             return
         with self._timed("split"):
-            find_unknown(self.graph, whole, self.graph.is_unknown[: int(self.graph.n[NODES])])
+            find_unknown(self.graph, whole, self.graph.is_unknown[: int(self.graph.n[state.NODES])])
             parts = [partial(part_of, whole, self.rules, first, n) for first in range(n)]
             self.shards = self.threads.run(parts)
-            self.shards[0].n[WORK], self.shards[0].n[VISITS] = sent, visits
+            self.shards[0].n[state.WORK], self.shards[0].n[state.VISITS] = sent, visits
 
     def _order(self) -> Merged:
         """Put the graph in order; return which nodes were merged."""
@@ -153,17 +138,17 @@ class Solver:
         start_s = time.perf_counter()
         graph, shard = self.graph, self.shards[i]
         shard = enough_cells(shard, graph, end - first + merged.n_edges)
-        while (why := propagate(graph, shard, merged, first, end, WORK_A_CALL)) != DONE:
-            if why == MORE_WORDS:
+        while (why := propagate(graph, shard, merged, first, end, WORK_A_CALL)) != state.DONE:
+            if why == state.MORE_WORDS:
                 shard = more_words(shard)
             self.stop.look()
             if self.threads.is_ending:
                 return 0.0, 0.0
         sent_s = time.perf_counter()
-        while (why := process(graph, self.rules, shard)) != DONE:
-            if why == MORE_EDGES:
+        while (why := process(graph, self.rules, shard)) != state.DONE:
+            if why == state.MORE_EDGES:
                 shard = more_edges(shard)
-            elif why == MORE_FACTS:
+            elif why == state.MORE_FACTS:
                 shard = more_facts(shard)
             else:
                 shard = more_classes(shard)
@@ -173,9 +158,9 @@ class Solver:
     def _adopt(self) -> None:
         """Let the graph have the edges, nodes and facts that the shards found."""
         with self._timed("adopt"):
-            self.graph.n[FACTS] = 0
+            self.graph.n[state.FACTS] = 0
             self.graph, self.shards = room_to_adopt(self.graph, self.shards)
-            n_known = int(self.graph.n[NODES])
+            n_known = int(self.graph.n[state.NODES])
             for shard in self.shards:
                 adopt(self.graph, shard, n_known)
 
@@ -183,9 +168,9 @@ class Solver:
         statistics = self._statistics()
         with self._timed("answer"):
             self._leave_out()
-            state = self.problem, self.rules, self.graph, self.shards
+            found_in = self.problem, self.rules, self.graph, self.shards
             several = self.threads if len(self.shards) > 1 else ALONE
-            found = answer(*state, several, statistics)
+            found = answer(*found_in, several, statistics)
         statistics["answer_s"] = self.seconds["answer"]
         return found
 
@@ -193,13 +178,13 @@ class Solver:
         """Let no unknown node hold what escaped: equal answers are equal rows then."""
         if self.rules.outside < 0:
             return
-        (owner,) = (shard for shard in self.shards if shard.n[UNKNOWN_BIT] >= 0)
-        is_unknown = np.zeros(int(self.graph.n[NODES]), np.uint8)
+        (owner,) = (shard for shard in self.shards if shard.n[state.UNKNOWN_BIT] >= 0)
+        is_unknown = np.zeros(int(self.graph.n[state.NODES]), np.uint8)
         find_unknown(self.graph, owner, is_unknown)
         for i, shard in enumerate(self.shards):
             node = 0
             while True:
-                without = np.full(int(shard.n[ROWS]), -1, np.int32)
+                without = np.full(int(shard.n[state.ROWS]), -1, np.int32)
                 node = leave_out(shard, is_unknown, without, node)
                 if node == len(is_unknown):
                     break
@@ -213,14 +198,14 @@ class Solver:
             "orders": self.n_orders,
             "nodes": self.problem.n_nodes,
             "nodes_merged": self.n_merged,
-            "nodes_with_class_nodes": int(self.graph.n[NODES]),
+            "nodes_with_class_nodes": int(self.graph.n[state.NODES]),
             "edges_found": self.n_found,
             "edges": len(self.graph.targets),
-            "classes": sum(int(s.n[CLASSES]) for s in self.shards),
+            "classes": sum(int(s.n[state.CLASSES]) for s in self.shards),
             "shards": len(self.shards),
-            "visits": sum(int(s.n[VISITS]) for s in self.shards),
-            "words_sent": sum(int(s.n[WORK]) for s in self.shards),
-            "words_held": sum(int(s.n[WORDS]) for s in self.shards),
+            "visits": sum(int(s.n[state.VISITS]) for s in self.shards),
+            "words_sent": sum(int(s.n[state.WORK]) for s in self.shards),
+            "words_held": sum(int(s.n[state.WORDS]) for s in self.shards),
         }
 
     @contextmanager
