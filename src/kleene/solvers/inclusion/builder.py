@@ -15,6 +15,7 @@ the builder (`ConstraintBuilder(call=("size",))`), give these numbers last, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import ANY, NONE, Problem
 
 _INT = {int}  # the types of a single row
+_NAMES = [field.name for field in fields(Problem) if field.name != "n_nodes"]
 
 
 class Origins(NamedTuple):
@@ -63,9 +65,9 @@ class Objects(Protocol):
 class Images(NamedTuple):
     """The layout of each allocation, and the images of offset kinds, as `Problem` has them."""
 
-    layout: Ints
-    rows: I32
-    offsets: I32
+    allocation_layout: Ints
+    image_rows: I32
+    image_offsets: I32
     images: I32
 
 
@@ -82,19 +84,21 @@ class ConstraintBuilder:
     ) -> None:
         self.n_nodes = n_nodes
         self._names = {"allocation": allocation, "function": function, "call": call}
-        self._address = _Table(4)  # node, allocation, offset, origin
-        self._fill = _Table(4)  # allocation, offset, source, origin
-        self._copy = _Table(3)  # destination, source, origin
-        self._load = _Table(3)  # destination, pointer, origin
-        self._store = _Table(3)  # pointer, source, origin
-        self._offset = _Table(4)  # destination, source, amount, origin
-        self._flag = _Table(2)  # node, flags
-        self._allocation = _Table(2 + len(allocation))  # layout, number of contents, notes
-        self._contents = _Table(1)
-        self._function = _Table(5 + len(function))  # allocation, offset, result, rest, n_formals
-        self._formal = _Table(1)
-        self._call = _Table(4 + len(call))  # callee, result, number of actuals, origin, notes
-        self._actual = _Table(1)
+        # Columns of the problem have their names there
+        self._address = _Table("address_node", "allocation", "offset", "origin")
+        self._fill = _Table("allocation", "offset", "source", "origin")
+        self._copy = _Table("copy_destination", "copy_source", "origin")
+        self._load = _Table("load_destination", "load_pointer", "origin")
+        self._store = _Table("store_pointer", "store_source", "origin")
+        self._offset = _Table("offset_destination", "offset_source", "offset_amount", "origin")
+        self._flag = _Table("flagged_node", "flags")
+        self._allocation = _Table("layout", "n_contents", *allocation)
+        self._contents = _Table("contents")
+        of_function = ("function_result", "function_rest", "n_formals")
+        self._function = _Table("allocation", "offset", *of_function, *function)
+        self._formal = _Table("formals")
+        self._call = _Table("call_callee", "call_result", "n_actuals", "origin", *call)
+        self._actual = _Table("actuals")
 
     @property
     def n_allocations(self) -> int:
@@ -114,8 +118,8 @@ class ConstraintBuilder:
     def allocation(self, contents: Sequence[int] = (NONE,), layout: int = 0, *notes: int) -> int:
         """Return a new allocation with an object for each contents node."""
         number = self.n_allocations
-        self._contents.add(contents)
-        self._allocation.add((layout, len(contents), *notes))
+        self._contents.extend(contents)
+        self._allocation.extend((layout, len(contents), *notes))
         return number
 
     def allocations(self, layout: ArrayLike, *notes: ArrayLike) -> I64:
@@ -133,8 +137,8 @@ class ConstraintBuilder:
     ) -> int:
         """Return the allocation, new unless given, one object of which is now a function."""
         allocation = self.allocation() if allocation == NONE else allocation
-        self._function.add((allocation, offset, result, rest, len(formals), *notes))
-        self._formal.add(formals)
+        self._function.extend((allocation, offset, result, rest, len(formals), *notes))
+        self._formal.extend(formals)
         return allocation
 
     def functions(
@@ -154,10 +158,7 @@ class ConstraintBuilder:
         self, node: ArrayLike, allocation: ArrayLike, offset: ArrayLike = 0, origin: ArrayLike = -1
     ) -> None:
         """Ask for o ∈ pts(node), o being the object at an offset of an allocation."""
-        if {type(node), type(allocation), type(offset), type(origin)} == _INT:
-            self._address.add((node, allocation, offset, origin))
-        else:
-            self._address.add_columns(node, allocation, offset, origin)
+        self._address.add(node, allocation, offset, origin)
 
     def fill(
         self,
@@ -167,28 +168,19 @@ class ConstraintBuilder:
         origin: ArrayLike = -1,
     ) -> None:
         """Ask for pts(source) ⊆ pts(c(o)), o being the object at an offset of an allocation."""
-        self._fill.add_columns(allocation, offset, source, origin)
+        self._fill.add(allocation, offset, source, origin)
 
     def copy(self, destination: ArrayLike, source: ArrayLike, origin: ArrayLike = -1) -> None:
         """Ask for pts(source) ⊆ pts(destination)."""
-        if {type(destination), type(source), type(origin)} == _INT:
-            self._copy.add((destination, source, origin))
-        else:
-            self._copy.add_columns(destination, source, origin)
+        self._copy.add(destination, source, origin)
 
     def load(self, destination: ArrayLike, pointer: ArrayLike, origin: ArrayLike = -1) -> None:
         """Ask for what the objects at `pointer` contain to be at `destination`."""
-        if {type(destination), type(pointer), type(origin)} == _INT:
-            self._load.add((destination, pointer, origin))
-        else:
-            self._load.add_columns(destination, pointer, origin)
+        self._load.add(destination, pointer, origin)
 
     def store(self, pointer: ArrayLike, source: ArrayLike, origin: ArrayLike = -1) -> None:
         """Ask for the objects at `pointer` to contain what is at `source`."""
-        if {type(pointer), type(source), type(origin)} == _INT:
-            self._store.add((pointer, source, origin))
-        else:
-            self._store.add_columns(pointer, source, origin)
+        self._store.add(pointer, source, origin)
 
     def offset(
         self,
@@ -198,10 +190,7 @@ class ConstraintBuilder:
         origin: ArrayLike = -1,
     ) -> None:
         """Ask for what lies `amount` behind the objects at `source` to be at `destination`."""
-        if {type(destination), type(source), type(amount), type(origin)} == _INT:
-            self._offset.add((destination, source, amount, origin))
-        else:
-            self._offset.add_columns(destination, source, amount, origin)
+        self._offset.add(destination, source, amount, origin)
 
     def call(
         self,
@@ -213,8 +202,8 @@ class ConstraintBuilder:
     ) -> int:
         """Ask for what is at `callee` to be called; return the call's number."""
         number = self._call.n_rows
-        self._actual.add(actuals)
-        self._call.add((callee, result, len(actuals), origin, *notes))
+        self._actual.extend(actuals)
+        self._call.extend((callee, result, len(actuals), origin, *notes))
         return number
 
     def calls(
@@ -232,16 +221,16 @@ class ConstraintBuilder:
 
     def flag(self, node: ArrayLike, flags: ArrayLike) -> None:
         """Let nodes exchange values with the outside: FROM_OUTSIDE, TO_OUTSIDE or both."""
-        self._flag.add_columns(node, flags)
+        self._flag.add(node, flags)
 
     def layouts(self) -> I64:
         """Return the layout of each allocation."""
-        return self._allocation.columns()[0]
+        return self._allocation.columns()["layout"]
 
     def notes(self, table: str) -> dict[str, I64]:
         """Return the columns that the analysis added to "allocation", "function" or "call"."""
-        names, rows = self._names[table], getattr(self, f"_{table}").columns()
-        return dict(zip(names, rows[len(rows) - len(names) :], strict=True))
+        columns = getattr(self, f"_{table}").columns()
+        return {name: columns[name] for name in self._names[table]}
 
     def problem(self, objects: Objects | None = None, images: Images | None = None) -> Problem:
         """Return all rows so far as a checked problem."""
@@ -259,62 +248,35 @@ class ConstraintBuilder:
             images: of the offset kinds; without any, layouts are left out.
         """
         objects = objects or self._given()
-        node, allocation, offset, address_origin = self._address.columns()
-        address_object = objects.find(allocation, offset)
-        destination, source, copy_origin = self._copies(objects)
-        load, store, moved = (t.columns() for t in (self._load, self._store, self._offset))
-        function, call, flag = (t.columns() for t in (self._function, self._call, self._flag))
-        columns = {
-            "address_node": node,
-            "address_object": address_object,
-            "copy_destination": destination,
-            "copy_source": source,
-            "load_destination": load[0],
-            "load_pointer": load[1],
-            "store_pointer": store[0],
-            "store_source": store[1],
-            "offset_destination": moved[0],
-            "offset_source": moved[1],
-            "offset_amount": moved[2],
-            "function_object": objects.find(function[0], function[1]),
-            "function_result": function[2],
-            "function_rest": function[3],
-            "formal_offsets": offsets_of(function[4]),
-            "formals": self._formal.columns()[0],
-            "call_callee": call[0],
-            "call_result": call[1],
-            "actual_offsets": offsets_of(call[2]),
-            "actuals": self._actual.columns()[0],
-            "flagged_node": flag[0],
-            "flags": flag[1],
+        rules = (self._address, self._copy, self._load, self._store, self._offset, self._call)
+        columns: dict[str, NDArray[Any]] = {}
+        for table in (*rules, self._flag, self._function, self._formal, self._actual):
+            columns |= table.columns()
+        address, function, filled = (
+            table.columns() for table in (self._address, self._function, self._fill)
+        )
+        row, node = objects.contents_at(filled["allocation"], filled["offset"])
+        columns |= {
+            "address_object": objects.find(address["allocation"], address["offset"]),
+            "copy_destination": np.append(columns["copy_destination"], node),
+            "copy_source": np.append(columns["copy_source"], filled["source"][row]),
+            "function_object": objects.find(function["allocation"], function["offset"]),
+            "formal_offsets": offsets_of(columns["n_formals"]),
+            "actual_offsets": offsets_of(columns["n_actuals"]),
+            "contents": objects.contents,
+            "allocation_offsets": objects.offsets,
         }
         if images is not None:
-            columns |= {
-                "allocation_layout": images.layout,
-                "image_rows": images.rows,
-                "image_offsets": images.offsets,
-                "images": images.images,
-            }
-        problem = Problem(
-            objects.n_nodes,
-            contents=objects.contents,
-            allocation_offsets=objects.offsets,
-            **{name: _int32(column) for name, column in columns.items()},
-        )
-        origins = (address_origin, copy_origin, load[2], store[2], moved[3], call[3])
-        return problem, Origins(*map(_int32, origins))
-
-    def _copies(self, objects: Objects) -> list[NDArray[Any]]:
-        """Return copies as (destination, source, origin), those into memory last."""
-        allocation, offset, source, origin = self._fill.columns()
-        row, node = objects.contents_at(allocation, offset)
-        filled = (node, source[row], origin[row])
-        return [np.concatenate(pair) for pair in zip(self._copy.columns(), filled, strict=True)]
+            columns |= images._asdict()
+        named = {name: _int32(columns[name]) for name in _NAMES if name in columns}
+        origins = [table.columns()["origin"] for table in rules]
+        origins[1] = np.append(origins[1], filled["origin"][row])
+        return Problem(objects.n_nodes, **named), Origins(*map(_int32, origins))
 
     def _given(self) -> Objects:
         """Return the objects that were given with their contents nodes."""
-        offsets = _int32(offsets_of(self._allocation.columns()[1]))
-        return _Given(self.n_nodes, offsets, _int32(self._contents.columns()[0]))
+        offsets = _int32(offsets_of(self._allocation.columns()["n_contents"]))
+        return _Given(self.n_nodes, offsets, _int32(self._contents.columns()["contents"]))
 
 
 class _Given(NamedTuple):
@@ -338,21 +300,28 @@ class _Given(NamedTuple):
 class _Table:
     """Rows in the order they came: parts that are columns, then pending numbers, row by row."""
 
-    __slots__ = ("_n_in_parts", "_parts", "_pending", "_width")
+    __slots__ = ("_n_in_parts", "_names", "_parts", "_pending")
 
-    def __init__(self, width: int) -> None:
-        self._width, self._n_in_parts = width, 0
+    def __init__(self, *names: str) -> None:
+        self._names, self._n_in_parts = names, 0
         self._pending: list[Any] = []
         self._parts: list[list[NDArray[Any]]] = []
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return self._n_in_parts + len(self._pending) // self._width
+        return self._n_in_parts + len(self._pending) // len(self._names)
 
-    def add(self, rows: Sequence[Any]) -> None:
+    def extend(self, rows: Sequence[Any]) -> None:
         """Add rows, their numbers one after the other."""
         self._pending += rows
+
+    def add(self, *row: ArrayLike) -> None:
+        """Add a row of numbers, or of columns a row for each element."""
+        if {*map(type, row)} == _INT:
+            self._pending += row
+        else:
+            self.add_columns(*row)
 
     def add_columns(self, *columns: ArrayLike) -> I64:
         """Add rows; return which rows of the table they are."""
@@ -364,19 +333,19 @@ class _Table:
             self._parts.append(part)
         return np.arange(first, self._n_in_parts)
 
-    def columns(self) -> list[NDArray[Any]]:
-        """Return the columns."""
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
         self._settle()
         if not self._parts:
-            return [np.empty(0, np.int64) for _ in range(self._width)]
+            return {name: np.empty(0, np.int64) for name in self._names}
         if len(self._parts) > 1:
             self._parts = [[np.concatenate(same) for same in zip(*self._parts, strict=True)]]
-        return self._parts[0]
+        return dict(zip(self._names, self._parts[0], strict=True))
 
     def _settle(self) -> None:
         """Make the pending rows a part."""
         if self._pending:
-            rows = np.array(self._pending, np.int64).reshape(-1, self._width)
+            rows = np.array(self._pending, np.int64).reshape(-1, len(self._names))
             self._parts.append(list(rows.T))
             self._n_in_parts += len(rows)
             self._pending = []
