@@ -20,11 +20,9 @@ import re
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, I64
 from kleene.base.errors import SourceError, Span
-from kleene.kernels.compiled import CompilationUnit
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import Problem
 
@@ -32,44 +30,48 @@ _FIELDS = ("id", "source", "destination", "type", "offset")
 _SOURCE, _DESTINATION, _TYPE, _OFFSET = 1, 2, 3, 4
 _ADDRESS, _COPY, _LOAD, _STORE = range(4)
 _HUGE = 1 << 40  # any number beyond int32 will do: it is refused by its value
+# Ends at the first byte of a word that makes it no number
+_NO_NUMBER = re.compile(rb"(?<![^\s,])(?:-?+[0-9]*+(?=[^\s,])|-(?![^\s,]))")
 
 
 def read_text(path: Path | str) -> Problem:
     """Return the problem in a text file, checked."""
     try:
-        text = np.frombuffer(Path(path).read_bytes(), np.uint8)
+        text = Path(path).read_bytes()
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise SourceError(Span(str(path)), "inclusion/unreadable", message) from None
-    n_variables, rows = _rows(str(path), text)
+    n_variables, rows = _rows(str(path), re.sub(rb"(?m)^#.*", b"", text))
     return _problem(n_variables, rows)
 
 
-def _rows(path: str, text: NDArray[np.uint8]) -> tuple[int, I64]:
+def _rows(path: str, text: bytes) -> tuple[int, I64]:
     """Return the number of variables and the constraints; raise for the first wrong line."""
-    values = np.empty(len(text) // 2 + 1, np.int64)
-    line_of = np.empty(len(text) // 2 + 1, np.int64)
-    n_values, line, column = _numbers(text, values, line_of)
 
     def fail(line: int, column: int, message: str) -> SourceError:
         return SourceError(Span(path, line, column), "inclusion/bad-text", message)
 
-    if line:
+    if bad := _NO_NUMBER.search(text):
+        line, column = (
+            text.count(b"\n", 0, bad.end()) + 1,
+            bad.end() - text.rfind(b"\n", 0, bad.end()),
+        )
         raise fail(line, column, "a number is due here")
-    values, line_of = values[:n_values], line_of[:n_values]
-    lines, n_in_line = np.unique(line_of, return_counts=True)
-    if not lines.size or n_in_line[0] != 2:
-        first = int(lines[0]) if lines.size else 1
+    words = {line: found for line, found in enumerate(map(_words, text.split(b"\n")), 1) if found}
+    lines = list(words)
+    if not lines or len(words[lines[0]]) != 2:
+        first = lines[0] if lines else 1
         raise fail(first, 1, "the first line has two numbers: variables and constraints")
-    if (wrong := np.flatnonzero(n_in_line[1:] != 5)).size:
-        row = int(wrong[0]) + 1
-        message = f"{n_in_line[row]} numbers, but a constraint has five: {' '.join(_FIELDS)}"
-        raise fail(int(lines[row]), 1, message)
-    n_variables, n_rows = values[:2].tolist()
+    for line in lines[1:]:
+        if len(words[line]) != 5:
+            message = f"{len(words[line])} numbers, but a constraint has five: {' '.join(_FIELDS)}"
+            raise fail(line, 1, message)
+    n_variables, n_rows = map(int, words[lines[0]])
     if len(lines) - 1 != n_rows:
         message = f"{n_rows} constraints are promised, {len(lines) - 1} follow"
-        raise fail(int(lines[0]), 1, message)
-    rows = values[2:].reshape(-1, 5)
+        raise fail(lines[0], 1, message)
+    numbers = [min(int(word), _HUGE) for line in lines[1:] for word in words[line]]
+    rows = np.array(numbers, np.int64).reshape(-1, 5)
     last, most = n_variables - 1, np.iinfo(np.int32).max
     behind = np.where(rows[:, _TYPE] == _ADDRESS, last - rows[:, _SOURCE], most)
     for field, high, meaning in (
@@ -78,54 +80,17 @@ def _rows(path: str, text: NDArray[np.uint8]) -> tuple[int, I64]:
         (_TYPE, 3, "a type from 0 to 3"),
         (_OFFSET, behind, "an offset from 0 to the last variable"),
     ):
-        bad = (rows[:, field] < 0) | (rows[:, field] > high)
-        if bad.any():
-            row = int(bad.argmax())
-            line = int(lines[row + 1])
-            column, word = _word(text, line, field)
-            raise fail(line, column, f"the {_FIELDS[field]} is {word}: {meaning} is due")
+        wrong = (rows[:, field] < 0) | (rows[:, field] > high)
+        if wrong.any():
+            line = lines[int(wrong.argmax()) + 1]
+            word = list(re.finditer(rb"[^\s,]+", text.split(b"\n")[line - 1]))[field]
+            message = f"the {_FIELDS[field]} is {word[0].decode()}: {meaning} is due"
+            raise fail(line, word.start() + 1, message)
     return n_variables, rows
 
 
-@CompilationUnit(__file__).entry_point
-def _numbers(text: NDArray[np.uint8], values: I64, line_of: I64) -> tuple[int, int, int]:
-    """Write all numbers and their lines; return their count, and line and column of a bad byte."""
-    n_values = 0
-    line, line_start, place = 1, 0, 0
-    while place < len(text):
-        byte = text[place]
-        if byte == 10:  # \n
-            line += 1
-            line_start = place + 1
-        elif byte == 35 and place == line_start:  # #
-            while place + 1 < len(text) and text[place + 1] != 10:
-                place += 1
-        elif byte == 45 or 48 <= byte <= 57:  # - 0 to 9
-            sign = -1 if byte == 45 else 1
-            if sign < 0:
-                place += 1
-            first, value = place, 0
-            while place < len(text) and 48 <= text[place] <= 57:
-                value = min(10 * value + text[place] - 48, _HUGE)
-                place += 1
-            ends = place == len(text) or text[place] in (9, 10, 13, 32, 44)
-            if place == first or not ends:
-                return n_values, line, place - line_start + 1
-            values[n_values] = sign * value
-            line_of[n_values] = line
-            n_values += 1
-            continue
-        elif byte not in (9, 13, 32, 44):  # \t \r blank comma
-            return n_values, line, place - line_start + 1
-        place += 1
-    return n_values, 0, 0
-
-
-def _word(text: NDArray[np.uint8], line: int, field: int) -> tuple[int, str]:
-    """Return the column where a field of a line begins, and its text."""
-    words = bytes(text).split(b"\n")[line - 1].decode("ascii")
-    found = list(re.finditer(r"[^\s,]+", words))[field]
-    return found.start() + 1, found[0]
+def _words(line: bytes) -> list[bytes]:
+    return line.replace(b",", b" ").split()
 
 
 def _problem(n_variables: int, rows: I64) -> Problem:
