@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kleene
 from kleene.analyses.points_to import PointsToResult
 from kleene.solvers.inclusion import FROM_OUTSIDE, TO_OUTSIDE, Problem, Solution, reference
-from kleene.solvers.inclusion.why import OUTSIDE, Flow, Flows, Rule, chain
+from kleene.solvers.inclusion.why import OUTSIDE, Derivations, Flow, Rule
 from tests.solvers.inclusion.strategies import random_problem
 
 EVENTS = Path(__file__).resolve().parents[3] / "examples" / "events"
@@ -104,13 +104,13 @@ def is_open(p: Problem, solution: Solution, node: int, flag: int) -> bool:
 def test_a_fact_has_a_chain_of_rule_instances_and_nothing_else_has(seed: int) -> None:
     problem = random_problem(seed)
     solution = reference.solve(problem)
-    flows = Flows(problem, solution)
+    derivations = Derivations(problem, solution)
     rng = np.random.default_rng(seed)
     for _ in range(12):
         if not problem.n_objects or not problem.n_nodes:
             return
         node, object = int(rng.integers(problem.n_nodes)), int(rng.integers(problem.n_objects))
-        found = chain(flows, [node], [object], problem.n_nodes)
+        found = derivations.shortest([node], [object])
         assert (found is not None) == holds(solution, node, object)
         if found is None:
             continue
