@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32
+from kleene.base.arrays import I32, I64
 from kleene.graphs import Graph, strong_components
 from kleene.solvers.inclusion.problem import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
@@ -50,8 +50,8 @@ def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS, threads: Threads = ALO
     from kleene.solvers.inclusion.offline import tables
 
     problem = _without_zero_offsets(problem)
-    copies = problem.n_nodes, problem.copy_source, problem.copy_destination
-    found = strong_components(Graph(*tables.successors(*copies)))
+    offsets, order = tables.grouped(problem.n_nodes, problem.copy_source)
+    found = strong_components(Graph(offsets, problem.copy_destination[order]))
     label = np.arange(1, found.n_components + 1, dtype=np.int32)
     for _ in range(n_rounds):
         label = _numbered(problem, found.component, label)
@@ -77,26 +77,41 @@ def _without_zero_offsets(problem: Problem) -> Problem:
 
 
 def _numbered(problem: Problem, component: I32, before: I32) -> I32:
-    """Return a label per component: equal labels, equal sets; 0: the empty set."""
-    from kleene.solvers.inclusion.offline import numbering
+    """Return a label per component: equal labels, equal sets; 0: the empty set.
 
-    p = problem
-    flows = numbering.Flows(
-        address_node=p.address_node,
-        address_object=p.address_object,
-        outside=p.flagged_node[p.flags & FROM_OUTSIDE != 0],
-        own=np.concatenate([p.contents, p.formals, p.function_rest]),
-        load_destination=p.load_destination,
-        load_pointer=p.load_pointer,
-        call_result=p.call_result,
-        call_callee=p.call_callee,
-        offset_destination=p.offset_destination,
-        offset_source=p.offset_source,
-        offset_amount=p.offset_amount,
-        copy_destination=p.copy_destination,
-        copy_source=p.copy_source,
+    What flows into a component is a set of tokens: an object, what the outside holds, a source of
+    its own (which only solving finds), or a rule applied to a pointer's label of the round before;
+    or, as `~source`, another component's set. A token of 0 is the empty set.
+    """
+    from kleene.solvers.inclusion.offline import numbering, tables
+
+    p, label = problem, before[component]
+    own = np.concatenate([p.contents, p.formals, p.function_rest])
+    own = own[own != NONE]
+    outside = p.flagged_node[p.flags & FROM_OUTSIDE != 0]
+    result, callee = p.call_result[p.call_result != NONE], p.call_callee[p.call_result != NONE]
+    first_own = np.int64(p.n_objects + 2)
+    first_load, first_result, first_offset = first_own + (len(before) + 1) * np.arange(1, 4)
+    shifted = label[p.offset_source]
+    first_like = numbering.first_equal(shifted, p.offset_amount)
+    flows = (
+        (p.address_node, p.address_object + 1),
+        (outside, np.full(len(outside), p.n_objects + 1)),
+        (own, first_own + component[own]),
+        (p.load_destination, _applied(first_load, label[p.load_pointer])),
+        (result, _applied(first_result, label[callee])),
+        (p.offset_destination, np.where(shifted == 0, 0, first_offset + first_like)),
+        (p.copy_destination, ~component[p.copy_source]),
     )
-    return numbering.number(flows, component, before, p.n_objects)
+    nodes = np.concatenate([nodes for nodes, _ in flows])
+    tokens = np.concatenate([tokens for _, tokens in flows]).astype(np.int64)
+    offsets, order = tables.grouped(len(before), component[nodes])
+    return numbering.number(offsets, tokens[order], first_offset + len(shifted))
+
+
+def _applied(first: np.int64, label: I32) -> I64:
+    """Return a token for a rule applied to each label, none if that is empty."""
+    return np.where(label == 0, 0, first + label)
 
 
 def _rewritten(problem: Problem, representative: I32, threads: Threads) -> Problem:
@@ -104,13 +119,12 @@ def _rewritten(problem: Problem, representative: I32, threads: Threads) -> Probl
     from kleene.solvers.inclusion.offline import tables
 
     p, n_nodes = problem, int(representative.max(initial=NOTHING)) + 1
-    copies = representative, p.copy_source, p.copy_destination
     loads = n_nodes, representative, p.load_pointer, p.load_destination, _NO_IDS
     stores = n_nodes, representative, p.store_pointer, p.store_source, _NO_IDS
     offsets = n_nodes, representative, p.offset_source, p.offset_destination, p.offset_amount
     copy, load, store, offset, rest = threads.run(
         [
-            partial(tables.renamed_copies, *copies),
+            partial(_copies, p, representative),
             partial(tables.renamed, *loads),
             partial(tables.renamed, *stores),
             partial(tables.renamed, *offsets),
@@ -131,6 +145,14 @@ def _rewritten(problem: Problem, representative: I32, threads: Threads) -> Probl
         offset_amount=offset[2],
         **rest,
     )
+
+
+def _copies(problem: Problem, representative: I32) -> tuple[I32, I32]:
+    """Return the copies between representatives, without loops and those from nothing."""
+    source = representative[problem.copy_source]
+    target = representative[problem.copy_destination]
+    kept = (source != NOTHING) & (source != target)
+    return source[kept], target[kept]
 
 
 def _places(problem: Problem, representative: I32) -> dict[str, I32]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kleene.base.arrays import I32, I64
@@ -13,75 +11,18 @@ from kleene.solvers.inclusion.compiled import device_function, entry_point
 SHORT = 24  # up to so many labels, sorting by insertion is faster
 
 
-class Flows(NamedTuple):
-    """What flows into nodes; a destination below 0 is none."""
+@entry_point
+def number(offsets: I64, inflow: I64, next_label: int) -> I32:
+    """Return a label from 1 on per component: equal labels, equal sets; 0: the empty set.
 
-    address_node: I32
-    address_object: I32
-    outside: I32  # nodes that may hold what the outside holds
-    own: I32  # nodes with sources that only solving finds
-    load_destination: I32
-    load_pointer: I32
-    call_result: I32
-    call_callee: I32
-    offset_destination: I32
-    offset_source: I32
-    offset_amount: I32
-    copy_destination: I32
-    copy_source: I32
+    A component's set is the only token that flows in, or a number from `next_label` on for several.
+    The tokens of component k are `inflow[offsets[k]:offsets[k + 1]]`; `~source` is the set of
+    another component, which is known: components are in topological order.
+    """
+    return _dense(_labels(offsets, inflow, next_label))
 
 
 @entry_point
-def number(flows: Flows, component: I32, before: I32, n_objects: int) -> I32:
-    """Return a label from 1 on per component: equal labels, equal sets; 0: the empty set.
-
-    A component's set is the only token that flows in, or a number for several. A token is an
-    object, a source of its own, or a rule applied to a pointer's label of the round before; or, as
-    `~source`, another component's set, which is known: components are in topological order.
-    """
-    n_components = len(before)
-    first_own = n_objects + 2
-    first_load = first_own + n_components
-    first_result = first_load + n_components + 1
-    first_offset = first_result + n_components + 1
-    offsets = _counted(flows, component, n_components)
-    place = offsets[:-1].copy()
-    inflow = np.empty(offsets[n_components], np.int64)
-    for i in range(len(flows.address_node)):
-        _put(place, inflow, component[flows.address_node[i]], flows.address_object[i] + 1)
-    for node in flows.outside:
-        _put(place, inflow, component[node], n_objects + 1)
-    for node in flows.own:
-        if node >= 0:
-            _put(place, inflow, component[node], first_own + component[node])
-    pointer, node_of = flows.load_pointer, flows.load_destination
-    _put_ruled(place, inflow, component, before, node_of, pointer, first_load)
-    pointer, node_of = flows.call_callee, flows.call_result
-    _put_ruled(place, inflow, component, before, node_of, pointer, first_result)
-    ids = _offset_ids(component, before, flows.offset_source, flows.offset_amount)
-    for i in range(len(ids)):
-        token = first_offset + ids[i] if ids[i] >= 0 else 0
-        _put(place, inflow, component[flows.offset_destination[i]], token)
-    for i in range(len(flows.copy_source)):
-        token = ~np.int64(component[flows.copy_source[i]])
-        _put(place, inflow, component[flows.copy_destination[i]], token)
-    return _dense(_labels(offsets, inflow, first_offset + len(ids)))
-
-
-@device_function
-def _offset_ids(component: I32, before: I32, source: I32, amount: I32) -> I32:
-    """Return an id per offset: equal for equal label and amount; below 0 if the source is empty."""
-    label = np.empty(len(source), np.int32)
-    for i in range(len(source)):
-        label[i] = before[component[source[i]]]
-    ids = first_equal(label, amount)
-    for i in range(len(source)):
-        if label[i] == 0:
-            ids[i] = -1
-    return ids
-
-
-@device_function
 def first_equal(left: I32, right: I32) -> I32:
     """Return for each pair the place of the first one that equals it."""
     n_slots = 16
@@ -118,44 +59,6 @@ def _dense(label: I64) -> I32:
                 name[label[k]] = n
             dense[k] = name[label[k]]
     return dense
-
-
-@device_function
-def _counted(flows: Flows, component: I32, n_components: int) -> I64:
-    """Return where the tokens of each component begin."""
-    offsets = np.zeros(n_components + 1, np.int64)
-    for nodes in (
-        flows.address_node,
-        flows.outside,
-        flows.own,
-        flows.load_destination,
-        flows.call_result,
-        flows.offset_destination,
-        flows.copy_destination,
-    ):
-        for i in range(len(nodes)):
-            if nodes[i] >= 0:
-                offsets[component[nodes[i]] + 1] += 1
-    for k in range(n_components):
-        offsets[k + 1] += offsets[k]
-    return offsets
-
-
-@device_function
-def _put(place: I64, inflow: I64, k: int, token: int | np.int64) -> None:
-    inflow[place[k]] = token
-    place[k] += 1
-
-
-@device_function
-def _put_ruled(
-    place: I64, inflow: I64, component: I32, before: I32, node: I32, pointer: I32, first: int
-) -> None:
-    """Put a token for a rule applied to each pointer, none if that is empty."""
-    for i in range(len(node)):
-        if node[i] >= 0:
-            label = before[component[pointer[i]]]
-            _put(place, inflow, component[node[i]], first + label if label > 0 else 0)
 
 
 @device_function

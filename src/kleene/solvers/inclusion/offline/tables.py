@@ -28,36 +28,6 @@ def grouped(n_groups: int, group: I32) -> tuple[I64, I32]:
 
 
 @entry_point
-def successors(n_nodes: int, source: I32, target: I32) -> tuple[I64, I32]:
-    """Return the targets by source, and where those of each source begin."""
-    offsets = np.zeros(n_nodes + 1, np.int64)
-    for e in range(len(source)):
-        offsets[source[e] + 1] += 1
-    for node in range(n_nodes):
-        offsets[node + 1] += offsets[node]
-    place = offsets[:-1].copy()
-    targets = np.empty(len(target), np.int32)
-    for e in range(len(source)):
-        targets[place[source[e]]] = target[e]
-        place[source[e]] += 1
-    return offsets, targets
-
-
-@entry_point
-def renamed_copies(name: I32, source: I32, target: I32) -> tuple[I32, I32]:
-    """Return the copies between renamed nodes, without loops and those from nothing."""
-    sources, targets = np.empty(len(source), np.int32), np.empty(len(source), np.int32)
-    n = 0
-    for e in range(len(source)):
-        s, t = name[source[e]], name[target[e]]
-        if s != 0 and s != t:
-            sources[n] = s
-            targets[n] = t
-            n += 1
-    return sources[:n].copy(), targets[:n].copy()
-
-
-@entry_point
 def renamed(n_names: int, name: I32, key: I32, other: I32, third: I32) -> tuple[I32, I32, I32]:
     """Return the distinct rows of renamed nodes by key, without those that name nothing.
 
