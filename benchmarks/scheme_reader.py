@@ -1,29 +1,20 @@
-"""How fast does Scheme text become tokens, data, and the core?"""
+"""How fast does Scheme text become data, and the core?"""
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from harness import Measurement, Table, measure
 
 from kleene.frontends.scheme import parse
 from kleene.frontends.scheme.data import Form, Identifier
-from kleene.frontends.scheme.reader import read, tokens
+from kleene.frontends.scheme.reader import read
 from kleene.ir.scheme.sources import Sources
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "programs" / "scheme"
-ATOM = rb"[^ \t\n\r\f()\[\]\";|'`,]"
-TOKEN = re.compile(
-    rb"[ \t\n\r\f]+|;[^\n]*|#\|(?:[^|]|\|(?!#))*\|#"
-    rb"|(#\\(?:[\x80-\xff]+|.)" + ATOM + rb"*|#u8\(|#\(|#;|#[0-9]+[=#]|,@|[()\[\]'`,]"
-    rb'|"(?:[^"\\]|\\.)*"|\|(?:[^|\\]|\\.)*\||' + ATOM + rb"+)",
-    re.DOTALL,
-)
 # Chez prints how many data it read, and the least milliseconds of seven times.
 CHEZ = """
 (define text (call-with-port (open-input-file "{path}") get-string-all))
@@ -63,11 +54,6 @@ def kept(form: object) -> bool:
     return not (is_named and form.items[0].name in ("import", "define-library"))
 
 
-def by_expression(text: bytes) -> np.ndarray:
-    """Return the tokens' places, by one sweep of a regular expression."""
-    return np.array([match.span() for match in TOKEN.finditer(text) if match[1]])
-
-
 def by_chez(text: bytes) -> tuple[Measurement, int] | None:
     """Return how long Chez Scheme takes to read the text, and how many data it finds."""
     chez = shutil.which("chezscheme") or shutil.which("scheme")
@@ -98,14 +84,6 @@ def main() -> None:
         def rate(m: Measurement, text: bytes = text) -> float:
             return len(text) / m.median_s / 1e6
 
-        ours = measure(lambda: np.stack(tokens(*source())[1:], axis=1))
-        rival = measure(lambda text=text: by_expression(text))
-        same = np.array_equal(ours.result, rival.result)
-        one = "one regular expression"
-        table.row(
-            input="text to tokens", size=size, ours=ours, rival=one, theirs=rival, agree=same,
-            MB_per_s=rate(ours),
-        )  # fmt: skip
         ours = measure(lambda: read(*source()))
         chez = by_chez(text)
         table.row(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
 import pytest
 
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Form, Identifier
-from kleene.frontends.scheme.reader import read, read_first, tokens
+from kleene.frontends.scheme.reader import read, read_first
 from kleene.ir.scheme.sources import Sources
-from tests.frontends.scheme.helpers import PROGRAMS, data_of, fault, shown
+from tests.frontends.scheme.helpers import data_of, fault, shown
 
 READS = [
     # lists
@@ -236,21 +233,3 @@ def test_first_datum_left_open():
     sources = Sources()
     with pytest.raises(SourceError, match="never closed"):
         read_first(sources, sources.add("p", b"(a"))
-
-
-ATOM = rb"[^ \t\n\r\f()\[\]\";|'`,]"
-TOKEN = re.compile(
-    rb"[ \t\n\r\f]+|;[^\n]*|#\|(?:[^|]|\|(?!#))*\|#"
-    rb"|(#\\(?:[\x80-\xff]+|.)" + ATOM + rb"*|#u8\(|#\(|#;|#[0-9]+[=#]|,@|[()\[\]'`,]"
-    rb'|"(?:[^"\\]|\\.)*"|\|(?:[^|\\]|\\.)*\||' + ATOM + rb"+)",
-    re.DOTALL,
-)
-
-
-@pytest.mark.parametrize("path", sorted(PROGRAMS.glob("*.scm")), ids=lambda path: path.stem)
-def test_tokens_agree_with_a_regular_expression(path):
-    sources = Sources()
-    source = sources.load(path)
-    _, start, end = tokens(sources, source)
-    expected = [match.span() for match in TOKEN.finditer(source.text) if match[1]]
-    assert np.array_equal(np.array(expected), np.stack((start, end), axis=1))

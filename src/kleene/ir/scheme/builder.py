@@ -24,7 +24,7 @@ class CoreBuilder:
         self.at: list[int] = []
         self.end: list[int] = []
         self.reference: list[int] = []
-        self.n_bound: list[int] = []
+        self.n_bound: dict[int, int] = {}  # of the rows that bind variables
         self.rest_rows: list[int] = []
         self.first_slot: list[int] = []
         self.operands: list[int] = []
@@ -50,7 +50,6 @@ class CoreBuilder:
         self.at.append(at)
         self.end.append(end)
         self.reference.append(reference)
-        self.n_bound.append(0)
         self.first_slot.append(first)
         if n_operands:
             operands.extend([NONE] * n_operands)
@@ -108,6 +107,8 @@ class CoreBuilder:
         uses = np.flatnonzero(kind == core.VARIABLE)
         uses = uses[fixed[reference[uses]]]
         kind[uses], reference[uses] = core.PRIMITIVE, starts_as[reference[uses]]
+        n_bound = np.zeros(n_rows + 1, np.int32)
+        n_bound[list(self.n_bound)] = list(self.n_bound.values())
         has_rest = np.zeros(n_rows + 1, np.bool_)
         has_rest[self.rest_rows] = True
         slots = np.array(self.operands, np.int32)
@@ -122,7 +123,7 @@ class CoreBuilder:
             at=np.array([*self.at, 0], np.int32),
             end=np.array([*self.end, 0], np.int32),
             reference=reference,
-            n_bound=np.array([*self.n_bound, 0], np.int32),
+            n_bound=n_bound,
             has_rest=has_rest,
             operand_offsets=np.append(offsets, offsets[-1] + n_top).astype(np.int32),
             operands=np.concatenate((slots[is_operand], slots[self.top_slots])),

@@ -297,16 +297,19 @@ class Expander:
                 expanded = self.expanded(binding, form, scope)  # type: ignore[arg-type]
                 return self.stack.append((expanded, scope, slot))
             first = self.call_row(form, slot, len(items) - 1)
-            self.builder.row(core.VARIABLE, head.at, head.end, first, binding.number)  # type: ignore[union-attr]
+            self._reference(binding, head, first)
         else:
             first = self.call_row(form, slot, len(items) - 1)
             self.stack.append((head, scope, first))
+        row, stack = self.builder.row, self.stack
         for item in items[1:]:
             first += 1
-            if type(item) is Identifier:
-                self._reference(scope.lookup(item), item, first)
+            if type(item) is not Identifier:
+                stack.append((item, scope, first))
+            elif type(binding := scope.lookup(item)) is Variable:
+                row(core.VARIABLE, item.at, item.end, first, binding.number)
             else:
-                self.stack.append((item, scope, first))
+                self._reference(binding, item, first)
 
     def _reference(self, binding: Binding, datum: Identifier, slot: int) -> None:
         if type(binding) is not Variable:

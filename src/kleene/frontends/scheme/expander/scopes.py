@@ -101,6 +101,8 @@ class Scope:
     def lookup(self, identifier: Identifier) -> Binding:
         """Return what the identifier means here; a name that nothing binds is a new global."""
         name = identifier.name
+        if (known := self.names.get(name)) is not None:
+            return known
         scope: Scope | None = self
         while True:
             assert scope is not None

@@ -1,137 +1,218 @@
 """The reader of R7RS-small: text to data, each with its place.
 
-Two compiled sweeps find the tokens and how they nest; each different atom is understood once; then
-every datum becomes one small object. Brackets are read as parentheses, as R6RS has it.
+One regular expression finds the tokens, each different atom is understood once, and every datum is
+made when its last token is met. Brackets are read as parentheses, as R6RS has it.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import re
+from collections.abc import Iterable
+from typing import Any
 
-from kleene.base.arrays import I32, U8
 from kleene.base.collector import paused_collector
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.data import Datum
-from kleene.frontends.scheme.reader import atoms, scan
-from kleene.frontends.scheme.reader import nest as nesting
-from kleene.frontends.scheme.reader.build import Nodes, build
-from kleene.frontends.scheme.reader.compiled import UNIT
+from kleene.frontends.scheme.data import Datum, Form, Identifier, Labelled, Literal, Vector, dotted
+from kleene.frontends.scheme.reader.atoms import Atom, Fault, label_of, parse
 from kleene.ir.scheme.sources import Source, Sources
-from kleene.kernels import compiled
 
-__all__ = ["read", "read_first", "tokens"]
+__all__ = ["read", "read_first"]
 
-_INTERPRETED_S_A_BYTE = 5e-6  # of text, read by plain Python
+_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:#![/ ][^\n]*)?")  # a byte order mark, a line for a shell
+_STOP = rb" \t\n\r\f()\[\]\";|'`,"  # an atom ends before one of these
+_TOKEN = re.compile(  # what is skipped, and a token: every byte belongs to one, so no match fails
+    rb"([ \t\n\r\f]*(?:;[^\n]*[ \t\n\r\f]*)*)"
+    rb"([()\[\]'`]|[^#STOP][^STOP]*|,@?|#\(|#u8\(|#;|#\||#[0-9]+[=#]|#\\.[\x80-\xbf]*[^STOP]*|#[^STOP]*"
+    rb'|"[^"\\]*(?:\\.[^"\\]*)*"|\|[^|\\]*(?:\\.[^|\\]*)*\||["|]|\Z)'.replace(b"STOP", _STOP),
+    re.DOTALL,
+)
+_MARK = re.compile(rb"#\||\|#")  # where a block comment begins or ends: they nest
+_LISTS, _OPENERS = (b"(", b"["), (b"[", b"#(", b"#u8(")
+_WORDS = {b"'": "quote", b"`": "quasiquote", b",": "unquote", b",@": "unquote-splicing"}
+_PREFIX = re.compile(rb"['`,]|,@|#;|#[0-9]+=")  # stands before one datum
+_FOLDING = {b"#!fold-case": True, b"#!no-fold-case": False, b"#!r6rs": None}
+_NO_DOT, _WAITS = -1, -2  # instead of how many items stand before the dot
 
 
 def read(sources: Sources, source: Source, *, fold_case: bool = False) -> list[Datum]:
     """Return the data of a source; raise where the text is no sequence of data."""
-    with compiled.sized(len(source.text) * _INTERPRETED_S_A_BYTE, UNIT):
-        nodes = _nodes(sources, source, fold_case)
     with paused_collector():
-        return build(nodes, sources)
-
-
-def _nodes(sources: Sources, source: Source, fold_case: bool) -> Nodes:
-    """Return the data of a source as columns."""
-    kind, start, end = tokens(sources, source, fold_case=fold_case)
-    n = len(kind)
-    token, parent, close, dot = (np.empty(n, np.int32) for _ in range(4))
-    n_nodes, fault, faulty, opener = nesting.nest(kind, start, end, token, parent, close, dot)
-    if fault:
-        raise _nesting_error(sources, source, fault, (start[faulty], end[faulty]), start[opener])
-    number, first = np.empty(n, np.int32), np.empty(n, np.int32)
-    n_texts = nesting.intern(_bytes(source), kind, start, end, number, first)
-    values = _values(sources, source, kind, start, end, first[:n_texts])
-    token = token[:n_nodes]
-    return Nodes(
-        kind=kind[token],
-        number=number[token],
-        at=start[token] + np.int32(source.base),
-        end=close[:n_nodes] + np.int32(source.base),
-        parent=parent[:n_nodes],
-        dot=dot[:n_nodes],
-        values=values,
-    )
+        return _read(sources, source, fold_case, False)[0]
 
 
 def read_first(sources: Sources, source: Source) -> tuple[Datum | None, int]:
     """Return the first datum, None at the end of the text, and how many bytes it reaches to.
 
-    What follows the datum is not looked at, except for its tokens.
+    What follows the datum is not looked at.
     """
-    with compiled.sized(len(source.text) * _INTERPRETED_S_A_BYTE, UNIT):
-        kind, _, end = tokens(sources, source)
-    depth = 0
-    for i, k in enumerate(kind.tolist()):
-        depth += (scan.LIST <= k <= scan.BYTES) - (k in (scan.CLOSE, scan.CLOSE_SQUARE))
-        is_prefix = k == scan.LABEL or scan.QUOTE <= k <= scan.COMMENT
-        if depth <= 0 and not is_prefix:
-            n_bytes = int(end[i])
-            data = read(sources, sources.add(source.file, source.text[:n_bytes]))
-            if data:  # else all so far was a comment
-                return data[0], n_bytes
-    read(sources, source)  # complains if something is left open
-    return None, len(source.text)
+    data, end = _read(sources, source, False, True)
+    return (data[0], end - source.base) if data else (None, len(source.text))
 
 
-def tokens(sources: Sources, source: Source, *, fold_case: bool = False) -> tuple[U8, I32, I32]:
-    """Return each token's kind, first byte, and the byte after its last."""
-    text = _bytes(source)
-    kind = np.empty(len(text), np.uint8)
-    start, end = np.empty(len(text), np.int32), np.empty(len(text), np.int32)
-    n_tokens, fault, at = scan.scan(text, fold_case, kind, start, end)
-    if fault:
-        raise _token_error(sources, source.base + at, fault)
-    return kind[:n_tokens], start[:n_tokens], end[:n_tokens]
+def _read(
+    sources: Sources, source: Source, folds: bool, is_one_enough: bool
+) -> tuple[list[Datum], int]:
+    """Return the data of the text, or the first of them, and the byte after the last token.
 
-
-def _bytes(source: Source) -> U8:
-    return np.frombuffer(source.text, np.uint8)
-
-
-def _values(
-    sources: Sources, source: Source, kind: U8, start: I32, end: I32, first: I32
-) -> list[atoms.Atom]:
-    """Return the value of each different text."""
-    values = []
-    columns = (kind[first].tolist(), start[first].tolist(), end[first].tolist())
-    for k, i, j in zip(*columns, strict=True):
-        try:
-            values.append(atoms.parse(k, source.text[i:j].decode()))
-        except atoms.Fault as fault:
-            at = source.base + i + fault.offset
-            place = sources.span(at, source.base + j)
-            raise SourceError(place, fault.id, fault.message) from None
-    return values
-
-
-def _token_error(sources: Sources, at: int, fault: int) -> SourceError:
-    place = sources.span(at, at + 1)
-    if fault == scan.OPEN_STRING:
-        return SourceError(place, "scheme/unclosed-string", "this string is never closed")
-    if fault == scan.OPEN_BAR:
-        return SourceError(place, "scheme/unclosed-symbol", "this symbol is never closed")
-    if fault == scan.OPEN_COMMENT:
-        return SourceError(place, "scheme/unclosed-comment", "this comment is never closed")
-    if fault == scan.BAD_DIRECTIVE:
-        return SourceError(place, "scheme/bad-directive", "there is no such directive")
-    return SourceError(place, "scheme/bad-character", "a character is missing")
-
-
-def _nesting_error(
-    sources: Sources, source: Source, fault: int, at: tuple[int, int], opener: int
-) -> SourceError:
-    place = sources.span(int(source.base + at[0]), int(source.base + at[1]))
-    around = sources.span(int(source.base + opener), int(source.base + opener) + 1)
-    if fault == nesting.UNCLOSED:
+    What is open has its items so far, how many stand before its dot, its opener and the place of
+    that; `stack` has what is around it. A prefix such as a quote is open until a datum is complete.
+    """
+    values: dict[bytes, Atom] = {}
+    datum: Datum
+    stack: list[tuple[list[Datum], int, bytes, int]] = []
+    items, dot, opener, opened = list[Datum](), _NO_DOT, b"", source.base
+    start = _START.match(source.text)
+    end = source.base + (start.end() if start else 0)
+    pairs: Iterable[Any] | None = _TOKEN.findall(source.text, end - source.base)
+    while pairs is not None:
+        tokens, pairs = pairs, None
+        for gap, token in tokens:
+            first = end + len(gap)
+            end = first + len(token)
+            if token == b"(":
+                stack.append((items, dot, opener, opened))
+                items, dot, opener, opened = [], _NO_DOT, token, first
+                continue
+            if token == b")" and opener == b"(" and dot == _NO_DOT:
+                datum = Form(items, opened, end)
+                items, dot, opener, opened = stack.pop()
+            elif atom := values.get(token):
+                datum = atom[0](atom[1], first, end)
+            elif not token:
+                break
+            elif token == b")" or token == b"]":
+                _check_end(sources, token, first, items, dot, opener, opened)
+                datum = _closed(sources, items, dot, opener, opened, end)
+                items, dot, opener, opened = stack.pop()
+            elif token[0] in b"[#'`," and (token in _OPENERS or _PREFIX.fullmatch(token)):
+                stack.append((items, dot, opener, opened))
+                items, opener, opened = [], token, first
+                dot = _NO_DOT if token in _OPENERS else _WAITS
+                continue
+            elif token == b".":
+                _check_end(sources, token, first, items, dot, opener, opened)
+                dot = len(items)
+                continue
+            elif token[:2] == b"#|":
+                end = _comment_end(sources, source, first)
+                following = _TOKEN.finditer(source.text, end - source.base)
+                pairs = map(re.Match.groups, following)  # no more at once: there may be many
+                break
+            elif token[:2] == b"#!":
+                folds = _folding(sources, token, first, folds)
+                values.clear()
+                continue
+            else:
+                try:
+                    atom = values[token] = parse(token.decode(), folds)
+                except Fault as fault:
+                    raise _atom_error(sources, fault, token, first) from None
+                datum = atom[0](atom[1], first, end)
+            while dot == _WAITS:
+                complete = _prefixed(sources, opener, opened, datum)
+                items, dot, opener, opened = stack.pop()
+                if complete is None:
+                    break
+                datum = complete
+            else:
+                items.append(datum)
+                if is_one_enough and not stack:
+                    return items, end
+    if stack:
+        if dot == _WAITS:
+            raise _missing(sources, opener, opened)
+        around = sources.span((*stack, (0, 0, b"", opened))[1][3], opened)
         note = f"the outermost unclosed one is at {around.line}:{around.column}"
-        return SourceError(place, "scheme/unclosed", "this is never closed", note)
-    if fault == nesting.UNOPENED:
-        return SourceError(place, "scheme/unopened", "nothing is open here to close")
-    if fault == nesting.MISMATCHED:
-        note = f"it was opened at {around.line}:{around.column}"
-        return SourceError(place, "scheme/mismatched", "closed by another kind", note)
-    if fault == nesting.MISPLACED_DOT:
-        return SourceError(place, "scheme/bad-dot", "a dot stands before one last item")
-    return SourceError(place, "scheme/missing-datum", "a datum is missing after this")
+        raise _error(sources, opened, "unclosed", "this is never closed", note, len(opener))
+    return items, end
+
+
+def _error(
+    sources: Sources, at: int, id: str, message: str, note: str = "", length: int = 1
+) -> SourceError:
+    notes = [note] if note else []
+    return SourceError(sources.span(at, at + length), f"scheme/{id}", message, *notes)
+
+
+def _missing(sources: Sources, prefix: bytes, at: int) -> SourceError:
+    message = "a datum is missing after this"
+    return _error(sources, at, "missing-datum", message, length=len(prefix))
+
+
+def _check_end(
+    sources: Sources,
+    token: bytes,
+    at: int,
+    items: list[Datum],
+    dot: int,
+    opener: bytes,
+    opened: int,
+) -> None:
+    """Raise where a dot or a closing parenthesis has no place."""
+    if dot == _WAITS:
+        raise _missing(sources, opener, opened)
+    if token == b".":
+        if opener not in _LISTS or not items or dot != _NO_DOT:
+            raise _error(sources, at, "bad-dot", "a dot stands before one last item")
+    elif not opener:
+        raise _error(sources, at, "unopened", "nothing is open here to close")
+    elif (token == b"]") != (opener == b"["):
+        place = sources.span(opened, opened + 1)
+        note = f"it was opened at {place.line}:{place.column}"
+        raise _error(sources, at, "mismatched", "closed by another kind", note)
+    elif dot != _NO_DOT and len(items) != dot + 1:
+        raise _error(sources, at, "bad-dot", "a dot stands before one last item")
+
+
+def _closed(
+    sources: Sources, items: list[Datum], dot: int, opener: bytes, at: int, end: int
+) -> Datum:
+    """Return a list, vector or bytevector that is complete."""
+    if dot != _NO_DOT:
+        return dotted(items[:-1], items[-1], at, end)
+    if opener in _LISTS:
+        return Form(items, at, end)
+    if opener == b"#(":
+        return Vector(items, at, end)
+    values: list[Any] = [item.value if type(item) is Literal else None for item in items]
+    for item, value in zip(items, values, strict=True):
+        if type(value) is not int or not 0 <= value <= 255:
+            place = sources.span(item.at, item.end)
+            raise SourceError(place, "scheme/bad-byte", "a bytevector holds integers from 0 to 255")
+    return Literal(bytes(values), at, end)
+
+
+def _prefixed(sources: Sources, prefix: bytes, at: int, datum: Datum) -> Datum | None:
+    """Return a datum with the prefix before it; None where that is a datum comment."""
+    if prefix in _WORDS:
+        word = Identifier(_WORDS[prefix], at, at + len(prefix))
+        return Form([word, datum], at, datum.end)
+    if prefix == b"#;":
+        return None
+    try:
+        return Labelled(label_of(prefix.decode()), datum, at, datum.end)
+    except Fault as fault:
+        raise _atom_error(sources, fault, prefix, at) from None
+
+
+def _folding(sources: Sources, directive: bytes, at: int, folds: bool) -> bool:
+    """Return whether symbols are read without regard to case from a directive on."""
+    if directive not in _FOLDING:
+        raise _error(sources, at, "bad-directive", "there is no such directive")
+    chosen = _FOLDING[directive]
+    return folds if chosen is None else chosen
+
+
+def _atom_error(sources: Sources, fault: Fault, token: bytes, at: int) -> SourceError:
+    place = sources.span(at + fault.offset, at + len(token))
+    return SourceError(place, fault.id, fault.message)
+
+
+def _comment_end(sources: Sources, source: Source, first: int) -> int:
+    """Return the byte after a block comment, with those inside it."""
+    depth = 0
+    for mark in _MARK.finditer(source.text, first - source.base):
+        depth += 1 if mark[0] == b"#|" else -1
+        if depth == 0:
+            return source.base + mark.end()
+    raise _error(sources, first, "unclosed-comment", "this comment is never closed")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
-from kleene.frontends.scheme.reader import scan
+from kleene.frontends.scheme.data import Identifier, LabelUse, Literal
 from kleene.frontends.scheme.reader.numbers import parse_number
 from kleene.ir.scheme.values import Char
 
@@ -31,6 +31,7 @@ CHARACTER_NAMES = {
 _CONSTANTS = {"#t": True, "#true": True, "#f": False, "#false": False}
 _ESCAPES = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\", "|": "|"}
 _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]+);|[ \t]*(?:\r\n|\n|\r)[ \t]*|(.?))|\r\n?", re.DOTALL)
+_LABEL_USE = re.compile("#[0-9]+#")
 _NO_NUMBER = re.compile(r"[+-]?[0-9]+/0+")  # looks like one, and must not pass as a symbol
 
 
@@ -44,56 +45,44 @@ class Fault(Exception):  # noqa: N818 - not an error yet: it gets its place in `
         self.offset = offset
 
 
-class Symbol(str):
-    """The name of a symbol, told from the text of a string by its type."""
-
-    __slots__ = ()
+Atom: TypeAlias = tuple[Callable[..., Identifier | Literal | LabelUse], object]
 
 
-Atom: TypeAlias = object
+def parse(text: str, folds: bool) -> Atom:
+    """Return what makes the datum of a token, and the value that it is given.
 
-
-def parse(kind: int, text: str) -> Atom:
-    """Return the value of a token: a `Symbol`, a label's `int`, or a literal's value."""
-    return _PARSERS[kind](text)
-
-
-def _atom(text: str) -> Atom:
+    With `folds`, symbols and names of characters are read without regard to case.
+    """
     first = text[0]
     if first == "#":
-        return _hash_atom(text)
+        return _hash(text, folds)
     if first in "+-.0123456789":
-        number = parse_number(text)
-        if number is not None:
-            return number
+        if (number := parse_number(text)) is not None:
+            return Literal, number
         if _NO_NUMBER.fullmatch(text):
             raise Fault(0, "scheme/bad-number", f"{text} divides by zero")
-    return _symbol(text)
-
-
-def _symbol(text: str) -> Symbol:
+    if text == '"' or text == "|":
+        what = "string" if first == '"' else "symbol"
+        raise Fault(0, f"scheme/unclosed-{what}", f"this {what} is never closed")
+    if first == '"':
+        return Literal, _unescaped(text)
+    if first == "|":
+        return Identifier, sys.intern(_unescaped(text))
     if not text.isprintable():
         raise Fault(0, "scheme/bad-token", f"a symbol with an unprintable character: {text!r}")
-    return Symbol(sys.intern(text))
+    return Identifier, sys.intern(text.casefold() if folds else text)
 
 
-def _folded(text: str) -> Atom:
-    if text.startswith("#\\"):
-        return _character(text if len(text) == 3 else text.casefold())
-    value = _atom(text)
-    return Symbol(sys.intern(value.casefold())) if type(value) is Symbol else value
-
-
-def _hash_atom(text: str) -> Atom:
-    if text.startswith("#\\"):
-        return _character(text)
+def _hash(text: str, folds: bool) -> Atom:
+    if text[1:2] == "\\":
+        return Literal, _character(text.casefold() if folds and len(text) != 3 else text)
+    if _LABEL_USE.fullmatch(text):
+        return LabelUse, label_of(text)
     lower = text.lower()
-    if lower in _CONSTANTS:
-        return _CONSTANTS[lower]
-    number = parse_number(text)
-    if number is None:
+    value = _CONSTANTS[lower] if lower in _CONSTANTS else parse_number(text)
+    if value is None:
         raise Fault(0, "scheme/bad-token", f"'{text}' is neither a number nor any other datum")
-    return number
+    return Literal, value
 
 
 def _character(text: str) -> Char:
@@ -134,17 +123,8 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(plain, inside)
 
 
-def _label(text: str) -> int:
+def label_of(text: str) -> int:
+    """Return the number of a label, `#0=` or `#0#`."""
     if len(text) > 12:
         raise Fault(0, "scheme/bad-label", "a label of more than ten digits")
     return int(text[1:-1])
-
-
-_PARSERS: dict[int, Callable[[str], Atom]] = {
-    scan.ATOM: _atom,
-    scan.FOLDED: _folded,
-    scan.BARRED: lambda text: Symbol(sys.intern(_unescaped(text))),
-    scan.STRING: _unescaped,
-    scan.LABEL: _label,
-    scan.LABEL_USE: _label,
-}
