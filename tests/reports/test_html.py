@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -206,3 +208,45 @@ def test_a_browser_shows_it(chromium: Callable[..., str], tmp_path: Path) -> Non
         chromium(tmp_path, f"--screenshot={picture}", f"--window-size={width},800", page.as_uri())
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert picture.stat().st_size > 10_000  # a blank page is far smaller
+
+
+# A page around the report clicks its boxes: the report itself runs nothing.
+CLICKS = """<!DOCTYPE html><iframe srcdoc="{page}"></iframe><pre></pre><script>
+onload = () => {{
+  const report = document.querySelector("iframe").contentDocument, seen = [];
+  const rows = [...report.querySelectorAll("#findings tbody tr")];
+  for (const label of {labels}) {{
+    const named = [...report.querySelectorAll("label")].find(one => one.textContent === label);
+    named.click();
+    const shown = rows.filter(row => row.getClientRects().length);
+    seen.push(shown.map(row => row.cells[2].textContent));
+  }}
+  document.querySelector("pre").textContent = JSON.stringify(seen);
+}};
+</script>"""
+
+
+@pytest.mark.tools
+def test_boxes_hide_and_show_rows(chromium: Callable[..., str], tmp_path: Path) -> None:
+    """A row is shown while the boxes of its severity and of its rule are both checked."""
+    arity = Rule("demo/arity", Severity.ERROR, "A call has too many arguments.", "H.")
+    findings = [
+        Finding(ERROR, None, "null"),
+        Finding(arity, None, "arity"),
+        Finding(NOTE, None, "unreachable"),
+    ]
+    report = html.page("t", sources=[], root=tmp_path, findings=findings)
+    clicks = [
+        ("demo/arity", ["null", "unreachable"]),
+        ("note", ["null"]),
+        ("error", []),
+        ("demo/arity", []),  # checked again, and errors are still hidden
+        ("error", ["null", "arity"]),
+        ("note", ["null", "arity", "unreachable"]),
+    ]
+    labels = json.dumps([label for label, _ in clicks])
+    page = tmp_path / "clicks.html"
+    page.write_text(CLICKS.format(page=escape(report), labels=labels), encoding="utf-8")
+    shown = re.search("<pre>(.*)</pre>", chromium(tmp_path, "--dump-dom", page.as_uri()))
+    assert shown is not None
+    assert json.loads(shown[1]) == [rows for _, rows in clicks]
