@@ -36,6 +36,8 @@ _WATCHED = [
     *("-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm", "-disable-loop-idiom-all"),
     "-fno-strict-aliasing",
 ]
+# Nothing of C++'s library is called: zig would first build it, for a minute.
+_LINKED = ["-shared", "-nostdlib++", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
 _KERNEL = re.compile(
     r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+"
     r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)"
@@ -93,7 +95,14 @@ def build(source: Source) -> Library:
     parts = [source.path, *source.headers(), *_RUNNER]
     contents = (part.read_bytes() for part in parts)
     key = key_of(
-        version("ziglang"), *_TARGET, *_COMMON, *_WATCHED, *source.options(), unit, *contents
+        version("ziglang"),
+        *_TARGET,
+        *_COMMON,
+        *_WATCHED,
+        *_LINKED,
+        *source.options(),
+        unit,
+        *contents,
     )
     cache_ = Cache(default_folder())
     payload = cache_.get("host-runner", key)
@@ -133,11 +142,18 @@ def _compile(source: Source, unit: str) -> bytes:
         for part in (source.path, *source.headers(), *_RUNNER):
             (folder / part.name).write_bytes(part.read_bytes())
         (folder / "unit.cpp").write_text(unit)
+        (folder / "host.o").write_bytes(_runner())
         _run([*_COMMON, *_WATCHED, *source.options(), "-c", "unit.cpp"], folder)
-        _run([*_COMMON, "-c", "host.cpp"], folder)
-        link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "unit.o", "host.o", "-o", "unit.so"]
-        _run(link, folder)
+        _run([*_LINKED, "unit.o", "host.o", "-o", "unit.so"], folder)
         return (folder / "unit.so").read_bytes()
+
+
+@cache
+def _runner() -> bytes:
+    """Return `host.cpp` as an object, which every library of this process has a copy of."""
+    with tempfile.TemporaryDirectory() as name:
+        _run([*_COMMON, "-c", str(_HERE / "host.cpp"), "-o", "host.o"], Path(name))
+        return (Path(name) / "host.o").read_bytes()
 
 
 def _run(arguments: list[str], folder: Path) -> None:
