@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,8 +16,10 @@ from kleene.kernels import compiled
 # A draw may be the first to call a function, and compile it: that is no fault of the strategy.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", _COMMON, max_examples=25)
-settings.register_profile("ci", _COMMON, max_examples=100, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("ci", _COMMON, max_examples=40, derandomize=True)
+settings.register_profile("deep", _COMMON, max_examples=400)
+_deepest = "ci" if os.environ.get("CI") else "dev"
+settings.load_profile("deep" if os.environ.get("KLEENE_DEEP") else _deepest)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +28,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files anew instead of comparing with them; review the diff",
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each of `-n` processes a stretch of the tests, and the idle one half of another's rest.
+
+    Else neighbours run at the same time in all of them, and each compiles the same loops, and makes
+    the same fixtures.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.option.dist == "load" else None
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import cache
 
 import pytest
 
@@ -28,6 +29,14 @@ def test_every_device_gives_the_same_json(options):
         assert len({result.to_json() for result in results}) == 1
 
 
+@cache
+def answered(program):
+    """Return a program, its constraints, and the oracle's answer."""
+    core = scheme.load(PROGRAMS / f"{program}.scm")
+    system = CFA().constraints(core)
+    return core, system, reference.solve(system.problem)
+
+
 # EigenCFA's own algorithm takes problems of closures alone: no data, no rests. The reference is the
 # oracle, and not compared with itself.
 @pytest.mark.parametrize("name", sorted(SOLVERS.keys() - {"paper-eigencfa", "reference"}))
@@ -38,9 +47,7 @@ def test_every_solver_gives_the_same_json(name):
         pytest.skip(f"no GPU ({no_gpu}) and no host runner ({reason})")
     with launch.on_host() if on_host else nullcontext():
         for program in NAMES:
-            core = scheme.load(PROGRAMS / f"{program}.scm")
-            system = CFA().constraints(core)
-            expected = reference.solve(system.problem)
+            core, system, expected = answered(program)
             assert solver(name).refuses(system.problem) is None
             found = solver(name).solve(system.problem)
             assert difference(found, expected) is None

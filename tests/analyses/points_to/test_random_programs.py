@@ -13,7 +13,7 @@ from kleene.solvers.inclusion import reference
 from tests.analyses.points_to.generator import Generator
 from tests.analyses.points_to.observing import Loaded, answer, assert_covers, load, observe
 
-N_SEEDS = 80 if os.environ.get("CI") else 12
+N_SEEDS = 200 if os.environ.get("KLEENE_DEEP") else 32 if os.environ.get("CI") else 12
 
 
 def _load(seed: int, folder: Path, *, options: Options | None = None, **sizes: int) -> Loaded:

@@ -28,6 +28,7 @@ from tests.solvers.inclusion.strategies import (
 )
 
 HAS_GPU = launch.gpu_problem() is None
+N_PROBLEMS = 100 if HAS_GPU or os.environ.get("KLEENE_DEEP") else 30
 needs_a_backend = pytest.mark.skipif(
     not HAS_GPU and host.problem() is not None, reason=f"no GPU, and {host.problem()}"
 )
@@ -48,7 +49,7 @@ def wrong(problem: Problem) -> str | None:
 @needs_a_backend
 @pytest.mark.parametrize("make", [random_problem, random_closures])
 def test_random_problems(make):
-    for number in range(100):
+    for number in range(N_PROBLEMS):
         assert wrong(make(number)) is None, f"problem {number}"
 
 
@@ -58,7 +59,7 @@ def test_random_problems_with_no_node_merged(monkeypatch):
         return np.arange(problem.n_nodes, dtype=np.int32), problem.n_nodes
 
     monkeypatch.setattr(cuda, "rows_of", one_each)
-    for number in range(100):
+    for number in range(N_PROBLEMS):
         assert wrong(random_problem(number)) is None, f"problem {number}"
 
 
@@ -66,7 +67,7 @@ def test_random_problems_with_no_node_merged(monkeypatch):
 @pytest.mark.parametrize("make", [random_problem, random_closures])
 def test_random_problems_with_a_slot_for_every_class(monkeypatch, make):
     monkeypatch.setattr(rounds, "DETOUR", 0)
-    for number in range(60):
+    for number in range(N_PROBLEMS):
         assert wrong(make(number)) is None, f"problem {number}"
 
 
@@ -96,12 +97,12 @@ def test_random_problems_with_a_sweep_at_every_look(monkeypatch):
     monkeypatch.setattr(sweep, "SECONDS_PER_FLOW", 1e-12)
     monkeypatch.setattr(sweep, "FEW_LEVELS", 0)
     n_sweeps = 0.0
-    for number in range(100):
+    for number in range(N_PROBLEMS):
         problem = random_problem(number)
         answer = cuda.solve(problem)
         n_sweeps += answer.statistics["sweeps"]
         assert difference(answer, reference.solve(problem)) is None, f"problem {number}"
-    assert n_sweeps > 100
+    assert n_sweeps > N_PROBLEMS
 
 
 @needs_a_backend

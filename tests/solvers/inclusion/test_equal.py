@@ -20,16 +20,16 @@ DEPTH = 2 if os.environ.get("KLEENE_DEEP") else 1 if os.environ.get("CI") else 0
 ALL = 10_000
 # A kernel on the host runner takes milliseconds a launch; so do threads of a tiny problem.
 N_PROBLEMS = {
-    "paper-andersen": (200, 1_000, ALL),
-    "paper-eigencfa": (200, 1_000, ALL),
-    "cpu": (300, 3_000, ALL),
-    "cpu-shards": (100, 1_000, ALL),
-    "cpu-classes": (200, 2_000, ALL),
-    "cpu-shards-classes": (100, 1_000, ALL),
-    "cpu-split-late": (100, 1_000, ALL),
-    "cuda": (10, 200, ALL),
-    "hybrid": (10, 100, ALL),
-    "paper-sharing": (10, 100, ALL),
+    "paper-andersen": (200, 400, ALL),
+    "paper-eigencfa": (200, 400, ALL),
+    "cpu": (300, 1_000, ALL),
+    "cpu-shards": (100, 400, ALL),
+    "cpu-classes": (200, 600, ALL),
+    "cpu-shards-classes": (100, 400, ALL),
+    "cpu-split-late": (100, 400, ALL),
+    "cuda": (10, 60, ALL),
+    "hybrid": (10, 40, ALL),
+    "paper-sharing": (10, 40, ALL),
 }
 
 of_all_rules = pytest.mark.parametrize("solver", OF_ALL_RULES, indirect=True)
