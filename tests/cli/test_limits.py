@@ -41,7 +41,10 @@ typer.run(run)
 """
     env = os.environ | {"TMPDIR": str(tmp_path)}
     command = [sys.executable, "-c", code, *options]
-    return subprocess.run(command, env=env, capture_output=True, text=True, cwd=tmp_path)
+    # What outlives the command holds its output open: it shall not keep the tests waiting.
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, cwd=tmp_path, timeout=50
+    )
 
 
 def test_a_command_in_time_ends_as_without_a_limit(tmp_path: Path) -> None:
