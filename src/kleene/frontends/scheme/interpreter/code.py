@@ -59,6 +59,22 @@ class _Return(Code):
 RETURN = _Return()
 
 
+class After:
+    """A continuation that goes on with `step(state, value, frame, next, machine)`."""
+
+    __slots__ = ("frame", "next", "state", "step")
+
+    def __init__(self, step: Callable[..., State], state: Any, frame: Frame, next: Any) -> None:
+        self.step = step
+        self.state = state
+        self.frame = frame
+        self.next = next
+
+    def resume(self, value: Any, machine: Machine) -> State:
+        """Go on with a value."""
+        return self.step(self.state, value, self.frame, self.next, machine)
+
+
 class Lambda(Code):
     """A lambda: its value is a closure. `row` is -1 in the prelude."""
 
@@ -98,21 +114,11 @@ class If(Code):
     def enter(self, frame: Frame, k: Any, machine: Machine) -> State:
         """Evaluate, then go on with k."""
         if self.test.value is None:
-            return self.test, frame, _Test(self, frame, k)
-        chosen = self.then if self.test.value(frame) is not False else self.other
-        return chosen, frame, k
+            return self.test, frame, After(self._chosen, None, frame, k)
+        return self._chosen(None, self.test.value(frame), frame, k, machine)
 
-
-class _Test:
-    __slots__ = ("code", "frame", "next")
-
-    def __init__(self, code: If, frame: Frame, next: Any) -> None:
-        self.code = code
-        self.frame = frame
-        self.next = next
-
-    def resume(self, value: Any, machine: Machine) -> State:
-        return (self.code.then if value is not False else self.code.other), self.frame, self.next
+    def _chosen(self, _: None, test: Any, frame: Frame, k: Any, machine: Machine) -> State:
+        return (self.then if test is not False else self.other), frame, k
 
 
 class Sequence(Code):
@@ -126,31 +132,18 @@ class Sequence(Code):
 
     def enter(self, frame: Frame, k: Any, machine: Machine) -> State:
         """Evaluate, then go on with k."""
-        return self.go(0, frame, k)
+        return self._go(0, None, frame, k, machine)
 
-    def go(self, i: int, frame: Frame, k: Any) -> State:
+    def _go(self, i: int, _: Any, frame: Frame, k: Any, machine: Machine) -> State:
         """Evaluate from part i on."""
         last = len(self.parts) - 1
         while i < last:
             part = self.parts[i]
             if part.value is None:
-                return part, frame, _Next(self, i + 1, frame, k)
+                return part, frame, After(self._go, i + 1, frame, k)
             part.value(frame)
             i += 1
         return self.parts[last], frame, k
-
-
-class _Next:
-    __slots__ = ("code", "frame", "i", "next")
-
-    def __init__(self, code: Sequence, i: int, frame: Frame, next: Any) -> None:
-        self.code = code
-        self.i = i
-        self.frame = frame
-        self.next = next
-
-    def resume(self, value: Any, machine: Machine) -> State:
-        return self.code.go(self.i, self.frame, self.next)
 
 
 class Call(Code):
@@ -170,33 +163,25 @@ class Call(Code):
         if self.row >= 0:
             machine.site = self.row  # where a complaint about an operand belongs
         if self.simple is None:
-            return self.go([], frame, k, machine)
+            return self._go([], frame, k, machine)
         values = [value(frame) for value in self.simple]  # type: ignore[misc]
         site = self.row if self.row >= 0 else frame[1]
         return machine.apply(values[0], values[1:], k, site)
 
-    def go(self, values: list[Any], frame: Frame, k: Any, machine: Machine) -> State:
+    def _argument(
+        self, values: list[Any], value: Any, frame: Frame, k: Any, machine: Machine
+    ) -> State:
+        return self._go([*values, value], frame, k, machine)
+
+    def _go(self, values: list[Any], frame: Frame, k: Any, machine: Machine) -> State:
         """Evaluate the parts after those whose values are known, then call."""
         values = values.copy()  # a continuation may come back here: it must find them as they were
         for part in self.parts[len(values) :]:
             if part.value is None:
-                return part, frame, _Argument(self, values, frame, k)
+                return part, frame, After(self._argument, values, frame, k)
             values.append(part.value(frame))
         site = self.row if self.row >= 0 else frame[1]
         return machine.apply(values[0], values[1:], k, site)
-
-
-class _Argument:
-    __slots__ = ("code", "frame", "next", "values")
-
-    def __init__(self, code: Call, values: list[Any], frame: Frame, next: Any) -> None:
-        self.code = code
-        self.values = values
-        self.frame = frame
-        self.next = next
-
-    def resume(self, value: Any, machine: Machine) -> State:
-        return self.code.go([*self.values, value], self.frame, self.next, machine)
 
 
 class Assign(Code):
@@ -213,22 +198,12 @@ class Assign(Code):
     def enter(self, frame: Frame, k: Any, machine: Machine) -> State:
         """Evaluate, then go on with k."""
         if self.inside.value is None:
-            return self.inside, frame, _Store(self, frame, k)
-        self.store(frame, self.inside.value(frame))
+            return self.inside, frame, After(self._assign, None, frame, k)
+        return self._assign(None, self.inside.value(frame), frame, k, machine)
+
+    def _assign(self, _: None, value: Any, frame: Frame, k: Any, machine: Machine) -> State:
+        self.store(frame, value)
         return RETURN, self.result, k
-
-
-class _Store:
-    __slots__ = ("code", "frame", "next")
-
-    def __init__(self, code: Assign, frame: Frame, next: Any) -> None:
-        self.code = code
-        self.frame = frame
-        self.next = next
-
-    def resume(self, value: Any, machine: Machine) -> State:
-        self.code.store(self.frame, value)
-        return RETURN, self.code.result, self.next
 
 
 class Letrec(Code):

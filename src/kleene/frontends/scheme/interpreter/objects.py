@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from kleene.ir.scheme.primitives import PrimitiveRow
@@ -16,15 +17,13 @@ class Condition(Exception):  # noqa: N818 - a Scheme program may raise any objec
         self.payload = payload
 
 
+@dataclass(slots=True, eq=False)
 class ErrorObject:
     """What `error` makes, and what a primitive raises; `kind` is "error", "file" or "read"."""
 
-    __slots__ = ("irritants", "kind", "message")
-
-    def __init__(self, message: str, irritants: list[Any], kind: str = "error") -> None:
-        self.message = message
-        self.irritants = irritants
-        self.kind = kind
+    message: str
+    irritants: list[Any]
+    kind: str = "error"
 
 
 def failure(message: str, *irritants: Any, kind: str = "error") -> Condition:
@@ -154,27 +153,23 @@ class Environment:
         self.top = top
 
 
+@dataclass(slots=True, eq=False)
 class InputPort:
     """A port that reads what it was made with; `data` is text or bytes."""
 
-    __slots__ = ("data", "is_open", "position")
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.position = 0
-        self.is_open = True
+    data: Any
+    position: int = 0
+    is_open: bool = True
 
 
+@dataclass(slots=True, eq=False)
 class OutputPort:
     """A port that keeps what is written; `path` is written when it is closed."""
 
-    __slots__ = ("is_binary", "is_open", "parts", "path")
-
-    def __init__(self, is_binary: bool = False, path: str | None = None) -> None:
-        self.parts: list[Any] = []
-        self.is_binary = is_binary
-        self.is_open = True
-        self.path = path
+    is_binary: bool = False
+    path: str | None = None
+    parts: list[Any] = field(default_factory=list)
+    is_open: bool = True
 
 
 PROCEDURES = (Closure, Native, Continuation, Parameter, CaseLambda)

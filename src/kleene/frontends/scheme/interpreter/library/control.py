@@ -21,7 +21,7 @@ from kleene.frontends.scheme.interpreter.objects import (
     Values,
     failure,
 )
-from kleene.ir.scheme.values import UNSPECIFIED, String, items_of, list_of
+from kleene.ir.scheme.values import String, items_of, list_of
 
 
 @control("apply")
@@ -33,9 +33,9 @@ def _apply(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
     return m.apply(arguments[0], spread, k, site)
 
 
-@control("values")
-def _values(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
-    return RETURN, arguments[0] if len(arguments) == 1 else Values(arguments), k
+control("values")(
+    lambda m, given, k, _: (RETURN, given[0] if len(given) == 1 else Values(given), k)
+)
 
 
 @control("call-with-values")
@@ -71,27 +71,26 @@ def _dynamic_wind(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
     return m.apply(before, [], Then(entered, k), site)
 
 
-@control("with-exception-handler")
-def _with_handler(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
-    handler, thunk = arguments
-    outer = m.dynamic
-    m.dynamic = replace(outer, handlers=((handler, site), *outer.handlers))
+def _within(m: Machine, thunk: Any, k: Any, site: int, **changes: Any) -> State:
+    """Call a thunk with parts of the dynamic state changed, which are as before behind it."""
+    outer = {name: getattr(m.dynamic, name) for name in changes}
+    m.dynamic = replace(m.dynamic, **changes)
 
     def done(value: Any, m: Machine, k: Any) -> State:
-        m.dynamic = replace(m.dynamic, handlers=outer.handlers)
+        m.dynamic = replace(m.dynamic, **outer)
         return RETURN, value, k
 
     return m.apply(thunk, [], Then(done, k), site)
 
 
-@control("raise")
-def _raise(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
-    return m.raise_(arguments[0], k, is_continuable=False)
+@control("with-exception-handler")
+def _with_handler(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
+    handler, thunk = arguments
+    return _within(m, thunk, k, site, handlers=((handler, site), *m.dynamic.handlers))
 
 
-@control("raise-continuable")
-def _raise_continuable(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
-    return m.raise_(arguments[0], k, is_continuable=True)
+control("raise")(lambda m, given, k, _: m.raise_(given[0], k, is_continuable=False))
+control("raise-continuable")(lambda m, given, k, _: m.raise_(given[0], k, is_continuable=True))
 
 
 @control("error")
@@ -103,10 +102,9 @@ def _error(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
 
 
 @plain("assert")
-def _assert(value: Any, *_: Any) -> Any:
+def _assert(value: Any, *_: Any) -> None:
     if value is False:
         raise failure("an assertion is false")
-    return UNSPECIFIED
 
 
 plain("error-object?")(lambda x: type(x) is ErrorObject)
@@ -138,7 +136,7 @@ def _parameterize(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
 def _convert(m: Machine, pairs: list[Any], done: Any, thunk: Any, k: Any, site: int) -> State:
     """Convert the value of one parameter after the other, then call the thunk."""
     if not pairs:
-        return _with_parameters(m, done, thunk, k, site)
+        return _within(m, thunk, k, site, parameters={**m.dynamic.parameters, **done})
     (parameter, value), rest = pairs[0], pairs[1:]
     if type(parameter) is not Parameter:
         raise failure("parameterize: not a parameter", parameter)
@@ -149,17 +147,6 @@ def _convert(m: Machine, pairs: list[Any], done: Any, thunk: Any, k: Any, site: 
     if parameter.converter is None:
         return converted(value, m, k)
     return m.apply(parameter.converter, [value], Then(converted, k), site)
-
-
-def _with_parameters(m: Machine, bound: Any, thunk: Any, k: Any, site: int) -> State:
-    outer = m.dynamic
-    m.dynamic = replace(outer, parameters={**outer.parameters, **bound})
-
-    def done(value: Any, m: Machine, k: Any) -> State:
-        m.dynamic = replace(m.dynamic, parameters=outer.parameters)
-        return RETURN, value, k
-
-    return m.apply(thunk, [], Then(done, k), site)
 
 
 @control("force")
@@ -194,9 +181,9 @@ def _exit(m: Machine, arguments: list[Any], k: Any, site: int) -> State:
     return m.travel(None, Then(leave, None))
 
 
-@machine("interaction-environment", "scheme-report-environment", "null-environment")
-def _interaction(m: Any, *_: Any) -> Environment:
-    return Environment(m.program.top)
+machine("interaction-environment", "scheme-report-environment", "null-environment")(
+    lambda m, *_: Environment(m.program.top)
+)
 
 
 @machine("environment")

@@ -8,10 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from kleene.frontends.scheme.interpreter.library.numbers import index, real, size
-from kleene.frontends.scheme.interpreter.library.registry import plain
-from kleene.frontends.scheme.interpreter.objects import (
-    PROCEDURES,
-)
+from kleene.frontends.scheme.interpreter.library.registry import checked, plain
+from kleene.frontends.scheme.interpreter.objects import PROCEDURES
 from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import (
     NIL,
@@ -74,7 +72,6 @@ plain("boolean?")(lambda x: type(x) is bool)
 plain("pair?")(lambda x: type(x) is Pair)
 plain("null?")(lambda x: x is NIL)
 plain("symbol?")(lambda x: type(x) is str)
-plain("vector?")(lambda x: type(x) is list)
 plain("procedure?")(lambda x: isinstance(x, PROCEDURES))
 plain("void")(lambda *_: UNSPECIFIED)
 
@@ -89,36 +86,21 @@ plain("boolean=?")(lambda *values: _all_same(bool, values))
 plain("symbol=?")(lambda *values: _all_same(str, values))
 
 
-def symbol(x: Any) -> str:
-    """Return x if it is a symbol."""
-    if type(x) is not str:
-        raise TypeError("not a symbol")
-    return x
-
+symbol = checked("a symbol", str)
+pair = checked("a pair", Pair)
 
 plain("symbol->string")(lambda x: String(symbol(x)))
 plain("string->symbol")(lambda x: sys.intern(x.text))
-
-
-def pair(x: Any) -> Pair:
-    """Return x if it is a pair."""
-    if type(x) is not Pair:
-        raise TypeError("not a pair")
-    return x
-
-
 plain("cons")(Pair)
 plain("car")(lambda x: pair(x).car)
 plain("cdr")(lambda x: pair(x).cdr)
 
 
 def _path(letters: str) -> None:
-    steps = [f"{letter}" for letter in reversed(letters)]
-
     @plain(f"c{letters}r")
     def path(x: Any) -> Any:
-        for step in steps:
-            x = pair(x).car if step == "a" else pair(x).cdr
+        for letter in reversed(letters):
+            x = pair(x).car if letter == "a" else pair(x).cdr
         return x
 
 
@@ -127,18 +109,8 @@ for _name in table():
         _path(_match[1])
 
 
-@plain("set-car!")
-def _set_car(x: Any, value: Any) -> Any:
-    pair(x).car = value
-    return UNSPECIFIED
-
-
-@plain("set-cdr!")
-def _set_cdr(x: Any, value: Any) -> Any:
-    pair(x).cdr = value
-    return UNSPECIFIED
-
-
+plain("set-car!")(lambda x, value: setattr(pair(x), "car", value))
+plain("set-cdr!")(lambda x, value: setattr(pair(x), "cdr", value))
 plain("list")(lambda *items: list_of(items))
 plain("cons*")(lambda *items: list_of(items[:-1], items[-1]))
 
@@ -170,11 +142,7 @@ def _append(*lists: Any) -> Any:
     return result
 
 
-@plain("concatenate")
-def _concatenate(lists: Any) -> Any:
-    return _append(*items_of(lists))
-
-
+plain("concatenate")(lambda lists: _append(*items_of(lists)))
 plain("reverse")(lambda x: list_of(list(items_of(x))[::-1]))
 plain("append-reverse")(lambda x, tail: list_of(list(items_of(x))[::-1], tail))
 plain("make-list")(lambda n, fill=UNSPECIFIED: list_of([fill] * size(n)))
@@ -209,12 +177,7 @@ plain("list-ref")(lambda x, k: pair(_tail(x, k)).car)
 plain("first")(lambda x: pair(x).car)
 plain("second")(lambda x: pair(_tail(x, 1)).car)
 plain("third")(lambda x: pair(_tail(x, 2)).car)
-
-
-@plain("list-set!")
-def _list_set(x: Any, k: Any, value: Any) -> Any:
-    pair(_tail(x, k)).car = value
-    return UNSPECIFIED
+plain("list-set!")(lambda x, k, value: setattr(pair(_tail(x, k)), "car", value))
 
 
 @plain("last-pair")
@@ -262,6 +225,6 @@ _association("assq", is_eq)
 _association("assv", is_eqv)
 
 
-@plain("iota")
-def _iota(count: Any, start: Any = 0, step: Any = 1) -> Any:
-    return list_of([real(start) + i * real(step) for i in range(size(count))])
+plain("iota")(
+    lambda n, start=0, step=1: list_of([real(start) + i * real(step) for i in range(size(n))])
+)

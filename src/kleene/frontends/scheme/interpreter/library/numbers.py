@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.registry import plain
+from kleene.frontends.scheme.interpreter.library.registry import checked, plain
 from kleene.frontends.scheme.interpreter.objects import Values
 from kleene.frontends.scheme.interpreter.show import number_text
 from kleene.frontends.scheme.reader.numbers import parse_number, simplest
@@ -23,25 +23,19 @@ _MOST_BITS = 10_000_000  # of an exact power
 _MOST_ITEMS = 10_000_000  # of a new list, vector, string or bytevector
 
 
-def number(x: Any) -> Any:
-    """Return x if it is a number."""
-    if type(x) not in _NUMBERS:
-        raise TypeError("not a number")
-    return x
+number = checked("a number", *_NUMBERS)
+real = checked("a real number", *_REALS)
 
 
-def real(x: Any) -> Any:
-    """Return x if it is a real number."""
-    if type(x) not in _REALS:
-        raise TypeError("not a real number")
-    return x
+def _is_integer(x: Any) -> bool:
+    return type(x) is int or (type(x) is float and x.is_integer())
 
 
 def integer(x: Any) -> Any:
     """Return x if it is an integer, exact or not."""
-    if type(x) is int or (type(x) is float and x.is_integer()):
-        return x
-    raise TypeError("not an integer")
+    if not _is_integer(x):
+        raise TypeError("not an integer")
+    return x
 
 
 def index(x: Any) -> int:
@@ -117,10 +111,6 @@ _compare(">=", operator.ge, real)
 _compare("=", operator.eq, number)
 
 
-def _is_integer(x: Any) -> bool:
-    return type(x) is int or (type(x) is float and x.is_integer())
-
-
 def _is_rational(x: Any) -> bool:
     return type(x) in (int, Fraction) or (type(x) is float and math.isfinite(x))
 
@@ -179,16 +169,15 @@ plain("truncate-quotient", "quotient")(lambda a, b: _truncate_pair(a, b)[0])
 plain("truncate-remainder", "remainder")(lambda a, b: _truncate_pair(a, b)[1])
 
 
-@plain("gcd")
-def _gcd(*numbers: Any) -> Any:
-    result = math.gcd(*(int(integer(x)) for x in numbers))
-    return float(result) if any(type(x) is float for x in numbers) else result
+def _divisors(name: str, function: Callable[..., int]) -> None:
+    @plain(name)
+    def divisors(*numbers: Any) -> Any:
+        result = function(*(int(integer(x)) for x in numbers))
+        return float(result) if any(type(x) is float for x in numbers) else result
 
 
-@plain("lcm")
-def _lcm(*numbers: Any) -> Any:
-    result = math.lcm(*(int(integer(x)) for x in numbers))
-    return float(result) if any(type(x) is float for x in numbers) else result
+_divisors("gcd", math.gcd)
+_divisors("lcm", math.lcm)
 
 
 def _rounding(name: str, function: Callable[[Any], Any]) -> None:
@@ -199,13 +188,10 @@ def _rounding(name: str, function: Callable[[Any], Any]) -> None:
         return function(x)
 
 
-for _name, _function in (
-    ("floor", math.floor),
-    ("ceiling", math.ceil),
-    ("truncate", math.trunc),
-    ("round", round),
-):
-    _rounding(_name, _function)
+_rounding("floor", math.floor)
+_rounding("ceiling", math.ceil)
+_rounding("truncate", math.trunc)
+_rounding("round", round)
 
 plain("abs")(lambda x: abs(real(x)))
 plain("magnitude")(lambda x: abs(number(x)))
@@ -231,16 +217,15 @@ def _inexact(x: Any) -> Any:
         return math.copysign(math.inf, x)
 
 
-@plain("numerator")
-def _numerator(x: Any) -> Any:
-    exact = Fraction(real(x))
-    return float(exact.numerator) if type(x) is float else exact.numerator
+def _part(name: str) -> None:
+    @plain(name)
+    def part(x: Any) -> Any:
+        value = getattr(Fraction(real(x)), name)
+        return float(value) if type(x) is float else value
 
 
-@plain("denominator")
-def _denominator(x: Any) -> Any:
-    exact = Fraction(real(x))
-    return float(exact.denominator) if type(x) is float else exact.denominator
+_part("numerator")
+_part("denominator")
 
 
 @plain("rationalize")
@@ -267,9 +252,8 @@ def _power(base: Any, exponent: Any) -> Any:
     if type(number(exponent)) is int and type(number(base)) in (int, Fraction):
         if abs(exponent) * max(1, Fraction(base).numerator.bit_length()) > _MOST_BITS:
             raise ValueError("the power is too large")
-        return _tidy(Fraction(base) ** exponent)
-    result = base**exponent
-    return _tidy(result)
+        base = Fraction(base)
+    return _tidy(base**exponent)
 
 
 @plain("exact-integer-sqrt")

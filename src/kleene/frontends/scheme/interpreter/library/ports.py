@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,13 @@ from kleene.base.errors import SourceError
 from kleene.frontends.scheme.expander.quoting import value_of
 from kleene.frontends.scheme.interpreter.library.numbers import index
 from kleene.frontends.scheme.interpreter.library.registry import machine, plain
-from kleene.frontends.scheme.interpreter.library.text import octets, text
+from kleene.frontends.scheme.interpreter.library.text import char, text
+from kleene.frontends.scheme.interpreter.library.vectors import octets
 from kleene.frontends.scheme.interpreter.objects import InputPort, OutputPort, failure
 from kleene.frontends.scheme.interpreter.show import text_of
 from kleene.frontends.scheme.reader import read_first
 from kleene.ir.scheme.sources import Sources
-from kleene.ir.scheme.values import (
-    EOF,
-    UNSPECIFIED,
-    Char,
-    String,
-    list_of,
-)
+from kleene.ir.scheme.values import EOF, Char, String, list_of
 
 
 def _to(m: Any, port: Any, is_binary: bool = False) -> OutputPort:
@@ -43,51 +39,29 @@ def _from(m: Any, port: Any, kind: type) -> InputPort:
 
 def _writer(name: str, *, is_written: bool, with_labels: str) -> None:
     @machine(name)
-    def write(m: Any, value: Any, port: Any = None) -> Any:
+    def write(m: Any, value: Any, port: Any = None) -> None:
         shown = text_of(value, is_written=is_written, with_labels=with_labels)
         _to(m, port).parts.append(shown)
-        return UNSPECIFIED
 
 
 _writer("display", is_written=False, with_labels="cycles")
 _writer("write", is_written=True, with_labels="cycles")
 _writer("write-shared", is_written=True, with_labels="all")
 _writer("write-simple", is_written=True, with_labels="none")
-
-
-@machine("newline")
-def _newline(m: Any, port: Any = None) -> Any:
-    _to(m, port).parts.append("\n")
-    return UNSPECIFIED
-
-
-@machine("write-char")
-def _write_char(m: Any, value: Any, port: Any = None) -> Any:
-    if type(value) is not Char:
-        raise TypeError("not a character")
-    _to(m, port).parts.append(str(value))
-    return UNSPECIFIED
+machine("newline")(lambda m, port=None: _to(m, port).parts.append("\n"))
+machine("write-char")(lambda m, x, port=None: _to(m, port).parts.append(str(char(x))))
+machine("write-u8")(lambda m, x, port=None: _to(m, port, True).parts.append(bytes([x])))
+machine("flush-output-port")(lambda m, port=None: None)
 
 
 @machine("write-string")
-def _write_string(m: Any, value: Any, port: Any = None, start: Any = 0, end: Any = None) -> Any:
+def _write_string(m: Any, value: Any, port: Any = None, start: Any = 0, end: Any = None) -> None:
     _to(m, port).parts.append(text(value)[start:end])
-    return UNSPECIFIED
-
-
-@machine("write-u8")
-def _write_byte(m: Any, value: Any, port: Any = None) -> Any:
-    _to(m, port, True).parts.append(bytes([value]))
-    return UNSPECIFIED
 
 
 @machine("write-bytevector")
-def _write_bytes(m: Any, value: Any, port: Any = None, start: Any = 0, end: Any = None) -> Any:
+def _write_bytes(m: Any, value: Any, port: Any = None, start: Any = 0, end: Any = None) -> None:
     _to(m, port, True).parts.append(bytes(octets(value)[start:end]))
-    return UNSPECIFIED
-
-
-machine("flush-output-port")(lambda m, port=None: UNSPECIFIED)
 
 
 def _taken(port: InputPort, n: int, is_peek: bool = False) -> Any:
@@ -123,16 +97,15 @@ def _read_line(m: Any, port: Any = None) -> Any:
     return EOF if line is EOF else String(line.removesuffix("\n"))
 
 
-@machine("read-string")
-def _read_string(m: Any, n: Any, port: Any = None) -> Any:
-    taken = _taken(_from(m, port, str), index(n))
-    return taken if taken is EOF else String(taken)
+def _several(name: str, kind: type, made: Callable[[Any], Any]) -> None:
+    @machine(name)
+    def read(m: Any, n: Any, port: Any = None) -> Any:
+        taken = _taken(_from(m, port, kind), index(n))
+        return taken if taken is EOF else made(taken)
 
 
-@machine("read-bytevector")
-def _read_bytes(m: Any, n: Any, port: Any = None) -> Any:
-    taken = _taken(_from(m, port, bytes), index(n))
-    return taken if taken is EOF else bytearray(taken)
+_several("read-string", str, String)
+_several("read-bytevector", bytes, bytearray)
 
 
 @machine("read-bytevector!")
@@ -189,21 +162,24 @@ def _open_flag(x: Any, kind: type[InputPort] | type[OutputPort]) -> bool:
 
 
 @plain("close-port", "close-input-port", "close-output-port")
-def _close(port: Any) -> Any:
+def _close(port: Any) -> None:
     if not _is_port(port):
         raise TypeError("not a port")
     if type(port) is OutputPort and port.is_open and port.path is not None:
         joined = b"".join(port.parts) if port.is_binary else "".join(port.parts).encode()
         Path(port.path).write_bytes(joined)
     port.is_open = False
-    return UNSPECIFIED
 
 
-def _bytes_in(name: Any) -> bytes:
+def _with_file(name: Any, what: str, do: Callable[[Path], Any]) -> Any:
     try:
-        return Path(text(name)).read_bytes()
+        return do(Path(text(name)))
     except OSError as error:
-        raise failure(f"a file cannot be read: {error.strerror}", name, kind="file") from None
+        raise failure(f"a file cannot be {what}: {error.strerror}", name, kind="file") from None
+
+
+def _bytes_in(name: Any) -> Any:
+    return _with_file(name, "read", Path.read_bytes)
 
 
 plain("open-input-file")(lambda name: InputPort(_bytes_in(name).decode()))
@@ -211,17 +187,7 @@ plain("open-binary-input-file")(lambda name: InputPort(_bytes_in(name)))
 plain("open-output-file")(lambda name: OutputPort(path=text(name)))
 plain("open-binary-output-file")(lambda name: OutputPort(is_binary=True, path=text(name)))
 plain("file-exists?")(lambda name: Path(text(name)).exists())
-
-
-@plain("delete-file")
-def _delete(name: Any) -> Any:
-    try:
-        Path(text(name)).unlink()
-    except OSError as error:
-        raise failure(f"a file cannot be deleted: {error.strerror}", name, kind="file") from None
-    return UNSPECIFIED
-
-
+plain("delete-file")(lambda name: _with_file(name, "deleted", Path.unlink))
 plain("current-second")(lambda: time.time())
 plain("current-jiffy")(lambda: time.perf_counter_ns())
 plain("jiffies-per-second")(lambda: 1_000_000_000)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from kleene.frontends.scheme.interpreter.library.lists import BY_VALUE, pair
-from kleene.frontends.scheme.interpreter.library.registry import plain
+from kleene.frontends.scheme.interpreter.library.registry import checked, plain
 from kleene.frontends.scheme.interpreter.objects import Box, CaseLambda, Promise, Record, RecordType
-from kleene.ir.scheme.values import UNSPECIFIED, Pair, String, items_of, list_of, pairs_of
+from kleene.ir.scheme.values import Pair, String, items_of, list_of, pairs_of
+
+box = checked("a box", Box)
+hash_table = checked("a hash table", dict)  # by what stands for a key: the key and its value
+record_type = checked("a record type", RecordType)
 
 plain("box")(Box)
 plain("box?")(lambda x: type(x) is Box)
 plain("unbox")(lambda x: x.value)
-
-
-@plain("set-box!")
-def _set_box(box: Box, value: Any) -> Any:
-    if type(box) is not Box:
-        raise TypeError("not a box")
-    box.value = value
-    return UNSPECIFIED
+plain("set-box!")(lambda x, value: setattr(box(x), "value", value))
 
 
 def key_of(value: Any) -> Any:
@@ -39,13 +36,6 @@ def key_of(value: Any) -> Any:
     return (kind, value) if kind in BY_VALUE else (kind, id(value))
 
 
-def hash_table(x: Any) -> dict[Any, Any]:
-    """Return x if it is a hash table: keys stand for (key, value)."""
-    if type(x) is not dict:
-        raise TypeError("not a hash table")
-    return x
-
-
 plain("make-hash-table")(lambda *_: {})
 plain("hash-table?")(lambda x: type(x) is dict)
 plain("hash-table-contains?")(lambda t, key: key_of(key) in hash_table(t))
@@ -53,23 +43,13 @@ plain("hash-table-count")(lambda t: len(hash_table(t)))
 plain("hash-table-keys")(lambda t: list_of([key for key, _ in hash_table(t).values()]))
 plain("hash-table-values")(lambda t: list_of([value for _, value in hash_table(t).values()]))
 plain("hash-table->alist")(lambda t: list_of([Pair(k, v) for k, v in hash_table(t).values()]))
-
-
-@plain("hash-table-ref/default")
-def _hash_ref(t: Any, key: Any, default: Any) -> Any:
-    return hash_table(t).get(key_of(key), (None, default))[1]
-
-
-@plain("hash-table-set!")
-def _hash_set(t: Any, key: Any, value: Any) -> Any:
-    hash_table(t)[key_of(key)] = (key, value)
-    return UNSPECIFIED
+plain("hash-table-ref/default")(lambda t, key, v: hash_table(t).get(key_of(key), (None, v))[1])
+plain("hash-table-set!")(lambda t, key, v: hash_table(t).update({key_of(key): (key, v)}))
 
 
 @plain("hash-table-delete!")
-def _hash_delete(t: Any, key: Any) -> Any:
+def _hash_delete(t: Any, key: Any) -> None:
     hash_table(t).pop(key_of(key), None)
-    return UNSPECIFIED
 
 
 @plain("alist->hash-table")
@@ -81,31 +61,18 @@ def _hash_from(entries: Any, *_: Any) -> Any:
 
 
 plain("%make-record-type")(lambda name, fields: RecordType(name, list(items_of(fields))))
-plain("%record")(lambda kind, *values: Record(_record_type(kind), list(values)))
+plain("%record")(lambda kind, *values: Record(record_type(kind), list(values)))
 plain("%record?")(lambda x, kind: type(x) is Record and x.type is kind)
 
 
-def _record_type(kind: Any) -> RecordType:
-    if type(kind) is not RecordType:
-        raise TypeError("not a record type")
-    return kind
-
-
 def _record(x: Any, kind: RecordType) -> Record:
-    if type(x) is not Record or x.type is not _record_type(kind):
+    if type(x) is not Record or x.type is not record_type(kind):
         raise TypeError(f"not a {kind.name}")
     return x
 
 
 plain("%record-ref")(lambda x, kind, i: _record(x, kind).values[i])
-
-
-@plain("%record-set!")
-def _record_set(x: Any, kind: Any, i: Any, value: Any) -> Any:
-    _record(x, kind).values[i] = value
-    return UNSPECIFIED
-
-
+plain("%record-set!")(lambda x, kind, i, value: _record(x, kind).values.__setitem__(i, value))
 plain("%case-lambda")(lambda *clauses: CaseLambda(list(clauses)))
 plain("%delay")(lambda thunk: Promise(False, thunk))
 plain("%delay-force")(lambda thunk: Promise(False, thunk, is_chain=True))

@@ -1,4 +1,4 @@
-"""Characters, strings and bytevectors."""
+"""Characters and strings."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from itertools import pairwise
 from typing import Any
 
 from kleene.frontends.scheme.interpreter.library.numbers import index, size
-from kleene.frontends.scheme.interpreter.library.registry import plain
-from kleene.frontends.scheme.interpreter.library.vectors import bounds, part, vector
-from kleene.ir.scheme.values import UNSPECIFIED, Char, String, items_of, list_of
+from kleene.frontends.scheme.interpreter.library.registry import checked, plain
+from kleene.frontends.scheme.interpreter.library.vectors import bounds, octets, part, vector
+from kleene.ir.scheme.values import Char, String, items_of, list_of
 
 _SPACE = Char(" ")
 
 
-def char(x: Any) -> Char:
-    """Return x if it is a character."""
-    if type(x) is not Char:
-        raise TypeError("not a character")
-    return x
+char = checked("a character", Char)
 
 
 def text(x: Any) -> str:
@@ -30,15 +26,6 @@ def text(x: Any) -> str:
     return x.text
 
 
-_ORDERS = (
-    ("<", operator.lt),
-    (">", operator.gt),
-    ("=", operator.eq),
-    ("<=", operator.le),
-    (">=", operator.ge),
-)
-
-
 def _ordering(name: str, holds: Callable[[str, str], bool], key: Callable[[Any], str]) -> None:
     @plain(name)
     def ordered(*values: Any) -> bool:
@@ -46,7 +33,8 @@ def _ordering(name: str, holds: Callable[[str, str], bool], key: Callable[[Any],
         return all(holds(a, b) for a, b in pairwise(keys))
 
 
-for _sign, _holds in _ORDERS:
+_ORDERS = {"<": operator.lt, ">": operator.gt, "=": operator.eq, "<=": operator.le}
+for _sign, _holds in {**_ORDERS, ">=": operator.ge}.items():
     _ordering(f"char{_sign}?", _holds, char)
     _ordering(f"string{_sign}?", _holds, text)
     _ordering(f"char-ci{_sign}?", _holds, lambda x: char(x).casefold())
@@ -91,11 +79,9 @@ plain("string->vector")(lambda x, i=0, j=None: [Char(each) for each in part(text
 plain("string-upcase")(lambda x: String(text(x).upper()))
 plain("string-downcase")(lambda x: String(text(x).lower()))
 plain("string-foldcase")(lambda x: String(text(x).casefold()))
-
-
-@plain("vector->string")
-def _from_vector(x: Any, start: Any = 0, end: Any = None) -> String:
-    return String("".join(char(each) for each in part(vector(x), start, end)))
+plain("vector->string")(
+    lambda x, i=0, j=None: String("".join(char(each) for each in part(vector(x), i, j)))
+)
 
 
 @plain("string-join")
@@ -104,59 +90,30 @@ def _join(strings: Any, separator: Any = None) -> String:
     return String(between.join(text(each) for each in items_of(strings)))
 
 
-def _replace(string: Any, at: int, new: str) -> Any:
+def _replace(string: Any, at: int, new: str) -> None:
     old = text(string)
     string.text = old[:at] + new + old[at + len(new) :]
-    return UNSPECIFIED
 
 
 @plain("string-set!")
-def _string_set(string: Any, k: Any, value: Any) -> Any:
+def _string_set(string: Any, k: Any, value: Any) -> None:
     if index(k) >= len(text(string)):
         raise IndexError("outside the string")
-    return _replace(string, k, char(value))
+    _replace(string, k, char(value))
 
 
 @plain("string-fill!")
-def _string_fill(string: Any, fill: Any, start: Any = 0, end: Any = None) -> Any:
+def _string_fill(string: Any, fill: Any, start: Any = 0, end: Any = None) -> None:
     first, last = bounds(len(text(string)), start, end)
-    return _replace(string, first, char(fill) * (last - first))
+    _replace(string, first, char(fill) * (last - first))
 
 
 @plain("string-copy!")
-def _string_copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> Any:
+def _string_copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> None:
     new = part(text(source), start, end)
     bounds(len(text(to)), at, at + len(new))
-    return _replace(to, at, new)
+    _replace(to, at, new)
 
 
-def octets(x: Any) -> bytearray:
-    """Return x if it is a bytevector."""
-    if type(x) is not bytearray:
-        raise TypeError("not a bytevector")
-    return x
-
-
-plain("bytevector?")(lambda x: type(x) is bytearray)
-plain("bytevector")(lambda *items: bytearray(items))
-plain("make-bytevector")(lambda n, fill=0: bytearray([fill]) * size(n))
-plain("bytevector-length")(lambda x: len(octets(x)))
-plain("bytevector-u8-ref")(lambda x, k: octets(x)[index(k)])
-plain("bytevector-append")(lambda *parts: bytearray(b"".join(octets(x) for x in parts)))
-plain("bytevector-copy")(lambda x, i=0, j=None: part(octets(x), i, j))
 plain("utf8->string")(lambda x, i=0, j=None: String(part(octets(x), i, j).decode()))
 plain("string->utf8")(lambda x, i=0, j=None: bytearray(part(text(x), i, j).encode()))
-
-
-@plain("bytevector-u8-set!")
-def _byte_set(x: Any, k: Any, value: Any) -> Any:
-    octets(x)[index(k)] = value
-    return UNSPECIFIED
-
-
-@plain("bytevector-copy!")
-def _bytes_copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> Any:
-    new = part(octets(source), start, end)
-    bounds(len(octets(to)), at, at + len(new))
-    to[at : at + len(new)] = new
-    return UNSPECIFIED

@@ -1,19 +1,16 @@
-"""Vectors."""
+"""Vectors and bytevectors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kleene.frontends.scheme.interpreter.library.numbers import index, size
-from kleene.frontends.scheme.interpreter.library.registry import plain
+from kleene.frontends.scheme.interpreter.library.registry import checked, plain
 from kleene.ir.scheme.values import UNSPECIFIED, list_of
 
-
-def vector(x: Any) -> list[Any]:
-    """Return x if it is a vector."""
-    if type(x) is not list:
-        raise TypeError("not a vector")
-    return x
+vector = checked("a vector", list)
+octets = checked("a bytevector", bytearray)
 
 
 def bounds(n: int, start: Any, end: Any) -> tuple[int, int]:
@@ -30,31 +27,36 @@ def part(items: Any, start: Any, end: Any) -> Any:
     return items[first:last]
 
 
+plain("vector?")(lambda x: type(x) is list)
 plain("vector")(lambda *items: list(items))
 plain("make-vector")(lambda n, fill=UNSPECIFIED: [fill] * size(n))
-plain("vector-length")(lambda x: len(vector(x)))
-plain("vector-ref")(lambda x, k: vector(x)[index(k)])
 plain("vector->list")(lambda x, start=0, end=None: list_of(part(vector(x), start, end)))
-plain("vector-copy")(lambda x, start=0, end=None: part(vector(x), start, end))
 plain("vector-append")(lambda *vectors: [item for each in vectors for item in vector(each)])
-
-
-@plain("vector-set!")
-def _vector_set(x: Any, k: Any, value: Any) -> Any:
-    vector(x)[index(k)] = value
-    return UNSPECIFIED
+plain("bytevector?")(lambda x: type(x) is bytearray)
+plain("bytevector")(lambda *items: bytearray(items))
+plain("make-bytevector")(lambda n, fill=0: bytearray([fill]) * size(n))
+plain("bytevector-append")(lambda *parts: bytearray(b"".join(octets(x) for x in parts)))
 
 
 @plain("vector-fill!")
-def _vector_fill(x: Any, fill: Any, start: Any = 0, end: Any = None) -> Any:
+def _vector_fill(x: Any, fill: Any, start: Any = 0, end: Any = None) -> None:
     first, last = bounds(len(vector(x)), start, end)
     x[first:last] = [fill] * (last - first)
-    return UNSPECIFIED
 
 
-@plain("vector-copy!")
-def _vector_copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> Any:
-    items = part(vector(source), start, end)
-    bounds(len(vector(to)), at, at + len(items))
-    to[at : at + len(items)] = items
-    return UNSPECIFIED
+def _sequence(name: str, item: str, check: Callable[[Any], Any]) -> None:
+    """Register what vectors and bytevectors have in common."""
+    plain(f"{name}-length")(lambda x: len(check(x)))
+    plain(f"{item}-ref")(lambda x, k: check(x)[index(k)])
+    plain(f"{item}-set!")(lambda x, k, value: check(x).__setitem__(index(k), value))
+    plain(f"{name}-copy")(lambda x, start=0, end=None: part(check(x), start, end))
+
+    @plain(f"{name}-copy!")
+    def copy(to: Any, at: Any, source: Any, start: Any = 0, end: Any = None) -> None:
+        new = part(check(source), start, end)
+        bounds(len(check(to)), at, at + len(new))
+        to[at : at + len(new)] = new
+
+
+_sequence("vector", "vector", vector)
+_sequence("bytevector", "bytevector-u8", octets)
