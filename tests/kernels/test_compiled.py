@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from contextvars import ContextVar
 from importlib import import_module, util
+from itertools import count
 from pathlib import Path
 from pkgutil import walk_packages
 from types import FunctionType, ModuleType
@@ -151,6 +153,72 @@ def test_no_refcount_functions_make_and_return_no_array(
         machine_code.device_function(CompilationUnit().no_refcount(function)).compile(
             (types.int64[::1],)
         )
+
+
+@pytest.fixture
+def unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CompilationUnit:
+    """A unit with a source of its own, in a process that has interpreted nothing yet."""
+    monkeypatch.setenv("KLEENE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_spent_s", 0.0)
+    monkeypatch.setattr(compiled, "_interpreting", ContextVar("none", default=None))
+    (tmp_path / "one.py").write_text("ONE = 1\n")
+    return CompilationUnit(tmp_path / "one.py")
+
+
+def is_interpreted(unit: CompilationUnit, seconds: float) -> bool:
+    with compiled.sized(seconds, unit):
+        return compiled.is_interpreting()
+
+
+def test_small_inputs_are_interpreted_and_large_ones_not(unit: CompilationUnit) -> None:
+    assert [is_interpreted(unit, seconds) for seconds in (0.1, 4.9, 5.1)] == [True, True, False]
+    unit.mark_ready()
+    assert [is_interpreted(unit, seconds) for seconds in (0.1, 0.2, 0.4)] == [True, True, False]
+    unit.is_in_use = True
+    assert not is_interpreted(unit, 0.001)
+
+
+def test_many_small_inputs_are_a_large_one(
+    unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has interpreted for as long as loading takes, loads."""
+    monkeypatch.setattr(compiled, "perf_counter", count(step=0.16).__next__)
+    unit.mark_ready()
+    assert [is_interpreted(unit, 0.1) for _ in range(3)] == [True, True, False]
+
+
+def test_what_processes_lose_adds_up(
+    unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compiled, "perf_counter", count(step=2.3).__next__)
+    taken = []
+    for _ in range(12):
+        monkeypatch.setattr(compiled, "_spent_s", 0.0)  # as in a process of its own
+        taken.append(is_interpreted(unit, 1.0))
+    assert taken == [True] * 11 + [False]  # 2 s each: past 20 s with the eleventh
+    (tmp_path / "one.py").write_text("ONE = 2\n")  # nothing is known of other sources
+    assert is_interpreted(CompilationUnit(tmp_path / "one.py"), 1.0)
+
+
+def test_short_runs_lose_nothing(unit: CompilationUnit) -> None:
+    assert is_interpreted(unit, 0.1)
+    assert unit.loss_s() == 0.0
+
+
+def test_where_nothing_can_be_written_nothing_is_noted(
+    unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "perf_counter", count(step=100).__next__)
+    unit.folder = Path("/dev/null/none")
+    assert is_interpreted(unit, 1.0)
+    assert unit.loss_s() == 0.0
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_what_a_caller_chose_holds_inside(unit: CompilationUnit, chosen: bool) -> None:
+    for seconds in (0.001, 100.0):
+        with compiled.interpreted(chosen):
+            assert is_interpreted(unit, seconds) == chosen
 
 
 def modules() -> list[ModuleType]:

@@ -44,6 +44,7 @@ Rule = Callable[[Callable[..., Any], Kinds], Kinds]
 _OWN = [Path(__file__), Path(__file__).with_name("machine_code.py")]
 _LOADING_S = 0.3  # importing Numba and loading the machine code of an analysis
 _PATIENCE_S = 5.0  # how long a process interprets before it compiles, which takes about a minute
+_LOSS_S = 20.0  # what all processes may lose by interpreting before one of them compiles
 
 _is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 _interpreting: ContextVar[bool | None] = ContextVar("interpreting", default=_is_off or None)
@@ -114,11 +115,16 @@ def interpreted(when: bool = True) -> Iterator[None]:
 def sized(seconds: float, *units: CompilationUnit) -> Iterator[None]:
     """Run entry points inside the block as plain Python where that is done sooner.
 
+    Machine code that this process has in use is taken. What is on disk is loaded once this process
+    has interpreted for as long as loading takes, the block included: so it never takes more than
+    twice the time of whichever choice was right. What is not on disk is compiled once this process
+    has interpreted for some seconds, or all processes together have lost more by it than people
+    mind to wait once: each process that interpreted for longer than loading takes notes by how much
+    beside the place of the machine code. Where nothing can be written there, nothing is noted.
+
     Args:
         seconds: about how long the block takes as plain Python.
-        units: whose machine code it needs otherwise. If that is in use already, it is taken; if it
-            is on disk, it is loaded unless the block is sooner done; else it is compiled unless the
-            block, and all that this process has interpreted before, ends within some seconds.
+        units: whose machine code it needs otherwise.
     """
     global _spent_s
     if _interpreting.get() is not None or seconds >= _until_ready_s(units):
@@ -127,7 +133,11 @@ def sized(seconds: float, *units: CompilationUnit) -> Iterator[None]:
     start = perf_counter()
     with interpreted():
         yield
-    _spent_s += perf_counter() - start
+    took_s = perf_counter() - start
+    _spent_s += took_s
+    if took_s > _LOADING_S:
+        for unit in units:
+            unit.add_loss(took_s - _LOADING_S)
 
 
 def is_interpreting() -> bool:
@@ -140,11 +150,12 @@ _spent_s = 0.0
 
 def _until_ready_s(units: tuple[CompilationUnit, ...]) -> float:
     """Return how long machine code is worth waiting for."""
-    if all(unit.is_in_use for unit in units):
+    waiting = [unit for unit in units if not unit.is_in_use]
+    if not waiting:
         return 0.0
-    if all(unit.is_ready() for unit in units):
-        return _LOADING_S
-    return _PATIENCE_S - _spent_s
+    if all(unit.is_ready() for unit in waiting):
+        return _LOADING_S - _spent_s
+    return 0.0 if max(unit.loss_s() for unit in waiting) > _LOSS_S else _PATIENCE_S - _spent_s
 
 
 class CompilationUnit:
@@ -183,17 +194,33 @@ class CompilationUnit:
 
     def is_ready(self) -> bool:
         """Return whether machine code of the sources, as they are now, is on disk."""
-        try:
-            return self._ready_file().read_text() == self.stamp
-        except OSError:
-            return False
+        return self._noted("ready") is not None
 
     def mark_ready(self) -> None:
         """Note that machine code of the sources is on disk."""
-        replace(self._ready_file(), self.stamp.encode(), mode=0o644)
+        self._note("ready", "")
 
-    def _ready_file(self) -> Path:
-        return self.folder / f"ready.{key_of(*map(str, self._sources))[:16]}"
+    def loss_s(self) -> float:
+        """Return what was lost by interpreting the sources as they are now, by all processes."""
+        return float(self._noted("loss") or 0)
+
+    def add_loss(self, seconds: float) -> None:
+        """Note that a process has lost so much; of two at once, one may go unnoted."""
+        self._note("loss", f"{self.loss_s() + seconds:.2f}")
+
+    def _noted(self, what: str) -> str | None:
+        """Return what was noted of the sources as they are now."""
+        try:
+            stamp, _, value = self._note_file(what).read_text().partition(" ")
+        except OSError:
+            return None
+        return value if stamp == self.stamp else None
+
+    def _note(self, what: str, value: str) -> None:
+        replace(self._note_file(what), f"{self.stamp} {value}".encode(), mode=0o644)
+
+    def _note_file(self, what: str) -> Path:
+        return self.folder / f"{what}.{key_of(*map(str, self._sources))[:16]}"
 
     def entry_point(self, function: Callable[P, R]) -> EntryPoint[P, R]:
         """Return a function that Python calls, kept on disk and free of Python's lock."""
