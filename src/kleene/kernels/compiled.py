@@ -71,15 +71,17 @@ def plain(_function: Callable[..., Any], called_with: Kinds) -> Kinds:
 
 
 class ArrayOf(NamedTuple):
-    """The type of a contiguous array."""
+    """The type of a contiguous array of one dimension."""
 
     dtype: str
-    n_dimensions: int = 1
     readonly: bool = False
 
 
 def by_name(**arrays: ArrayOf) -> Rule:
-    """Return the rule that a parameter's name fixes its type: an array of these, else int64."""
+    """Return the rule that a parameter's name fixes its type: an array of these, else int64.
+
+    Device functions get the array's pointer (`kernels.pointers`).
+    """
 
     def rule(function: Callable[..., Any], _called_with: Kinds) -> Kinds:
         types = _numba_types()
@@ -88,7 +90,9 @@ def by_name(**arrays: ArrayOf) -> Rule:
             if (found := arrays.get(name)) is None:
                 return types.int64
             dtype = getattr(types, found.dtype)
-            return types.Array(dtype, found.n_dimensions, "C", readonly=found.readonly)
+            if function in device_functions:
+                return types.CPointer(dtype)
+            return types.Array(dtype, 1, "C", readonly=found.readonly)
 
         return tuple(map(kind_of, inspect.signature(function).parameters))
 

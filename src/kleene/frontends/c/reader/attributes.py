@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.frontends.c.reader.cursor import a_type, go_to, item, left
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
@@ -53,7 +53,7 @@ _WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: re
 _READS = _WRITES >> 1
 
 
-@no_refcount
+@device_function
 def memory_flags(effects: int) -> int:
     """Return what a function that touches memory in these ways does to it at most."""
     if effects & _WRITES:
@@ -61,7 +61,7 @@ def memory_flags(effects: int) -> int:
     return READ_ONLY if effects & _READS else READ_NONE
 
 
-@no_refcount
+@device_function
 def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
     """Read an attribute that has a number, after its sort: plain, with a value, with a type."""
     noinline()
@@ -91,7 +91,7 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
         a_type(c, h)
 
 
-@no_refcount
+@device_function
 def skip_text(c: Cells, h: Cells) -> None:
     """Move behind the next 0."""
     at, end = h[state.AT], h[state.END]
@@ -101,7 +101,7 @@ def skip_text(c: Cells, h: Cells) -> None:
     item(c, h)
 
 
-@no_refcount
+@device_function
 def skip_range(c: Cells, h: Cells, width: int) -> None:
     """Move over the two bounds of a range; those of many bits say how many words they have."""
     count = 2
@@ -113,7 +113,7 @@ def skip_range(c: Cells, h: Cells, width: int) -> None:
     h[state.AT] += count
 
 
-@no_refcount
+@device_function
 def attribute_group(c: Cells, h: Cells, record: int) -> None:
     """Read one attribute group: what it says of a function, its result or an argument."""
     noinline()
@@ -144,7 +144,7 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
             h[state.FAULT] = 1
 
 
-@no_refcount
+@device_function
 def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one attribute list: the groups of a function or call; they count from 1."""
     noinline()
@@ -167,7 +167,7 @@ def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     h[state.N_LISTS] = new
 
 
-@no_refcount
+@device_function
 def group_of(c: Cells, h: Cells, attributes: int, index: int) -> int:
     """Return the row of what an attribute list says of an index, -1 if it says nothing."""
     noinline()

@@ -24,9 +24,10 @@ import numpy as np
 
 from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes
-from kleene.frontends.c.reader.compiled import Cells, Words, entry_point, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Words, device_function, entry_point, noinline
 from kleene.kernels.bits import funnel, wrapped
 from kleene.kernels.compiled import interpreted
+from kleene.kernels.pointers import as_pointers
 
 # Columns of a record, and the codes of the rows that are none.
 R_BLOCK, R_CODE, R_FIRST, R_END, R_WIDTH = range(5)
@@ -85,7 +86,7 @@ class Stream(NamedTuple):
         return self.cells[: self.n_records * R_WIDTH].reshape(-1, R_WIDTH)
 
 
-@no_refcount
+@device_function
 def read_fixed(words: Words, b: Cells, width: int) -> int:
     """Return the next `width` bits, at most 64; past the end it is a fault."""
     place = b[PLACE]
@@ -100,7 +101,7 @@ def read_fixed(words: Words, b: Cells, width: int) -> int:
     return value if width == _MAX_BITS else value & ((1 << width) - 1)
 
 
-@no_refcount
+@device_function
 def read_vbr(words: Words, b: Cells, width: int) -> int:
     """Return the next variable-width number: chunks whose top bit says that more follow."""
     if width < 2 or width > 32:
@@ -119,7 +120,7 @@ def read_vbr(words: Words, b: Cells, width: int) -> int:
     return wrapped(value)
 
 
-@no_refcount
+@device_function
 def align(b: Cells) -> None:
     """Move to the next multiple of 32 bits."""
     b[PLACE] = (b[PLACE] + 31) & ~31
@@ -128,14 +129,14 @@ def align(b: Cells) -> None:
         b[PLACE] = b[LIMIT]
 
 
-@no_refcount
+@device_function
 def peek_bits(words: Words, place: int) -> int:
     """Return the 64 bits from `place` on; what lies past the last word is not asked for."""
     word, shift = place >> 6, place & 63
     return funnel(words[word], words[word + 1], shift)
 
 
-@no_refcount
+@device_function
 def put(c: Cells, b: Cells, value: int) -> None:
     """Append an operand."""
     if b[N_CELLS] >= b[MAX_CELLS]:
@@ -145,7 +146,7 @@ def put(c: Cells, b: Cells, value: int) -> None:
     b[N_CELLS] += 1
 
 
-@no_refcount
+@device_function
 def open_record(c: Cells, b: Cells, code: int) -> None:
     """Append a row without operands."""
     noinline()
@@ -159,7 +160,7 @@ def open_record(c: Cells, b: Cells, code: int) -> None:
     b[N_RECORDS] += 1
 
 
-@no_refcount
+@device_function
 def record_code(b: Cells, code: int) -> int:
     """Return the code of a record; none is taken for ENTER or LEAVE."""
     if code < 0:
@@ -168,14 +169,14 @@ def record_code(b: Cells, code: int) -> int:
     return code
 
 
-@no_refcount
+@device_function
 def close_record(c: Cells, b: Cells) -> None:
     """End the last row's operands here."""
     if not b[FAULT]:
         c[(b[N_RECORDS] - 1) * R_WIDTH + R_END] = b[N_CELLS]
 
 
-@no_refcount
+@device_function
 def read_scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
     """Return the next operand in this encoding."""
     if encoding == _FIXED:
@@ -190,7 +191,7 @@ def read_scalar(words: Words, b: Cells, encoding: int, value: int) -> int:
     return 0
 
 
-@no_refcount
+@device_function
 def read_vbrs(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     """Append `count` variable-width numbers: `read_vbr` with its state in registers."""
     noinline()
@@ -212,7 +213,7 @@ def read_vbrs(words: Words, c: Cells, b: Cells, width: int, count: int) -> None:
     b[PLACE], b[N_CELLS] = place, at + count
 
 
-@no_refcount
+@device_function
 def read_array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> None:
     """Append the elements of an array."""
     noinline()
@@ -229,7 +230,7 @@ def read_array(words: Words, c: Cells, b: Cells, encoding: int, value: int) -> N
         put(c, b, read_scalar(words, b, encoding, value))
 
 
-@no_refcount
+@device_function
 def read_blob(words: Words, c: Cells, b: Cells) -> None:
     """Append a blob's first byte and length."""
     noinline()
@@ -244,7 +245,7 @@ def read_blob(words: Words, c: Cells, b: Cells) -> None:
     align(b)
 
 
-@no_refcount
+@device_function
 def unabbreviated_record(words: Words, c: Cells, b: Cells) -> None:
     """Append a record written without an abbreviation."""
     noinline()
@@ -253,7 +254,7 @@ def unabbreviated_record(words: Words, c: Cells, b: Cells) -> None:
     close_record(c, b)
 
 
-@no_refcount
+@device_function
 def abbreviated_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> None:
     """Append a record written as an abbreviation says; its first scalar is the code."""
     noinline()
@@ -277,7 +278,7 @@ def abbreviated_record(words: Words, c: Cells, b: Cells, abbreviation: int) -> N
     close_record(c, b)
 
 
-@no_refcount
+@device_function
 def define_abbreviation(words: Words, b: Cells) -> None:
     """Read an abbreviation: for this block, or in BLOCKINFO for the blocks it speaks of."""
     noinline()
@@ -319,7 +320,7 @@ def define_abbreviation(words: Words, b: Cells) -> None:
         b[FAULT] = 1
 
 
-@no_refcount
+@device_function
 def know(b: Cells, abbreviation: int) -> None:
     """Give the next number of this block to an abbreviation."""
     if b[N_SCOPE] >= _MAX_ABBREVIATIONS:
@@ -329,7 +330,7 @@ def know(b: Cells, abbreviation: int) -> None:
     b[N_SCOPE] += 1
 
 
-@no_refcount
+@device_function
 def enter_block(words: Words, c: Cells, b: Cells) -> None:
     """Read a block's head; a block that is not needed is skipped."""
     noinline()
@@ -355,7 +356,7 @@ def enter_block(words: Words, c: Cells, b: Cells) -> None:
     open_record(c, b, ENTER)
 
 
-@no_refcount
+@device_function
 def end_block(c: Cells, b: Cells) -> None:
     """End a block; its abbreviations are forgotten, BLOCKINFO's are not."""
     noinline()
@@ -371,7 +372,7 @@ def end_block(c: Cells, b: Cells) -> None:
     b[DEPTH] -= 1
 
 
-@no_refcount
+@device_function
 def set_block_id(c: Cells, b: Cells) -> None:
     """Note the block that BLOCKINFO's last record says its abbreviations are for."""
     row = (b[N_RECORDS] - 1) * R_WIDTH
@@ -382,6 +383,11 @@ def set_block_id(c: Cells, b: Cells) -> None:
 @entry_point
 def parse(words: Words, c: Cells, b: Cells) -> None:
     """Fill `c` with the records of the stream from the present place on."""
+    _parse(as_pointers(words), as_pointers(c), as_pointers(b))
+
+
+@device_function
+def _parse(words: Words, c: Cells, b: Cells) -> None:
     while not b[FAULT]:
         frame = FRAMES + b[DEPTH] * F_SIZE
         if b[DEPTH] == 0 and b[LIMIT] - b[PLACE] < 32:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.frontends.c.reader.constants import constant_row, kind_of
 from kleene.frontends.c.reader.cursor import (
     a_type,
@@ -28,7 +28,7 @@ _LOW_HALF = 0xFFFFFFFF
 T_LABEL, T_METADATA = int(TypeKind.LABEL), int(TypeKind.METADATA)
 
 
-@no_refcount
+@device_function
 def bundle(c: Cells, h: Cells, m: Cells) -> None:
     """Read an operand bundle of the call to come."""
     noinline()
@@ -52,7 +52,7 @@ def bundle(c: Cells, h: Cells, m: Cells) -> None:
     h[state.BUNDLED] = 1
 
 
-@no_refcount
+@device_function
 def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) -> None:
     """Read a call of `llvm.lifetime.start(i64, ptr)` as LLVM 22 has it: without the size."""
     noinline()
@@ -72,7 +72,7 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
     h[state.USED] |= 1 << (h[h[state.GLOBAL_ROW] + callee] & 31)
 
 
-@no_refcount
+@device_function
 def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
     """Read an argument whose type is known, and how it travels."""
     kind = kind_of(m, type_id)
@@ -86,7 +86,7 @@ def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id:
     add(m, relative(c, h))
 
 
-@no_refcount
+@device_function
 def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
     """Note how the next operand travels, if not as it is."""
     noinline()
@@ -99,7 +99,7 @@ def passing(c: Cells, h: Cells, m: Cells, attributes: int, index: int) -> None:
         m[tables.N_PASSED] += 1
 
 
-@no_refcount
+@device_function
 def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None:
     """Read the arguments, those beyond the function's type with their types."""
     noinline()
@@ -117,7 +117,7 @@ def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None
         add(m, typed(c, h))
 
 
-@no_refcount
+@device_function
 def tail_flag(bits: int) -> int:
     """Return which of the words before `call` stands there: the stronger one of two."""
     if bits & bitcodes.CALL_NOTAIL:
@@ -127,7 +127,7 @@ def tail_flag(bits: int) -> int:
     return TAIL if bits & bitcodes.CALL_TAIL else 0
 
 
-@no_refcount
+@device_function
 def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read call, invoke or callbr; blocks come before the callee, in the text last."""
     noinline()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kleene.ir import codes
-from kleene.kernels import bits
+from kleene.kernels import bits, pointers
 from kleene.kernels.compiled import ArrayOf, CompilationUnit, by_name, noinline
 
 # Arrays, as Numba sees them: integers go in and come out.
@@ -29,7 +29,7 @@ _RULE = by_name(
     words=ArrayOf("uint64", readonly=True),  # the file, 64 bits each
     text=ArrayOf("uint8", readonly=True),  # the file, and strings that were added
     letters=ArrayOf("uint8"),  # the same while strings are added
-    nodes=ArrayOf("int64", n_dimensions=2),  # debug metadata
+    nodes=_CELLS,  # debug metadata, row by row
     b=_CELLS,  # state of the bitstream
     c=_CELLS,  # records and their operands
     s=_CELLS,  # strings, interned
@@ -37,8 +37,13 @@ _RULE = by_name(
     m=_CELLS,  # tables of the program
 )
 UNIT = CompilationUnit(
-    Path(__file__).parent, codes.__file__, bits.__file__, rule=_RULE, only_indexes=True
+    Path(__file__).parent,
+    codes.__file__,
+    bits.__file__,
+    pointers.__file__,
+    rule=_RULE,
+    only_indexes=True,
 )
-entry_point, no_refcount = UNIT.entry_point, UNIT.no_refcount
+entry_point, device_function = UNIT.entry_point, UNIT.device_function
 
-__all__ = ["Cells", "Nodes", "Text", "Words", "entry_point", "no_refcount", "noinline"]
+__all__ = ["Cells", "Nodes", "Text", "Words", "device_function", "entry_point", "noinline"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
 from kleene.frontends.c.reader.cursor import (
     a_type,
     define,
@@ -23,7 +23,7 @@ from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 from kleene.kernels.bits import mix, wrapped
 
 
-@no_refcount
+@device_function
 def same_constant(
     m: Cells,
     row: int,
@@ -54,7 +54,7 @@ def same_constant(
     return True
 
 
-@no_refcount
+@device_function
 def intern_constant(
     m: Cells, kind: int, opcode: int, flags: int, type_id: int, about: int, payload: int, base: int
 ) -> int:
@@ -97,7 +97,7 @@ def intern_constant(
     return tables.TAG_CONSTANT + new
 
 
-@no_refcount
+@device_function
 def plain_constant(m: Cells, kind: int, type_id: int, payload: int) -> int:
     """Return the tagged constant that has neither operands nor flags."""
     noinline()
@@ -119,25 +119,25 @@ X86_FP80, FP128, PPC_FP128 = (
 WIDE = int(Flag.WIDE)
 
 
-@no_refcount
+@device_function
 def kind_of(m: Cells, type_id: int) -> int:
     """Return the kind of a type."""
     return m[type_row(m, type_id) + tables.T_KIND]
 
 
-@no_refcount
+@device_function
 def bits_of(m: Cells, type_id: int) -> int:
     """Return the width or count of a type."""
     return m[type_row(m, type_id) + tables.T_BITS]
 
 
-@no_refcount
+@device_function
 def element_of(m: Cells, type_id: int) -> int:
     """Return the element of an array or vector."""
     return m[m[tables.ELEMENTS] + m[type_row(m, type_id) + tables.T_FIRST]]
 
 
-@no_refcount
+@device_function
 def narrowed(number: int, bits: int) -> int:
     """Return the value of an integer of this width, as LLVM prints it: i1 is 0 or 1."""
     if bits == 1:
@@ -148,7 +148,7 @@ def narrowed(number: int, bits: int) -> int:
     return wrapped(number << shift) >> shift
 
 
-@no_refcount
+@device_function
 def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
     """Return the bits of the float64 that is this narrower real; the payload of a NaN stays."""
     most, hidden = (1 << n_exponent) - 1, 1 << n_fraction
@@ -167,7 +167,7 @@ def double_bits(bits: int, n_exponent: int, n_fraction: int) -> int:
     return wrapped((sign << 63) | (exponent << 52) | (fraction << (52 - n_fraction)))
 
 
-@no_refcount
+@device_function
 def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     """Return the integer or real of this type whose bits are these."""
     if kind_of(m, type_id) == T_INT and bits_of(m, type_id) <= 64:
@@ -184,7 +184,7 @@ def number_constant(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     return tables.TAG_CONSTANT
 
 
-@no_refcount
+@device_function
 def null(h: Cells, m: Cells, type_id: int) -> int:
     """Return the zero of a type."""
     noinline()
@@ -235,7 +235,7 @@ for _code, _opcode in (
     _CAST_OF[_code] = _opcode
 
 
-@no_refcount
+@device_function
 def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Give the next number to the constant of a record, which is made when all are declared."""
     noinline()
@@ -256,7 +256,7 @@ def declare(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
         h[h[state.VALUE_RECORDS] + h[state.N_VALUES] - 1] = record
 
 
-@no_refcount
+@device_function
 def inner(c: Cells, record: int) -> tuple[int, int, int]:
     """Return where the constants within a constant lie: the first place, the end, the stride."""
     row = record * R_WIDTH
@@ -285,7 +285,7 @@ def inner(c: Cells, record: int) -> tuple[int, int, int]:
     return first, first, 1
 
 
-@no_refcount
+@device_function
 def range_size(c: Cells, place: int, end: int) -> int:
     """Return how many operands follow the width at `place`: two bounds, wide ones by the word."""
     if place + 1 >= end or c[place] <= 64:
@@ -294,14 +294,14 @@ def range_size(c: Cells, place: int, end: int) -> int:
     return 1 + max((both & 0xFFFFFFFF) + (both >> 32), 0)
 
 
-@no_refcount
+@device_function
 def is_type(c: Cells, record: int, place: int) -> bool:
     """Return whether a place that `inner` spans is a type: the index's, of an insertelement."""
     row = record * R_WIDTH
     return c[row + R_CODE] == bitcodes.CST_INSERTELT and place == c[row + R_FIRST] + 2
 
 
-@no_refcount
+@device_function
 def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
     """Put the constants within a constant that are not yet made on the list of those to make."""
     first, end, stride = inner(c, record)
@@ -317,7 +317,7 @@ def wait_for_inner(c: Cells, h: Cells, record: int) -> None:
             h[state.N_WAITING] += 1
 
 
-@no_refcount
+@device_function
 def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Push the constants within a constant, all made."""
     first, end, stride = inner(c, record)
@@ -326,7 +326,7 @@ def push_inner(c: Cells, h: Cells, m: Cells, record: int) -> None:
             push(m, h[h[state.VALUES] + c[place]])
 
 
-@no_refcount
+@device_function
 def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     """Return an array, struct or vector; a vector of one number over and over is a splat."""
     noinline()
@@ -335,7 +335,7 @@ def aggregate(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     return collected(h, m, type_id, base)
 
 
-@no_refcount
+@device_function
 def constant_row(m: Cells, tagged: int) -> int:
     """Return the row of a constant, -1 of another value."""
     if tagged < tables.TAG_CONSTANT or tagged > tables.TAG_CONSTANT + tables.TAG_MASK:
@@ -343,7 +343,7 @@ def constant_row(m: Cells, tagged: int) -> int:
     return m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
 
 
-@no_refcount
+@device_function
 def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     """Return the aggregate of the constants on the stack from `base` on."""
     row = type_row(m, type_id)
@@ -364,7 +364,7 @@ def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     return intern_constant(m, SPLAT if is_splat else AGGREGATE, 0, 0, type_id, -1, 0, base)
 
 
-@no_refcount
+@device_function
 def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     """Return the number of this type whose bits are these; of a vector's type, a splat of it."""
     noinline()
@@ -375,7 +375,7 @@ def number_or_splat(h: Cells, m: Cells, type_id: int, bits: int) -> int:
     return intern_constant(m, SPLAT, 0, 0, type_id, -1, 0, base)
 
 
-@no_refcount
+@device_function
 def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return an array or vector whose elements' bits are the operands."""
     noinline()
@@ -389,7 +389,7 @@ def data(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     return collected(h, m, type_id, base)
 
 
-@no_refcount
+@device_function
 def gep_flags(number: int) -> int:
     """Return the flags of a getelementptr as LLVM prints them: `inbounds` implies `nusw`."""
     flags = NUSW if number & bitcodes.GEP_NUSW else 0
@@ -397,7 +397,7 @@ def gep_flags(number: int) -> int:
     return flags | (NUW if number & bitcodes.GEP_NUW else 0)
 
 
-@no_refcount
+@device_function
 def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return an operation on constants."""
     noinline()
@@ -448,7 +448,7 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
     return intern_constant(m, EXPRESSION, opcode, flags, type_id, about, 0, base)
 
 
-@no_refcount
+@device_function
 def splat_element(m: Cells, base: int) -> int:
     """Return the number that a shufflevector repeats, -1 if it is no splat.
 
@@ -475,7 +475,7 @@ def splat_element(m: Cells, base: int) -> int:
     return m[first + 1] if is_number else -1
 
 
-@no_refcount
+@device_function
 def a_global(c: Cells, h: Cells) -> int:
     """Return the number of the global that the next operand names."""
     number = item(c, h)
@@ -485,7 +485,7 @@ def a_global(c: Cells, h: Cells) -> int:
     return number
 
 
-@no_refcount
+@device_function
 def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     """Return the address of a block."""
     noinline()
@@ -507,7 +507,7 @@ def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
     return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
 
 
-@no_refcount
+@device_function
 def wrapped_global(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int:
     """Return `dso_local_equivalent @f` or `no_cfi @f`."""
     noinline()
@@ -518,7 +518,7 @@ def wrapped_global(c: Cells, h: Cells, m: Cells, code: int, type_id: int) -> int
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, word, base)
 
 
-@no_refcount
+@device_function
 def signed_pointer(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> int:
     """Return `ptrauth (pointer, key, discriminator, address, symbol)` without zeros at the end."""
     noinline()
@@ -539,7 +539,7 @@ def signed_pointer(c: Cells, h: Cells, m: Cells, record: int, type_id: int) -> i
     return intern_constant(m, WRAPPED, 0, 0, type_id, -1, PTRAUTH, base)
 
 
-@no_refcount
+@device_function
 def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> int:
     """Return a constant that holds no other."""
     noinline()
@@ -575,7 +575,7 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
     return tables.TAG_CONSTANT
 
 
-@no_refcount
+@device_function
 def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     """Make a constant whose inner ones are made."""
     noinline()
@@ -601,7 +601,7 @@ def make(c: Cells, h: Cells, m: Cells, number: int) -> None:
     h[h[state.VALUES] + number] = made
 
 
-@no_refcount
+@device_function
 def make_all(c: Cells, h: Cells, m: Cells) -> None:
     """Make the constants of the block that ends here."""
     noinline()

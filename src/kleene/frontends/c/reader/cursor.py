@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kleene.frontends.c.reader import state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.ir.codes import Flag, Opcode
 
 MAX_ALIGNMENT = 33  # log2 of LLVM's largest, plus one
@@ -13,19 +13,19 @@ _LOWEST = -(1 << 63)
 _MAX = (1 << 63) - 1
 
 
-@no_refcount
+@device_function
 def go_to(c: Cells, h: Cells, record: int) -> None:
     """Make this record the one at hand."""
     h[state.AT], h[state.END] = c[record * R_WIDTH + R_FIRST], c[record * R_WIDTH + R_END]
 
 
-@no_refcount
+@device_function
 def left(h: Cells) -> int:
     """Return how many operands are not yet read."""
     return h[state.END] - h[state.AT]
 
 
-@no_refcount
+@device_function
 def item(c: Cells, h: Cells) -> int:
     """Return the next operand; that there is none is a fault."""
     at = h[state.AT]
@@ -36,13 +36,13 @@ def item(c: Cells, h: Cells) -> int:
     return c[at]
 
 
-@no_refcount
+@device_function
 def optional(c: Cells, h: Cells) -> int:
     """Return the next operand, 0 if there is none."""
     return item(c, h) if h[state.AT] < h[state.END] else 0
 
 
-@no_refcount
+@device_function
 def a_type(c: Cells, h: Cells) -> int:
     """Return the type that the next operand names."""
     noinline()
@@ -53,7 +53,7 @@ def a_type(c: Cells, h: Cells) -> int:
     return h[h[state.TYPE_OF] + number]
 
 
-@no_refcount
+@device_function
 def value(h: Cells, number: int) -> int:
     """Return the value of this number, tagged; one that is not yet defined by its number."""
     if number < 0 or number >= h[state.MAX_VALUES]:
@@ -64,14 +64,14 @@ def value(h: Cells, number: int) -> int:
     return tables.TAG_NUMBERED + number
 
 
-@no_refcount
+@device_function
 def relative(c: Cells, h: Cells) -> int:
     """Return the value that lies as far back as the next operand says."""
     noinline()
     return value(h, (h[state.N_VALUES] - item(c, h)) & _LOW_HALF)
 
 
-@no_refcount
+@device_function
 def typed(c: Cells, h: Cells) -> int:
     """Return the value that the next operand names, and put its type into LAST_TYPE."""
     noinline()
@@ -83,7 +83,7 @@ def typed(c: Cells, h: Cells) -> int:
     return value(h, number)
 
 
-@no_refcount
+@device_function
 def signed(number: int) -> int:
     """Return the number whose sign is kept in its lowest bit."""
     half = (number >> 1) & _MAX
@@ -92,7 +92,7 @@ def signed(number: int) -> int:
     return -half if half else _LOWEST
 
 
-@no_refcount
+@device_function
 def block(h: Cells, number: int) -> int:
     """Return the block of this number in the function at hand, tagged."""
     noinline()
@@ -102,7 +102,7 @@ def block(h: Cells, number: int) -> int:
     return tables.TAG_BLOCK + h[state.FIRST_BLOCK] + number
 
 
-@no_refcount
+@device_function
 def define(h: Cells, tagged: int, type_id: int) -> None:
     """Give the next number to a value."""
     new = h[state.N_VALUES]
@@ -118,7 +118,7 @@ _ALL = int(Flag.NNAN | Flag.NINF | Flag.NSZ | Flag.ARCP | Flag.CONTRACT | Flag.A
 _SHIFT = int(Flag.NNAN).bit_length() - 2  # the file's bits 1 to 7 are ours from NNAN on
 
 
-@no_refcount
+@device_function
 def new_instruction(m: Cells) -> int:
     """Return the row of the next instruction, empty; it is not yet counted."""
     row = m[tables.INSTRUCTIONS] + m[tables.N_INSTRUCTIONS] * tables.I_WIDTH
@@ -134,7 +134,7 @@ def new_instruction(m: Cells) -> int:
     return row
 
 
-@no_refcount
+@device_function
 def notice(m: Cells, what: int) -> None:
     """Count one thing that was not understood; `what` is as `state.A_NODE` describes."""
     noinline()
@@ -149,14 +149,14 @@ def notice(m: Cells, what: int) -> None:
     m[tables.N_NOTICES] += 1
 
 
-@no_refcount
+@device_function
 def add(m: Cells, tagged: int) -> None:
     """Append an operand."""
     m[m[tables.OPERANDS] + m[tables.N_OPERANDS]] = tagged
     m[tables.N_OPERANDS] += 1
 
 
-@no_refcount
+@device_function
 def fast_math(number: int) -> int:
     """Return the flags of arithmetic on reals; the lowest bit stands for all."""
     return _ALL if number & 1 else (number << _SHIFT) & _ALL

@@ -10,8 +10,8 @@ from kleene.frontends.c.reader.compiled import (
     Cells,
     Nodes,
     Text,
+    device_function,
     entry_point,
-    no_refcount,
     noinline,
 )
 from kleene.frontends.c.reader.constants import declare, make_all, plain_constant
@@ -36,12 +36,13 @@ from kleene.frontends.c.reader.metadata import (
 from kleene.frontends.c.reader.strings import symbol_of
 from kleene.frontends.c.reader.types import bundle_tag, type_record
 from kleene.ir.codes import Opcode
+from kleene.kernels.pointers import as_pointers
 
 CALL, INVOKE, CALLBR = int(Opcode.CALL), int(Opcode.INVOKE), int(Opcode.CALLBR)
 LAST_TERMINATOR = int(Opcode.CATCHSWITCH)
 
 
-@no_refcount
+@device_function
 def enter_function(h: Cells, m: Cells) -> None:
     """Begin the next body: its arguments are the first values after the module's."""
     noinline()
@@ -76,7 +77,7 @@ def enter_function(h: Cells, m: Cells) -> None:
         h[state.FAULT] = 1
 
 
-@no_refcount
+@device_function
 def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
     """Turn numbers of values that were not yet defined into the values."""
     noinline()
@@ -89,7 +90,7 @@ def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
             m[cell] = h[h[state.VALUES] + number]
 
 
-@no_refcount
+@device_function
 def created(h: Cells) -> None:
     """See that what was upgraded is first called in the order in which it stands."""
     for new in range(h[state.N_CREATED], h[state.N_ORDERED]):
@@ -100,7 +101,7 @@ def created(h: Cells) -> None:
             h[state.N_CREATED] = new + 1
 
 
-@no_refcount
+@device_function
 def leave_function(h: Cells, m: Cells) -> None:
     """End a body: every block is there, and every value that is used."""
     noinline()
@@ -125,7 +126,7 @@ def leave_function(h: Cells, m: Cells) -> None:
     h[state.FUNCTION] = -1
 
 
-@no_refcount
+@device_function
 def open_block(h: Cells, m: Cells) -> None:
     """Begin the next block."""
     new = m[tables.N_BLOCKS]
@@ -139,7 +140,7 @@ def open_block(h: Cells, m: Cells) -> None:
     h[state.IN_BLOCK] = 1
 
 
-@no_refcount
+@device_function
 def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
     """Make the last instruction an opaque one: what it is, then every operand that was read."""
     noinline()
@@ -158,7 +159,7 @@ def opaque(h: Cells, m: Cells, row: int, code: int) -> None:
     notice(m, tables.INSTRUCTION_TEXT - code)
 
 
-@no_refcount
+@device_function
 def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Append the instruction of the record at hand."""
     noinline()
@@ -185,7 +186,7 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
         h[state.IN_BLOCK] = 0
 
 
-@no_refcount
+@device_function
 def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> None:
     """Read one record of a body."""
     code = c[record * R_WIDTH + R_CODE]
@@ -206,7 +207,7 @@ def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> 
         instruction(c, h, m, code)
 
 
-@no_refcount
+@device_function
 def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read the name of a value or block."""
     noinline()
@@ -238,7 +239,7 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         h[state.FAULT] = 1
 
 
-@no_refcount
+@device_function
 def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> None:
     """Begin or end what a block of the file holds."""
     noinline()
@@ -255,7 +256,7 @@ def block_end(h: Cells, m: Cells, c: Cells, block: int, is_entered: bool) -> Non
             make_all(c, h, m)
 
 
-@no_refcount
+@device_function
 def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int) -> int:
     """Read types, attributes and tags; return the record where reading stopped, or how many."""
     noinline()
@@ -277,7 +278,7 @@ def read_head(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, n_records: int
     return n_records
 
 
-@no_refcount
+@device_function
 def body_record(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
 ) -> None:
@@ -304,6 +305,21 @@ def read_records(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
 ) -> int:
     """Read all records into the tables; return the one where reading stopped, or how many."""
+    return _read_records(
+        as_pointers(text),
+        as_pointers(s),
+        as_pointers(c),
+        as_pointers(h),
+        as_pointers(m),
+        as_pointers(nodes),
+        n_records,
+    )
+
+
+@device_function
+def _read_records(
+    text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, n_records: int
+) -> int:
     h[state.FUNCTION] = -1
     stopped = read_head(text, s, c, h, m, n_records)
     if h[state.FAULT] or m[tables.ERROR]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
-from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
 from kleene.frontends.c.reader.cursor import MAX_ALIGNMENT, a_type, go_to, item, optional
 from kleene.frontends.c.reader.strings import symbol
 from kleene.frontends.c.reader.types import (
@@ -49,7 +49,7 @@ for _code, _linkage in (
     _LINKAGE_OF[_code] = _linkage
 
 
-@no_refcount
+@device_function
 def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: int) -> None:
     """Note who may see a global."""
     noinline()
@@ -63,7 +63,7 @@ def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: in
         m[row + tables.G_FLAGS] |= HIDDEN
 
 
-@no_refcount
+@device_function
 def local(m: Cells, row: int, visibility: int) -> int:
     """Return the flag of a symbol bound within its file, if nothing else says it."""
     linkage = m[row + tables.G_LINKAGE]
@@ -71,7 +71,7 @@ def local(m: Cells, row: int, visibility: int) -> int:
     return 0 if is_local or (visibility != 0 and linkage != EXTERN_WEAK) else DSO_LOCAL
 
 
-@no_refcount
+@device_function
 def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a variable from its type on."""
     noinline()
@@ -96,7 +96,7 @@ def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
-@no_refcount
+@device_function
 def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Read the record of an alias or ifunc from its type on."""
     noinline()
@@ -112,7 +112,7 @@ def alias(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
         m[row + tables.G_FLAGS] |= local(m, row, visibility) if optional(c, h) else 0
 
 
-@no_refcount
+@device_function
 def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> None:
     """Append the arguments of a function of this type."""
     noinline()
@@ -130,7 +130,7 @@ def arguments(c: Cells, h: Cells, m: Cells, type_id: int, attributes: int) -> No
         m[tables.N_ARGUMENTS] += 1
 
 
-@no_refcount
+@device_function
 def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read the record of a function from its type on, and append its arguments."""
     noinline()
@@ -164,7 +164,7 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     arguments(c, h, m, type_id, attributes)
 
 
-@no_refcount
+@device_function
 def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
     """Make what LLVM 22 makes of `llvm.lifetime.start(i64, ptr)`: `(ptr)`, and one left over.
 
@@ -194,7 +194,7 @@ def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
         )
 
 
-@no_refcount
+@device_function
 def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, new: int) -> None:
     """Append the global of one row of ORDER."""
     noinline()
@@ -230,7 +230,7 @@ def one_global(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, order: int, n
     m[tables.N_GLOBALS] = new + 1
 
 
-@no_refcount
+@device_function
 def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
     """Append all globals; they are the first values."""
     noinline()
@@ -250,7 +250,7 @@ def all_globals(text: Text, s: Cells, c: Cells, h: Cells, m: Cells) -> None:
     h[state.N_VALUES] = h[state.N_MODULE_VALUES] = h[state.N_GLOBALS]
 
 
-@no_refcount
+@device_function
 def settle(h: Cells, m: Cells, cell: int) -> None:
     """Turn the number of a module's value in this cell into the value; -1 stays."""
     number = m[cell]
@@ -264,7 +264,7 @@ def settle(h: Cells, m: Cells, cell: int) -> None:
             m[cell] = tables.TAG_CONSTANT
 
 
-@no_refcount
+@device_function
 def initializers(h: Cells, m: Cells) -> None:
     """Resolve what globals are initialised with, stand for, or handle exceptions by."""
     noinline()

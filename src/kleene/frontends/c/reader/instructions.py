@@ -9,7 +9,7 @@ import numpy as np
 from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.calls import call
-from kleene.frontends.c.reader.compiled import Cells, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.frontends.c.reader.constants import (
     AGGREGATE,
     INT,
@@ -85,7 +85,7 @@ _CAST_OF = _codes(
 _PREDICATE_OF = _codes(Predicate, "EQ NE UGT UGE ULT ULE SGT SGE SLT SLE")
 
 
-@no_refcount
+@device_function
 def is_real(m: Cells, type_id: int) -> bool:
     """Return whether this is a real type or a vector of one."""
     if kind_of(m, type_id) == T_VECTOR:
@@ -93,13 +93,13 @@ def is_real(m: Cells, type_id: int) -> bool:
     return kind_of(m, type_id) == T_FLOAT
 
 
-@no_refcount
+@device_function
 def bit(number: int, place: int, flag: int) -> int:
     """Return the flag if the bit is set."""
     return flag if (number >> place) & 1 else 0
 
 
-@no_refcount
+@device_function
 def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an operation on two values."""
     noinline()
@@ -126,7 +126,7 @@ def binary(c: Cells, h: Cells, m: Cells, row: int) -> None:
         m[row + tables.I_FLAGS] = bit(flags, 0, DISJOINT)
 
 
-@no_refcount
+@device_function
 def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a conversion."""
     noinline()
@@ -150,7 +150,7 @@ def cast(c: Cells, h: Cells, m: Cells, row: int) -> None:
         h[state.UNKNOWN] = 1
 
 
-@no_refcount
+@device_function
 def compare(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a comparison."""
     noinline()
@@ -183,7 +183,7 @@ SCOPED = int(Flag.SCOPED)
 LAST_ORDERING, LAST_OPERATION = int(max(Ordering)), int(max(AtomicOperation))
 
 
-@no_refcount
+@device_function
 def alignment(c: Cells, h: Cells) -> int:
     """Return the next operand as log2 of an alignment, plus one."""
     number = item(c, h)
@@ -192,7 +192,7 @@ def alignment(c: Cells, h: Cells) -> int:
     return number
 
 
-@no_refcount
+@device_function
 def ordering(c: Cells, h: Cells) -> int:
     """Return the ordering that the next operand says."""
     number = item(c, h)
@@ -202,14 +202,14 @@ def ordering(c: Cells, h: Cells) -> int:
     return number
 
 
-@no_refcount
+@device_function
 def ordering_and_scope(c: Cells, h: Cells) -> int:
     """Return the flags of an ordering and the scope of it."""
     flags = ordering(c, h) << ORDERING_SHIFT
     return flags | (0 if item(c, h) == bitcodes.SYSTEM_SCOPE else SCOPED)
 
 
-@no_refcount
+@device_function
 def alloca(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an alloca; its count is not counted back."""
     noinline()
@@ -225,7 +225,7 @@ def alloca(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_TYPE] = plain_type(m, POINTER, optional(c, h))
 
 
-@no_refcount
+@device_function
 def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a load."""
     noinline()
@@ -238,7 +238,7 @@ def load(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
         m[row + tables.I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
 
 
-@no_refcount
+@device_function
 def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
     """Read a store: the pointer comes first, in the text second."""
     noinline()
@@ -252,7 +252,7 @@ def store(c: Cells, h: Cells, m: Cells, row: int, is_atomic: bool) -> None:
         m[row + tables.I_FLAGS] |= ATOMIC | ordering_and_scope(c, h)
 
 
-@no_refcount
+@device_function
 def cmpxchg(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a cmpxchg, which gives the value held and whether it was the expected one."""
     noinline()
@@ -271,7 +271,7 @@ def cmpxchg(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_ALIGN] = alignment(c, h)
 
 
-@no_refcount
+@device_function
 def atomicrmw(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read an atomicrmw."""
     noinline()
@@ -286,7 +286,7 @@ def atomicrmw(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_ALIGN] = alignment(c, h)
 
 
-@no_refcount
+@device_function
 def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read an instruction on memory; one not known is a fault."""
     noinline()
@@ -317,7 +317,7 @@ CLEANUPRET, CATCHRET = int(Opcode.CLEANUPRET), int(Opcode.CATCHRET)
 CLEANUP, UNWINDS = int(Flag.CLEANUP), int(Flag.UNWINDS)
 
 
-@no_refcount
+@device_function
 def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a phi: values, counted back or forth, and blocks; flags make the number odd."""
     noinline()
@@ -329,7 +329,7 @@ def phi(c: Cells, h: Cells, m: Cells, row: int) -> None:
         m[row + tables.I_FLAGS] = fast_math(item(c, h))
 
 
-@no_refcount
+@device_function
 def br(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a br: [target] or [then, else, condition]."""
     noinline()
@@ -343,7 +343,7 @@ def br(c: Cells, h: Cells, m: Cells, row: int) -> None:
     add(m, other)
 
 
-@no_refcount
+@device_function
 def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read a switch or an indirectbr; the values of cases are not counted back."""
     noinline()
@@ -361,7 +361,7 @@ def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) ->
         add(m, block(h, item(c, h)))
 
 
-@no_refcount
+@device_function
 def landingpad(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a landingpad: a catch and a filter differ in their type, too."""
     noinline()
@@ -375,7 +375,7 @@ def landingpad(c: Cells, h: Cells, m: Cells, row: int) -> None:
             h[state.FAULT] = 1
 
 
-@no_refcount
+@device_function
 def funclet(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the pads of exceptions handled in funclets, and what leaves them."""
     noinline()
@@ -407,7 +407,7 @@ EXTRACTELEMENT, INSERTELEMENT = int(Opcode.EXTRACTELEMENT), int(Opcode.INSERTELE
 SHUFFLEVECTOR = int(Opcode.SHUFFLEVECTOR)
 
 
-@no_refcount
+@device_function
 def extract_or_insert_value(c: Cells, h: Cells, m: Cells, row: int, opcode: int) -> None:
     """Read extractvalue or insertvalue: the indices become constants."""
     noinline()
@@ -427,7 +427,7 @@ def extract_or_insert_value(c: Cells, h: Cells, m: Cells, row: int, opcode: int)
         m[row + tables.I_TYPE] = inside
 
 
-@no_refcount
+@device_function
 def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     """Return a shuffle's mask as it is printed: its elements one by one, even if all are one."""
     noinline()
@@ -451,7 +451,7 @@ def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
     return intern_constant(m, AGGREGATE, 0, 0, type_id, -1, 0, base)
 
 
-@no_refcount
+@device_function
 def vector_element(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on elements of vectors."""
     noinline()
@@ -481,7 +481,7 @@ GEP = int(Opcode.GETELEMENTPTR)
 SELECT, VA_ARG, FREEZE = int(Opcode.SELECT), int(Opcode.VA_ARG), int(Opcode.FREEZE)
 
 
-@no_refcount
+@device_function
 def getelementptr(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a getelementptr."""
     noinline()
@@ -497,7 +497,7 @@ def getelementptr(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_TYPE] = result
 
 
-@no_refcount
+@device_function
 def select(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read a select: both values, then the condition, which comes first in the text."""
     noinline()
@@ -510,7 +510,7 @@ def select(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_FLAGS] = fast_math(optional(c, h))
 
 
-@no_refcount
+@device_function
 def unary(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instructions on one value."""
     noinline()
@@ -534,7 +534,7 @@ def unary(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     m[row + tables.I_FLAGS] = fast_math(optional(c, h))
 
 
-@no_refcount
+@device_function
 def instruction_record(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read the instruction of the record at hand into its row; one not known is a fault."""
     noinline()

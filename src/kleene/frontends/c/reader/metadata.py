@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, device_function, noinline
 from kleene.frontends.c.reader.constants import plain_constant
 from kleene.frontends.c.reader.cursor import go_to, item, left, typed, value
 from kleene.frontends.c.reader.strings import symbol
@@ -24,7 +24,7 @@ _IS_PASSED_OVER[
 ] = True
 
 
-@no_refcount
+@device_function
 def row_of(h: Cells, number: int) -> int:
     """Return the row of the metadata of this number."""
     row = number if number < h[state.N_MODULE_MD] else number + h[state.MD_SHIFT]
@@ -34,14 +34,14 @@ def row_of(h: Cells, number: int) -> int:
     return row
 
 
-@no_refcount
+@device_function
 def reference(c: Cells, h: Cells) -> int:
     """Return the row that the next operand refers to, plus one; 0 for none."""
     number = item(c, h)
     return row_of(h, number - 1) + 1 if number else 0
 
 
-@no_refcount
+@device_function
 def name(c: Cells, h: Cells) -> int:
     """Return the symbol of the text that the next operand refers to; 0 for none."""
     row = reference(c, h) - 1
@@ -53,13 +53,13 @@ def name(c: Cells, h: Cells) -> int:
     return h[h[state.MD_DATA] + row]
 
 
-@no_refcount
+@device_function
 def count(c: Cells, h: Cells) -> int:
     """Return the next operand, a line or the like."""
     return min(max(item(c, h), 0), _LARGEST)
 
 
-@no_refcount
+@device_function
 def new_row(h: Cells) -> int:
     """Give the next number to a piece of metadata; return its row."""
     row = h[state.N_ROWS]
@@ -71,7 +71,7 @@ def new_row(h: Cells) -> int:
     return row
 
 
-@no_refcount
+@device_function
 def length(text: Text, place: int) -> tuple[int, int]:
     """Return the number written at a place in bits, six at a time, and the place after it."""
     number, shift = 0, 0
@@ -85,7 +85,7 @@ def length(text: Text, place: int) -> tuple[int, int]:
             return number, place
 
 
-@no_refcount
+@device_function
 def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
     """Number texts: in a blob their lengths, then their letters."""
     noinline()
@@ -115,56 +115,58 @@ def strings(text: Text, s: Cells, c: Cells, h: Cells) -> None:
         letters += n_letters
 
 
-@no_refcount
+@device_function
 def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     """Read a place or what surrounds one."""
     noinline()
+    at = row * M_WIDTH
     head = item(c, h)
     if code == bitcodes.MD_LOCATION:
-        nodes[row, M_KIND] = LOCATION
-        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
-        nodes[row, M_SCOPE] = row_of(h, item(c, h)) + 1
-        nodes[row, M_INLINED] = reference(c, h)
+        nodes[at + M_KIND] = LOCATION
+        nodes[at + M_LINE], nodes[at + M_COLUMN] = count(c, h), count(c, h)
+        nodes[at + M_SCOPE] = row_of(h, item(c, h)) + 1
+        nodes[at + M_INLINED] = reference(c, h)
     elif code == bitcodes.MD_SUBPROGRAM:
         if not head & bitcodes.SUBPROGRAM_HAS_FLAGS:
             h[state.FAULT] = 1
-        nodes[row, M_KIND], nodes[row, M_SCOPE] = SUBPROGRAM, reference(c, h)
-        nodes[row, M_NAME] = name(c, h)
+        nodes[at + M_KIND], nodes[at + M_SCOPE] = SUBPROGRAM, reference(c, h)
+        nodes[at + M_NAME] = name(c, h)
         reference(c, h)  # the linker's name
-        nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+        nodes[at + M_FILE], nodes[at + M_LINE] = reference(c, h), count(c, h)
     elif code == bitcodes.MD_FILE:
-        nodes[row, M_KIND] = FILE
-        nodes[row, M_FILENAME], nodes[row, M_DIRECTORY] = name(c, h), name(c, h)
+        nodes[at + M_KIND] = FILE
+        nodes[at + M_FILENAME], nodes[at + M_DIRECTORY] = name(c, h), name(c, h)
     else:
-        nodes[row, M_KIND], nodes[row, M_SCOPE] = BLOCK, reference(c, h)
-        nodes[row, M_FILE] = reference(c, h)
+        nodes[at + M_KIND], nodes[at + M_SCOPE] = BLOCK, reference(c, h)
+        nodes[at + M_FILE] = reference(c, h)
         if code == bitcodes.MD_LEXICAL_BLOCK:
-            nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
+            nodes[at + M_LINE], nodes[at + M_COLUMN] = count(c, h), count(c, h)
 
 
-@no_refcount
+@device_function
 def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     """Read a variable of the source, or what ties a global to one."""
     noinline()
+    at = row * M_WIDTH
     head = item(c, h)
     if code == bitcodes.MD_GLOBAL_VAR_EXPR:
-        nodes[row, M_KIND], nodes[row, M_VARIABLE] = GLOBAL_EXPRESSION, reference(c, h)
+        nodes[at + M_KIND], nodes[at + M_VARIABLE] = GLOBAL_EXPRESSION, reference(c, h)
         return
-    nodes[row, M_KIND] = LOCAL if code == bitcodes.MD_LOCAL_VAR else GLOBAL
-    nodes[row, M_SCOPE], nodes[row, M_NAME] = reference(c, h), name(c, h)
+    nodes[at + M_KIND] = LOCAL if code == bitcodes.MD_LOCAL_VAR else GLOBAL
+    nodes[at + M_SCOPE], nodes[at + M_NAME] = reference(c, h), name(c, h)
     if code == bitcodes.MD_GLOBAL_VAR:
         reference(c, h)  # the linker's name
         if head >> 1 != bitcodes.GLOBAL_VAR_VERSION:
             h[state.FAULT] = 1
     elif head >> 1 != bitcodes.LOCAL_VAR_VERSION:  # no alignment: long ago
         h[state.FAULT] = 1
-    nodes[row, M_FILE], nodes[row, M_LINE] = reference(c, h), count(c, h)
+    nodes[at + M_FILE], nodes[at + M_LINE] = reference(c, h), count(c, h)
     if code == bitcodes.MD_LOCAL_VAR:
         reference(c, h)  # type
-        nodes[row, M_ARGUMENT] = count(c, h)
+        nodes[at + M_ARGUMENT] = count(c, h)
 
 
-@no_refcount
+@device_function
 def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
     """Read pairs of kind and node; the first place among them is the global's in `row`."""
     while left(h) >= 2 and not h[state.FAULT]:
@@ -173,7 +175,7 @@ def attach(c: Cells, h: Cells, m: Cells, row: int) -> None:
             m[row + tables.G_DEBUG] = node
 
 
-@no_refcount
+@device_function
 def metadata_record(
     text: Text, s: Cells, c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int
 ) -> None:
@@ -195,7 +197,7 @@ def metadata_record(
         h[state.FAULT] = 1
 
 
-@no_refcount
+@device_function
 def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
     """Read metadata that takes a number."""
     noinline()
@@ -229,7 +231,7 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
         variable(c, h, nodes, row, code)
 
 
-@no_refcount
+@device_function
 def attachment(c: Cells, h: Cells, m: Cells) -> None:
     """Read an attachment; those of instructions are not about places."""
     if left(h) & 1 == 0:
@@ -241,7 +243,7 @@ ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.
 METADATA_CONSTANT = int(ConstantKind.METADATA)
 
 
-@no_refcount
+@device_function
 def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> None:
     """Read where the last instruction comes from; it may be where the one before does."""
     noinline()
@@ -250,10 +252,11 @@ def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> 
         if row >= h[state.MAX_NODES]:
             h[state.FAULT] = 1
             return
-        nodes[row, M_KIND] = LOCATION
-        nodes[row, M_LINE], nodes[row, M_COLUMN] = count(c, h), count(c, h)
-        nodes[row, M_SCOPE], nodes[row, M_INLINED] = reference(c, h), reference(c, h)
-        if nodes[row, M_SCOPE] == 0:
+        at = row * M_WIDTH
+        nodes[at + M_KIND] = LOCATION
+        nodes[at + M_LINE], nodes[at + M_COLUMN] = count(c, h), count(c, h)
+        nodes[at + M_SCOPE], nodes[at + M_INLINED] = reference(c, h), reference(c, h)
+        if nodes[at + M_SCOPE] == 0:
             h[state.FAULT] = 1
         h[state.LAST_LOCATION] = row
         h[state.N_NODES] = row + 1
@@ -265,7 +268,7 @@ def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> 
     )
 
 
-@no_refcount
+@device_function
 def bound_value(c: Cells, h: Cells) -> int:
     """Return the value behind the metadata that the next operand names, -1 if it is no value."""
     row = row_of(h, item(c, h))
@@ -274,7 +277,7 @@ def bound_value(c: Cells, h: Cells) -> int:
     return value(h, h[h[state.MD_DATA] + row])
 
 
-@no_refcount
+@device_function
 def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     """Return the metadata that the next operand names as values are named: a text, or a node."""
     noinline()
@@ -290,7 +293,7 @@ def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     return plain_constant(m, METADATA_CONSTANT, tables.METADATA, text)
 
 
-@no_refcount
+@device_function
 def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
     """Read which value a variable is from the last instruction on; it stands before that."""
     noinline()

@@ -105,7 +105,7 @@ class _Reading:
             self.records.cells,
             h,
             m,
-            self.nodes,
+            self.nodes.reshape(-1),
             len(self.records.rows),
         )
         if h[state.FAULT] or m[tables.ERROR] or m[tables.FULL]:

@@ -13,9 +13,10 @@ import numpy as np
 from kleene.base.arrays import I64
 from kleene.frontends.c.reader import bitcodes, state
 from kleene.frontends.c.reader.bitstream import R_BLOCK, R_CODE, R_END, R_FIRST, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, Text, entry_point, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Text, device_function, entry_point, noinline
 from kleene.frontends.c.reader.records import Records, check
 from kleene.kernels.bits import mix
+from kleene.kernels.pointers import as_pointers
 
 WIDE_TEXT = 200  # our own code, of no file: a number that was made a string before reading
 # The array `s`: three cells, a hash table of symbols, then for each where its string lies.
@@ -38,7 +39,7 @@ def n_spelled_bytes(records: Records) -> int:
     return sum(int(records.n_operands(some).sum()) + len(some) for some in found)
 
 
-@no_refcount
+@device_function
 def letters_of(letters: Text, c: Cells, first: int, end: int, place: int) -> int:
     """Write operands as bytes from `place` on; return the text as a number, -1 if too long."""
     noinline()
@@ -52,6 +53,11 @@ def letters_of(letters: Text, c: Cells, first: int, end: int, place: int) -> int
 @entry_point
 def spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
     """Write all texts from `place` on; return where they end, -1 if one is not well formed."""
+    return _spell(as_pointers(letters), as_pointers(c), n_records, place)
+
+
+@device_function
+def _spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
     for record in range(n_records):
         row = record * R_WIDTH
         block, code = c[row + R_BLOCK], c[row + R_CODE]
@@ -96,14 +102,14 @@ def spell(letters: Text, c: Cells, n_records: int, place: int) -> int:
     return place
 
 
-@no_refcount
+@device_function
 def symbol_of(text: Text, s: Cells, packed: int) -> int:
     """Return the symbol of a text that is one number."""
     first = packed >> state.TEXT_SHIFT
     return symbol(text, s, first, first + (packed & state.TEXT_MASK))
 
 
-@no_refcount
+@device_function
 def symbol(text: Text, s: Cells, start: int, end: int) -> int:
     """Return the symbol of text[start:end]: equal strings have one, the empty string has 0."""
     noinline()

@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_FIRST, R_WIDTH
-from kleene.frontends.c.reader.compiled import Cells, Text, no_refcount, noinline
+from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
 from kleene.frontends.c.reader.cursor import a_type, go_to, item, left, optional
 from kleene.frontends.c.reader.strings import symbol_of
 from kleene.ir.codes import TypeFlag, TypeKind
@@ -37,20 +37,20 @@ for _code, _word in (
     _SIMPLE_OF[_code] = tables.SIMPLE[_word]
 
 
-@no_refcount
+@device_function
 def type_row(m: Cells, type_id: int) -> int:
     """Return the row of a type."""
     return m[tables.TYPES] + type_id * tables.T_WIDTH
 
 
-@no_refcount
+@device_function
 def push(m: Cells, item: int) -> None:
     """Put an item on the stack."""
     m[m[tables.STACK] + m[tables.TOP]] = item
     m[tables.TOP] += 1
 
 
-@no_refcount
+@device_function
 def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Append a type whose elements are the stack from `base` on; return its id."""
     noinline()
@@ -70,7 +70,7 @@ def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -
     return new
 
 
-@no_refcount
+@device_function
 def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, base: int) -> bool:
     """Return whether the type in `row` has this shape."""
     if (
@@ -91,7 +91,7 @@ def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, b
     return True
 
 
-@no_refcount
+@device_function
 def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Return the type of this shape, its elements the stack from `base` on, which is popped.
 
@@ -121,7 +121,7 @@ def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int
     return new
 
 
-@no_refcount
+@device_function
 def plain_type(m: Cells, kind: int, bits: int) -> int:
     """Return the type of this kind that has no elements."""
     noinline()
@@ -135,7 +135,7 @@ def plain_type(m: Cells, kind: int, bits: int) -> int:
     return intern_type(m, kind, 0, 0, bits, m[tables.TOP])
 
 
-@no_refcount
+@device_function
 def vector_like(m: Cells, shape: int, element: int) -> int:
     """Return the vector of `element` as long as `shape`, or `element` if that is no vector."""
     noinline()
@@ -147,7 +147,7 @@ def vector_like(m: Cells, shape: int, element: int) -> int:
     return intern_type(m, VECTOR, m[row + tables.T_FLAGS], 0, m[row + tables.T_BITS], base)
 
 
-@no_refcount
+@device_function
 def element_type(m: Cells, type_id: int, index: int) -> int:
     """Return the type of an element: a struct's field, or any of an array or vector."""
     noinline()
@@ -162,14 +162,14 @@ def element_type(m: Cells, type_id: int, index: int) -> int:
     return tables.VOID
 
 
-@no_refcount
+@device_function
 def elements(c: Cells, h: Cells, m: Cells) -> None:
     """Push the types that the rest of the record names."""
     while left(h) > 0 and not h[state.FAULT]:
         push(m, a_type(c, h))
 
 
-@no_refcount
+@device_function
 def struct_name(h: Cells) -> int:
     """Return the name of the struct at hand as `intern_type` takes it; one without is numbered."""
     name = h[state.TYPE_NAME]
@@ -180,7 +180,7 @@ def struct_name(h: Cells) -> int:
     return -h[state.N_NAMELESS]
 
 
-@no_refcount
+@device_function
 def target_type(c: Cells, h: Cells, m: Cells) -> int:
     """Return a target's type: its elements are its name, a count, so many types, then numbers."""
     noinline()
@@ -198,7 +198,7 @@ def target_type(c: Cells, h: Cells, m: Cells) -> int:
     return intern_type(m, OTHER, 0, 0, 0, base)
 
 
-@no_refcount
+@device_function
 def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     """Return the type that the record at hand describes."""
     noinline()
@@ -241,7 +241,7 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     return 0
 
 
-@no_refcount
+@device_function
 def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one record of the table of types."""
     noinline()
@@ -257,7 +257,7 @@ def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         h[state.N_TYPES] += 1
 
 
-@no_refcount
+@device_function
 def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Note the tag that bundles name by its number."""
     if h[state.N_TAGS] >= h[state.MAX_TAGS] or c[record * R_WIDTH + R_CODE] != bitcodes.BUNDLE_TAG:
