@@ -42,12 +42,9 @@ class ConstraintSystem:
     core: Core
     index: Index
     problem: Problem
-    contexts: Contexts
-    counts_reachable: bool
     nodes_of: list[list[int]]  # per variable: its nodes
     variable_of: dict[int, int]  # per node of a variable
     row_of: dict[int, int]  # per node of an expression: its row
-    here_of: dict[int, list[int]]  # per lambda that makes closures: the nodes of its tokens
     n_data: int  # objects but for the token's
     object_row: I32  # per object: the row that makes it, or NONE
     procedures: dict[int, tuple[int, int]]  # objects that are procedures: what a function is
@@ -56,11 +53,14 @@ class ConstraintSystem:
     call_site: I32
     call_size: I32  # arguments, or NONE where that is not known
     call_operator: I32  # nodes
-    call_context: list[Context]  # the call, and the context of the code it is in
     lets: I32  # (n, 2): call and lambda rows
-    evaluations: tuple[tuple[int, int], ...]  # sites of `eval` and `load`, and of their texts
     instances: dict[int, str]  # primitives used as values, by their sites
     layouts: dict[tuple[Tag, int], int]  # of data, numbered
+    counts_reachable: bool = False
+    contexts: Contexts = field(default_factory=Contexts)
+    here_of: dict[int, list[int]] = field(default_factory=dict)  # per closure: its tokens' nodes
+    call_context: list[Context] = field(default_factory=list)  # the call, and that of its code
+    evaluations: tuple[tuple[int, int], ...] = ()  # sites of `eval` and `load`, and of their texts
     hidden: frozenset[int] = frozenset()  # objects that are no values of the program
 
     @property
@@ -93,8 +93,8 @@ def _system(work: Frames) -> ConstraintSystem:
     nodes_of = work.nodes_of()
     variable_of = {node: v for v, nodes in enumerate(nodes_of) for node in nodes}
     return ConstraintSystem(
-        core=index.core,
-        index=index,
+        index.core,
+        index,
         problem=problem,
         contexts=work.contexts,
         counts_reachable=work.counts_reachable,

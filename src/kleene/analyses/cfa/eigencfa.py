@@ -14,7 +14,6 @@ import numpy as np
 
 from kleene.analyses.cfa.builder import INSTANCE, LAMBDA, OTHER
 from kleene.analyses.cfa.constraints import ConstraintSystem
-from kleene.analyses.cfa.contexts import Contexts
 from kleene.analyses.cfa.index import Index
 from kleene.base.arrays import I32
 from kleene.ir.scheme import core as columns
@@ -64,15 +63,12 @@ def generate(core: Core) -> ConstraintSystem:
     lets = [pair for pair in zip(calls, operators, strict=True) if index.is_let[pair[1]]]
     n_operands = np.diff(core.operand_offsets)
     return ConstraintSystem(
-        core=core,
-        index=index,
+        core,
+        index,
         problem=replace(problem_of(terms), allocation_layout=np.zeros(n_lambdas, np.int32)),
-        contexts=Contexts(),
-        counts_reachable=False,
         nodes_of=nodes_of,
         variable_of={node: v for v, nodes in enumerate(nodes_of) for node in nodes},
         row_of={terms.n_variables + n: int(origin[n]) for n in known},
-        here_of={},
         n_data=n_lambdas,
         object_row=origin,
         procedures={n: (int(kind[n]), int(which[n])) for n in known},
@@ -81,9 +77,7 @@ def generate(core: Core) -> ConstraintSystem:
         call_site=terms.call_origin,
         call_size=np.where(terms.call_origin < 0, NONE, n_operands[terms.call_origin] - 1),
         call_operator=terms.fun,
-        call_context=[],
         lets=np.array(lets, np.int32).reshape(-1, 2),
-        evaluations=(),
         instances=instances,
         layouts={("procedure", 1): 0},
         hidden=frozenset(np.flatnonzero(origin == NONE).tolist()),

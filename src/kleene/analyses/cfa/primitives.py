@@ -8,7 +8,6 @@ those whose effect depends on more than sets of values are written here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,7 +20,7 @@ from kleene.analyses.cfa.layouts import FIELDS, N_EXACT, Tag
 from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion.problem import NONE
 
-Model = Any  # an integer, a word, or a list of models
+Model = Any  # an integer, a word, a list of models; or a method
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +54,13 @@ class Use:
 
 @cache
 def models() -> dict[str, Model]:
-    """Return the model of each primitive that has one; True for those written in Python."""
+    """Return the model of each primitive that has one, or the method of `Primitives` that is it."""
     text = files(__package__).joinpath("models.txt").read_text(encoding="utf-8")
     found: dict[str, Model] = {}
     for line in text.splitlines():
         if line.startswith("*"):
-            found[line[1:]] = True
+            name, method = line[1:].split()
+            found[name] = getattr(Primitives, method)
         elif line and not line.startswith(";"):
             name, _, model = line.partition(" ")
             found[name] = _parsed(re.findall(r"[()]|[^\s()]+", model))
@@ -110,9 +110,7 @@ class Primitives:
     def result(self, name: str, use: Use) -> int:
         """Write what an instance does; return the node of its result."""
         model = models().get(name, "none")
-        if model is True:
-            return _SPECIAL[name](self, use)
-        return self._eval(model, use, NONE)
+        return model(self, use) if callable(model) else self._eval(model, use, NONE)
 
     def _eval(self, model: Model, use: Use, self_node: int) -> int:
         if isinstance(model, int):
@@ -131,9 +129,9 @@ class Primitives:
                 self.builder.copy(node, self._eval(part, use, node))
             return node
         if word == "new":
-            return self._new(
-                parts[0], [self._eval(part, use, self_node) for part in parts[1:]], use
-            )
+            values = [self._eval(part, use, self_node) for part in parts[1:]]
+            tag: Tag = ("values", 2) if parts[0] == "values-2" else parts[0]
+            return self.builder.held(self.builder.data(tag, values, use.row)[0])
         if word == "put":
             target, value = (self._eval(part, use, self_node) for part in parts[1:])
             self.builder.put(*FIELDS[parts[0]], self.builder.gated(target, use.here), value)
@@ -167,10 +165,6 @@ class Primitives:
         if word == "items":
             return self.builder.get("car", self.builder.spine(node))
         return self.builder.get(word, node)
-
-    def _new(self, kind: str, values: list[int], use: Use) -> int:
-        tag: Tag = ("values", 2) if kind == "values-2" else kind
-        return self.builder.held(self.builder.data(tag, values, use.row)[0])
 
     def _some_arguments(self, word: str, first: int, use: Use) -> int:
         nodes = use.arguments.since(first)
@@ -350,22 +344,3 @@ class Primitives:
         """Write what text may do that is evaluated in the program's own environment."""
         if self.text is not None:
             evaluated.write(self.builder, self.text, [*globals, self.raised, self.handled])
-
-
-_SPECIAL: dict[str, Callable[[Primitives, Use], int]] = {
-    "apply": Primitives._apply,
-    "values": Primitives._values,
-    "call-with-values": Primitives._call_with_values,
-    "call/cc": Primitives._call_cc,
-    "call-with-current-continuation": Primitives._call_cc,
-    "make-parameter": Primitives._make_parameter,
-    "%parameterize": Primitives._parameterize,
-    "force": Primitives._force,
-    "%guard": Primitives._guard,
-    "unfold": Primitives._unfold,
-    "%record": Primitives._record,
-    "%record-ref": Primitives._record_ref,
-    "%record-set!": Primitives._record_set,
-    "eval": Primitives._evaluate,
-    "load": Primitives._evaluate,
-}

@@ -75,6 +75,11 @@ class Core(CoreAnalyses):
         """Return a view of a row."""
         return Node(self, row)
 
+    def below(self, row: int) -> list[int]:
+        """Return the operands of a row."""
+        below: list[int] = self.operands[slice(*self.operand_offsets[row : row + 2])].tolist()
+        return below
+
     def span(self, row: int) -> Span:
         """Return where a row is written; for what a macro made, where the macro is used."""
         return self.sources.span(int(self.at[row]), int(self.end[row]))
@@ -123,8 +128,7 @@ class Node:
     @property
     def operands(self) -> list[Node]:
         """The rows below, in order."""
-        first, last = self.core.operand_offsets[self.row : self.row + 2]
-        return [Node(self.core, row) for row in self.core.operands[first:last].tolist()]
+        return [Node(self.core, row) for row in self.core.below(self.row)]
 
     @property
     def bound(self) -> range:

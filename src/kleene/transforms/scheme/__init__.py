@@ -10,12 +10,10 @@ from __future__ import annotations
 from kleene.base.errors import raise_all
 from kleene.ir.scheme import Core
 from kleene.transforms.scheme.binary import to_binary
-from kleene.transforms.scheme.church import to_terms
+from kleene.transforms.scheme.church import Terms, to_terms
 from kleene.transforms.scheme.cps import to_cps
 from kleene.transforms.scheme.derived import Derived
-from kleene.transforms.scheme.language import objections
-from kleene.transforms.scheme.tails import is_cps
-from kleene.transforms.scheme.terms import Terms
+from kleene.transforms.scheme.language import is_cps, objections
 
 __all__ = ["Derived", "Terms", "is_cps", "terms_of", "to_binary", "to_cps", "to_terms"]
 

@@ -22,7 +22,7 @@ Each lambda in it belongs to one call or one procedure, so 0CFA mixes up nothing
 up before. Nothing is offered where all numbers are equal, where a lambda is called right where it
 is written, and by continuations, which are never called with another number than one.
 
-The program is a tail (`tails`), and stays one. What does not get through ends in the call of a
+The program is a tail (`language`), and stays one. What does not get through ends in the call of a
 value that is no procedure.
 """
 
@@ -57,15 +57,10 @@ class _Binary:
 
     def run(self) -> Derived:
         """Return the converted program."""
-        self._later(self.builder.top, self._below(self.core.root)[0])
+        self._later(self.builder.top, self.core.below(self.core.root)[0])
         while self.tasks:
             self.tasks.pop()()
         return self.builder.finish()
-
-    def _below(self, row: int) -> list[int]:
-        first, end = self.core.operand_offsets[row : row + 2]
-        below: list[int] = self.core.operands[first:end].tolist()
-        return below
 
     def _ways(self) -> dict[int, list[bool]]:
         """Return for each number of arguments the way to its place: whether to go on, each time."""
@@ -73,7 +68,7 @@ class _Binary:
         for row in np.flatnonzero(self.core.kind == columns.LAMBDA).tolist():
             sizes[row] = int(self.core.n_bound[row])
         for row in np.flatnonzero(self.core.kind == columns.CALL).tolist():
-            operator, *arguments = self._below(row)
+            operator, *arguments = self.core.below(row)
             if self.kind[operator] != columns.PRIMITIVE:
                 sizes[row] = len(arguments)
             if sizes.get(operator) == len(arguments):  # called right where it is written
@@ -90,7 +85,7 @@ class _Binary:
         self.tasks.append(partial(self._tail, slot, row))
 
     def _tail(self, slot: int, row: int) -> None:
-        kind, below = self.kind[row], self._below(row)
+        kind, below = self.kind[row], self.core.below(row)
         if kind == columns.CALL and self.kind[below[0]] != columns.PRIMITIVE:
             self._call(slot, row)
         elif kind == columns.LETREC:
@@ -116,7 +111,7 @@ class _Binary:
         elif kind == columns.VARIABLE:
             self.builder.variable(slot, row, self.builder.current[self.core.node(row).reference])
         else:
-            below, reference = self._below(row), self.core.node(row).reference
+            below, reference = self.core.below(row), self.core.node(row).reference
             first = self.builder.row(kind, slot, row, reference, len(below))
             for place, operand in enumerate(below, first):
                 self._simple(place, operand)
@@ -142,13 +137,13 @@ class _Binary:
             slot, formals = first + 1, formals[1:]
         two: list[Formal] = [*formals, *["_"] * (2 - len(formals))]
         body, _ = self.builder.binder(columns.LAMBDA, slot, row, two)
-        self._later(body, self._below(row)[0])
+        self._later(body, self.core.below(row)[0])
 
     def _nothing(self, slot: int, row: int) -> None:
         self.builder.constant(slot, row, UNSPECIFIED)
 
     def _call(self, slot: int, row: int) -> None:
-        operator, *arguments = self._below(row)
+        operator, *arguments = self.core.below(row)
         put: Put = partial(self._simple, row=operator)
         outermost = self.builder.n_rows
         for goes_on in self._way(row, len(arguments)):

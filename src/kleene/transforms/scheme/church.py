@@ -16,18 +16,56 @@ and an assignment do the same, and with `v` bound once more (section 4 of the pa
 Lambdas that are dropped with a test or with the arguments of a primitive are bound to a variable of
 their own instead, because every call of the program counts. What comes out no longer runs as the
 program did, but its sets are those of the program.
+
+What comes out is *terms*: lambdas with two formals, and calls with two arguments.
+
+    call = (f e e)      f, e = v | lambda      lambda = (λ (v v) call)
+
+The paper's selectors are index vectors here: `fun`, `arg1` and `arg2` give the parts of a call,
+`var1` and `var2` the formals of a lambda. Expressions are numbered variables first, then lambdas.
+The body of lambda n is call n; the program is the last call. A variable may be a formal of several
+lambdas, which is what the encodings rest on: so the formals are a look-up table, and do not follow
+from a lambda's number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import NONE, Node
 from kleene.transforms.scheme.derived import Derived
-from kleene.transforms.scheme.terms import Terms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """A program of binary CPS; origins are rows and variables of the core it was made from."""
+
+    n_variables: int
+    fun: I32
+    arg1: I32
+    arg2: I32
+    var1: I32
+    var2: I32
+    lambda_origin: I32  # NONE for lambdas that the program does not have; the next two likewise
+    call_origin: I32
+    variable_origin: I32
+
+    @property
+    def n_lambdas(self) -> int:
+        """How many lambdas there are."""
+        return len(self.var1)
+
+    @property
+    def n_terms(self) -> int:
+        """How many lambdas, formals, calls and references to variables there are."""
+        parts = np.concatenate([self.fun, self.arg1, self.arg2])
+        n_references = int((parts < self.n_variables).sum())
+        return 3 * self.n_lambdas + len(self.fun) + n_references
 
 
 def to_terms(program: Derived) -> Terms:

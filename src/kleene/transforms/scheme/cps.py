@@ -1,7 +1,7 @@
 """CPS conversion: every procedure takes one formal more, to which it hands its result.
 
-Bodies of lambdas, and the program, become tails (`tails`). What is to be done with the value of a
-part is a function of Python, run while converting, if the value has a name or is a constant: only
+Bodies of lambdas, and the program, become tails (`language`). What is to be done with the value of
+a part is a function of Python, run while converting, if the value has a name or is a constant: only
 values of calls and of primitives are bound by a lambda (Danvy and Filinski's one-pass conversion).
 Reads of variables that may change are bound too, if a call comes between them and their use. Tasks
 wait on a list, so that no depth of nesting is too deep.
@@ -20,8 +20,7 @@ from kleene.ir.scheme.core import NONE
 from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import UNSPECIFIED
 from kleene.transforms.scheme.derived import Derived, DerivedBuilder
-from kleene.transforms.scheme.language import objections
-from kleene.transforms.scheme.tails import ATOMS, calls_cc
+from kleene.transforms.scheme.language import ATOMS, calls_cc, objections
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +82,6 @@ class _Converter:
         while self.tasks:
             self.tasks.pop()()
         return self.builder.finish()
-
-    def _below(self, row: int) -> list[int]:
-        first, end = self.core.operand_offsets[row : row + 2]
-        below: list[int] = self.core.operands[first:end].tolist()
-        return below
 
     def _later(self, slot: int, row: int, next: Next) -> None:
         """Convert a row, and what is next with its value, into `slot`; not before this returns."""
@@ -151,7 +145,7 @@ class _Converter:
         formals = [*self.core.node(row).bound, "k"]
         body, bound = self.builder.binder(columns.LAMBDA, slot, row, formals)
         self.builder.stands_for(row)
-        self._later(body, self._below(row)[0], Return(bound[-1]))
+        self._later(body, self.core.below(row)[0], Return(bound[-1]))
 
     def _primitive(self, slot: int, row: int) -> None:
         """Put a lambda into `slot` that applies the primitive and hands on what it returns."""
@@ -174,7 +168,7 @@ class _Converter:
 
     def _operands(self, row: int, next: Next, atoms: list[Atom], slot: int) -> None:
         """Convert the operands behind those that are atoms by now, then make the call."""
-        below = self._below(row)
+        below = self.core.below(row)
         last_deep = max(
             (i for i, each in enumerate(below) if self.kind[each] not in ATOMS), default=-1
         )
@@ -229,17 +223,17 @@ class _Converter:
         self._continuation(first + 2, row, back)
 
     def _if(self, slot: int, row: int, next: Next) -> None:
-        self._later(slot, self._below(row)[0], partial(self._branch, row, next))
+        self._later(slot, self.core.below(row)[0], partial(self._branch, row, next))
 
     def _branch(self, row: int, next: Next, slot: int, test: Atom) -> None:
         slot, back = self._shared(slot, row, next)
         first = self.builder.row(columns.IF, slot, row, n_operands=3)
         self._atom(first, row, test)
-        for place, branch in enumerate(self._below(row)[1:], first + 1):
+        for place, branch in enumerate(self.core.below(row)[1:], first + 1):
             self._later(place, branch, back)
 
     def _assignment(self, slot: int, row: int, next: Next) -> None:
-        self._later(slot, self._below(row)[0], partial(self._assigned, row, next))
+        self._later(slot, self.core.below(row)[0], partial(self._assigned, row, next))
 
     def _assigned(self, row: int, next: Next, slot: int, value: Atom) -> None:
         kind, variable = self.kind[row], self.reference[row]
@@ -255,7 +249,7 @@ class _Converter:
         return first + 1
 
     def _sequence(self, slot: int, row: int, next: Next) -> None:
-        if self._below(row):
+        if self.core.below(row):
             self._after(row, 0, next, slot, Known(UNSPECIFIED))
         else:
             self._give(slot, row, Known(UNSPECIFIED), next)
@@ -268,14 +262,14 @@ class _Converter:
         if isinstance(value, int) and self.kind[value] == columns.LAMBDA:
             self._atom(self._handed(slot, row, partial(self._after, row, place, next)), row, value)
             return
-        below = self._below(row)
+        below = self.core.below(row)
         is_last = place == len(below) - 1
         then = next if is_last else partial(self._after, row, place + 1, next)
         self._later(slot, below[place], then)
 
     def _letrec(self, slot: int, row: int, next: Next) -> None:
         """Bind lambdas at once; other values are assigned, in order, before the body."""
-        values, variables = self._below(row)[:-1], list(self.core.node(row).bound)
+        values, variables = self.core.below(row)[:-1], list(self.core.node(row).bound)
         first, _ = self.builder.binder(columns.LETREC, slot, row, variables, len(values) + 1)
         for place, value in enumerate(values, first):
             is_lambda = self.kind[value] == columns.LAMBDA
@@ -283,7 +277,7 @@ class _Converter:
         self._fill(row, 0, next, first + len(values))
 
     def _fill(self, row: int, place: int, next: Next, slot: int) -> None:
-        *values, body = self._below(row)
+        *values, body = self.core.below(row)
         while place < len(values) and self.kind[values[place]] == columns.LAMBDA:
             place += 1
         if place == len(values):

@@ -163,19 +163,12 @@ def define_syntax(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     return []
 
 
-def let_syntax(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(let-syntax ((name rules) ...) body ...)."""
+def let_syntax(is_recursive: bool, x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(let-syntax ((name rules) ...) body ...), and letrec-syntax, whose rules see the names."""
     parts = items_of(x, form, 2, None, "(let-syntax ((name rules) ...) body ...)")
-    macros = [(name.name, transformer(x, rules, scope)) for name, rules in pairs_of(x, parts[0])]
-    x.body(parts[1:], Scope(Scope(scope, dict(macros)), {}), slot, form)
-
-
-def letrec_syntax(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(letrec-syntax ((name rules) ...) body ...)."""
-    parts = items_of(x, form, 2, None, "(letrec-syntax ((name rules) ...) body ...)")
     inner = Scope(scope, {})
     for name, rules in pairs_of(x, parts[0]):
-        inner.bind(name.name, transformer(x, rules, inner))
+        inner.bind(name.name, transformer(x, rules, inner if is_recursive else scope))
     x.body(parts[1:], Scope(inner, {}), slot, form)
 
 

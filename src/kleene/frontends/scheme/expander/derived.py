@@ -16,16 +16,10 @@ def _thunk(x: Expander, body: list[Datum], scope: Scope, slot: int, form: Any) -
     x.body(body, Scope(scope, {}), inside, form)
 
 
-def delay(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(delay expression)."""
-    parts = items_of(x, form, 1, 1, "(delay expression)")
-    _thunk(x, parts, scope, x.primitive_call("%delay", form, slot, 1), form)
-
-
-def delay_force(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(delay-force expression)."""
-    parts = items_of(x, form, 1, 1, "(delay-force expression)")
-    _thunk(x, parts, scope, x.primitive_call("%delay-force", form, slot, 1), form)
+def delayed(word: str, x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(delay expression) and (delay-force expression): which, is `word`."""
+    parts = items_of(x, form, 1, 1, f"({word} expression)")
+    _thunk(x, parts, scope, x.primitive_call(f"%{word}", form, slot, 1), form)
 
 
 def case_lambda(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -76,17 +70,8 @@ def guard(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     cond_clauses(x, clauses[1:], Scope(scope, bindings), inside, form, raise_again)
 
 
-def let_values(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(let-values ((formals expression) ...) body ...)."""
-    _let_values(x, form, scope, slot, is_sequential=False)
-
-
-def let_star_values(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(let*-values ((formals expression) ...) body ...)."""
-    _let_values(x, form, scope, slot, is_sequential=True)
-
-
-def _let_values(x: Expander, form: Form, scope: Scope, slot: int, is_sequential: bool) -> None:
+def let_values(is_sequential: bool, x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(let-values ((formals expression) ...) body ...), and let*-values, which is sequential."""
     parts = items_of(x, form, 2, None, "(let-values ((formals expression) ...) body ...)")
     inner = scope
     seen: set[Name] = set()

@@ -6,7 +6,7 @@ recursion, whatever the depth of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import SourceError
@@ -79,6 +79,10 @@ class Expander:
     def push(self, datum: Any, scope: Scope, slot: int) -> None:
         """Have a datum expanded into a slot."""
         self.stack.append((datum, scope, slot))
+
+    def push_all(self, data: Iterable[Any], scope: Scope, first: int) -> None:
+        """Have data expanded into slots that follow each other."""
+        self.stack.extend((datum, scope, slot) for slot, datum in enumerate(data, first))
 
     def unspecified(self, form: Any, slot: int) -> None:
         """Put the value of what has none into a slot."""
@@ -172,7 +176,7 @@ class Expander:
         if not forms:
             return self.unspecified(form, slot)
         first = self.builder.row(core.SEQUENCE, form.at, form.end, slot, n_operands=len(forms))
-        self.stack.extend((inner, scope, first + i) for i, inner in enumerate(forms))
+        self.push_all(forms, scope, first)
 
     # --- bodies and the top level ---------------------------------------------------------------
 
@@ -218,8 +222,7 @@ class Expander:
         bindings, first = self.letrec_row(names, form, slot)
         for name, binding in bindings.items():
             scope.bind(name, binding)
-        for i, (_, _, datum) in enumerate(defined):
-            self.push(datum, scope, first + i)
+        self.push_all((datum for _, _, datum in defined), scope, first)
         self.sequence(expressions, scope, first + len(defined), form)
 
     def program(self, forms: list[Datum], top: Top) -> None:

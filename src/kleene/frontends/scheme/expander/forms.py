@@ -44,6 +44,12 @@ def pairs_of(x: Expander, datum: Datum) -> list[tuple[Identifier, Datum]]:
     return pairs
 
 
+def _bindings(x: Expander, datum: Datum) -> tuple[list[tuple[Name, Any]], list[Datum]]:
+    """Return the names of a list of bindings, each with its datum, and the values."""
+    pairs = pairs_of(x, datum)
+    return [(name.name, name) for name, _ in pairs], [value for _, value in pairs]
+
+
 def quote(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(quote datum)."""
     (datum,) = items_of(x, form, 1, 1, "(quote datum)")
@@ -54,8 +60,7 @@ def if_(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(if test consequent alternative)."""
     parts = items_of(x, form, 2, 3, "(if test consequent alternative)")
     first = x.builder.row(core.IF, form.at, form.end, slot, n_operands=3)
-    for i, part in enumerate(parts):
-        x.push(part, scope, first + i)
+    x.push_all(parts, scope, first)
     if len(parts) == 2:
         x.unspecified(form, first + 2)
 
@@ -89,29 +94,25 @@ def let(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     parts = items_of(x, form, 2, None, "(let ((name value) ...) body ...)")
     if type(parts[0]) is Identifier:
         return _named_let(x, form, scope, slot)
-    pairs = pairs_of(x, parts[0])
-    first = x.call_row(form, slot, len(pairs))
-    names: list[tuple[Name, Any]] = [(name.name, name) for name, _ in pairs]
+    names, values = _bindings(x, parts[0])
+    first = x.call_row(form, slot, len(values))
     bindings, inside = x.lambda_row(names, form, first)
     x.body(parts[1:], Scope(scope, bindings), inside, form)
-    for i, (_, value) in enumerate(pairs):
-        x.push(value, scope, first + 1 + i)
+    x.push_all(values, scope, first + 1)
 
 
 def _named_let(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     parts = items_of(x, form, 3, None, "(let name ((name value) ...) body ...)")
     loop = parts[0]
     assert type(loop) is Identifier
-    pairs = pairs_of(x, parts[1])
-    first = x.call_row(form, slot, len(pairs))
+    names, values = _bindings(x, parts[1])
+    first = x.call_row(form, slot, len(values))
     bindings, inside = x.letrec_row([(loop.name, loop)], form, first)
     inner = Scope(scope, bindings)
     x.push(loop, inner, inside + 1)
-    names: list[tuple[Name, Any]] = [(name.name, name) for name, _ in pairs]
     formals, body = x.lambda_row(names, form, inside)
     x.body(parts[2:], Scope(inner, formals), body, form)
-    for i, (_, value) in enumerate(pairs):
-        x.push(value, scope, first + 1 + i)
+    x.push_all(values, scope, first + 1)
 
 
 def let_star(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -128,13 +129,11 @@ def let_star(x: Expander, form: Form, scope: Scope, slot: int) -> None:
 def letrec(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(letrec ((name value) ...) body ...), and letrec*."""
     parts = items_of(x, form, 2, None, "(letrec ((name value) ...) body ...)")
-    pairs = pairs_of(x, parts[0])
-    names: list[tuple[Name, Any]] = [(name.name, name) for name, _ in pairs]
+    names, values = _bindings(x, parts[0])
     bindings, first = x.letrec_row(names, form, slot)
     inner = Scope(scope, bindings)
-    for i, (_, value) in enumerate(pairs):
-        x.push(value, inner, first + i)
-    x.body(parts[1:], Scope(inner, {}), first + len(pairs), form)
+    x.push_all(values, inner, first)
+    x.body(parts[1:], Scope(inner, {}), first + len(values), form)
 
 
 def do(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -161,14 +160,13 @@ def do(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     again = branch + 2
     if commands := parts[2:]:
         again = x.builder.row(core.SEQUENCE, form.at, form.end, again, n_operands=len(commands) + 1)
-        for command in commands:
-            x.push(command, inner, again)
-            again += 1
+        x.push_all(commands, inner, again)
+        again += len(commands)
     repeat = x.call_row(form, again, len(clauses))
     x.variable_row(loop, form, repeat)
-    for i, clause in enumerate(clauses):
-        x.push(clause[1], scope, first + 1 + i)
-        x.push(clause[-1] if len(clause) == 3 else clause[0], inner, repeat + 1 + i)
+    x.push_all((clause[1] for clause in clauses), scope, first + 1)
+    steps = (clause[-1] if len(clause) == 3 else clause[0] for clause in clauses)
+    x.push_all(steps, inner, repeat + 1)
 
 
 def and_(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -190,13 +188,13 @@ def or_(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     if not tests:
         return x.builder.constant(False, form.at, form.end, slot)
     for test in tests[:-1]:
-        slot, _ = _if_value(x, test, scope, slot, form, _the_value)
+        slot = _if_value(x, test, scope, slot, form, _the_value)
     x.push(tests[-1], scope, slot)
 
 
 def _if_value(
     x: Expander, test: Datum, scope: Scope, slot: int, form: Any, use: Callable[..., None]
-) -> tuple[int, int]:
+) -> int:
     """Let `use` fill what happens where the test has a value; return the other slot.
 
     ((lambda (value) (if value USE OTHER)) test)
@@ -208,29 +206,21 @@ def _if_value(
     branch = x.builder.row(core.IF, form.at, form.end, inside, n_operands=3)
     x.variable_row(value, test, branch)
     use(x, value, test, branch + 1)
-    return branch + 2, value
+    return branch + 2
 
 
 def _the_value(x: Expander, value: int, test: Datum, slot: int) -> None:
     x.variable_row(value, test, slot)
 
 
-def when(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(when test expression ...)."""
-    parts = items_of(x, form, 2, None, "(when test expression ...)")
+def one_armed(word: str, x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(when test expression ...) and (unless test expression ...): which, is `word`."""
+    parts = items_of(x, form, 2, None, f"({word} test expression ...)")
     first = x.builder.row(core.IF, form.at, form.end, slot, n_operands=3)
+    arm, other = (1, 2) if word == "when" else (2, 1)
     x.push(parts[0], scope, first)
-    x.sequence(parts[1:], scope, first + 1, form)
-    x.unspecified(form, first + 2)
-
-
-def unless(x: Expander, form: Form, scope: Scope, slot: int) -> None:
-    """(unless test expression ...)."""
-    parts = items_of(x, form, 2, None, "(unless test expression ...)")
-    first = x.builder.row(core.IF, form.at, form.end, slot, n_operands=3)
-    x.push(parts[0], scope, first)
-    x.unspecified(form, first + 1)
-    x.sequence(parts[1:], scope, first + 2, form)
+    x.sequence(parts[1:], scope, first + arm, form)
+    x.unspecified(form, first + other)
 
 
 def cond(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -258,7 +248,7 @@ def cond_clauses(
 def _cond_clause(x: Expander, items: list[Datum], scope: Scope, slot: int, clause: Datum) -> int:
     """Put one clause into a slot; return the slot of what follows it."""
     if len(items) == 1:
-        return _if_value(x, items[0], scope, slot, clause, _the_value)[0]
+        return _if_value(x, items[0], scope, slot, clause, _the_value)
     if x.is_word(items[1], scope, "=>"):
         if len(items) != 3:
             raise x.error(clause, "scheme/bad-syntax", "expected (test => receiver)")
@@ -266,7 +256,7 @@ def _cond_clause(x: Expander, items: list[Datum], scope: Scope, slot: int, claus
         def receive(x: Expander, value: int, test: Datum, slot: int) -> None:
             _receive(x, items[2], value, scope, slot, clause)
 
-        return _if_value(x, items[0], scope, slot, clause, receive)[0]
+        return _if_value(x, items[0], scope, slot, clause, receive)
     first = x.builder.row(core.IF, clause.at, clause.end, slot, n_operands=3)
     x.push(items[0], scope, first)
     x.sequence(items[1:], scope, first + 1, clause)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from kleene.frontends.scheme.expander import definitions, derived, forms, libraries, quasi
@@ -28,20 +28,20 @@ _BASE = (
     Special("do", forms.do),
     Special("and", forms.and_),
     Special("or", forms.or_),
-    Special("when", forms.when),
-    Special("unless", forms.unless),
+    Special("when", partial(forms.one_armed, "when")),
+    Special("unless", partial(forms.one_armed, "unless")),
     Special("cond", forms.cond),
     Special("case", forms.case),
     Special("define", definitions.misplaced, definitions.define),  # type: ignore[arg-type]
     Special("define-values", definitions.misplaced, definitions.define_values),
     Special("define-record-type", definitions.misplaced, definitions.define_record_type),
     Special("define-syntax", definitions.misplaced, definitions.define_syntax),
-    Special("let-syntax", definitions.let_syntax),
-    Special("letrec-syntax", definitions.letrec_syntax),
+    Special("let-syntax", partial(definitions.let_syntax, False)),
+    Special("letrec-syntax", partial(definitions.let_syntax, True)),
     Special("parameterize", derived.parameterize),
     Special("guard", derived.guard),
-    Special("let-values", derived.let_values),
-    Special("let*-values", derived.let_star_values),
+    Special("let-values", partial(derived.let_values, False)),
+    Special("let*-values", partial(derived.let_values, True)),
     Special("syntax-error", derived.syntax_error),
     Special("include", libraries.include_expression, libraries.include),
     Special("include-ci", libraries.include_expression, libraries.include),
@@ -54,8 +54,8 @@ _BASE = (
 _ELSEWHERE: dict[LibraryName, tuple[Special, ...]] = {
     ("scheme", "case-lambda"): (Special("case-lambda", derived.case_lambda),),
     ("scheme", "lazy"): (
-        Special("delay", derived.delay),
-        Special("delay-force", derived.delay_force),
+        Special("delay", partial(derived.delayed, "delay")),
+        Special("delay-force", partial(derived.delayed, "delay-force")),
     ),
     ("srfi", "8"): (Special("receive", derived.receive),),
 }
