@@ -1,8 +1,8 @@
 """Which commands are there? The files of `kleene.cli.commands`, each with a function `run`.
 
 The docstring of `run` is the help, and its annotated arguments are the options (`options`). An
-argument annotated with one of the `Sources` stands for the input files and all options about them.
-The options of `Shared` are added to every command.
+argument annotated with a data class stands for a group of options, its fields: `Sources` are the
+input files and all options about them. The options of `Shared` are added to every command.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 import inspect
 import pkgutil
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, get_type_hints
 
@@ -35,21 +36,22 @@ class Command(NamedTuple):
 
 
 def load(name: str) -> Command:
-    """Return the command called `name`, its `Sources`, if any, and the shared options spelt out."""
+    """Return the command called `name`, with groups of options and the shared ones spelt out."""
     run = _run_of(name)
-    sources = _sources_of(run)
+    groups = _groups_of(run)
 
     @functools.wraps(run)
     def call(**given: Any) -> None:
-        for argument, kind in sources.items():
-            fields = {field: given.pop(field) for field in _fields(kind)}
-            given[argument] = kind(**fields)
-            _check_language(given[argument], name)
+        for argument, kind in groups.items():
+            group = kind(**{field: given.pop(field) for field in _fields(kind)})
+            if isinstance(group, Sources):
+                _check_language(group, name)
+            given[argument] = group
         run(**given)
 
     spelt: dict[str, inspect.Parameter] = {}
     for argument, parameter in _parameters(run).items():
-        kind = sources.get(argument)
+        kind = groups.get(argument)
         spelt |= {argument: parameter} if kind is None else _fields(kind)
     return Command(guarded(call), spelt | _parameters(Shared))
 
@@ -79,23 +81,22 @@ def _analyses_first() -> list[str]:
 
 def _reads(name: str) -> set[str]:
     """Return the names of the front ends for the files of a command."""
-    return {one for kind in _sources_of(_run_of(name)).values() for one in kind.reads}
+    groups = _groups_of(_run_of(name)).values()
+    return {one for kind in groups if issubclass(kind, Sources) for one in kind.reads}
 
 
-def _sources_of(run: Callable[..., None]) -> dict[str, type[Sources]]:
-    """Return the arguments of `run` that stand for input files."""
+def _groups_of(run: Callable[..., None]) -> dict[str, type[Any]]:
+    """Return the arguments of `run` that stand for several options."""
     hints = get_type_hints(run, include_extras=True)
-    return {
-        argument: hint
-        for argument, hint in hints.items()
-        if isinstance(hint, type) and issubclass(hint, Sources)
-    }
+    kinds = {argument: hint for argument, hint in hints.items() if isinstance(hint, type)}
+    return {argument: kind for argument, kind in kinds.items() if is_dataclass(kind)}
 
 
-def _fields(kind: type[Sources]) -> dict[str, inspect.Parameter]:
-    """Return the files, and the options about them, as parameters."""
+def _fields(kind: type[Any]) -> dict[str, inspect.Parameter]:
+    """Return the options of a group, and the files if there are, as parameters."""
     spelt = _parameters(kind)
-    return spelt if kind.has_options else {"files": spelt["files"]}
+    only_files = issubclass(kind, Sources) and not kind.has_options
+    return {"files": spelt["files"]} if only_files else spelt
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
@@ -19,18 +20,76 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 
-OnlyFindings = Annotated[
-    bool,
-    option("--findings", help="Print the findings alone; exit code 3 if there are faults."),
-]
-SarifFile = Annotated[
-    Path | None,
-    option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0."),
-]
-HtmlFile = Annotated[
-    Path | None,
-    option("--html", metavar="FILE", help="Write a page: sources, findings, calls."),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class Reporting:
+    """Where the findings of an analysis go; each field is an option of the command line."""
+
+    only_findings: Annotated[
+        bool,
+        option("--findings", help="Print the findings alone; exit code 3 if there are faults."),
+    ] = False
+    sarif_file: Annotated[
+        Path | None,
+        option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0."),
+    ] = None
+    html_file: Annotated[
+        Path | None,
+        option("--html", metavar="FILE", help="Write a page: sources, findings, calls."),
+    ] = None
+
+    def write(
+        self,
+        found: Sequence[Finding],
+        files: Sequence[str],
+        graph: Callable[[], CallGraph],
+        where: Callable[[int], Span | None],
+        *,
+        rules: ModuleType,
+        title: str,
+        root: str,
+    ) -> None:
+        """Write the files asked for.
+
+        Args:
+            found: all findings.
+            files: the sources.
+            graph: makes the call graph, whose functions `where` places in the sources.
+            where: is asked for functions by id.
+            rules: the module with the rules of the analysis, in its package.
+            title: of the page.
+            root: the folder that files are named from.
+        """
+        if self.sarif_file is not None:
+            from kleene.base import json
+            from kleene.reports import sarif
+            from kleene.results import rules_in
+
+            analysis = rules.__name__.split(".")[-2].replace("_", "-")
+            version = kleene.__version__
+            log = sarif.log(found, rules_in(rules), root, analysis=analysis, version=version)
+            write_whole(self.sarif_file, json.dumps(log) + "\n")
+        if self.html_file is not None:
+            from kleene.reports.pages import call_graph_page
+            from kleene.reports.text import summary
+
+            page = call_graph_page(
+                title,
+                graph(),
+                where,
+                files=files,
+                root=root,
+                findings=found,
+                subtitle=summary(found),
+            )
+            write_whole(self.html_file, page)
+
+    def end(self, found: Iterable[Finding]) -> None:
+        """End the command with exit code 3 if it was to report, and no comment silences a fault."""
+        if self == Reporting():
+            return
+        if any(one.suppressed is None and one.severity.is_fault for one in found):
+            raise SystemExit(ExitCode.FINDINGS)
 
 
 def root_of(files: Iterable[str]) -> str:
@@ -65,42 +124,3 @@ def print_alone(found: Sequence[Finding], root: str) -> None:
     from kleene.reports import text
 
     emit(text.findings(found, root))
-
-
-def write_sarif(
-    path: Path, found: Sequence[Finding], rules: ModuleType, analysis: str, root: str
-) -> None:
-    """Write the findings of an analysis, whose rules are given, as SARIF."""
-    from kleene.base import json
-    from kleene.reports import sarif
-    from kleene.results import rules_in
-
-    version = kleene.__version__
-    log = sarif.log(found, rules_in(rules), root, analysis=analysis, version=version)
-    write_whole(path, json.dumps(log) + "\n")
-
-
-def write_page(
-    path: Path,
-    found: Sequence[Finding],
-    graph: CallGraph,
-    where: Callable[[int], Span | None],
-    files: Sequence[str],
-    *,
-    title: str,
-    root: str,
-) -> None:
-    """Write the page of an analysis."""
-    from kleene.reports.pages import call_graph_page
-    from kleene.reports.text import summary
-
-    page = call_graph_page(
-        title, graph, where, files=files, root=root, findings=found, subtitle=summary(found)
-    )
-    write_whole(path, page)
-
-
-def end(found: Iterable[Finding]) -> None:
-    """End the command with exit code 3 if there is a fault that no comment silences."""
-    if any(one.suppressed is None and one.severity.is_fault for one in found):
-        raise SystemExit(ExitCode.FINDINGS)

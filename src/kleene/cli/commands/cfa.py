@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
-from kleene.cli.findings import (
-    HtmlFile,
-    OnlyFindings,
-    SarifFile,
-    end,
-    print_alone,
-    root_of,
-    section,
-    write_page,
-    write_sarif,
-)
+from kleene.cli.findings import Reporting, print_alone, root_of, section
 from kleene.cli.options import option
 from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson, OnDevice, Threads
@@ -62,9 +52,7 @@ def run(
     export_file: Annotated[
         Path | None, option("--export", metavar="FILE", help="Write everything as JSON.")
     ] = None,
-    only_findings: OnlyFindings = False,
-    sarif_file: SarifFile = None,
-    html_file: HtmlFile = None,
+    reporting: Reporting,
     diff: Annotated[
         Path | None,
         option("--diff", metavar="OLD", help="Which calls are new since this version?"),
@@ -118,39 +106,32 @@ def run(
         old = analysed(replace(sources, files=[str(diff)]).load())
         answers["diff"] = old.call_graph().difference(result.call_graph())
     answers = {name: answer for name, answer in answers.items() if answer != {}}
-    found, root = _findings(result, sarif_file, html_file)
+    found, root = _findings(result, reporting)
     if as_json:
         emit_json(report.as_json(answers) if answers else result.as_json())
-    elif only_findings:
+    elif reporting.only_findings:
         print_alone(found, root)
     elif answers:
         emit(report.answers(answers))
     else:
         emit([*report.summary(result), *section(found, root)])
-    if only_findings or sarif_file is not None or html_file is not None:
-        end(found)
+    reporting.end(found)
 
 
-def _findings(
-    result: CFAResult, sarif_file: Path | None, html_file: Path | None
-) -> tuple[list[Finding], str]:
+def _findings(result: CFAResult, reporting: Reporting) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.cfa import rules
     from kleene.analyses.cfa.findings import files_of
 
-    found, files = result.findings(), files_of(result.core)
+    naming, found, files = result.naming, result.findings(), files_of(result.core)
     root = root_of(files)
-    if sarif_file is not None:
-        write_sarif(sarif_file, found, rules, "cfa", root)
-    if html_file is not None:
-        title = f"Control-flow analysis of {Path(files[-1]).name}"
-        graph, naming = result.call_graph(), result.naming
 
-        def where(function: int) -> Span | None:
-            row = naming.procedure_rows[function]
-            return naming.span(naming.call_location(row)) if row >= 0 else None
+    def where(function: int) -> Span | None:
+        row = naming.procedure_rows[function]
+        return naming.span(naming.call_location(row)) if row >= 0 else None
 
-        write_page(html_file, found, graph, where, files, title=title, root=root)
+    title = f"Control-flow analysis of {Path(files[-1]).name}"
+    reporting.write(found, files, result.call_graph, where, rules=rules, title=title, root=root)
     return found, root
 
 

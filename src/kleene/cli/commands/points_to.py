@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from kleene.base.device import Device
 from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
 from kleene.cli.exit_codes import ExitCode
-from kleene.cli.findings import (
-    HtmlFile,
-    OnlyFindings,
-    SarifFile,
-    end,
-    print_alone,
-    root_of,
-    section,
-    write_page,
-    write_sarif,
-)
+from kleene.cli.findings import Reporting, print_alone, root_of, section
 from kleene.cli.options import option
 from kleene.cli.output import check_suffix, emit, emit_json, note, rows, write_whole
 from kleene.cli.shared import AsJson, OnDevice, Threads
@@ -28,6 +18,7 @@ from kleene.cli.sources import CSources
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsTo, PointsToResult
     from kleene.analyses.points_to.answers.statistics import Phase
+    from kleene.base.errors import Span
     from kleene.ir import Program
     from kleene.results import Finding
 
@@ -48,9 +39,7 @@ def run(
     check: Annotated[
         bool, option("--check", help="Check calls of MAYALIAS, NOALIAS and the like.")
     ] = False,
-    only_findings: OnlyFindings = False,
-    sarif_file: SarifFile = None,
-    html_file: HtmlFile = None,
+    reporting: Reporting,
     stats: Annotated[bool, option("--stats", help="Print counts only.")] = False,
     graph_file: Annotated[
         Path | None,
@@ -102,10 +91,10 @@ def run(
         _write_table(result, export_file)
     phases += result.phases
     answers = _answers(result, queries or [], explain, check=check)
-    found, root = _findings(result, sarif_file, html_file)
+    found, root = _findings(result, reporting)
     if as_json:
         emit_json(_plain(result, phases, answers, found, root))
-    elif only_findings:
+    elif reporting.only_findings:
         print_alone(found, root)
     elif stats:
         from kleene.reports.points_to import counts
@@ -117,8 +106,7 @@ def run(
             emit(section(found, root))
     if any(not one.passed for one in answers.get("checks", ())):
         raise SystemExit(ExitCode.FINDINGS)
-    if only_findings or sarif_file is not None or html_file is not None:
-        end(found)
+    reporting.end(found)
 
 
 def _loaded(sources: CSources) -> tuple[Program, list[Phase]]:
@@ -158,22 +146,20 @@ def _answers(
     return found
 
 
-def _findings(
-    result: PointsToResult, sarif_file: Path | None, html_file: Path | None
-) -> tuple[list[Finding], str]:
+def _findings(result: PointsToResult, reporting: Reporting) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.points_to import rules
     from kleene.analyses.points_to.findings import SOURCES, files_of
 
-    found, files = result.findings(), files_of(result.program)
+    program, found = result.program, result.findings()
+    files = files_of(program)
     root = root_of(file for file in files if file.endswith(SOURCES))
-    if sarif_file is not None:
-        write_sarif(sarif_file, found, rules, "points-to", root)
-    if html_file is not None:
-        title = f"Points-to analysis of {result.program.name}"
-        graph = result.call_graph()
-        places = [function.span for function in result.program.functions]
-        write_page(html_file, found, graph, places.__getitem__, files, title=title, root=root)
+
+    def where(function: int) -> Span | None:
+        return program.functions[function].span
+
+    title = f"Points-to analysis of {program.name}"
+    reporting.write(found, files, result.call_graph, where, rules=rules, title=title, root=root)
     return found, root
 
 
