@@ -46,7 +46,7 @@ def test_the_order_of_making_does_not_matter(other: Program) -> None:
 def test_canonical_once_is_enough() -> None:
     program = museum()
     again = canonical(program)
-    for mine, theirs in zip(program.tables(), again.tables(), strict=True):
+    for mine, theirs in zip(program.tables().values(), again.tables().values(), strict=True):
         for (name, left), (_, right) in zip(mine.columns(), theirs.columns(), strict=True):
             assert left.tolist() == right.tolist(), name
 

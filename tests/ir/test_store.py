@@ -15,7 +15,7 @@ def test_round_trip() -> None:
     assert again is not None
     assert (again.name, again.triple) == (program.name, program.triple)
     assert again.data_layout == program.data_layout
-    for mine, theirs in zip(program.tables(), again.tables(), strict=True):
+    for mine, theirs in zip(program.tables().values(), again.tables().values(), strict=True):
         for (name, left), (_, right) in zip(mine.columns(), theirs.columns(), strict=True):
             assert left.dtype == right.dtype, name
             assert np.array_equal(left, right), name

@@ -54,7 +54,7 @@ def test_the_museum_has_everything(specimens) -> None:
     assert either & ~ORDERING_MASK == sum(Flag)
     orderings = (p.instructions.flags & ORDERING_MASK) >> ORDERING_SHIFT
     assert set(orderings.tolist()) == set(Ordering)
-    assert all(len(table) for table in p.tables())
+    assert all(len(table) for table in p.tables().values())
 
 
 def test_everything_round_trips(specimens) -> None:

@@ -7,20 +7,23 @@ and what nobody needs is dropped. Two programs are then the same if their column
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64, offsets_of, ragged
+from kleene.base.arrays import offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Flag, Opcode, ValueKind
 from kleene.ir.program import Program
-from kleene.ir.tables import Strings, Table
+from kleene.ir.tables import Strings, To, meanings
 
 Array = NDArray[Any]
-_TEXT_KINDS = (
+Rows = NDArray[np.bool_] | slice
+_ALL = slice(None)
+_NUMBERS = (ConstantKind.INT, ConstantKind.FLOAT)
+_TEXTS = (
     ConstantKind.STRING,
     ConstantKind.ASSEMBLY,
     ConstantKind.METADATA,
@@ -31,9 +34,17 @@ _TEXT_KINDS = (
 
 def canonical(program: Program) -> Program:
     """Return the same program in the canonical numbering."""
-    for step in (_sort_rows, _constants, _types, _spans, _strings):
-        program = step(program)
-    return program
+    program = _by_appearance(_sort_rows(program), "value", "constants")
+    program = _by_appearance(program, "type", "types")
+    program = _by_appearance(_merge_spans(program), "span", "spans")
+    return _strings(program)
+
+
+def without_unused_constants(program: Program) -> Program:
+    """Return the program without the constants that nothing refers to; others keep their order."""
+    used = np.sort(_used_rows(program, "value", "constants", np.unique))
+    is_whole = len(used) == len(program.constants)
+    return program if is_whole else _with_rows(program, "value", "constants", used)
 
 
 def same(left: Program, right: Program) -> str | None:
@@ -41,30 +52,45 @@ def same(left: Program, right: Program) -> str | None:
     for word in ("name", "triple", "data_layout"):
         if getattr(left, word) != getattr(right, word):
             return f"{word}: {getattr(left, word)!r} is not {getattr(right, word)!r}"
-    left, right = canonical(left), canonical(right)
-    for name, table in vars(left).items():
-        if isinstance(table, Table):
-            other = getattr(right, name)
-            for column, mine in table.columns():
-                if difference := _difference(mine, getattr(other, column)):
-                    return f"{name}.{column}{difference}"
+    theirs = canonical(right).tables()
+    for name, table in canonical(left).tables().items():
+        for column, mine in table.columns():
+            if difference := _difference(mine, getattr(theirs[name], column)):
+                return f"{name}.{column}{difference}"
     return None
 
 
-def holds_text(program: Program) -> NDArray[np.bool_]:
-    """Return which constants have a symbol as payload."""
-    table = program.constants
-    is_number = np.isin(table.kind, [ConstantKind.INT, ConstantKind.FLOAT])
-    is_wide = (table.flags & Flag.WIDE) != 0
-    return np.asarray(np.isin(table.kind, _TEXT_KINDS) | (is_number & is_wide), bool)
+def references(program: Program) -> Iterator[tuple[str, str, To, Rows]]:
+    """Yield the columns of ids: table, column, of what, and the rows that have such an id.
+
+    What the payload of a constant and its `about` are depends on its kind.
+    """
+    for name, table in program.tables().items():
+        for column, meaning in meanings(type(table)).items():
+            if isinstance(meaning, To):
+                yield name, column, meaning, _ALL
+    constants, symbol = program.constants, To("symbol")
+    is_wide = np.isin(constants.kind, _NUMBERS) & ((constants.flags & Flag.WIDE) != 0)
+    yield "constants", "payload", symbol, np.isin(constants.kind, _TEXTS) | is_wide
+    yield "constants", "about", symbol, constants.kind == ConstantKind.ASSEMBLY
+    is_comparison = np.isin(constants.opcode, [Opcode.ICMP, Opcode.FCMP])  # about: the predicate
+    is_operation = (constants.kind == ConstantKind.EXPRESSION) & ~is_comparison
+    yield "constants", "about", To("type"), is_operation & (constants.about >= 0)
 
 
-def holds_type(program: Program) -> NDArray[np.bool_]:
-    """Return which constants have a type as `about`; others have a symbol or predicate there."""
-    table = program.constants
-    is_predicate = np.isin(table.opcode, [Opcode.ICMP, Opcode.FCMP])
-    is_expression = table.kind == ConstantKind.EXPRESSION
-    return np.asarray(is_expression & ~is_predicate & (table.about >= 0), bool)
+def renumbered(program: Program, what: str, new_ids: Array) -> Program:
+    """Return the program with `new_ids[id]` for every id of `what`; the last is for -1."""
+    changed: dict[str, dict[str, Array]] = {}
+    for name, column, meaning, rows in references(program):
+        if meaning.what == what:
+            ids = changed.setdefault(name, {}).setdefault(
+                column, getattr(getattr(program, name), column).copy()
+            )
+            ids[rows] = new_ids[ids[rows]]
+    tables: dict[str, Any] = program.tables()
+    for name, columns in changed.items():
+        tables[name] = replace(tables[name], **columns)
+    return replace(program, **tables)
 
 
 def _difference(mine: Array, theirs: Array) -> str | None:
@@ -81,202 +107,88 @@ def _difference(mine: Array, theirs: Array) -> str | None:
 def _sort_rows(program: Program) -> Program:
     """Return the program with variables by function, and what hangs on instructions by these."""
     order = np.argsort(program.variables.function, kind="stable")
-    bindings = replace(
-        program.bindings, variable=_inverse(order)[program.bindings.variable].astype(np.int32)
-    )
+    program = renumbered(program, "variable", np.argsort(order))
+    bindings, passed, bundles = program.bindings, program.passed, program.bundles
     return replace(
         program,
         variables=_take(program.variables, order),
         bindings=_take(bindings, np.argsort(bindings.before, kind="stable")),
-        passed=_take(program.passed, np.argsort(program.passed.operand, kind="stable")),
-        bundles=_take(program.bundles, np.argsort(program.bundles.instruction, kind="stable")),
+        passed=_take(passed, np.argsort(passed.operand, kind="stable")),
+        bundles=_take(bundles, np.argsort(bundles.instruction, kind="stable")),
     )
 
 
-def _constants(program: Program) -> Program:
-    base, end = program.bases[ValueKind.CONSTANT], program.bases[ValueKind.ARGUMENT]
-    table = program.constants
-    roots = [
-        program.globals.initializer,
-        program.function_table.personality,
-        program.instructions.operands,
-        program.bindings.value,
-        program.bundles.operands,
-    ]
-
-    def constants_in(values: Array) -> Array:
-        return values[(values >= base) & (values < end)] - base
-
-    def needed(rows: Array) -> Array:
-        return constants_in(_gather(table.offsets, table.operands, rows))
-
-    order = _appearance(constants_in(np.concatenate(roots)), len(table), needed)
-    values = np.arange(program.n_values + 1, dtype=np.int64)  # the last is for -1
-    values[-1] = -1
-    values[base:end] = base + _inverse(order, len(table))
-    values[end:-1] += len(order) - len(table)
-
-    def renumber(column: I32) -> I32:
-        return values[column].astype(np.int32)
-
-    kept = _take(table, order)
-    return replace(
-        program,
-        globals=replace(program.globals, initializer=renumber(program.globals.initializer)),
-        function_table=replace(
-            program.function_table, personality=renumber(program.function_table.personality)
-        ),
-        instructions=replace(
-            program.instructions, operands=renumber(program.instructions.operands)
-        ),
-        constants=replace(kept, operands=renumber(kept.operands)),
-        bindings=replace(program.bindings, value=renumber(program.bindings.value)),
-        bundles=replace(program.bundles, operands=renumber(program.bundles.operands)),
-    )
+def _by_appearance(program: Program, what: str, name: str) -> Program:
+    """Return the program with the rows of a table, whose ids are `what`, by first appearance."""
+    return _with_rows(program, what, name, _used_rows(program, what, name, _unique_in_order))
 
 
-def _types(program: Program) -> Program:
-    table, constants = program.types, program.constants
-    has_type = holds_type(program)
-    roots = [
-        program.globals.type,
-        program.value_types,
-        program.arguments.passed_type,
-        program.instructions.about,
-        constants.about[has_type],
-        program.passed.type,
-    ]
-
-    def needed(rows: Array) -> Array:
-        return _gather(table.offsets, table.elements, rows)
-
-    order = _appearance(np.concatenate(roots), len(table), needed)
-    renumber = _renumbering(order, len(table))
-    about = constants.about.copy()
-    about[has_type] = renumber(about[has_type])
-    kept = _take(table, order)
-    return replace(
-        program,
-        types=replace(kept, elements=renumber(kept.elements)),
-        globals=replace(program.globals, type=renumber(program.globals.type)),
-        arguments=replace(
-            program.arguments,
-            type=renumber(program.arguments.type),
-            passed_type=renumber(program.arguments.passed_type),
-        ),
-        instructions=replace(
-            program.instructions,
-            type=renumber(program.instructions.type),
-            about=renumber(program.instructions.about),
-        ),
-        constants=replace(constants, type=renumber(constants.type), about=about),
-        passed=replace(program.passed, type=renumber(program.passed.type)),
-    )
+def _used_rows(program: Program, what: str, name: str, distinct: Callable[[Array], Array]) -> Array:
+    """Return the rows of a table that other tables refer to, then those that these refer to."""
+    table, low = program.tables()[name], _first_id(program, what)
+    roots: list[Array] = []
+    own = []
+    for of, column, meaning, rows in references(program):
+        if meaning.what == what and of == name:
+            own.append(column)
+        elif meaning.what == what:
+            roots.append(getattr(getattr(program, of), column)[rows])
+    if what == "type":
+        roots.append(program.value_types)  # those of globals' addresses and of labels, too
+    seen = np.zeros(len(table), bool)
+    levels, level = [np.empty(0, np.int64)], np.concatenate(roots)
+    while len(level):
+        level = distinct(level[(level >= low) & (level < low + len(table))] - low)
+        levels.append(level[~seen[level]])
+        seen[level] = True
+        level = np.concatenate([_of_rows(table, column, levels[-1]) for column in own])
+    return np.concatenate(levels)
 
 
-def _spans(program: Program) -> Program:
+def _with_rows(program: Program, what: str, name: str, order: Array) -> Program:
+    """Return the program with these rows of a table, whose ids are `what`, in this order."""
+    table, low = program.tables()[name], _first_id(program, what)
+    n_ids = program.n_values if what == "value" else len(table)
+    new_ids = np.arange(n_ids + 1)
+    new_ids[low : low + len(table)] = -1
+    new_ids[low + order] = low + np.arange(len(order))
+    new_ids[low + len(table) :] -= len(table) - len(order)
+    new_ids[-1] = -1
+    kept: dict[str, Any] = {name: _take(table, order)}
+    return renumbered(replace(program, **kept), what, new_ids)
+
+
+def _first_id(program: Program, what: str) -> int:
+    return program.bases[ValueKind.CONSTANT] if what == "value" else 0
+
+
+def _merge_spans(program: Program) -> Program:
     """Return the program with equal spans made one: LLVM keeps an inlined call's copies apart."""
     table = program.spans
-    first = _first_equal(_matrix(table), table.inlined_at)
-    roots = [program.globals.span, program.instructions.span, program.variables.span]
-
-    def needed(rows: Array) -> Array:
-        return _pick(first, table.inlined_at[rows])
-
-    order = _appearance(_pick(first, np.concatenate(roots)), len(table), needed)
-    place = _renumbering(order, len(table))
-
-    def renumber(column: I32) -> I32:
-        return place(_pick(first, column))
-
-    kept = _take(table, order)
-    return replace(
-        program,
-        spans=replace(kept, inlined_at=renumber(kept.inlined_at)),
-        globals=replace(program.globals, span=renumber(program.globals.span)),
-        instructions=replace(program.instructions, span=renumber(program.instructions.span)),
-        variables=replace(program.variables, span=renumber(program.variables.span)),
-    )
-
-
-def _first_equal(rows: I64, inlined_at: I32) -> Array:
-    """Return for each span the first with its content, those inlined one level deeper last."""
-    first = np.arange(len(rows))
-    level = np.flatnonzero(inlined_at < 0)
-    while len(level):
+    rows = np.stack([column for _, column in table.columns()], axis=1).astype(np.int64)
+    first = np.append(np.arange(len(rows)), -1)
+    level = np.flatnonzero(table.inlined_at < 0)
+    while len(level):  # those inlined one level deeper last
         content = rows[level]
-        content[:, -1] = _pick(first, content[:, -1])
+        content[:, -1] = first[content[:, -1]]
         _, index, inverse = np.unique(content, axis=0, return_index=True, return_inverse=True)
         first[level] = level[index][inverse.ravel()]
-        level = np.flatnonzero(np.isin(inlined_at, level) & (inlined_at >= 0))
-    return first
+        level = np.flatnonzero(np.isin(table.inlined_at, level) & (table.inlined_at >= 0))
+    return renumbered(program, "span", first)
 
 
 def _strings(program: Program) -> Program:
     """Return the program with each text once, by first use; symbol 0 is the empty text."""
-    has_text = holds_text(program)
-    is_assembly = program.constants.kind == ConstantKind.ASSEMBLY
-    constants = program.constants
-    payload, about = constants.payload.copy(), constants.about.copy()
-    columns: list[Array] = [
-        program.types.name,
-        program.globals.name,
-        program.globals.source_name,
-        program.arguments.name,
-        program.blocks.name,
-        program.instructions.name,
-        payload[has_text],
-        about[is_assembly],
-        program.spans.file,
-        program.spans.scope,
-        program.variables.name,
-        program.bundles.tag,
-        program.notice_table.text,
+    used = [
+        getattr(getattr(program, name), column)[rows]
+        for name, column, meaning, rows in references(program)
+        if meaning.what == "symbol"
     ]
-    strings, renumber = _intern(program.strings, np.concatenate(columns))
-    payload[has_text] = renumber[payload[has_text]]
-    about[is_assembly] = renumber[about[is_assembly]]
-
-    def names(table: Any, *words: str) -> Any:
-        return replace(table, **{word: renumber[getattr(table, word)] for word in words})
-
-    return replace(
-        program,
-        strings=strings,
-        types=names(program.types, "name"),
-        globals=names(program.globals, "name", "source_name"),
-        arguments=names(program.arguments, "name"),
-        blocks=names(program.blocks, "name"),
-        instructions=names(program.instructions, "name"),
-        constants=replace(constants, payload=payload, about=about),
-        spans=names(program.spans, "file", "scope"),
-        variables=names(program.variables, "name"),
-        bundles=names(program.bundles, "tag"),
-        notice_table=names(program.notice_table, "text"),
-    )
-
-
-def _intern(strings: Strings, used: Array) -> tuple[Strings, I32]:
-    """Return the texts used, each once, and the new symbol of every old one."""
     symbols: dict[bytes, int] = {b"": 0}
-    renumber = np.zeros(len(strings), np.int32)
-    for symbol in _unique_in_order(used).tolist():
-        renumber[symbol] = symbols.setdefault(strings.raw(symbol), len(symbols))
-    return Strings.of(list(symbols)), renumber
-
-
-def _appearance(roots: Array, n_rows: int, needed: Callable[[Array], Array]) -> Array:
-    """Return the rows reached from `roots`, by first appearance, then level by level."""
-    seen = np.zeros(n_rows, bool)
-    levels = [np.empty(0, np.int64)]
-    level = roots
-    while len(level):
-        level = _unique_in_order(level[level >= 0])
-        level = level[~seen[level]]
-        seen[level] = True
-        levels.append(level)
-        level = needed(level)
-    return np.concatenate(levels)
+    new_ids = np.zeros(len(program.strings) + 1, np.int32)
+    for symbol in _unique_in_order(np.concatenate(used)).tolist():
+        new_ids[symbol] = symbols.setdefault(program.strings.raw(symbol), len(symbols))
+    return replace(renumbered(program, "symbol", new_ids), strings=Strings.of(list(symbols)))
 
 
 def _unique_in_order(items: Array) -> Array:
@@ -285,43 +197,20 @@ def _unique_in_order(items: Array) -> Array:
     return found[np.argsort(places, kind="stable")]
 
 
-def _inverse(order: Array, n_rows: int | None = None) -> Array:
-    """Return the new place of each row, -1 where it is left out."""
-    inverse = np.full(len(order) if n_rows is None else n_rows, -1, np.int64)
-    inverse[order] = np.arange(len(order))
-    return inverse
-
-
-def _renumbering(order: Array, n_rows: int) -> Callable[[I32], I32]:
-    """Return the function from old to new ids; -1 stays what it is."""
-    places = np.append(_inverse(order, n_rows), -1).astype(np.int32)
-    return lambda column: places[column]
-
-
-def _pick(first: Array, column: Array) -> Array:
-    """Return `first[column]`, where -1 stays what it is."""
-    return np.append(first, -1)[column]
-
-
-def _gather(offsets: I32, items: Array, rows: Array) -> Array:
-    """Return the items of the given rows of a CSR, one row after the other."""
-    _, places = ragged(offsets[rows], offsets[rows + 1])
-    return np.asarray(items[places])
+def _of_rows(table: Any, name: str, rows: Array) -> Array:
+    """Return a column's cells of the given rows; behind `offsets`, one row after the other."""
+    column: Array = getattr(table, name)
+    into = meanings(type(table)).get("offsets")
+    if into is None or name not in into.items:
+        return column[rows]
+    return column[ragged(table.offsets[rows], table.offsets[rows + 1])[1]]
 
 
 def _take(table: Any, order: Array) -> Any:
-    """Return the table with the given rows; columns behind `offsets` follow their rows."""
-    chosen = {}
-    for name, column in table.columns():
-        if name == "offsets":
-            chosen[name] = offsets_of(np.diff(column)[order]).astype(column.dtype)
-        elif name in ("operands", "elements", "field_offset"):
-            chosen[name] = _gather(table.offsets, column, order)
-        else:
-            chosen[name] = column[order]
+    """Return the table with the given rows."""
+    chosen = {
+        name: _of_rows(table, name, order) for name, _ in table.columns() if name != "offsets"
+    }
+    if hasattr(table, "offsets"):
+        chosen["offsets"] = offsets_of(np.diff(table.offsets)[order]).astype(np.int32)
     return type(table)(**chosen)
-
-
-def _matrix(table: Table) -> I64:
-    """Return a table as one matrix, a column each."""
-    return np.stack([column for _, column in table.columns()], axis=1).astype(np.int64)

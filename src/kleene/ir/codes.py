@@ -218,6 +218,9 @@ TERMINATORS = frozenset(range(Opcode.RET, Opcode.CATCHSWITCH + 1))
 BINARY = frozenset(range(Opcode.ADD, Opcode.FREM + 1))
 CASTS = frozenset(range(Opcode.TRUNC, Opcode.ADDRSPACECAST + 1))
 CALLS = frozenset((Opcode.CALL, Opcode.INVOKE, Opcode.CALLBR))
+WITHOUT_RESULT = {Opcode.STORE, Opcode.FENCE} | (
+    TERMINATORS - {Opcode.INVOKE, Opcode.CALLBR, Opcode.CATCHSWITCH}
+)
 ADDRESS_OPERAND = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
 
 

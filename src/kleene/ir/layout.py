@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, U8
+from kleene.base.arrays import I32, I64, Ints
 from kleene.base.errors import SourceError
 from kleene.ir.codes import TypeFlag, TypeKind
 
@@ -68,7 +68,7 @@ class DataLayout:
 
 
 def lay_out(
-    kind: U8, flags: U8, bits: I64, offsets: I32, elements: I32, data_layout: str
+    kind: Ints, flags: Ints, bits: Ints, offsets: Ints, elements: Ints, data_layout: str
 ) -> tuple[I64, I32, I64]:
     """Return the columns `size`, `align` and `field_offset` of `tables.Types`.
 
@@ -89,7 +89,7 @@ class _Rows:
     """The sizes found so far; `width` is a scalar's size in bits, for vectors of it."""
 
     def __init__(
-        self, layout: DataLayout, kind: U8, flags: U8, bits: I64, offsets: I32, elements: I32
+        self, layout: DataLayout, kind: Ints, flags: Ints, bits: Ints, offsets: Ints, elements: Ints
     ) -> None:
         self.layout = layout
         self.kind, self.flags, self.bits = kind.tolist(), flags.tolist(), bits.tolist()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64
+from kleene.base.arrays import I32, csr
 from kleene.ir.codes import Binding, Opcode, TypeKind, ValueKind
 
 if TYPE_CHECKING:
@@ -108,30 +108,27 @@ class Names:
                     instructions.append("")
         return blocks, instructions
 
-    @cached_property
-    def binding_order(self) -> tuple[I64, I32]:
-        """The bindings by the instruction they stand before, and that instruction."""
-        before = self._program.bindings.before
-        order = np.argsort(before, kind="stable")
-        return order, before[order]
-
-    @cached_property
-    def _variable_order(self) -> tuple[I64, I32]:
-        function = self._program.variables.function
-        order = np.argsort(function, kind="stable")
-        return order, function[order]
-
-    def binding_rows(self, first: int, last: int) -> I64:
+    def binding_rows(self, first: int, last: int) -> I32:
         """Return the bindings in front of the instructions from `first` to before `last`."""
-        order, before = self.binding_order
-        low, high = np.searchsorted(before, [first, last])
-        return order[low:high]
+        offsets, rows = self._bindings
+        return rows[offsets[first] : offsets[last]]
 
-    def variable_rows(self, function: int) -> I64:
+    def variable_rows(self, function: int) -> I32:
         """Return the variables of a function."""
-        order, functions = self._variable_order
-        low, high = np.searchsorted(functions, [function, function + 1])
-        return order[low:high]
+        offsets, rows = self._variables
+        return rows[offsets[function] : offsets[function + 1]]
+
+    @cached_property
+    def _bindings(self) -> tuple[I32, I32]:
+        before = self._program.bindings.before
+        rows = np.arange(len(before), dtype=np.int32)
+        return grouped(before, rows, len(self._program.instructions))
+
+    @cached_property
+    def _variables(self) -> tuple[I32, I32]:
+        function = self._program.variables.function
+        rows = np.arange(len(function), dtype=np.int32)
+        return grouped(function, rows, len(self._program.function_table))
 
     def _variables_of(self, function: int, first: int, last: int) -> dict[int, str]:
         """Return the variable that each value of a function first is, where that is plain."""
@@ -148,6 +145,12 @@ class Names:
     def _is_alloca(self, value: int) -> bool:
         row = value - self._program.bases[ValueKind.INSTRUCTION]
         return row >= 0 and bool(self._program.instructions.opcode[row] == Opcode.ALLOCA)
+
+
+def grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:
+    """Return the items of each key, in their order: CSR (offsets, items)."""
+    offsets, order = csr(keys, n_keys)
+    return offsets.astype(np.int32), items if order is None else items[order]
 
 
 class _Counter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, Bools, csr, offsets_of
+from kleene.base.arrays import I32, Bools, offsets_of
 from kleene.ir.analysis_methods import ProgramAnalyses
 from kleene.ir.codes import (
     ADDRESS_OPERAND,
@@ -23,7 +22,7 @@ from kleene.ir.codes import (
     TypeKind,
     ValueKind,
 )
-from kleene.ir.names import Names
+from kleene.ir.names import Names, grouped
 from kleene.ir.tables import (
     Arguments,
     Bindings,
@@ -153,14 +152,14 @@ class Program(ProgramAnalyses):
         """The control-flow graph turned round, as CSR over blocks (offsets, sources)."""
         offsets, targets = self.successors
         sources = np.repeat(np.arange(len(self.blocks), dtype=np.int32), np.diff(offsets))
-        return _grouped(targets, sources, len(self.blocks))
+        return grouped(targets, sources, len(self.blocks))
 
     @cached_property
     def users(self) -> tuple[I32, I32]:
         """Who uses each value, once per operand, as CSR over values (offsets, instructions)."""
         table = self.instructions
         owner = np.repeat(np.arange(len(table), dtype=np.int32), np.diff(table.offsets))
-        return _grouped(table.operands, owner, self.n_values)
+        return grouped(table.operands, owner, self.n_values)
 
     def address_taken(self) -> Bools:
         """Return which globals are used other than as a callee or as the address of an access."""
@@ -193,7 +192,7 @@ class Program(ProgramAnalyses):
         )
         tells = (table.kind != Binding.DECLARE) | is_alloca[table.value]
         rows = np.flatnonzero(tells & (table.exact != 0) & (table.value >= 0)).astype(np.int32)
-        return _grouped(table.value[rows], rows, self.n_values)
+        return grouped(table.value[rows], rows, self.n_values)
 
     def variable_rows_of(self, value: int) -> list[int]:
         """Return the source variables (rows) that a value is, or is the address of, each once."""
@@ -258,23 +257,17 @@ class Program(ProgramAnalyses):
             "spans": len(self.spans),
             "variables": len(self.variables),
             "notices": int(self.notice_table.count.sum()),
-            "bytes": sum(column.nbytes for table in self.tables() for _, column in table.columns()),
+            "bytes": sum(
+                column.nbytes for table in self.tables().values() for _, column in table.columns()
+            ),
         }
 
-    def tables(self) -> Iterator[Table]:
-        """Yield every table."""
-        for value in vars(self).values():
-            if isinstance(value, Table):
-                yield value
+    def tables(self) -> dict[str, Table]:
+        """Return every table, by its name here."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, Table)}
 
 
 def _first(found: NDArray[np.bool_]) -> int:
     """Return the first position that holds, or -1."""
     places = np.flatnonzero(found)
     return int(places[0]) if len(places) else -1
-
-
-def _grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:
-    """Return the items of each key, in their order: CSR (offsets, items)."""
-    offsets, order = csr(keys, n_keys)
-    return offsets.astype(np.int32), items if order is None else items[order]

@@ -9,19 +9,72 @@ arguments of a function; offsets (CSR) give each one's first.
 
 **Symbols.** All text (names, string literals, inline assembly) lives in `Strings`; symbol 0 is
 empty.
+
+**Meaning.** A column's annotation says what its numbers are: ids (`To`), CSR offsets (`Into`), or
+the codes of an enumeration. Whoever renumbers or checks whole programs goes by these.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kleene.base.arrays import I32, I64, U8, U16, U32, offsets_of
+from kleene.ir.codes import (
+    Binding,
+    ConstantKind,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    Passing,
+    TypeKind,
+    ValueKind,
+)
+
+
+class To(NamedTuple):
+    """Ids: of what, and whether -1 may stand for none."""
+
+    what: str
+    or_none: bool = False
+    before: ValueKind | None = None  # of values: only those of a kind before this one
+
+
+class Into(NamedTuple):
+    """CSR offsets: into these columns of the same table, or this table of the program."""
+
+    items: tuple[str, ...]
+
+
+Symbols = Annotated[I32, To("symbol")]
+TypeIds = Annotated[I32, To("type")]
+TypesOrNone = Annotated[I32, To("type", or_none=True)]
+Values = Annotated[I32, To("value")]
+ValuesOrNone = Annotated[I32, To("value", or_none=True)]
+ConstantsOrNone = Annotated[I32, To("value", or_none=True, before=ValueKind.ARGUMENT)]
+SpansOrNone = Annotated[I32, To("span", or_none=True)]
+IntoOperands = Annotated[I32, Into(("operands",))]
+
+
+def _meanings(table: type[Table]) -> dict[str, Any]:
+    """Return the `To`, `Into` or enumeration of each column that has one."""
+    hints = get_type_hints(table, include_extras=True).items()
+    return {name: hint.__metadata__[0] for name, hint in hints if get_origin(hint) is Annotated}
+
+
+def _dtypes(table: type[Table]) -> list[Any]:
+    """Return the element type of each column, whose annotation is `ndarray[shape, dtype[it]]`."""
+    return [get_args(get_args(hint)[1])[0] for hint in get_type_hints(table).values()]
+
+
+meanings: Callable[[Any], dict[str, Any]] = cache(_meanings)
+dtypes: Callable[[Any], list[Any]] = cache(_dtypes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +86,12 @@ class Table:
         for field in dataclasses.fields(self):
             yield field.name, getattr(self, field.name)
 
+    @classmethod
+    def of_columns(cls, *columns: ArrayLike) -> Self:
+        """Return the table of these columns, brought to the element types of its fields."""
+        pairs = zip(columns, dtypes(cls), strict=True)
+        return cls(*(np.ascontiguousarray(column, dtype) for column, dtype in pairs))
+
     def __len__(self) -> int:
         _, first = next(self.columns())
         return len(first)
@@ -42,7 +101,7 @@ class Table:
 class Strings(Table):
     """Text by symbol: symbol `s` is `data[offsets[s]:offsets[s + 1]]`."""
 
-    offsets: I64
+    offsets: Annotated[I64, Into(("data",))]
     data: U8
 
     @classmethod
@@ -67,14 +126,14 @@ class Strings(Table):
 class Types(Table):
     """Types, each once; named structs are distinct by name."""
 
-    kind: U8  # TypeKind
+    kind: Annotated[U8, TypeKind]
     flags: U8  # TypeFlag
-    name: I32  # symbol
+    name: Symbols
     bits: I64  # width, count or address space: see TypeKind
     size: I64  # bytes from one to the next in an array; -1 where unsized
     align: I32  # bytes; 0 where unsized
-    offsets: I32  # into elements; one longer than the other columns
-    elements: I32  # types
+    offsets: Annotated[I32, Into(("elements", "field_offset"))]
+    elements: TypeIds
     field_offset: I64  # parallel to elements: bytes from the start (structs, arrays, vectors)
 
     def elements_of(self, type_id: int) -> I32:
@@ -90,64 +149,64 @@ class Types(Table):
 class Globals(Table):
     """Global variables, functions, aliases, in the order of the text: the first value ids."""
 
-    name: I32  # symbol
-    kind: U8  # GlobalKind
-    linkage: U8  # Linkage
+    name: Symbols
+    kind: Annotated[U8, GlobalKind]
+    linkage: Annotated[U8, Linkage]
     flags: U32  # GlobalFlag
-    type: I32  # of what it holds: the variable's, function's or alias' type
+    type: TypeIds  # of what it holds: the variable's, function's or alias' type
     space: I32  # address space
     align: U8  # log2 of the bytes + 1; 0 where not stated
-    initializer: I32  # value; for an alias or ifunc its target; -1 where there is none
-    function: I32  # row in Functions; -1 if it is none
-    source_name: I32  # symbol: the name in the source, as debug information has it
-    span: I32  # row in Spans; -1 where unknown
+    initializer: ConstantsOrNone  # for an alias or ifunc its target
+    function: Annotated[I32, To("function", or_none=True)]
+    source_name: Symbols  # the name in the source, as debug information has it
+    span: SpansOrNone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Functions(Table):
     """Functions, defined and declared; a declaration has no block."""
 
-    value: I32  # its global
-    personality: I32  # value; -1 where there is none
-    block_offsets: I32  # n + 1
-    argument_offsets: I32  # n + 1
+    value: Annotated[I32, To("global")]
+    personality: ConstantsOrNone
+    block_offsets: Annotated[I32, Into(("blocks",))]
+    argument_offsets: Annotated[I32, Into(("arguments",))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arguments(Table):
     """Formal arguments; declarations have them too."""
 
-    type: I32
-    name: I32  # symbol
+    type: TypeIds
+    name: Symbols
     flags: U16  # ArgumentFlag
-    passing: U8  # Passing
-    passed_type: I32  # type behind the pointer, or -1
+    passing: Annotated[U8, Passing]
+    passed_type: TypesOrNone  # type behind the pointer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks(Table):
     """Basic blocks; the first of a function is its entry."""
 
-    name: I32  # symbol
-    function: I32
-    instruction_offsets: I32  # n + 1
+    name: Symbols
+    function: Annotated[I32, To("function")]
+    instruction_offsets: Annotated[I32, Into(("instructions",))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instructions(Table):
     """Instructions in program order."""
 
-    opcode: U8  # Opcode
+    opcode: Annotated[U8, Opcode]
     sub: U8  # predicate, atomic operation or failure ordering
     align: U8  # log2 of the bytes + 1; 0 where not stated
     flags: U32  # Flag, and an Ordering in bits 24 to 26
-    type: I32  # of the result
-    about: I32  # source element, allocated or function type; -1 where there is none
-    block: I32
-    name: I32  # symbol
-    span: I32  # row in Spans; -1 where unknown
-    offsets: I32  # n + 1, into operands
-    operands: I32  # values
+    type: TypeIds  # of the result
+    about: TypesOrNone  # source element, allocated or function type
+    block: Annotated[I32, To("block")]
+    name: Symbols
+    span: SpansOrNone
+    offsets: IntoOperands
+    operands: Values
 
     def operands_of(self, instruction: int) -> I32:
         """Return the operands of an instruction."""
@@ -158,14 +217,14 @@ class Instructions(Table):
 class Constants(Table):
     """Constants, each once: equal constants have equal ids."""
 
-    kind: U8  # ConstantKind
-    opcode: U8  # Opcode of an expression
+    kind: Annotated[U8, ConstantKind]
+    opcode: Annotated[U8, Opcode]  # of an expression
     flags: U32  # Flag
-    type: I32
+    type: TypeIds
     about: I32
     payload: I64
-    offsets: I32  # n + 1, into operands
-    operands: I32  # values
+    offsets: IntoOperands
+    operands: Annotated[I32, To("value", before=ValueKind.INSTRUCTION)]
 
     def operands_of(self, constant: int) -> I32:
         """Return the operands of a constant."""
@@ -176,56 +235,56 @@ class Constants(Table):
 class Spans(Table):
     """Source places."""
 
-    file: I32  # symbol of the path
+    file: Symbols  # the path
     line: I32
     column: I32
-    scope: I32  # symbol: the function, as the source names it
-    inlined_at: I32  # row in Spans; -1 where not inlined
+    scope: Symbols  # the function, as the source names it
+    inlined_at: SpansOrNone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variables(Table):
     """Local variables and parameters of the source."""
 
-    name: I32  # symbol
-    function: I32  # the function they are bound in (after inlining, the caller)
+    name: Symbols
+    function: Annotated[I32, To("function")]  # they are bound in; after inlining, the caller
     argument: I32  # 1 for the first parameter of the source, 0 for a local variable
-    span: I32
+    span: SpansOrNone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bindings(Table):
     """Which value is which variable, and from where on."""
 
-    variable: I32
-    kind: U8  # codes.Binding
+    variable: Annotated[I32, To("variable")]
+    kind: Annotated[U8, Binding]
     exact: U8  # 0 where the variable is computed from the value (part of it, behind it)
-    value: I32
-    before: I32  # the instruction in front of which the binding takes effect
+    value: ValuesOrNone
+    before: Annotated[I32, To("instruction")]  # in front of which it takes effect
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundles(Table):
     """Operand bundles of calls (assumptions and the like)."""
 
-    instruction: I32
-    tag: I32  # symbol
-    offsets: I32  # n + 1, into operands
-    operands: I32
+    instruction: Annotated[I32, To("instruction")]
+    tag: Symbols
+    offsets: IntoOperands
+    operands: Values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passed(Table):
     """Actual arguments that a call passes as a struct behind a pointer."""
 
-    operand: I32  # position in Instructions.operands
-    passing: U8  # Passing
-    type: I32
+    operand: Annotated[I32, To("operand")]
+    passing: Annotated[U8, Passing]
+    type: TypeIds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Notices(Table):
     """What the reader did not understand, counted."""
 
-    text: I32  # symbol
+    text: Symbols
     count: I64

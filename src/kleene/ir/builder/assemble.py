@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kleene.base.arrays import offsets_of
-from kleene.ir.builder.parts import Function, Value
+from kleene.base.arrays import I64, offsets_of
+from kleene.ir.builder.parts import Function, Global, Value
 from kleene.ir.canonical import canonical
-from kleene.ir.codes import GlobalFlag, GlobalKind
+from kleene.ir.codes import GlobalFlag
 from kleene.ir.program import Program
 from kleene.ir.tables import (
     Arguments,
@@ -27,36 +26,28 @@ from kleene.ir.tables import (
     Notices,
     Passed,
     Spans,
+    Table,
+    To,
     Variables,
+    meanings,
 )
 
 if TYPE_CHECKING:
     from kleene.ir.builder import Builder
 
+Kind = TypeVar("Kind", bound=Table)
+
 
 def assemble(builder: Builder, *, derive: bool) -> Program:
     """Return the program of a builder, in canonical form."""
-    parts = _Parts(builder)
+    tables = _Parts(builder).tables()
     program = Program(
         name=builder.name,
         triple=builder.triple,
         data_layout=builder.data_layout,
         types=builder.types.table(builder.data_layout),
-        globals=parts.globals(),
-        function_table=parts.functions(),
-        arguments=parts.arguments(),
-        blocks=parts.blocks(),
-        instructions=parts.instructions(),
-        constants=parts.constants(),
-        variables=parts.variables(),
-        bindings=parts.bindings(),
-        bundles=parts.bundles(),
-        passed=parts.passed(),
-        spans=Spans(*_columns(builder.spans, "iiiii")),
-        notice_table=Notices(
-            *_columns([(builder.symbols[text], count) for text, count in builder.notices], "iq")
-        ),
-        strings=builder.symbols.table(),  # last: the others still meet new names
+        strings=builder.symbols.table(),
+        **tables,
     )
     if derive:
         flags = program.globals.flags & ~np.uint32(GlobalFlag.ADDRESS_TAKEN)
@@ -69,162 +60,132 @@ class _Parts:
     """All parts of a builder in the order of their tables, numbered."""
 
     def __init__(self, builder: Builder) -> None:
-        self.symbols = builder.symbols
-        self.all_globals = builder.globals
-        self.all_functions = [g for g in builder.globals if isinstance(g, Function)]
-        self.all_constants = list(builder.constants.values())
-        self.all_arguments = [a for f in self.all_functions for a in f.arguments]
-        self.all_blocks = [b for f in self.all_functions for b in f.blocks]
-        self.all_instructions = [i for b in self.all_blocks for i in b.instructions]
-        self.all_variables = [v for f in self.all_functions for v in f.variables]
+        self.builder = builder
+        self.functions = [g for g in builder.globals if isinstance(g, Function)]
+        self.constants = list(builder.constants.values())
+        self.arguments = [a for f in self.functions for a in f.arguments]
+        self.blocks = [b for f in self.functions for b in f.blocks]
+        self.instructions = [i for b in self.blocks for i in b.instructions]
+        self.variables = [v for f in self.functions for v in f.variables]
         every: Iterable[Value] = chain(
-            self.all_globals,
-            self.all_constants,
-            self.all_arguments,
-            self.all_blocks,
-            self.all_instructions,
+            builder.globals, self.constants, self.arguments, self.blocks, self.instructions
         )
         for id, value in enumerate(every):
             value.id = id
-        for row, variable in enumerate(self.all_variables):
+        for row, variable in enumerate(self.variables):
             variable.row = row
 
-    def globals(self) -> Globals:
-        rows = {id(f): row for row, f in enumerate(self.all_functions)}
-        return Globals(
-            *_columns(
-                [
-                    (
-                        self.symbols[g.name],
-                        g.kind,
-                        g.linkage,
-                        _declared(g.flags, _is_declaration(g)),
-                        g.content,
-                        g.space,
-                        _log(g.align),
-                        _id(g.initializer),
-                        rows.get(id(g), -1),
-                        self.symbols[g.source_name],
-                        g.span,
-                    )
-                    for g in self.all_globals
-                ],
-                "iBBIiiBiiii",
-            )
+    def tables(self) -> dict[str, Any]:
+        """Return the tables by their names in a program."""
+        builder = self.builder
+        notices = [(builder.symbols[text], count) for text, count in builder.notices]
+        return {
+            "globals": self._globals(),
+            "function_table": self._table(
+                Functions,
+                self.functions,
+                value=[f.id for f in self.functions],
+                block_offsets=_offsets(f.blocks for f in self.functions),
+                argument_offsets=_offsets(f.arguments for f in self.functions),
+            ),
+            "arguments": self._table(Arguments, self.arguments),
+            "constants": self._table(Constants, self.constants),
+            "variables": self._table(
+                Variables, self.variables, function=_owners(f.variables for f in self.functions)
+            ),
+            **self._code(),
+            "spans": Spans.of_columns(*np.array([*builder.spans], int).reshape(-1, 5).T),
+            "notice_table": Notices.of_columns(*np.array(notices, int).reshape(-1, 2).T),
+        }
+
+    def _globals(self) -> Globals:
+        parts = self.builder.globals
+        rows = {id(f): row for row, f in enumerate(self.functions)}
+        return self._table(
+            Globals,
+            parts,
+            flags=[_flags(part) for part in parts],
+            type=[part.content for part in parts],
+            align=_logs(parts),
+            function=[rows.get(id(part), -1) for part in parts],
         )
 
-    def functions(self) -> Functions:
-        value, personality = _columns(
-            [(f.id, _id(f.personality)) for f in self.all_functions], "ii"
-        )
-        blocks = _offsets(len(f.blocks) for f in self.all_functions)
-        return Functions(
-            value, personality, blocks, _offsets(len(f.arguments) for f in self.all_functions)
-        )
-
-    def arguments(self) -> Arguments:
-        rows = [
-            (a.type, self.symbols[a.name], a.flags, a.passing, a.passed_type)
-            for a in self.all_arguments
-        ]
-        return Arguments(*_columns(rows, "iiHBi"))
-
-    def blocks(self) -> Blocks:
-        rows = [
-            (self.symbols[b.name], row)
-            for row, f in enumerate(self.all_functions)
-            for b in f.blocks
-        ]
-        name, function = _columns(rows, "ii")
-        return Blocks(name, function, _offsets(len(b.instructions) for b in self.all_blocks))
-
-    def instructions(self) -> Instructions:
-        rows = [
-            (
-                i.opcode,
-                i.sub,
-                _log(i.align),
-                i.flags,
-                i.type,
-                i.about,
-                row,
-                self.symbols[i.name],
-                i.span,
-            )
-            for row, b in enumerate(self.all_blocks)
-            for i in b.instructions
-        ]
-        offsets = _offsets(len(i.operands) for i in self.all_instructions)
-        operands = _ids(o for i in self.all_instructions for o in i.operands)
-        return Instructions(*_columns(rows, "BBBIiiiii"), *[offsets, operands])
-
-    def constants(self) -> Constants:
-        rows = [(c.kind, c.opcode, c.flags, c.type, c.about, c.payload) for c in self.all_constants]
-        offsets = _offsets(len(c.operands) for c in self.all_constants)
-        operands = _ids(o for c in self.all_constants for o in c.operands)
-        return Constants(*_columns(rows, "BBIiiq"), *[offsets, operands])
-
-    def variables(self) -> Variables:
-        rows = [
-            (self.symbols[v.name], row, v.argument, v.span)
-            for row, f in enumerate(self.all_functions)
-            for v in f.variables
-        ]
-        return Variables(*_columns(rows, "iiii"))
-
-    def bindings(self) -> Bindings:
-        first = _offsets(len(b.instructions) for b in self.all_blocks)[:-1].tolist()
-        rows = [
-            (bound.variable.row, bound.kind, bound.exact, _id(bound.value), start + bound.before)
-            for start, block in zip(first, self.all_blocks, strict=True)
-            for bound in block.bindings
-        ]
-        return Bindings(*_columns(rows, "iBBii"))
-
-    def bundles(self) -> Bundles:
-        owned = [(row, b) for row, i in enumerate(self.all_instructions) for b in i.bundles]
-        instruction, tag = _columns([(row, self.symbols[b.tag]) for row, b in owned], "ii")
-        operands = _ids(o for _, b in owned for o in b.operands)
-        return Bundles(instruction, tag, _offsets(len(b.operands) for _, b in owned), operands)
-
-    def passed(self) -> Passed:
-        starts = _offsets(len(i.operands) for i in self.all_instructions).tolist()
-        rows = [
+    def _code(self) -> dict[str, Any]:
+        """Return the tables of blocks, instructions, and what hangs on these."""
+        blocks, instructions = self.blocks, self.instructions
+        first = _offsets(b.instructions for b in blocks)
+        bound = [b for block in blocks for b in block.bindings]
+        bundles = [bundle for i in instructions for bundle in i.bundles]
+        starts = _offsets(i.operands for i in instructions)[:-1]
+        passed = [
             (start + position, passing, type)
-            for start, i in zip(starts, self.all_instructions, strict=False)
+            for start, i in zip(starts, instructions, strict=True)
             for position, (passing, type) in i.passed.items()
         ]
-        return Passed(*_columns(rows, "iBi"))
+        return {
+            "blocks": self._table(
+                Blocks,
+                blocks,
+                function=_owners(f.blocks for f in self.functions),
+                instruction_offsets=first,
+            ),
+            "instructions": self._table(
+                Instructions,
+                instructions,
+                align=_logs(instructions),
+                block=_owners(b.instructions for b in blocks),
+            ),
+            "bindings": self._table(
+                Bindings,
+                bound,
+                variable=[b.variable.row for b in bound],
+                before=first[_owners(b.bindings for b in blocks)] + [b.before for b in bound],
+            ),
+            "bundles": self._table(
+                Bundles, bundles, instruction=_owners(i.bundles for i in instructions)
+            ),
+            "passed": Passed.of_columns(*np.array(passed, int).reshape(-1, 3).T),
+        }
+
+    def _table(self, kind: type[Kind], parts: Sequence[Any], **given: Any) -> Kind:
+        """Return a table: its columns are the parts' attributes of the same names, or given."""
+        columns = [
+            given[field.name] if field.name in given else self._column(kind, field.name, parts)
+            for field in fields(kind)
+        ]
+        return kind.of_columns(*columns)
+
+    def _column(self, kind: type[Table], name: str, parts: Sequence[Any]) -> Any:
+        if name == "offsets":
+            return _offsets(part.operands for part in parts)
+        if name == "operands":
+            return [value.id for part in parts for value in part.operands]
+        contents = [getattr(part, name) for part in parts]
+        match meanings(kind).get(name):
+            case To(what="symbol"):
+                return [self.builder.symbols[text] for text in contents]
+            case To(what="value"):
+                return [-1 if value is None else value.id for value in contents]
+        return contents
 
 
-def _is_declaration(part: Any) -> bool:
-    if part.kind == GlobalKind.FUNCTION:
-        return not part.blocks
-    return part.initializer is None
+def _flags(part: Global) -> int:
+    """Return the flags of a global, with DECLARATION where it is one."""
+    is_defined = part.blocks if isinstance(part, Function) else part.initializer is not None
+    flags = part.flags & ~GlobalFlag.DECLARATION
+    return flags if is_defined else flags | GlobalFlag.DECLARATION
 
 
-def _declared(flags: int, declaration: bool) -> int:
-    return flags | GlobalFlag.DECLARATION if declaration else flags & ~GlobalFlag.DECLARATION
-
-
-def _log(align_bytes: int) -> int:
+def _logs(parts: Sequence[Any]) -> list[int]:
     """Return the alignment column: log2 of the bytes + 1, 0 where not stated."""
-    return align_bytes.bit_length()
+    return [part.align.bit_length() for part in parts]
 
 
-def _id(value: Value | None) -> int:
-    return -1 if value is None else value.id
+def _offsets(owned: Iterable[Sequence[object]]) -> I64:
+    return offsets_of([len(items) for items in owned])
 
 
-def _ids(values: Iterable[Value]) -> NDArray[np.int32]:
-    return np.array([value.id for value in values], np.int32)
-
-
-def _offsets(lengths: Iterable[int]) -> NDArray[np.int32]:
-    return offsets_of([*lengths]).astype(np.int32)
-
-
-def _columns(rows: Iterable[tuple[int, ...]], codes: str) -> list[NDArray[Any]]:
-    """Return rows as columns, each of the NumPy type its letter in `codes` names."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(codes)
-    return [np.array(column, code) for column, code in zip(columns, codes, strict=True)]
+def _owners(owned: Iterable[Sequence[object]]) -> I64:
+    """Return the row of each item's owner."""
+    lengths = [len(items) for items in owned]
+    return np.repeat(np.arange(len(lengths)), lengths)

@@ -11,7 +11,7 @@ from kleene.ir.builder.types import NO_TYPE, Text, TypeMaker
 from kleene.ir.codes import (
     BINARY,
     CALLS,
-    CASTS,
+    WITHOUT_RESULT,
     ArgumentFlag,
     Binding,
     ConstantKind,
@@ -32,20 +32,6 @@ _LIKE_FIRST = BINARY | {
     Opcode.GETELEMENTPTR,
 }
 _LIKE_SECOND = {Opcode.SELECT, Opcode.ATOMICRMW}
-_STATED = CASTS | {
-    Opcode.LOAD,
-    Opcode.PHI,
-    Opcode.VA_ARG,
-    Opcode.CMPXCHG,
-    Opcode.LANDINGPAD,
-    Opcode.EXTRACTVALUE,
-    Opcode.EXTRACTELEMENT,
-    Opcode.SHUFFLEVECTOR,
-    Opcode.CATCHSWITCH,
-    Opcode.CLEANUPPAD,
-    Opcode.CATCHPAD,
-    Opcode.OPAQUE,
-}
 
 
 @dataclass(slots=True, eq=False)
@@ -192,7 +178,6 @@ class Block(Value):
         self.bindings.append(Bound(variable, value, kind, exact, len(self.instructions)))
 
     def _result(self, opcode: Opcode, operands: tuple[Value, ...], about: int) -> int:
-        assert opcode not in _STATED, f"the result type of {opcode.name} must be stated"
         if opcode in _LIKE_FIRST:
             return operands[0].type
         if opcode in _LIKE_SECOND:
@@ -201,7 +186,10 @@ class Block(Value):
             return self.types.like(operands[0].type, self.types.bit)
         if opcode in CALLS:
             return self.types.elements(about)[0]
-        return self.types.pointer() if opcode == Opcode.ALLOCA else self.types.void
+        if opcode == Opcode.ALLOCA:
+            return self.types.pointer()
+        assert opcode in WITHOUT_RESULT, f"the result type of {opcode.name} must be stated"
+        return self.types.void
 
 
 @dataclass(slots=True, eq=False)

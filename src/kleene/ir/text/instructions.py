@@ -181,21 +181,19 @@ class BodyParser:
         line.expect(",")
         instruction.operands.append(self._operands.operand(line))
         line.expect("[")
-        while not line.accept("]"):
-            instruction.operands.append(self._operands.operand(line))
-            line.expect(":")
-            instruction.operands.append(self._operands.operand(line))
-            if line.text != "]":
-                line.expect(",")
+        for case in line.items("]", self._case):
+            instruction.operands += case
+
+    def _case(self, line: Line) -> tuple[Value, Value]:
+        value = self._operands.operand(line)
+        line.expect(":")
+        return value, self._operands.operand(line)
 
     def _call(self, line: Line, instruction: Instruction) -> None:
         callee = self._operands.operand(line, instruction.type)
         instruction.operands.append(callee)
         line.expect("(")
-        while not line.accept(")"):
-            self._argument(line, instruction)
-            if line.text != ")":
-                line.expect(",")
+        line.items(")", lambda line: self._argument(line, instruction))
         if line.accept("as"):
             instruction.about = NO_TYPE if line.accept("?") else self._operands.type(line)
         elif isinstance(callee, Global):
@@ -205,7 +203,7 @@ class BodyParser:
         while line.accept("with"):
             tag = line.string("a bundle's tag")
             line.expect("(")
-            values = tuple(self._operands.items(line, ")", self._operands.operand))
+            values = tuple(line.items(")", self._operands.operand))
             instruction.bundles.append(Bundle(tag, values))
         if line.accept("to"):
             instruction.operands.append(self._operands.operand(line))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
 from kleene.base.errors import SourceError, Span
 from kleene.ir.names import unquoted
@@ -19,6 +20,7 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.VERBOSE,
 )
+Item = TypeVar("Item")
 MAX_DEPTH = 100  # nesting of types and constants; Python's stack bears it
 
 
@@ -57,6 +59,20 @@ class Line:
         """Pass the token `text`."""
         if not self.accept(text):
             self.fail(f"'{text}' is missing, here stands {self.seen()}")
+
+    def items(self, close: str, read: Callable[[Line], Item]) -> list[Item]:
+        """Return what stands between commas up to `close`, which is passed."""
+        found: list[Item] = []
+        while not self.accept(close):
+            found.append(read(self))
+            if self.text != close:
+                self.expect(",")
+        return found
+
+    def parameters(self, read: Callable[[Line], Item]) -> tuple[list[Item], bool]:
+        """Return what stands between commas up to `)`, and whether `...` is the last of it."""
+        found = self.items(")", lambda line: None if line.accept("...") else read(line))
+        return [item for item in found if item is not None], None in found
 
     def take(self, kind: str, what: str) -> str:
         """Return the present token and pass it; it must be of that kind."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from itertools import count
+from typing import NoReturn
 
 from kleene.ir.builder import NO_TYPE, Block, Builder, Constant, Function, Global, Value
 from kleene.ir.builder.types import FLOAT_BITS
@@ -13,7 +14,6 @@ from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
 from kleene.ir.text.lexer import Line, symbol_of
 from kleene.ir.text.words import FLAGS, LITERALS, OPCODES, SUBS
 
-Item = TypeVar("Item")
 _INT_TYPE = re.compile(r"i([0-9]{1,8})")
 _INTEGER = re.compile(r"-?[0-9]+")
 _WORDED = {
@@ -48,7 +48,8 @@ class Operands:
         line.enter()
         result = self._simple_type(line)
         while line.accept("("):
-            result = self._function_type(line, result)
+            parameters, vararg = line.parameters(self.type)
+            result = self.types.function(result, parameters, vararg=vararg)
         line.depth -= 1
         return result
 
@@ -86,9 +87,9 @@ class Operands:
         return self.types.real(word) if word in FLOAT_BITS else self._plain()[word](line)
 
     def _counted(self, line: Line, close: str, make: Callable[[int, int], int]) -> int:
-        count = line.integer("a number of elements")
+        n_elements = line.integer("a number of elements")
         line.expect("x")
-        result = make(count, self.type(line))
+        result = make(n_elements, self.type(line))
         line.expect(close)
         return result
 
@@ -109,31 +110,10 @@ class Operands:
         """Return the fields of a struct that stands here, and whether it is packed."""
         packed = already_angled or line.accept("<")
         line.expect("{")
-        fields = self.items(line, "}", self.type)
+        fields = line.items("}", self.type)
         if packed:
             line.expect(">")
         return fields, packed
-
-    def _function_type(self, line: Line, result: int) -> int:
-        parameters: list[int] = []
-        vararg = False
-        while not line.accept(")"):
-            if line.accept("..."):
-                vararg = True
-            else:
-                parameters.append(self.type(line))
-            if line.text != ")":
-                line.expect(",")
-        return self.types.function(result, parameters, vararg=vararg)
-
-    def items(self, line: Line, close: str, read: Callable[[Line], Item]) -> list[Item]:
-        """Return what stands between commas up to `close`, which is passed."""
-        found: list[Item] = []
-        while not line.accept(close):
-            found.append(read(line))
-            if line.text != close:
-                line.expect(",")
-        return found
 
     # -- values
 
@@ -211,12 +191,10 @@ class Operands:
         return builder.real(type, float(text))
 
     def _elements(self, line: Line, type: int) -> list[Value]:
-        found: list[Value] = []
-        while not line.accept("}"):
-            found.append(self.constant(line, self._element(line, type, len(found))))
-            if line.text != "}":
-                line.expect(",")
-        return found
+        places = count()
+        return line.items(
+            "}", lambda line: self.constant(line, self._element(line, type, next(places)))
+        )
 
     def _element(self, line: Line, type: int, index: int) -> int:
         is_function = self.types.kind(type) == TypeKind.FUNCTION
@@ -248,7 +226,7 @@ class Operands:
         operands: list[Value] = []
         if kind != ConstantKind.METADATA:
             line.expect("(")
-            operands = self.items(line, ")", self.operand)
+            operands = line.items(")", self.operand)
         return self.builder.constant(kind, type, *operands, payload=payload)
 
     def _expression(self, line: Line, type: int, opcode: Opcode) -> Constant:
@@ -259,7 +237,7 @@ class Operands:
         if opcode == Opcode.GETELEMENTPTR:
             about = self.type(line)
             line.expect(",")
-        operands = self.items(line, ")", self.operand)
+        operands = line.items(")", self.operand)
         return self.builder.expression(opcode, type, *operands, about=about, flags=flags)
 
     def flags(self, line: Line) -> int:

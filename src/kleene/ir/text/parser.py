@@ -147,18 +147,11 @@ class _Parser:
         assert isinstance(function, Function), "announced as such"
         body = self._bodies[id(function)]
         line.expect("(")
-        vararg = False
-        while not line.accept(")"):
-            if line.accept("..."):
-                vararg = True
-            else:
-                self._argument(line, function, body)
-            if line.text != ")":
-                line.expect(",")
+        function.arguments, vararg = line.parameters(lambda line: self._argument(line, body))
         line.expect("->")
-        result, types = self._operands.type(line), self.builder.types
+        result = self._operands.type(line)
         parameters = [argument.type for argument in function.arguments]
-        function.content = types.function(result, parameters, vararg=vararg)
+        function.content = self.builder.types.function(result, parameters, vararg=vararg)
         self._words(line, function)
         self._tail(line, function)
         if not is_defined:
@@ -169,7 +162,7 @@ class _Parser:
         self._operands.local = body.local
         return body
 
-    def _argument(self, line: Line, function: Function, body: BodyParser) -> None:
+    def _argument(self, line: Line, body: BodyParser) -> Argument:
         name = line.name("%", "an argument")
         line.expect(":")
         argument = Argument(self._operands.type(line), symbol_of(name))
@@ -180,8 +173,8 @@ class _Parser:
             line.expect("(")
             argument.passed_type = self._operands.type(line)
             line.expect(")")
-        function.arguments.append(argument)
         body.add_argument(name, argument)
+        return argument
 
     def _words(self, line: Line, item: Global) -> None:
         """Read linkage and properties; `constant` before a variable's type is its keyword."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,54 +13,40 @@ from kleene.base.arrays import ragged
 from kleene.ir.codes import BINARY, CASTS, TERMINATORS, Opcode, ValueKind
 from kleene.ir.program import Program
 from kleene.ir.verifier.operands import Uses
-from kleene.ir.verifier.report import Report
+from kleene.ir.verifier.report import Message, Report
 
-_MANY = 1 << 30
-_EXACTLY = {
-    Opcode.UNREACHABLE: 0,
-    Opcode.FENCE: 0,
-    Opcode.RESUME: 1,
-    Opcode.CATCHRET: 2,
-    Opcode.FNEG: 1,
-    Opcode.ALLOCA: 1,
-    Opcode.LOAD: 1,
-    Opcode.STORE: 2,
-    Opcode.CMPXCHG: 3,
-    Opcode.ATOMICRMW: 2,
-    Opcode.ICMP: 2,
-    Opcode.FCMP: 2,
-    Opcode.SELECT: 3,
-    Opcode.VA_ARG: 1,
-    Opcode.EXTRACTELEMENT: 2,
-    Opcode.INSERTELEMENT: 3,
-    Opcode.SHUFFLEVECTOR: 3,
-    Opcode.FREEZE: 1,
+# The operands in their order, v(alues) and b(locks), as a regular expression.
+_SHAPES: dict[str, Iterable[int]] = {
+    "": (Opcode.UNREACHABLE, Opcode.FENCE),
+    "v?": (Opcode.RET,),
+    "v": {Opcode.RESUME, Opcode.FNEG, Opcode.ALLOCA, Opcode.LOAD, Opcode.VA_ARG, Opcode.FREEZE}
+    | CASTS,
+    "vv": {Opcode.STORE, Opcode.ATOMICRMW, Opcode.ICMP, Opcode.FCMP, Opcode.EXTRACTELEMENT}
+    | BINARY,
+    "vvv": (Opcode.CMPXCHG, Opcode.SELECT, Opcode.INSERTELEMENT, Opcode.SHUFFLEVECTOR),
+    "v*": (Opcode.LANDINGPAD,),
+    "v+": (Opcode.CALL, Opcode.GETELEMENTPTR, Opcode.CLEANUPPAD, Opcode.CATCHPAD),
+    "vv+": (Opcode.EXTRACTVALUE,),
+    "vvv+": (Opcode.INSERTVALUE,),
+    "(vb)*": (Opcode.PHI,),
+    "b|vbb": (Opcode.BR,),
+    "vb(vb)*": (Opcode.SWITCH,),
+    "vb*": (Opcode.INDIRECTBR,),
+    "vb?": (Opcode.CLEANUPRET,),
+    "vb": (Opcode.CATCHRET,),
+    "vb+": (Opcode.CATCHSWITCH,),
+    "v+bb": (Opcode.INVOKE,),
+    "v+b+": (Opcode.CALLBR,),
 }
-_AT_LEAST = {
-    Opcode.SWITCH: 2,
-    Opcode.INDIRECTBR: 1,
-    Opcode.INVOKE: 3,
-    Opcode.CALLBR: 2,
-    Opcode.CLEANUPRET: 1,
-    Opcode.CATCHSWITCH: 2,
-    Opcode.BR: 1,
-    Opcode.GETELEMENTPTR: 1,
-    Opcode.CALL: 1,
-    Opcode.EXTRACTVALUE: 2,
-    Opcode.INSERTVALUE: 3,
-    Opcode.CLEANUPPAD: 1,
-    Opcode.CATCHPAD: 1,
-}
-_AT_MOST = {Opcode.RET: 1, Opcode.BR: 3, Opcode.CLEANUPRET: 2}
-_IN_PAIRS = (Opcode.SWITCH, Opcode.PHI)
+_SHAPE_OF = {opcode: shape for shape, opcodes in _SHAPES.items() for opcode in opcodes}
+_SHORT = 40  # operands: opcode, their number and the set of blocks among them fit one key
 
 
 def check_blocks(program: Program, report: Report) -> None:
     """Check terminators, operand counts and sorts, entries and phis."""
     _terminators(program, report)
-    _counts(program, report)
     uses = Uses.of(program)
-    _sorts(program, report, uses)
+    _shapes(program, report, uses)
     if not report.errors:
         _owners(program, report, uses)
         _phis(program, report, uses)
@@ -78,54 +66,39 @@ def _terminators(program: Program, report: Report) -> None:
     report.instructions("terminator", np.flatnonzero(~is_last & ends), message)
 
 
-def _counts(program: Program, report: Report) -> None:
-    low, high = np.zeros(len(Opcode), int), np.full(len(Opcode), _MANY)
-    for opcodes, count in ((BINARY, 2), (CASTS, 1)):
-        low[list(opcodes)] = high[list(opcodes)] = count
-    for opcode, count in _EXACTLY.items():
-        low[opcode] = high[opcode] = count
-    for opcode, count in _AT_LEAST.items():
-        low[opcode] = count
-    for opcode, count in _AT_MOST.items():
-        high[opcode] = count
+def _shapes(program: Program, report: Report, uses: Uses) -> None:
+    """Check that operands are as many as they can be, and blocks where blocks belong."""
     table = program.instructions
     counts = np.diff(table.offsets)
-    bad = (counts < low[table.opcode]) | (counts > high[table.opcode])
-    bad |= np.isin(table.opcode, _IN_PAIRS) & (counts % 2 == 1)
-    bad |= (table.opcode == Opcode.BR) & (counts == 2)
-    report.instructions(
-        "operand-count", np.flatnonzero(bad), lambda row: f"cannot have {counts[row]} operands"
-    )
+    is_short = counts <= _SHORT
+    in_key = uses.is_block & (uses.count <= _SHORT)
+    weights = np.ldexp(1.0, uses.place[in_key])
+    blocks = np.bincount(uses.user[in_key], weights, len(table)).astype(np.int64)
+    keys = ((table.opcode.astype(np.int64) * (_SHORT + 1) + counts) << _SHORT) + blocks
+    wrong: dict[str, list[NDArray[Any]]] = {"operand-count": [], "operand-sort": []}
+    for key in np.unique(keys[is_short]).tolist():
+        opcode, count = divmod(key >> _SHORT, _SHORT + 1)
+        if id := _wrong_shape(opcode, [key >> place & 1 for place in range(count)]):
+            wrong[id].append(np.flatnonzero(is_short & (keys == key)))
+    for row in np.flatnonzero(~is_short).tolist():
+        is_block = uses.is_block[table.offsets[row] : table.offsets[row + 1]].tolist()
+        if id := _wrong_shape(int(table.opcode[row]), is_block):
+            wrong[id].append(np.array([row]))
+    messages: dict[str, Message] = {
+        "operand-count": lambda row: f"cannot have {counts[row]} operands",
+        "operand-sort": "an operand is a block where a value belongs, or the other way round",
+    }
+    for id, rows in wrong.items():
+        report.instructions(id, np.concatenate([[], *rows]), messages[id])
 
 
-def _sorts(program: Program, report: Report, uses: Uses) -> None:
-    """Check that blocks stand where blocks belong, and only there."""
-    wanted = _wants_block(uses)
-    exempt = np.isin(uses.opcode, [Opcode.OPAQUE, Opcode.CALLBR])
-    message = "an operand is a block where a value belongs, or the other way round"
-    report.instructions("operand-sort", uses.user[(wanted != uses.is_block) & ~exempt], message)
-    # A callbr has values first, then at least one block.
-    is_callbr = uses.opcode == Opcode.CALLBR
-    is_last = uses.place == uses.count - 1
-    after_block = np.concatenate([[False], uses.is_block[:-1]]) & (uses.place > 0)
-    bad = is_callbr & ~uses.is_block & (is_last | after_block | (uses.place > uses.count))
-    bad |= is_callbr & uses.is_block & (uses.place == 0)
-    report.instructions("operand-sort", uses.user[bad], message)
-
-
-def _wants_block(uses: Uses) -> NDArray[np.bool_]:
-    place, count, opcode = uses.place, uses.count, uses.opcode
-    is_odd = place % 2 == 1
-    rules: list[tuple[tuple[Opcode, ...], NDArray[Any]]] = [
-        ((Opcode.BR,), (count == 1) | (place > 0)),
-        ((Opcode.SWITCH, Opcode.PHI), is_odd),
-        ((Opcode.INDIRECTBR, Opcode.CLEANUPRET, Opcode.CATCHRET, Opcode.CATCHSWITCH), place > 0),
-        ((Opcode.INVOKE,), place >= count - 2),
-    ]
-    wanted = np.zeros(len(place), bool)
-    for opcodes, holds in rules:
-        wanted |= np.isin(opcode, opcodes) & holds
-    return wanted
+def _wrong_shape(opcode: int, is_block: Sequence[int]) -> str | None:
+    """Return the id of what is wrong with operands of these sorts, None if nothing is."""
+    shape = _SHAPE_OF.get(opcode)
+    if shape is None or re.fullmatch(shape, "".join("vb"[sort] for sort in is_block)):
+        return None
+    is_counted = re.fullmatch(re.sub("[vb]", ".", shape), "v" * len(is_block))
+    return "operand-sort" if is_counted else "operand-count"
 
 
 def _owners(program: Program, report: Report, uses: Uses) -> None:

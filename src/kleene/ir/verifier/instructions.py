@@ -13,7 +13,7 @@ from kleene.ir.codes import (
     CALLS,
     INTEGER_PREDICATES,
     REAL_PREDICATES,
-    TERMINATORS,
+    WITHOUT_RESULT,
     Opcode,
     TypeFlag,
     TypeKind,
@@ -24,8 +24,6 @@ from kleene.ir.verifier.operands import OperandTypes
 from kleene.ir.verifier.report import Report
 
 Rows = NDArray[Any]
-_WITH_RESULT = frozenset((Opcode.INVOKE, Opcode.CALLBR, Opcode.CATCHSWITCH))
-_WITHOUT_RESULT = (TERMINATORS - _WITH_RESULT) | {Opcode.STORE, Opcode.FENCE}
 _MAYBE_RESULT = CALLS | {Opcode.OPAQUE}
 _WITH_SUB = (Opcode.ICMP, Opcode.FCMP, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 _FLOAT_ARITHMETIC = frozenset(range(Opcode.FADD, Opcode.FREM + 1)) | {Opcode.FNEG}
@@ -96,7 +94,7 @@ class _Check:
     def results(self) -> None:
         """Check who has a result, and that `sub` is used only where it means something."""
         opcode, is_void = self.table.opcode, self.kind[self.table.type] == TypeKind.VOID
-        must_be_void = np.isin(opcode, list(_WITHOUT_RESULT))
+        must_be_void = np.isin(opcode, list(WITHOUT_RESULT))
         may_be_void = must_be_void | np.isin(opcode, list(_MAYBE_RESULT))
         bad = (must_be_void & ~is_void) | (~may_be_void & is_void)
         message = "has a result it cannot have, or none where it must"
