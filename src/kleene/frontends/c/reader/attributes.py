@@ -7,7 +7,7 @@ import numpy as np
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
-from kleene.frontends.c.reader.cursor import a_type, go_to, item, left
+from kleene.frontends.c.reader.cursor import a_type, below, go_to, item, left, require
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
 READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
@@ -65,15 +65,12 @@ def memory_flags(effects: int) -> int:
 def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
     """Read an attribute that has a number, after its sort: plain, with a value, with a type."""
     noinline()
-    kind = item(c, h)
-    if kind <= 0 or kind >= bitcodes.N_ATTRIBUTES:
-        h[state.FAULT] = 1
-        return
+    kind = below(h, item(c, h), bitcodes.N_ATTRIBUTES)
+    require(h, kind > 0)
     is_function = h[row + state.GR_INDEX] == bitcodes.FUNCTION_INDEX
     if is_function:
         h[row + state.GR_GLOBAL_FLAGS] |= _OF_FUNCTION[kind]
-        if _OLD_MEMORY[kind]:
-            h[state.FAULT] = 1
+        require(h, not _OLD_MEMORY[kind])
     else:
         h[row + state.GR_FLAGS] |= _OF_ARGUMENT[kind]
     if sort == bitcodes.ATTR_INT:
@@ -83,9 +80,7 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
         elif kind == bitcodes.CAPTURES and number == 0:
             h[row + state.GR_FLAGS] |= NOCAPTURE
     elif _PASSING_OF[kind] != 0 and not is_function:
-        if sort != bitcodes.ATTR_TYPE:
-            h[state.FAULT] = 1
-            return
+        require(h, sort == bitcodes.ATTR_TYPE)
         h[row + state.GR_PASSING], h[row + state.GR_TYPE] = _PASSING_OF[kind], a_type(c, h)
     elif sort == bitcodes.ATTR_TYPE:
         a_type(c, h)
@@ -108,9 +103,13 @@ def skip_range(c: Cells, h: Cells, width: int) -> None:
     if width > 64:
         both = item(c, h)
         count = (both & 0xFFFFFFFF) + (both >> 32)
-    if count < 0 or count > left(h):
-        h[state.FAULT] = 1
-    h[state.AT] += count
+    h[state.AT] += below(h, count, left(h) + 1)
+
+
+@device_function
+def group_row(c: Cells, h: Cells) -> int:
+    """Return the row of the attribute group that the next operand names."""
+    return h[state.GROUPS] + below(h, item(c, h), h[state.MAX_GROUPS]) * state.GROUP_WIDTH
 
 
 @device_function
@@ -118,11 +117,7 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
     """Read one attribute group: what it says of a function, its result or an argument."""
     noinline()
     go_to(c, h, record)
-    number = item(c, h)
-    if number < 0 or number >= h[state.MAX_GROUPS]:
-        h[state.FAULT] = 1
-        return
-    row = h[state.GROUPS] + number * state.GROUP_WIDTH
+    row = group_row(c, h)
     h[row + state.GR_INDEX], h[row + state.GR_TYPE] = item(c, h), -1
     h[row + state.GR_FLAGS] = h[row + state.GR_GLOBAL_FLAGS] = h[row + state.GR_PASSING] = 0
     while left(h) > 0 and not h[state.FAULT]:
@@ -148,18 +143,11 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
 def attribute_list(c: Cells, h: Cells, m: Cells, record: int) -> None:
     """Read one attribute list: the groups of a function or call; they count from 1."""
     noinline()
-    new = h[state.N_LISTS] + 1
-    if new >= h[state.MAX_LISTS]:
-        h[state.FAULT] = 1
-        return
+    new = below(h, h[state.N_LISTS] + 1, h[state.MAX_LISTS])
     go_to(c, h, record)
     flags, passes = 0, 0
     while left(h) > 0 and not h[state.FAULT]:
-        number = item(c, h)
-        if number < 0 or number >= h[state.MAX_GROUPS]:
-            h[state.FAULT] = 1
-            return
-        row = h[state.GROUPS] + number * state.GROUP_WIDTH
+        row = group_row(c, h)
         flags |= h[row + state.GR_GLOBAL_FLAGS]
         passes |= h[row + state.GR_PASSING]
     h[h[state.LISTS] + new], h[h[state.LIST_PASSES] + new] = record, passes

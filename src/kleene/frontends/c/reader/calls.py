@@ -9,11 +9,13 @@ from kleene.frontends.c.reader.constants import constant_row, kind_of
 from kleene.frontends.c.reader.cursor import (
     a_type,
     add,
+    below,
     block,
     fast_math,
     item,
     left,
     relative,
+    require,
     typed,
 )
 from kleene.frontends.c.reader.metadata import metadata_constant
@@ -32,10 +34,7 @@ T_LABEL, T_METADATA = int(TypeKind.LABEL), int(TypeKind.METADATA)
 def bundle(c: Cells, h: Cells, m: Cells) -> None:
     """Read an operand bundle of the call to come."""
     noinline()
-    tag = item(c, h)
-    if tag < 0 or tag >= h[state.N_TAGS]:
-        h[state.FAULT] = 1
-        return
+    tag = below(h, item(c, h), h[state.N_TAGS])
     row = m[tables.BUNDLES] + m[tables.N_BUNDLES] * tables.U_WIDTH
     m[row + tables.U_INSTRUCTION] = m[tables.N_INSTRUCTIONS]
     m[row + tables.U_TAG] = h[h[state.TAGS] + tag]
@@ -76,8 +75,7 @@ def lifetime(c: Cells, h: Cells, m: Cells, row: int, callee: int, type_id: int) 
 def argument(c: Cells, h: Cells, m: Cells, attributes: int, index: int, type_id: int) -> None:
     """Read an argument whose type is known, and how it travels."""
     kind = kind_of(m, type_id)
-    if kind == T_LABEL:
-        h[state.FAULT] = 1
+    require(h, kind != T_LABEL)
     if kind == T_METADATA:
         add(m, metadata_constant(c, h, m))
         return
@@ -108,8 +106,7 @@ def arguments(c: Cells, h: Cells, m: Cells, shape: int, attributes: int) -> None
         argument(c, h, m, attributes, i + 1, m[first + i])
         if h[state.FAULT]:
             return
-    if left(h) > 0 and not m[shape + tables.T_FLAGS] & VARARG:
-        h[state.FAULT] = 1
+    require(h, left(h) <= 0 or m[shape + tables.T_FLAGS] & VARARG)
     while left(h) > 0 and not h[state.FAULT]:
         count += 1
         if attributes and h[h[state.LIST_PASSES] + attributes]:
@@ -131,10 +128,7 @@ def tail_flag(bits: int) -> int:
 def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     """Read call, invoke or callbr; blocks come before the callee, in the text last."""
     noinline()
-    attributes, bits = item(c, h), item(c, h)
-    if attributes < 0 or attributes > h[state.N_LISTS]:
-        h[state.FAULT] = 1
-        return
+    attributes, bits = below(h, item(c, h), h[state.N_LISTS] + 1), item(c, h)
     m[row + tables.I_OPCODE] = CALL
     m[row + tables.I_ATTRIBUTES] = attributes if attributes else -1
     targets, n_targets, is_typed = h[state.AT], 0, bits & bitcodes.CALL_EXPLICIT_TYPE
@@ -161,8 +155,7 @@ def call(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
     callee = (h[state.N_VALUES] - c[h[state.AT]]) & _LOW_HALF if left(h) > 0 else 0
     add(m, typed(c, h))
     if callee < h[state.N_GLOBALS] and h[h[state.UPGRADED] + callee] >= 0:
-        if code != bitcodes.INST_CALL or h[state.BUNDLED]:
-            h[state.FAULT] = 1
+        require(h, code == bitcodes.INST_CALL and not h[state.BUNDLED])
         lifetime(c, h, m, row, callee, h[h[state.UPGRADED] + callee])
         return
     shape = type_row(m, type_id)

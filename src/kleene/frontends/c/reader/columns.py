@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from kleene.ir.tables import (
     Notices,
     Passed,
     Strings,
-    Table,
     Types,
     Variables,
 )
@@ -210,18 +208,12 @@ class _Columns:
 
     def _types(self, data_layout: str) -> Types:
         rows = self._type_rows
-        kind = rows[:, tables.T_KIND].astype(np.uint8)
-        flags = rows[:, tables.T_FLAGS].astype(np.uint8)
-        bits = rows[:, tables.T_BITS].copy()
-        pool = self._cells(tables.ELEMENTS, tables.N_ELEMENTS)
-        count = np.where(kind == TypeKind.OTHER, 0, rows[:, tables.T_COUNT])
-        offsets, places = _ranges(rows[:, tables.T_FIRST], count)
-        elements = pool[places].astype(np.int32)
-        size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
-        names = np.array(
-            [self._type_name(row, *r) for row, r in enumerate(rows.tolist())], np.int32
-        )
-        return Types(kind, flags, names, bits, size, align, offsets, elements, field_offset)
+        kind, flags, _, bits, first, count = rows.T
+        offsets, places = _ranges(first, np.where(kind == TypeKind.OTHER, 0, count))
+        elements = self._cells(tables.ELEMENTS, tables.N_ELEMENTS)[places]
+        names = [self._type_name(row, *r) for row, r in enumerate(rows.tolist())]
+        size, align, places = lay_out(kind, flags, bits, offsets, elements, data_layout)
+        return Types.of_columns(kind, flags, names, bits, size, align, offsets, elements, places)
 
     def _type_name(self, type_id: int, kind: int, _flags: int, name: int, *_rest: int) -> int:
         """Return the symbol of a type's name; see types.intern_type for how it is kept."""
@@ -237,18 +229,14 @@ class _Columns:
         rows, nodes = self._globals, self._node_table
         declared = debug.variable_nodes(nodes, self._nodes(rows[:, tables.G_DEBUG]))
         flags = rows[:, tables.G_FLAGS] | self._list_flags(rows[:, tables.G_ATTRIBUTES])
-        return Globals(
-            name=_column(rows, tables.G_NAME),
-            kind=_column(rows, tables.G_KIND, np.uint8),
-            linkage=_column(rows, tables.G_LINKAGE, np.uint8),
-            flags=flags.astype(np.uint32),
-            type=_column(rows, tables.G_TYPE),
-            space=_column(rows, tables.G_SPACE),
-            align=_column(rows, tables.G_ALIGN, np.uint8),
-            initializer=self._values(rows[:, tables.G_INITIALIZER]),
-            function=_column(rows, tables.G_FUNCTION),
-            source_name=debug.names(nodes, declared),
-            span=spans.declarations(declared),
+        return Globals.of_columns(
+            *rows.T[: tables.G_FLAGS],
+            flags,
+            *rows.T[tables.G_TYPE : tables.G_INITIALIZER],
+            self._values(rows[:, tables.G_INITIALIZER]),
+            rows[:, tables.G_FUNCTION],
+            debug.names(nodes, declared),
+            spans.declarations(declared),
         )
 
     def _nodes(self, numbers: I64) -> I64:
@@ -261,34 +249,20 @@ class _Columns:
         return np.where(number >= 0, table[number], 0)
 
     def _function_table(self) -> Functions:
-        rows = self._functions
-        blocks = np.append(rows[:, tables.F_FIRST_BLOCK], len(self._blocks))
-        arguments = np.append(rows[:, tables.F_FIRST_ARGUMENT], self._m[tables.N_ARGUMENTS])
-        return Functions(
-            value=_column(rows, tables.F_GLOBAL),
-            personality=self._values(rows[:, tables.F_PERSONALITY]),
-            block_offsets=blocks.astype(np.int32),
-            argument_offsets=arguments.astype(np.int32),
+        function, personality, block, argument = self._functions.T
+        return Functions.of_columns(
+            function,
+            self._values(personality),
+            np.append(block, len(self._blocks)),
+            np.append(argument, self._m[tables.N_ARGUMENTS]),
         )
 
     def _arguments(self) -> Arguments:
-        rows = self._rows(tables.ARGUMENTS, tables.N_ARGUMENTS)
-        return Arguments(
-            type=_column(rows, tables.A_TYPE),
-            name=_column(rows, tables.A_NAME),
-            flags=_column(rows, tables.A_FLAGS, np.uint16),
-            passing=_column(rows, tables.A_PASSING, np.uint8),
-            passed_type=_column(rows, tables.A_PASSED),
-        )
+        return Arguments.of_columns(*self._rows(tables.ARGUMENTS, tables.N_ARGUMENTS).T)
 
     def _block_table(self) -> Blocks:
-        rows = self._blocks
-        first = np.append(rows[:, tables.B_FIRST], self._m[tables.N_INSTRUCTIONS])
-        return Blocks(
-            name=_column(rows, tables.B_NAME),
-            function=_column(rows, tables.B_FUNCTION),
-            instruction_offsets=first.astype(np.int32),
-        )
+        name, function, first = self._blocks.T
+        return Blocks.of_columns(name, function, np.append(first, self._m[tables.N_INSTRUCTIONS]))
 
     def _instructions(self, rows: I64, spans: I32) -> Instructions:
         operands = self._cells(tables.OPERANDS, tables.N_OPERANDS)
@@ -296,18 +270,13 @@ class _Columns:
         flags = rows[:, tables.I_FLAGS].copy()
         flags[groups & GlobalFlag.NORETURN != 0] |= Flag.NORETURN
         flags[groups & GlobalFlag.RETURNS_TWICE != 0] |= Flag.RETURNS_TWICE
-        return Instructions(
-            opcode=_column(rows, tables.I_OPCODE, np.uint8),
-            sub=_column(rows, tables.I_SUB, np.uint8),
-            align=_column(rows, tables.I_ALIGN, np.uint8),
-            flags=flags.astype(np.uint32),
-            type=_column(rows, tables.I_TYPE),
-            about=_column(rows, tables.I_ABOUT),
-            block=_column(rows, tables.I_BLOCK),
-            name=_column(rows, tables.I_NAME),
-            span=spans,
-            offsets=np.append(rows[:, tables.I_FIRST], len(operands)).astype(np.int32),
-            operands=self._values(operands),
+        return Instructions.of_columns(
+            *rows.T[: tables.I_FLAGS],
+            flags,
+            *rows.T[tables.I_TYPE : tables.I_DEBUG],
+            spans,
+            np.append(rows[:, tables.I_FIRST], len(operands)),
+            self._values(operands),
         )
 
     def _constants(self) -> Constants:
@@ -325,15 +294,15 @@ class _Columns:
             payload[row] = self._add(tables.WRAPPERS[payload[row]])
         offsets, places = _ranges(rows[:, tables.C_FIRST], rows[:, tables.C_COUNT])
         operands = self._cells(tables.CONSTANT_OPERANDS, tables.N_CONSTANT_OPERANDS)[places]
-        return Constants(
-            kind=kind.astype(np.uint8),
-            opcode=_column(rows, tables.C_OPCODE, np.uint8),
-            flags=flags.astype(np.uint32),
-            type=_column(rows, tables.C_TYPE),
-            about=_column(rows, tables.C_ABOUT),
-            payload=payload,
-            offsets=offsets,
-            operands=self._values(operands),
+        return Constants.of_columns(
+            kind,
+            rows[:, tables.C_OPCODE],
+            flags,
+            rows[:, tables.C_TYPE],
+            rows[:, tables.C_ABOUT],
+            payload,
+            offsets,
+            self._values(operands),
         )
 
     def _variables(self, spans: debug.SpanBuilder) -> tuple[Variables, Bindings]:
@@ -344,54 +313,33 @@ class _Columns:
         keys = rows[:, tables.V_FUNCTION] * len(nodes) + rows[:, tables.V_VARIABLE]
         unique, variable = _in_order(keys)
         node = unique % max(len(nodes), 1)
-        variables = Variables(
-            name=debug.names(nodes, node),
-            function=(unique // max(len(nodes), 1)).astype(np.int32),
-            argument=debug.argument_numbers(nodes, node),
-            span=spans.declarations(node),
+        variables = Variables.of_columns(
+            debug.names(nodes, node),
+            unique // max(len(nodes), 1),
+            debug.argument_numbers(nodes, node),
+            spans.declarations(node),
         )
-        bindings = Bindings(
-            variable=variable.astype(np.int32),
-            kind=_column(rows, tables.V_KIND, np.uint8),
-            exact=_column(rows, tables.V_EXACT, np.uint8),
-            value=self._values(rows[:, tables.V_VALUE]),
-            before=_column(rows, tables.V_BEFORE),
-        )
+        kind, exact, value, before, *_ = rows.T
+        bindings = Bindings.of_columns(variable, kind, exact, self._values(value), before)
         return variables, bindings
 
     def _bundles(self) -> Bundles:
-        rows = self._rows(tables.BUNDLES, tables.N_BUNDLES)
+        instruction, tag, first = self._rows(tables.BUNDLES, tables.N_BUNDLES).T
         operands = self._cells(tables.BUNDLE_OPERANDS, tables.N_BUNDLE_OPERANDS)
-        return Bundles(
-            instruction=_column(rows, tables.U_INSTRUCTION),
-            tag=_column(rows, tables.U_TAG),
-            offsets=np.append(rows[:, tables.U_FIRST], len(operands)).astype(np.int32),
-            operands=self._values(operands),
-        )
+        first = np.append(first, len(operands))
+        return Bundles.of_columns(instruction, tag, first, self._values(operands))
 
     def _passed(self) -> Passed:
-        rows = self._rows(tables.PASSED, tables.N_PASSED)
-        return Passed(
-            operand=_column(rows, tables.P_OPERAND),
-            passing=_column(rows, tables.P_PASSING, np.uint8),
-            type=_column(rows, tables.P_TYPE),
-        )
+        return Passed.of_columns(*self._rows(tables.PASSED, tables.N_PASSED).T)
 
     def _notices(self) -> Notices:
-        rows = self._rows(tables.NOTICES, tables.N_NOTICES)
-        texts = [
-            symbol if symbol > 0 else self._text_symbol(symbol)
-            for symbol in rows[:, tables.N_TEXT].tolist()
-        ]
-        return Notices(text=np.array(texts, np.int32), count=rows[:, tables.N_COUNT].copy())
+        numbers, counts = self._rows(tables.NOTICES, tables.N_NOTICES).T
+        texts = [n if n > 0 else self._text_symbol(n) for n in numbers.tolist()]
+        return Notices.of_columns(texts, counts.copy())
 
 
 def _space_text(space: int) -> bytes:
     return b" addrspace(%d)" % space if space else b""
-
-
-def _column(rows: I64, column: int, dtype: Any = np.int32) -> Any:
-    return rows[:, column].astype(dtype)
 
 
 def _in_order(keys: I64) -> tuple[I64, I64]:
@@ -410,8 +358,7 @@ def _ranges(first: I64, count: I64) -> tuple[I32, I64]:
 
 def _read_only(program: Program) -> Program:
     """Return the program with its columns as the cache gives them: loops are compiled for one."""
-    for field in fields(program):
-        table = getattr(program, field.name)
-        for _, column in table.columns() if isinstance(table, Table) else ():
+    for table in program.tables().values():
+        for _, column in table.columns():
             column.flags.writeable = False
     return program

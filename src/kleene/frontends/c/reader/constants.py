@@ -9,49 +9,20 @@ from kleene.frontends.c.reader.bitstream import R_CODE, R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
 from kleene.frontends.c.reader.cursor import (
     a_type,
+    below,
     define,
     go_to,
     item,
     left,
     notice,
     optional,
+    require,
     signed,
 )
 from kleene.frontends.c.reader.strings import WIDE_TEXT, symbol_of
-from kleene.frontends.c.reader.types import push, type_row
+from kleene.frontends.c.reader.types import intern, push, type_row
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind
-from kleene.kernels.bits import mix, wrapped
-
-
-@device_function
-def same_constant(
-    m: Cells,
-    row: int,
-    kind: int,
-    opcode: int,
-    flags: int,
-    type_id: int,
-    about: int,
-    payload: int,
-    base: int,
-) -> bool:
-    """Return whether the constant in `row` has this content."""
-    count = m[tables.TOP] - base
-    if (
-        m[row + tables.C_KIND] != kind
-        or m[row + tables.C_TYPE] != type_id
-        or m[row + tables.C_PAYLOAD] != payload
-        or m[row + tables.C_COUNT] != count
-        or m[row + tables.C_ABOUT] != about
-        or m[row + tables.C_OPCODE] != opcode
-        or m[row + tables.C_FLAGS] != flags
-    ):
-        return False
-    first, stack = m[tables.CONSTANT_OPERANDS] + m[row + tables.C_FIRST], m[tables.STACK] + base
-    for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
-        if m[first + i] != m[stack + i]:
-            return False
-    return True
+from kleene.kernels.bits import wrapped
 
 
 @device_function
@@ -60,41 +31,13 @@ def intern_constant(
 ) -> int:
     """Return the tagged constant of this content; its operands, the stack from `base`, go."""
     noinline()
-    if m[tables.ERROR]:  # half a constant is none
-        m[tables.TOP] = base
-        return tables.TAG_CONSTANT
-    value = mix(mix(mix(kind, type_id), payload), about)
-    value = mix(value, opcode | (flags << 8))
-    for i in range(m[tables.STACK] + base, m[tables.STACK] + m[tables.TOP]):
-        value = mix(value, m[i])
-    mask = m[tables.TABLE_SIZE] - 1
-    place = value & mask
-    while m[m[tables.CONSTANT_TABLE] + place] != 0:
-        found = m[m[tables.CONSTANT_TABLE] + place] - 1
-        row = m[tables.CONSTANTS] + found * tables.C_WIDTH
-        if same_constant(m, row, kind, opcode, flags, type_id, about, payload, base):
-            m[tables.TOP] = base
-            return tables.TAG_CONSTANT + found
-        place = (place + 1) & mask
-    new = m[tables.N_CONSTANTS]
-    if (new + 2) * 10 > m[tables.TABLE_SIZE] * 7:
-        m[tables.FULL] = 1
-        m[tables.ERROR] = 1
-        return tables.TAG_CONSTANT
-    first, count = m[tables.N_CONSTANT_OPERANDS], m[tables.TOP] - base
-    for i in range(count):
-        m[m[tables.CONSTANT_OPERANDS] + first + i] = m[m[tables.STACK] + base + i]
-    row = m[tables.CONSTANTS] + new * tables.C_WIDTH
+    row = m[tables.CONSTANTS] + m[tables.N_CONSTANTS] * tables.C_WIDTH
     m[row + tables.C_KIND], m[row + tables.C_OPCODE], m[row + tables.C_FLAGS] = kind, opcode, flags
-    m[row + tables.C_TYPE] = type_id
-    m[row + tables.C_ABOUT] = about
+    m[row + tables.C_TYPE], m[row + tables.C_ABOUT] = type_id, about
     m[row + tables.C_PAYLOAD] = payload
-    m[row + tables.C_FIRST], m[row + tables.C_COUNT] = first, count
-    m[m[tables.CONSTANT_TABLE] + place] = new + 1
-    m[tables.N_CONSTANTS] = new + 1
-    m[tables.N_CONSTANT_OPERANDS] = first + count
-    m[tables.TOP] = base
-    return tables.TAG_CONSTANT + new
+    return tables.TAG_CONSTANT + intern(
+        m, tables.CONSTANTS, tables.N_CONSTANTS, tables.CONSTANT_TABLE, tables.C_WIDTH, base
+    )
 
 
 @device_function
@@ -350,8 +293,7 @@ def collected(h: Cells, m: Cells, type_id: int, base: int) -> int:
     count = (
         m[row + tables.T_COUNT] if m[row + tables.T_KIND] == T_STRUCT else m[row + tables.T_BITS]
     )
-    if m[tables.TOP] - base != count:
-        h[state.FAULT] = 1
+    require(h, m[tables.TOP] - base == count)
     first = m[m[tables.STACK] + base]
     is_splat = m[tables.TOP] > base and kind_of(m, type_id) == T_VECTOR
     if is_splat:
@@ -428,8 +370,7 @@ def expression(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: in
         if code == bitcodes.CST_GEP_WITH_INRANGE:
             for _ in range(1 + range_size(c, h[state.AT], h[state.END])):
                 item(c, h)
-        if left(h) < 2 or left(h) & 1:
-            h[state.FAULT] = 1
+        require(h, left(h) >= 2 and left(h) & 1 == 0)
     if h[state.FAULT]:
         return tables.TAG_CONSTANT
     push_inner(c, h, m, record)
@@ -478,11 +419,7 @@ def splat_element(m: Cells, base: int) -> int:
 @device_function
 def a_global(c: Cells, h: Cells) -> int:
     """Return the number of the global that the next operand names."""
-    number = item(c, h)
-    if number < 0 or number >= h[state.N_GLOBALS]:
-        h[state.FAULT] = 1
-        return 0
-    return number
+    return below(h, item(c, h), h[state.N_GLOBALS])
 
 
 @device_function
@@ -500,8 +437,7 @@ def block_address(c: Cells, h: Cells, m: Cells, type_id: int) -> int:
         h[state.FAULT] = 1
         return tables.TAG_CONSTANT
     first = h[h[state.FIRST_BLOCKS] + function]
-    if block < 0 or block >= h[h[state.FIRST_BLOCKS] + function + 1] - first:
-        h[state.FAULT] = 1
+    block = below(h, block, h[h[state.FIRST_BLOCKS] + function + 1] - first)
     push(m, h[h[state.VALUES] + number])
     push(m, tables.TAG_BLOCK + first + block)
     return intern_constant(m, BLOCK_ADDRESS, 0, 0, type_id, -1, 0, base)
@@ -558,8 +494,8 @@ def leaf(c: Cells, h: Cells, m: Cells, record: int, code: int, type_id: int) -> 
         kind = FLOAT if kind_of(m, type_id) == T_FLOAT else INT
         return intern_constant(m, kind, 0, WIDE, type_id, -1, symbol, m[tables.TOP])
     if code == bitcodes.CST_STRING or code == bitcodes.CST_CSTRING:
-        if kind_of(m, type_id) != T_ARRAY or bits_of(m, element_of(m, type_id)) != 8:
-            h[state.FAULT] = 1
+        is_array = kind_of(m, type_id) == T_ARRAY
+        require(h, is_array and bits_of(m, element_of(m, type_id)) == 8)
         return plain_constant(m, STRING, type_id, symbol)
     if code == bitcodes.CST_DATA:
         return data(c, h, m, type_id)

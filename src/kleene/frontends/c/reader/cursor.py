@@ -37,6 +37,22 @@ def item(c: Cells, h: Cells) -> int:
 
 
 @device_function
+def require(h: Cells, holds: int) -> None:
+    """Note a fault where this does not hold, or is 0."""
+    if not holds:
+        h[state.FAULT] = 1
+
+
+@device_function
+def below(h: Cells, number: int, end: int) -> int:
+    """Return a number from 0 to before `end`; if it is another, 0, and that is a fault."""
+    if 0 <= number < end:
+        return number
+    h[state.FAULT] = 1
+    return 0
+
+
+@device_function
 def optional(c: Cells, h: Cells) -> int:
     """Return the next operand, 0 if there is none."""
     return item(c, h) if h[state.AT] < h[state.END] else 0
@@ -46,19 +62,13 @@ def optional(c: Cells, h: Cells) -> int:
 def a_type(c: Cells, h: Cells) -> int:
     """Return the type that the next operand names."""
     noinline()
-    number = item(c, h)
-    if number < 0 or number >= h[state.N_TYPES]:
-        h[state.FAULT] = 1
-        return 0
-    return h[h[state.TYPE_OF] + number]
+    return h[h[state.TYPE_OF] + below(h, item(c, h), h[state.N_TYPES])]
 
 
 @device_function
 def value(h: Cells, number: int) -> int:
     """Return the value of this number, tagged; one that is not yet defined by its number."""
-    if number < 0 or number >= h[state.MAX_VALUES]:
-        h[state.FAULT] = 1
-        return 0
+    number = below(h, number, h[state.MAX_VALUES])
     if number < h[state.N_VALUES]:
         return h[h[state.VALUES] + number]
     return tables.TAG_NUMBERED + number
@@ -96,19 +106,14 @@ def signed(number: int) -> int:
 def block(h: Cells, number: int) -> int:
     """Return the block of this number in the function at hand, tagged."""
     noinline()
-    if number < 0 or number >= h[state.END_BLOCK] - h[state.FIRST_BLOCK]:
-        h[state.FAULT] = 1
-        return 0
-    return tables.TAG_BLOCK + h[state.FIRST_BLOCK] + number
+    first = h[state.FIRST_BLOCK]
+    return tables.TAG_BLOCK + first + below(h, number, h[state.END_BLOCK] - first)
 
 
 @device_function
 def define(h: Cells, tagged: int, type_id: int) -> None:
     """Give the next number to a value."""
-    new = h[state.N_VALUES]
-    if new >= h[state.MAX_VALUES]:
-        h[state.FAULT] = 1
-        return
+    new = below(h, h[state.N_VALUES], h[state.MAX_VALUES])
     h[h[state.VALUES] + new], h[h[state.VALUE_TYPES] + new] = tagged, type_id
     h[state.N_VALUES] = new + 1
 

@@ -17,12 +17,14 @@ from kleene.frontends.c.reader.compiled import (
 from kleene.frontends.c.reader.constants import declare, make_all, plain_constant
 from kleene.frontends.c.reader.cursor import (
     OPAQUE,
+    below,
     define,
     go_to,
     item,
     left,
     new_instruction,
     notice,
+    require,
 )
 from kleene.frontends.c.reader.globals import all_globals, initializers
 from kleene.frontends.c.reader.instructions import instruction_record
@@ -73,8 +75,7 @@ def enter_function(h: Cells, m: Cells) -> None:
             tables.TAG_ARGUMENT + argument,
             m[m[tables.ARGUMENTS] + argument * tables.A_WIDTH + tables.A_TYPE],
         )
-    if m[tables.N_BLOCKS] != h[state.FIRST_BLOCK]:
-        h[state.FAULT] = 1
+    require(h, m[tables.N_BLOCKS] == h[state.FIRST_BLOCK])
 
 
 @device_function
@@ -83,10 +84,7 @@ def resolve(h: Cells, m: Cells, first: int, count: int, stride: int) -> None:
     noinline()
     for cell in range(first, first + count * stride, stride):
         if m[cell] >= tables.TAG_NUMBERED:
-            number = m[cell] & tables.TAG_MASK
-            if number >= h[state.N_VALUES]:
-                h[state.FAULT] = 1
-                return
+            number = below(h, m[cell] & tables.TAG_MASK, h[state.N_VALUES])
             m[cell] = h[h[state.VALUES] + number]
 
 
@@ -96,8 +94,7 @@ def created(h: Cells) -> None:
     for new in range(h[state.N_CREATED], h[state.N_ORDERED]):
         is_one = h[h[state.ORDER] + new * state.O_WIDTH + state.O_SORT] == state.LIFETIME
         if is_one and h[state.USED] & (1 << (new & 31)):
-            if new != h[state.N_CREATED]:
-                h[state.FAULT] = 1
+            require(h, new == h[state.N_CREATED])
             h[state.N_CREATED] = new + 1
 
 
@@ -176,8 +173,8 @@ def instruction(c: Cells, h: Cells, m: Cells, code: int) -> None:
     opcode = m[row + tables.I_OPCODE]
     if h[state.UNKNOWN]:
         opaque(h, m, row, code)
-    if h[state.BUNDLED] and opcode != CALL and opcode != INVOKE and opcode != CALLBR:
-        h[state.FAULT] = 1  # a bundle that belongs to no call
+    is_call = opcode == CALL or opcode == INVOKE or opcode == CALLBR
+    require(h, is_call or not h[state.BUNDLED])
     h[state.BUNDLED] = 0
     if m[row + tables.I_TYPE] != tables.VOID:
         define(h, tables.TAG_INSTRUCTION + m[tables.N_INSTRUCTIONS], m[row + tables.I_TYPE])
@@ -198,8 +195,8 @@ def function_record(c: Cells, h: Cells, m: Cells, nodes: Nodes, record: int) -> 
     elif bitcodes.DEBUG_VALUE <= code <= bitcodes.DEBUG_DECLARE_VALUE:
         debug_record(c, h, m, code)
     elif code == bitcodes.INST_DECLAREBLOCKS:
-        if h[state.DECLARED] or item(c, h) != h[state.END_BLOCK] - h[state.FIRST_BLOCK]:
-            h[state.FAULT] = 1
+        require(h, not h[state.DECLARED])
+        require(h, item(c, h) == h[state.END_BLOCK] - h[state.FIRST_BLOCK])
         h[state.DECLARED] = 1
     elif code == bitcodes.INST_OPERAND_BUNDLE:
         bundle(c, h, m)
@@ -218,12 +215,9 @@ def name_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
     go_to(c, h, record)
     number, name = item(c, h), symbol_of(text, s, item(c, h))
     if code == bitcodes.VST_BBENTRY:
-        if number < 0 or number >= m[tables.N_BLOCKS] - h[state.FIRST_BLOCK]:
-            h[state.FAULT] = 1
-            return
-        m[m[tables.BLOCKS] + (h[state.FIRST_BLOCK] + number) * tables.B_WIDTH + tables.B_NAME] = (
-            name
-        )
+        first = h[state.FIRST_BLOCK]
+        row = first + below(h, number, m[tables.N_BLOCKS] - first)
+        m[m[tables.BLOCKS] + row * tables.B_WIDTH + tables.B_NAME] = name
         return
     if number < h[state.N_MODULE_VALUES] or number >= h[state.N_VALUES]:
         h[state.FAULT] = 1
@@ -335,7 +329,6 @@ def _read_records(
             body_record(text, s, c, h, m, nodes, record)
     if h[state.N_BODIES] == 0:
         h[state.N_MODULE_VALUES] = h[state.N_VALUES]
-    if h[state.N_BODIES] != h[state.MAX_BODIES]:
-        h[state.FAULT] = 1
+    require(h, h[state.N_BODIES] == h[state.MAX_BODIES])
     initializers(h, m)
     return n_records

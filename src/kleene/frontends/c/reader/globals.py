@@ -7,7 +7,15 @@ import numpy as np
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.attributes import group_of
 from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
-from kleene.frontends.c.reader.cursor import MAX_ALIGNMENT, a_type, go_to, item, optional
+from kleene.frontends.c.reader.cursor import (
+    MAX_ALIGNMENT,
+    a_type,
+    below,
+    go_to,
+    item,
+    optional,
+    require,
+)
 from kleene.frontends.c.reader.strings import symbol
 from kleene.frontends.c.reader.types import (
     FUNCTION,
@@ -53,12 +61,9 @@ for _code, _linkage in (
 def linkage_and_place(h: Cells, m: Cells, row: int, linkage: int, visibility: int) -> None:
     """Note who may see a global."""
     noinline()
-    if linkage < 0 or linkage >= len(_LINKAGE_OF) or _LINKAGE_OF[linkage] < 0:
-        h[state.FAULT] = 1
-        return
-    m[row + tables.G_LINKAGE] = _LINKAGE_OF[linkage]
-    if visibility < 0 or visibility > bitcodes.PROTECTED_VISIBILITY:
-        h[state.FAULT] = 1
+    m[row + tables.G_LINKAGE] = _LINKAGE_OF[below(h, linkage, len(_LINKAGE_OF))]
+    require(h, m[row + tables.G_LINKAGE] >= 0)
+    require(h, 0 <= visibility <= bitcodes.PROTECTED_VISIBILITY)
     if visibility == bitcodes.HIDDEN_VISIBILITY:
         m[row + tables.G_FLAGS] |= HIDDEN
 
@@ -81,9 +86,8 @@ def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     optional(c, h)  # section
     visibility = optional(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
-    is_old = not bits & bitcodes.GLOBALVAR_EXPLICIT_TYPE  # the type of a pointer to it
-    if is_old or alignment < 0 or alignment > MAX_ALIGNMENT:
-        h[state.FAULT] = 1
+    require(h, bits & bitcodes.GLOBALVAR_EXPLICIT_TYPE)  # else the type of a pointer to it
+    require(h, 0 <= alignment <= MAX_ALIGNMENT)
     m[row + tables.G_ALIGN], m[row + tables.G_SPACE] = alignment, bits >> 2
     m[row + tables.G_FLAGS] |= CONSTANT if bits & bitcodes.GLOBALVAR_CONSTANT else 0
     m[row + tables.G_FLAGS] |= 0 if initializer else DECLARATION
@@ -142,14 +146,9 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     item(c, h)  # section
     visibility = item(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
-    is_bad = (
-        attributes < 0
-        or attributes > h[state.N_LISTS]
-        or alignment < 0
-        or alignment > MAX_ALIGNMENT
-    )
-    if is_bad or m[type_row(m, type_id) + tables.T_KIND] != FUNCTION:
-        h[state.FAULT] = 1
+    require(h, 0 <= attributes <= h[state.N_LISTS] and 0 <= alignment <= MAX_ALIGNMENT)
+    require(h, m[type_row(m, type_id) + tables.T_KIND] == FUNCTION)
+    if h[state.FAULT]:
         return
     m[row + tables.G_ALIGN] = alignment
     m[row + tables.G_FLAGS] |= DECLARATION if is_declared else 0
@@ -179,8 +178,7 @@ def upgraded(c: Cells, h: Cells, m: Cells, row: int, sort: int) -> None:
             h[state.FAULT] = 1
             return
         pointer = m[m[tables.ELEMENTS] + m[old + tables.T_FIRST] + 2]
-        if pointer != tables.PTR:
-            h[state.FAULT] = 1
+        require(h, pointer == tables.PTR)
         push(m, pointer)
     else:
         push(m, plain_type(m, INT, _I64_BITS))

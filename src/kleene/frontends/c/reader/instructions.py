@@ -29,12 +29,14 @@ from kleene.frontends.c.reader.cursor import (
     MAX_ALIGNMENT,
     a_type,
     add,
+    below,
     block,
     fast_math,
     item,
     left,
     optional,
     relative,
+    require,
     signed,
     typed,
     value,
@@ -186,19 +188,14 @@ LAST_ORDERING, LAST_OPERATION = int(max(Ordering)), int(max(AtomicOperation))
 @device_function
 def alignment(c: Cells, h: Cells) -> int:
     """Return the next operand as log2 of an alignment, plus one."""
-    number = item(c, h)
-    if number < 0 or number > MAX_ALIGNMENT:
-        h[state.FAULT] = 1
-    return number
+    return below(h, item(c, h), MAX_ALIGNMENT + 1)
 
 
 @device_function
 def ordering(c: Cells, h: Cells) -> int:
     """Return the ordering that the next operand says."""
-    number = item(c, h)
-    if number <= 0 or number > LAST_ORDERING:
-        h[state.FAULT] = 1
-        return 0
+    number = below(h, item(c, h), LAST_ORDERING + 1)
+    require(h, number > 0)
     return number
 
 
@@ -216,12 +213,10 @@ def alloca(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.I_OPCODE], m[row + tables.I_ABOUT] = ALLOCA, a_type(c, h)
     a_type(c, h)
     count, bits = item(c, h), item(c, h)
-    if not bits & bitcodes.ALLOCA_EXPLICIT_TYPE:  # a type that is a pointer: long ago
-        h[state.FAULT] = 1
+    require(h, bits & bitcodes.ALLOCA_EXPLICIT_TYPE)  # else it is a pointer: long ago
     add(m, value(h, count))
     m[row + tables.I_ALIGN] = (bits & 31) | ((bits >> 8) & 7) << 5
-    if m[row + tables.I_ALIGN] > MAX_ALIGNMENT:
-        h[state.FAULT] = 1
+    require(h, m[row + tables.I_ALIGN] <= MAX_ALIGNMENT)
     m[row + tables.I_TYPE] = plain_type(m, POINTER, optional(c, h))
 
 
@@ -304,8 +299,7 @@ def memory(c: Cells, h: Cells, m: Cells, row: int, code: int) -> None:
         atomicrmw(c, h, m, row)
     else:
         h[state.FAULT] = 1
-    if left(h) < 0:
-        h[state.FAULT] = 1
+    require(h, left(h) >= 0)
 
 
 # ---- ends and joins of blocks, exceptions
@@ -354,10 +348,7 @@ def switch_or_indirectbr(c: Cells, h: Cells, m: Cells, row: int, opcode: int) ->
         add(m, block(h, item(c, h)))
     while left(h) > 0 and not h[state.FAULT]:
         if opcode == SWITCH:
-            case = item(c, h)
-            if case >= h[state.N_VALUES]:
-                h[state.FAULT] = 1
-            add(m, value(h, case))
+            add(m, value(h, below(h, item(c, h), h[state.N_VALUES])))
         add(m, block(h, item(c, h)))
 
 
@@ -371,8 +362,7 @@ def landingpad(c: Cells, h: Cells, m: Cells, row: int) -> None:
     for _ in range(min(count, left(h))):
         is_filter = item(c, h)
         add(m, typed(c, h))
-        if (kind_of(m, h[state.LAST_TYPE]) == T_ARRAY) != (is_filter == 1):
-            h[state.FAULT] = 1
+        require(h, (kind_of(m, h[state.LAST_TYPE]) == T_ARRAY) == (is_filter == 1))
 
 
 @device_function
@@ -436,13 +426,11 @@ def mask(h: Cells, m: Cells, tagged: int, type_id: int) -> int:
         return tagged
     row = m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
     kind, first = m[row + tables.C_KIND], m[tables.CONSTANT_OPERANDS] + m[row + tables.C_FIRST]
-    if kind == UNDEF:
-        h[state.FAULT] = 1
+    require(h, kind != UNDEF)  # printed as poison
     if kind == AGGREGATE:
         for i in range(m[row + tables.C_COUNT]):
             inside = m[tables.CONSTANTS] + (m[first + i] & tables.TAG_MASK) * tables.C_WIDTH
-            if m[inside + tables.C_KIND] == UNDEF:  # printed as poison
-                h[state.FAULT] = 1
+            require(h, m[inside + tables.C_KIND] != UNDEF)
     if kind != SPLAT:
         return tagged
     base, element = m[tables.TOP], m[first]

@@ -8,7 +8,7 @@ from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Nodes, Text, device_function, noinline
 from kleene.frontends.c.reader.constants import plain_constant
-from kleene.frontends.c.reader.cursor import go_to, item, left, typed, value
+from kleene.frontends.c.reader.cursor import below, go_to, item, left, require, typed, value
 from kleene.frontends.c.reader.strings import symbol
 from kleene.ir.codes import Binding, ConstantKind
 
@@ -27,11 +27,9 @@ _IS_PASSED_OVER[
 @device_function
 def row_of(h: Cells, number: int) -> int:
     """Return the row of the metadata of this number."""
+    require(h, number >= 0)
     row = number if number < h[state.N_MODULE_MD] else number + h[state.MD_SHIFT]
-    if number < 0 or row >= h[state.MAX_ROWS]:
-        h[state.FAULT] = 1
-        return 0
-    return row
+    return below(h, row, h[state.MAX_ROWS])
 
 
 @device_function
@@ -47,9 +45,7 @@ def name(c: Cells, h: Cells) -> int:
     row = reference(c, h) - 1
     if row < 0:
         return 0
-    if h[h[state.MD_KIND] + row] != state.MD_STRING:
-        h[state.FAULT] = 1
-        return 0
+    require(h, h[h[state.MD_KIND] + row] == state.MD_STRING)
     return h[h[state.MD_DATA] + row]
 
 
@@ -62,10 +58,7 @@ def count(c: Cells, h: Cells) -> int:
 @device_function
 def new_row(h: Cells) -> int:
     """Give the next number to a piece of metadata; return its row."""
-    row = h[state.N_ROWS]
-    if row >= h[state.MAX_ROWS]:
-        h[state.FAULT] = 1
-        return 0
+    row = below(h, h[state.N_ROWS], h[state.MAX_ROWS])
     h[state.N_ROWS] += 1
     h[state.N_MD] += 1
     return row
@@ -127,8 +120,7 @@ def scope(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
         nodes[at + M_SCOPE] = row_of(h, item(c, h)) + 1
         nodes[at + M_INLINED] = reference(c, h)
     elif code == bitcodes.MD_SUBPROGRAM:
-        if not head & bitcodes.SUBPROGRAM_HAS_FLAGS:
-            h[state.FAULT] = 1
+        require(h, head & bitcodes.SUBPROGRAM_HAS_FLAGS)
         nodes[at + M_KIND], nodes[at + M_SCOPE] = SUBPROGRAM, reference(c, h)
         nodes[at + M_NAME] = name(c, h)
         reference(c, h)  # the linker's name
@@ -156,10 +148,9 @@ def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     nodes[at + M_SCOPE], nodes[at + M_NAME] = reference(c, h), name(c, h)
     if code == bitcodes.MD_GLOBAL_VAR:
         reference(c, h)  # the linker's name
-        if head >> 1 != bitcodes.GLOBAL_VAR_VERSION:
-            h[state.FAULT] = 1
-    elif head >> 1 != bitcodes.LOCAL_VAR_VERSION:  # no alignment: long ago
-        h[state.FAULT] = 1
+        require(h, head >> 1 == bitcodes.GLOBAL_VAR_VERSION)
+    else:
+        require(h, head >> 1 == bitcodes.LOCAL_VAR_VERSION)  # before, there was no alignment
     nodes[at + M_FILE], nodes[at + M_LINE] = reference(c, h), count(c, h)
     if code == bitcodes.MD_LOCAL_VAR:
         reference(c, h)  # type
@@ -186,11 +177,8 @@ def metadata_record(
     if code == bitcodes.MD_STRINGS:
         strings(text, s, c, h)
     elif code == bitcodes.MD_GLOBAL_DECL_ATTACHMENT:
-        number = item(c, h)
-        if number < 0 or number >= h[state.N_GLOBALS]:
-            h[state.FAULT] = 1
-            return
-        attach(c, h, m, m[tables.GLOBALS] + h[h[state.GLOBAL_ROW] + number] * tables.G_WIDTH)
+        row = h[h[state.GLOBAL_ROW] + below(h, item(c, h), h[state.N_GLOBALS])]
+        attach(c, h, m, m[tables.GLOBALS] + row * tables.G_WIDTH)
     elif 0 <= code < len(bitcodes.TAKES_NUMBER) and bitcodes.TAKES_NUMBER[code]:
         node(c, h, nodes, code)
     elif code < 0 or code >= len(bitcodes.TAKES_NUMBER) or not _IS_PASSED_OVER[code]:
@@ -208,8 +196,7 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
         item(c, h)  # type
         h[h[state.MD_KIND] + row], h[h[state.MD_DATA] + row] = state.MD_VALUE, item(c, h)
     elif code == bitcodes.MD_EXPRESSION:
-        if item(c, h) >> 1 != bitcodes.EXPRESSION_VERSION:
-            h[state.FAULT] = 1
+        require(h, item(c, h) >> 1 == bitcodes.EXPRESSION_VERSION)
         h[h[state.MD_KIND] + row] = (
             state.MD_EXPRESSION if left(h) > 0 else state.MD_EMPTY_EXPRESSION
         )
@@ -248,16 +235,12 @@ def debug_location(c: Cells, h: Cells, m: Cells, nodes: Nodes, is_new: bool) -> 
     """Read where the last instruction comes from; it may be where the one before does."""
     noinline()
     if is_new:
-        row = h[state.N_NODES]
-        if row >= h[state.MAX_NODES]:
-            h[state.FAULT] = 1
-            return
+        row = below(h, h[state.N_NODES], h[state.MAX_NODES])
         at = row * M_WIDTH
         nodes[at + M_KIND] = LOCATION
         nodes[at + M_LINE], nodes[at + M_COLUMN] = count(c, h), count(c, h)
         nodes[at + M_SCOPE], nodes[at + M_INLINED] = reference(c, h), reference(c, h)
-        if nodes[at + M_SCOPE] == 0:
-            h[state.FAULT] = 1
+        require(h, nodes[at + M_SCOPE] != 0)
         h[state.LAST_LOCATION] = row
         h[state.N_NODES] = row + 1
     if h[state.LAST_LOCATION] < 0 or m[tables.N_INSTRUCTIONS] == 0:
@@ -315,8 +298,7 @@ def debug_record(c: Cells, h: Cells, m: Cells, code: int) -> None:
         item(c, h)  # the address's expression
         if bound_value(c, h) < 0:
             bound = -1
-    if left(h) != 0:
-        h[state.FAULT] = 1
+    require(h, left(h) == 0)
     if bound < 0 or h[state.FAULT]:
         return
     row = m[tables.BINDINGS] + m[tables.N_BINDINGS] * tables.V_WIDTH

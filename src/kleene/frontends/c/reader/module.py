@@ -228,19 +228,32 @@ def _tables(records: Records, plan: Plan) -> I64:
     """Return the program's tables, as large as the records can need."""
     data = records.of(bitcodes.CONSTANTS, bitcodes.CST_DATA)
     calls = records.of(bitcodes.FUNCTION, *_CALLS)
-    return tables.allocate(
-        tables.Sizes(
-            records=len(records.rows) + len(plan.order),
-            operands=int((records.rows[:, R_END] - records.rows[:, R_FIRST]).sum()),
-            constants=records.count(bitcodes.CONSTANTS) + int(records.n_operands(data).sum()),
-            types=records.count(bitcodes.TYPE_NEW),
-            globals=len(plan.order),
-            arguments=plan.n_arguments,
-            call_operands=int(records.n_operands(calls).sum()),
-            bundles=records.count(bitcodes.FUNCTION, bitcodes.INST_OPERAND_BUNDLE),
-            attribute_lists=records.count(bitcodes.PARAMATTR) + 1,
-        )
-    )
+    n_records = len(records.rows) + len(plan.order)  # and globals that an upgrade adds
+    n_operands = int((records.rows[:, R_END] - records.rows[:, R_FIRST]).sum()) + n_records
+    n_constants = records.count(bitcodes.CONSTANTS) + int(records.n_operands(data).sum())
+    n_hashed = max(n_constants + 1024, records.count(bitcodes.TYPE_NEW))
+    n_places = 1 << (2 * n_hashed).bit_length()
+    n_lists = records.count(bitcodes.PARAMATTR) + 1
+    rows = {
+        tables.TYPES: n_places,
+        tables.ELEMENTS: 2 * n_operands,  # instructions make types of their operands' types
+        tables.CONSTANTS: n_places,
+        tables.CONSTANT_OPERANDS: 2 * n_operands,  # a shuffle's mask is made once more
+        tables.GLOBALS: len(plan.order),
+        tables.FUNCTIONS: len(plan.order),
+        tables.ARGUMENTS: plan.n_arguments,
+        tables.BLOCKS: n_records,
+        tables.INSTRUCTIONS: n_records,
+        tables.OPERANDS: n_operands,
+        tables.BINDINGS: n_records,
+        tables.BUNDLES: records.count(bitcodes.FUNCTION, bitcodes.INST_OPERAND_BUNDLE),
+        tables.BUNDLE_OPERANDS: n_operands,
+        tables.PASSED: int(records.n_operands(calls).sum()),
+        tables.NOTICES: tables.MAX_NOTICES,
+        tables.STACK: n_operands,
+        tables.LIST_FLAGS: n_lists,
+    }
+    return tables.allocate(n_places, n_lists, rows)
 
 
 def _state(records: Records, plan: Plan) -> I64:

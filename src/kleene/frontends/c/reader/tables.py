@@ -10,7 +10,7 @@ address, as in `m[row + I_OPCODE]`; `columns` makes a `Program` of it.
 One array keeps Numba's signatures short: with one array a table, compiling took minutes.
 
 No append can pass its table's end: each consumes a record or an operand of its own, and capacities
-count those (`Sizes`). Pages that are never touched cost nothing. Only the hash tables can fill up;
+count those (`module`). Pages that are never touched cost nothing. Only the hash tables can fill up;
 then reading stops with `FULL` set.
 
 A value is *tagged* while its table still grows: kind * 2^40 + index, see `TAG_*`.
@@ -18,7 +18,7 @@ A value is *tagged* while its table still grows: kind * 2^40 + index, see `TAG_*
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -144,46 +144,14 @@ VOID, PTR, I1, I32 = (SIMPLE[word] for word in ("void", "ptr", "i1", "i32"))
 METADATA, TOKEN = SIMPLE["metadata"], SIMPLE["token"]
 
 
-class Sizes(NamedTuple):
-    """What bounds the tables: how many records and operands a module has, of some kinds."""
+def allocate(n_places: int, n_lists: int, rows: Mapping[int, int]) -> I64:
+    """Return the array with nothing read: `rows` says how many rows each table may get.
 
-    records: int  # with a few for globals that an upgrade adds
-    operands: int
-    constants: int  # records of constants, and elements of data
-    types: int
-    globals: int
-    arguments: int
-    call_operands: int
-    bundles: int
-    attribute_lists: int
-
-
-def allocate(sizes: Sizes) -> I64:
-    """Return the array for a module of these sizes, with nothing read."""
-    cells = 1 << (2 * max(sizes.constants + 1024, sizes.types)).bit_length()
-    operands = sizes.operands + sizes.records
-    rows = {
-        TYPES: cells,
-        ELEMENTS: 2 * operands,  # instructions make types of their operands' types
-        CONSTANTS: cells,
-        CONSTANT_OPERANDS: 2 * operands,  # a shuffle's mask is made once more
-        GLOBALS: sizes.globals,
-        FUNCTIONS: sizes.globals,
-        ARGUMENTS: sizes.arguments,
-        BLOCKS: sizes.records,
-        INSTRUCTIONS: sizes.records,
-        OPERANDS: operands,
-        BINDINGS: sizes.records,
-        BUNDLES: sizes.bundles,
-        BUNDLE_OPERANDS: operands,
-        PASSED: sizes.call_operands,
-        NOTICES: MAX_NOTICES,
-        STACK: operands,
-        LIST_FLAGS: sizes.attribute_lists,
-    }
+    A hash table has `n_places`, a power of two; there are `n_lists` attribute lists.
+    """
     bases, place = {}, N_CELLS
     for table in (TYPE_TABLE, CONSTANT_TABLE):
-        bases[table], place = place, place + cells
+        bases[table], place = place, place + n_places
     n_zeroed = place
     for table, count in rows.items():
         bases[table], place = place, place + (count + SLACK) * WIDTH.get(table, 1)
@@ -191,8 +159,8 @@ def allocate(sizes: Sizes) -> I64:
     m[:n_zeroed] = 0
     for table, base in bases.items():
         m[table] = base
-    m[bases[LIST_FLAGS] : bases[LIST_FLAGS] + sizes.attribute_lists + SLACK] = 0
-    m[TABLE_SIZE], m[N_LISTS] = cells, sizes.attribute_lists
+    m[bases[LIST_FLAGS] : bases[LIST_FLAGS] + n_lists + SLACK] = 0
+    m[TABLE_SIZE], m[N_LISTS] = n_places, n_lists
     m[N_TYPES] = len(SIMPLE_TYPES)
     for row, (kind, bits) in zip(
         table_of(m, TYPES, len(SIMPLE_TYPES)), _SIMPLE_ROWS.values(), strict=True

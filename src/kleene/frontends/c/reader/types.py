@@ -7,7 +7,7 @@ import numpy as np
 from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_CODE, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, Text, device_function, noinline
-from kleene.frontends.c.reader.cursor import a_type, go_to, item, left, optional
+from kleene.frontends.c.reader.cursor import a_type, below, go_to, item, left, optional, require
 from kleene.frontends.c.reader.strings import symbol_of
 from kleene.ir.codes import TypeFlag, TypeKind
 from kleene.kernels.bits import mix
@@ -51,40 +51,14 @@ def push(m: Cells, item: int) -> None:
 
 
 @device_function
-def new_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
-    """Append a type whose elements are the stack from `base` on; return its id."""
-    noinline()
-    new = m[tables.N_TYPES]
-    if (new + 2) * 10 > m[tables.TABLE_SIZE] * 7:
-        m[tables.FULL] = 1
-        m[tables.ERROR] = 1
-        return 0
-    first, count = m[tables.N_ELEMENTS], m[tables.TOP] - base
-    for i in range(count):
-        m[m[tables.ELEMENTS] + first + i] = m[m[tables.STACK] + base + i]
-    row = m[tables.TYPES] + new * tables.T_WIDTH
-    m[row + tables.T_KIND], m[row + tables.T_FLAGS], m[row + tables.T_NAME] = kind, flags, name
-    m[row + tables.T_BITS], m[row + tables.T_FIRST], m[row + tables.T_COUNT] = bits, first, count
-    m[tables.N_ELEMENTS] = first + count
-    m[tables.N_TYPES] = new + 1
-    return new
-
-
-@device_function
-def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, base: int) -> bool:
-    """Return whether the type in `row` has this shape."""
-    if (
-        m[row + tables.T_KIND] != kind
-        or m[row + tables.T_NAME] != name
-        or m[row + tables.T_BITS] != bits
-    ):
+def same_row(m: Cells, row: int, draft: int, width: int, pool: int, stack: int, count: int) -> bool:
+    """Return whether a row has the content of the draft, and `count` items as on the stack."""
+    if m[row + width - 1] != count:
         return False
-    if name != 0:
-        return True
-    count = m[tables.TOP] - base
-    if m[row + tables.T_FLAGS] != flags or m[row + tables.T_COUNT] != count:
-        return False
-    first, stack = m[tables.ELEMENTS] + m[row + tables.T_FIRST], m[tables.STACK] + base
+    for i in range(width - 2):
+        if m[row + i] != m[draft + i]:
+            return False
+    first = pool + m[row + width - 2]
     for i in range(count):  # noqa: SIM110 -- Numba compiles loops, not generators
         if m[first + i] != m[stack + i]:
             return False
@@ -92,33 +66,54 @@ def same_type(m: Cells, row: int, kind: int, flags: int, name: int, bits: int, b
 
 
 @device_function
+def intern(m: Cells, table: int, n_rows: int, places: int, width: int, base: int) -> int:
+    """Return the index of the row whose content stands as a draft behind the table's last row.
+
+    A row ends with where its items begin in the pool, which is the table after `table`, and how
+    many they are; those of the draft are the stack from `base` on, which is popped. `places` is the
+    hash table: 0, or an index plus one. Equal rows are one.
+    """
+    noinline()
+    new, count = m[n_rows], m[tables.TOP] - base
+    m[tables.TOP] = base
+    if m[tables.ERROR]:  # half a row is none
+        return 0
+    draft, pool, stack = m[table] + new * width, m[table + 1], m[tables.STACK] + base
+    value = 0
+    for i in range(draft, draft + width - 2):
+        value = mix(value, m[i])
+    for i in range(stack, stack + count):
+        value = mix(value, m[i])
+    mask = m[tables.TABLE_SIZE] - 1
+    place = value & mask
+    while m[m[places] + place] != 0:
+        found = m[m[places] + place] - 1
+        if same_row(m, m[table] + found * width, draft, width, pool, stack, count):
+            return found
+        place = (place + 1) & mask
+    if (new + 2) * 10 > m[tables.TABLE_SIZE] * 7:
+        m[tables.FULL] = m[tables.ERROR] = 1
+        return 0
+    first = m[n_rows + 1]
+    m[draft + width - 2], m[draft + width - 1] = first, count
+    for i in range(count):
+        m[pool + first + i] = m[stack + i]
+    m[m[places] + place] = new + 1
+    m[n_rows], m[n_rows + 1] = new + 1, first + count
+    return new
+
+
+@device_function
 def intern_type(m: Cells, kind: int, flags: int, name: int, bits: int, base: int) -> int:
     """Return the type of this shape, its elements the stack from `base` on, which is popped.
 
-    A type with a name is found by its name alone. While reading, the name of a struct is its symbol
-    plus one, or minus its number less one.
+    While reading, the name of a struct is its symbol plus one, or minus its number less one.
     """
     noinline()
-    if m[tables.ERROR]:  # half a type is none
-        m[tables.TOP] = base
-        return tables.VOID
-    value = mix(mix(kind, name), bits)
-    if name == 0:
-        value = mix(value, flags)
-        for i in range(m[tables.STACK] + base, m[tables.STACK] + m[tables.TOP]):
-            value = mix(value, m[i])
-    mask = m[tables.TABLE_SIZE] - 1
-    place = value & mask
-    while m[m[tables.TYPE_TABLE] + place] != 0:
-        found = m[m[tables.TYPE_TABLE] + place]
-        if same_type(m, type_row(m, found), kind, flags, name, bits, base):
-            m[tables.TOP] = base
-            return found
-        place = (place + 1) & mask
-    new = new_type(m, kind, flags, name, bits, base)
-    m[m[tables.TYPE_TABLE] + place] = new
-    m[tables.TOP] = base
-    return new
+    row = type_row(m, m[tables.N_TYPES])
+    m[row + tables.T_KIND], m[row + tables.T_FLAGS] = kind, flags
+    m[row + tables.T_NAME], m[row + tables.T_BITS] = name, bits
+    return intern(m, tables.TYPES, tables.N_TYPES, tables.TYPE_TABLE, tables.T_WIDTH, base)
 
 
 @device_function
@@ -185,12 +180,10 @@ def target_type(c: Cells, h: Cells, m: Cells) -> int:
     """Return a target's type: its elements are its name, a count, so many types, then numbers."""
     noinline()
     base, count = m[tables.TOP], item(c, h)
+    count = below(h, count, left(h) + 1)
     push(m, h[state.TYPE_NAME])
     push(m, count)
     h[state.TYPE_NAME] = 0
-    if count < 0 or count > left(h):
-        h[state.FAULT] = 1
-        return 0
     for _ in range(count):
         push(m, a_type(c, h))
     while left(h) > 0:
@@ -206,24 +199,20 @@ def one_type(c: Cells, h: Cells, m: Cells, code: int) -> int:
     if code < len(_SIMPLE_OF) and _SIMPLE_OF[code] >= 0:
         return _SIMPLE_OF[code]
     if code == bitcodes.TYPE_INTEGER or code == bitcodes.TYPE_POINTER:
-        number = item(c, h)
-        if number < 0 or number > _MAX_BITS:
-            h[state.FAULT] = 1
-        return plain_type(m, INT if code == bitcodes.TYPE_INTEGER else POINTER, number)
+        kind = INT if code == bitcodes.TYPE_INTEGER else POINTER
+        return plain_type(m, kind, below(h, item(c, h), _MAX_BITS + 1))
     if code == bitcodes.TYPE_ARRAY or code == bitcodes.TYPE_VECTOR:
         count = item(c, h)
         push(m, a_type(c, h))
         is_vector = code == bitcodes.TYPE_VECTOR
         flags = SCALABLE if is_vector and optional(c, h) else 0
-        if is_vector and count <= 0:
-            h[state.FAULT] = 1
+        require(h, not is_vector or count > 0)
         count = max(count, 0)  # more than 2^63 elements are none
         return intern_type(m, VECTOR if is_vector else ARRAY, flags, 0, count, base)
     if code == bitcodes.TYPE_FUNCTION:
         flags = VARARG if item(c, h) else 0
         elements(c, h, m)
-        if m[tables.TOP] == base:
-            h[state.FAULT] = 1
+        require(h, m[tables.TOP] > base)
         return intern_type(m, FUNCTION, flags, 0, 0, base)
     if code == bitcodes.TYPE_STRUCT_ANON:
         flags = PACKED if item(c, h) else 0
@@ -250,18 +239,16 @@ def type_record(text: Text, s: Cells, c: Cells, h: Cells, m: Cells, record: int)
         h[state.TYPE_NAME] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
     elif code != bitcodes.TYPE_NUMENTRY:
         go_to(c, h, record)
-        if h[state.N_TYPES] >= h[state.MAX_TYPES]:
-            h[state.FAULT] = 1
-            return
-        h[h[state.TYPE_OF] + h[state.N_TYPES]] = one_type(c, h, m, code)
+        new = below(h, h[state.N_TYPES], h[state.MAX_TYPES])
+        h[h[state.TYPE_OF] + new] = one_type(c, h, m, code)
         h[state.N_TYPES] += 1
 
 
 @device_function
 def bundle_tag(text: Text, s: Cells, c: Cells, h: Cells, record: int) -> None:
     """Note the tag that bundles name by its number."""
-    if h[state.N_TAGS] >= h[state.MAX_TAGS] or c[record * R_WIDTH + R_CODE] != bitcodes.BUNDLE_TAG:
-        h[state.FAULT] = 1
-        return
-    h[h[state.TAGS] + h[state.N_TAGS]] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
+    require(h, c[record * R_WIDTH + R_CODE] == bitcodes.BUNDLE_TAG)
+    new = below(h, h[state.N_TAGS], h[state.MAX_TAGS])
+    if not h[state.FAULT]:  # then the record is spelled, and not a text's letters
+        h[h[state.TAGS] + new] = symbol_of(text, s, c[record * R_WIDTH + R_FIRST])
     h[state.N_TAGS] += 1
