@@ -10,6 +10,7 @@ import numpy as np
 from kleene.base.arrays import I32, I64, offsets_of, ragged
 from kleene.base.errors import SourceError
 from kleene.frontends.c.reader import debug, tables
+from kleene.ir.canonical import without_unused_constants
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, ValueKind
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
@@ -95,6 +96,7 @@ class _Columns:
             spans=builder.table(),
             strings=Strings.of([b"", *self._texts[1:]]),
         )
+        program = without_unused_constants(program)  # many are metadata's alone
         taken = program.address_taken() * np.uint32(GlobalFlag.ADDRESS_TAKEN)
         flags = program.globals.flags | taken.astype(np.uint32)
         return _read_only(replace(program, globals=replace(program.globals, flags=flags)))
