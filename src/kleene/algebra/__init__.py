@@ -11,27 +11,12 @@ from kleene.algebra.linear import (
     variable,
     variables,
 )
-from kleene.algebra.machine_integers import MachineInterval
+from kleene.algebra.machine_interval import MachineInterval
 from kleene.algebra.octagon import Interval, NumericDomain, Octagon, Zone
 from kleene.algebra.state import Bounds, Exactness, Precision
 
 __all__ = [
-    "Bounds",
-    "Builder",
-    "Constraint",
-    "Exactness",
-    "Interval",
-    "Lattice",
-    "Linear",
-    "MachineInterval",
-    "NumericDomain",
-    "Octagon",
-    "Precision",
-    "Variable",
-    "Widening",
-    "Zone",
-    "constraints",
-    "expression",
-    "variable",
-    "variables",
-]
+    "Bounds", "Builder", "Constraint", "Exactness", "Interval", "Lattice", "Linear",
+    "MachineInterval", "NumericDomain", "Octagon", "Precision", "Variable", "Widening", "Zone",
+    "constraints", "expression", "variable", "variables",
+]  # fmt: skip
