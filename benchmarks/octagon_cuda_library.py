@@ -16,6 +16,7 @@ from octagon_inputs import loose, point_of
 
 from kleene import Octagon
 from kleene.algebra import expression
+from kleene.algebra.dbm import magnitude
 from kleene.algebra.partition import Kinds
 from kleene.kernels import launch, minplus
 
@@ -28,7 +29,7 @@ def octagon(n: int, device: str, seed: int) -> Octagon:
     """Return an octagon of n variables, each related to all others."""
     names = tuple(f"x{k:04}" for k in range(n))
     m = loose(n, "int64", seed)
-    dtype = minplus.exact_dtype(n, int(minplus.magnitude(m)))
+    dtype = minplus.exact_dtype(n, magnitude(m))
     builder = Octagon.top(names, device=device).builder()
     builder.store(names, m.astype(dtype), 1, Kinds(tighten=True, is_mixed=False))
     return builder.build()

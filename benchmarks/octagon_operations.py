@@ -38,7 +38,7 @@ from benchmarks.ppl_operations import Rival
 from kleene import Octagon
 from kleene.algebra import Linear, expression, variables
 from kleene.algebra.builder import Builder
-from kleene.algebra.dbm import stored
+from kleene.algebra.dbm import converted, magnitude, stored
 from kleene.algebra.partition import Kinds
 from kleene.kernels import minplus
 
@@ -83,8 +83,8 @@ def octagon(m: np.ndarray, kind: str, start: Octagon) -> Octagon:
     for first in range(0, n, step):
         part = np.full(minplus.size(step), 0, m.dtype)
         minplus.select(part, m, np.arange(first, first + step))
-        dtype = np.float64 if floats else minplus.exact_dtype(step, int(minplus.magnitude(part)))
-        part = minplus.convert(np.empty(len(part), dtype), part)
+        dtype = np.float64 if floats else minplus.exact_dtype(step, magnitude(part))
+        part = converted(part, np.dtype(dtype))
         assert minplus.close(part, tighten=not floats)
         builder.store(names[first : first + step], part, 1, Kinds(not floats, False))
     return builder.build()

@@ -13,7 +13,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from kleene.kernels import machine_code  # noqa: F401 - so that Numba knows device functions
-from kleene.kernels.minplus.cpu.vector import Emit, lanes, to_nearest, upwards
+from kleene.kernels.minplus.cpu.emit import Emit
+from kleene.kernels.minplus.cpu.vector import lanes, to_nearest, upwards
 
 N_ROUNDS = 1 << 16
 SHAPES = ((4, 4), (5, 4), (6, 3), (8, 2))  # vectors on the left and on the right of the sums
@@ -24,7 +25,7 @@ def kernel(n_left: int, n_right: int, use_fma: bool) -> Any:
 
     def typed(_context: Any, data: Any, n_rounds: Any) -> Any:
         def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            emit = Emit(context, builder, data.dtype)
+            emit = Emit(context, builder, data)
             if not use_fma:
                 emit.one = None
             array = context.make_array(data)(context, builder, arguments[0])

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from kleene import Octagon
 from kleene.algebra import memory
-from kleene.algebra.dbm import OBJECT
 from kleene.algebra.octagon import NumericDomain
 from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.launch import host
-from kleene.kernels.minplus import cuda
+from kleene.kernels.minplus import OBJECT, cuda
 from tests.algebra.dense import NAMES, run, steps
 
 GPU_PROBLEM = launch.gpu_problem()

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from kleene.algebra import lattice_operations
-from kleene.algebra.linear import (
-    Linear,
-    Variable,
-)
+from kleene.algebra.linear import Linear, Variable
 from kleene.algebra.state import Condition, Expression, State, conditions, linear, unknown
 from kleene.algebra.transfer import TransferFunctions
 from kleene.base.errors import SourceError

@@ -2,72 +2,28 @@
 
 A component is a half matrix of difference bounds (DBM), laid out as in `kleene.kernels.minplus`.
 Its cells are int16, int32, int64 or float64; where no machine integer is wide enough, Python's own
-integers, with `INFINITY` for no bound. Here are the kernels' operations on either, run where the
-cells lie (`memory`); those on Python's integers are slow, and right.
+integers, with `INFINITY` for no bound, which the kernels' reference computes with. Here are the
+kernels' operations on either, run where the cells lie (`memory`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from math import gcd, inf
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from kleene.algebra import memory
 from kleene.algebra.memory import Cells, beside, here, is_here, where
 from kleene.kernels import minplus
+from kleene.kernels.minplus import OBJECT, infinity, reference
 from kleene.kernels.minplus.cpu import components as compiled
-from kleene.kernels.minplus.cpu import entry_points, partition
-from kleene.kernels.minplus.cpu.compiled import outer_of
-from kleene.kernels.minplus.reference import halve, whole
+from kleene.kernels.minplus.cpu import operations, partition
+from kleene.kernels.minplus.layout import INFINITY
 
-
-class _Infinity:
-    """Greater than every integer, and unmoved by sums and multiples."""
-
-    def _same(self, _other: object = None) -> Self:
-        return self
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __floordiv__ = __neg__ = _same
-
-    def __lt__(self, other: object) -> bool:
-        return False
-
-    def __le__(self, other: object) -> bool:
-        return other is self
-
-    def __gt__(self, other: object) -> bool:
-        return other is not self
-
-    def __ge__(self, other: object) -> bool:
-        return True
-
-    def __reduce__(self) -> str:
-        return "INFINITY"  # there is one only, in every process
-
-
-INFINITY = _Infinity()
-
-
-OBJECT = np.dtype(object)
 FLOAT = np.dtype(np.float64)
 INDEX = np.dtype(np.int64)
-
-
-def infinity(dtype: np.dtype[Any]) -> Any:
-    """Return what means "no bound" in cells of this type."""
-    return INFINITY if dtype == OBJECT else minplus.infinity(dtype)
-
-
-def top(n: int, dtype: np.dtype[Any]) -> Cells:
-    """Return n variables without bounds."""
-    if dtype != OBJECT:
-        return minplus.top(n, dtype)
-    m = np.full(minplus.size(n), INFINITY, OBJECT)
-    i = np.arange(2 * n)
-    m[i + (i + 1) ** 2 // 2] = 0
-    return m
 
 
 def magnitude(m: Cells) -> int:
@@ -75,8 +31,8 @@ def magnitude(m: Cells) -> int:
     if m.dtype == OBJECT:
         return max((abs(x) for x in m if x is not INFINITY), default=0)
     if not is_here(m):
-        return memory.greatest(m)
-    return int(entry_points.magnitude(m, outer_of(m.dtype)))
+        return int(memory.cuda().greatest(m))
+    return int(operations.magnitude(m))
 
 
 def room_for(n: int, greatest: int) -> np.dtype[Any]:
@@ -90,7 +46,7 @@ def converted(m: Cells, dtype: np.dtype[Any], factor: int = 1) -> Cells:
         return m.copy()
     if type(m) is np.ndarray and OBJECT not in (m.dtype, dtype):
         wide = np.empty(len(m), dtype)
-        entry_points.convert(wide, m, factor, outer_of(m.dtype), outer_of(dtype))
+        operations.convert(wide, m, factor)
         return wide
     m = here(m) if dtype == OBJECT else m
     is_free = m == infinity(m.dtype)
@@ -141,7 +97,7 @@ def divisor(m: Cells, scale: int) -> int:
     if scale == 1:
         return 1
     if not is_here(m):
-        return memory.divisor(m, scale)
+        return int(memory.cuda().divisor(m, scale))
     finite = m[m != infinity(m.dtype)]
     return gcd(scale, *finite) if m.dtype == OBJECT else gcd(scale, int(np.gcd.reduce(finite)))
 
@@ -176,8 +132,8 @@ def survey(m: Cells, n: int, exactly: bool) -> tuple[int, Any]:
     """
     if is_here(m) and m.dtype != OBJECT:
         found = np.empty(n, INDEX)
-        return int(compiled.split(found, m, exactly, outer_of(m.dtype))), found
-    labels = _labels(whole(m)) if is_here(m) else memory.labels(m)
+        return int(compiled.split(found, m, exactly)), found
+    labels = _labels(reference.whole(m)) if is_here(m) else here(memory.cuda().labels(m)).tolist()
     return sum(map(minplus.size, Counter(labels).values())), labels
 
 
@@ -195,117 +151,54 @@ def _labels(square: Cells) -> list[int]:
 
 def close(m: Cells, tighten: bool) -> bool:
     """Close; return whether a point is left."""
-    if m.dtype != OBJECT:
-        return bool(minplus.close(m, tighten=tighten, device=where(m)))
-    square = whole(m)
-    for k in range(len(square)):
-        np.minimum(square, square[:, k, None] + square[None, k], out=square)
-        if (square.diagonal() < 0).any():
-            return False
-    return _finish(square, m, tighten)
+    if m.dtype == OBJECT:
+        return reference.close(m, tighten)
+    return bool(minplus.close(m, tighten=tighten, device=where(m)))
 
 
 def strengthen(m: Cells, tighten: bool) -> bool:
     """Combine bounds on single variables; return whether a point is left."""
     if m.dtype == OBJECT:
-        return _finish(whole(m), m, tighten)
+        return reference.strengthen(m, tighten)
     return bool(minplus.strengthen(m, tighten=tighten, device=where(m)))
-
-
-def _finish(square: Cells, m: Cells, tighten: bool) -> bool:
-    i = np.arange(len(square))
-    if tighten:
-        square[i, i ^ 1] = square[i, i ^ 1] // 2 * 2
-    unary = square[i, i ^ 1]
-    if (unary + unary[i ^ 1] < 0).any():
-        return False
-    halves = -(-(unary[:, None] + unary[i ^ 1]) // 2)
-    np.minimum(square, halves, out=square)
-    np.fill_diagonal(square, 0)
-    halve(square, m)
-    return True
 
 
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
     """Add constraints to closed cells and close them; return whether a point is left."""
     if not is_here(m):
-        return memory.constrain(m, rows, columns, bounds, tighten)
-    values = np.array(bounds, m.dtype)
-    i, j = np.array(rows, np.int64), np.array(columns, np.int64)
-    if m.dtype != OBJECT:
-        return bool(minplus.close_after(m, i, j, values, tighten=tighten))
-    add(m, i, j, values)
-    return close(m, tighten)
+        return bool(memory.cuda().constrain(m, rows, columns, bounds, tighten))
+    values, i, j = np.array(bounds, m.dtype), np.array(rows, INDEX), np.array(columns, INDEX)
+    if m.dtype == OBJECT:
+        return reference.close_after(m, i, j, values, tighten)
+    return bool(minplus.close_after(m, i, j, values, tighten=tighten))
 
 
 def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
     """Add constraints and close nothing."""
-    if m.dtype != OBJECT:
-        return minplus.add(m, beside(m, i), beside(m, j), beside(m, values), device=where(m))
-    for row, column, value in zip(i.tolist(), j.tolist(), values, strict=True):
-        at = minplus.cell(row, column)
-        m[at] = min(m[at], value)
-    return None
+    if m.dtype == OBJECT:
+        return reference.add(m, i, j, values)
+    return minplus.add(m, beside(m, i), beside(m, j), beside(m, values), device=where(m))
 
 
 def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
-    if m.dtype != OBJECT:
-        minplus.assign(m, target, source, up=up, down=down, negate=negate, device=where(m))
-    else:
-        _move(m, target, source, negate, up, down)
-
-
-def _move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
-    plus, minus = 2 * target, 2 * target + 1
-    order = np.arange(2 * minplus.n_variables(len(m)))
-    order[plus], order[minus] = 2 * source + negate, 2 * source + (not negate)
-    square = whole(m)[np.ix_(order, order)]
-    for end, step in ((plus, up), (minus, down)):
-        square[:, end] = square[:, end] + step
-        square[end ^ 1, :] = square[end ^ 1, :] + step
-    square[plus, plus] = square[minus, minus] = 0
-    halve(square, m)
+    if m.dtype == OBJECT:
+        return reference.assign(m, target, source, negate, up, down)
+    return minplus.assign(m, target, source, up=up, down=down, negate=negate, device=where(m))
 
 
 def select(m: Cells, variables: list[int]) -> Cells:
     """Return the cells of these variables; -1 gives one without bounds."""
-    chosen = np.array(variables, np.int64)
-    if is_here(m) and m.dtype != OBJECT and _ascends(chosen):
-        return _subset(m, chosen)
-    if m.dtype != OBJECT:
-        out = np.empty_like(m, shape=(minplus.size(len(variables)),))
+    chosen = np.array(variables, INDEX)
+    out = np.empty_like(m, shape=(minplus.size(len(chosen)),))
+    if m.dtype == OBJECT:
+        reference.select(out, m, chosen)
+    elif is_here(m) and len(chosen) and chosen[0] >= 0 and (chosen[1:] > chosen[:-1]).all():
+        # In their order, and so row by row, in stretches
+        compiled.assemble(out, partition.table_of([operations.address(m)], 0, chosen))
+    else:
         minplus.select(out, m, beside(m, chosen), device=where(m))
-        return out
-    out = top(len(variables), OBJECT)
-    known = np.flatnonzero(chosen >= 0)
-    square, ends = whole(out), _ends(chosen[known])
-    square[np.ix_(_ends(known), _ends(known))] = whole(m)[np.ix_(ends, ends)]
-    halve(square, out)
     return out
-
-
-def _ascends(chosen: Any) -> bool:
-    return bool(len(chosen) and chosen[0] >= 0 and (chosen[1:] > chosen[:-1]).all())
-
-
-def _subset(m: Cells, chosen: Any) -> Cells:
-    """Return what `select` does of variables in their order: row by row, in stretches."""
-    n = len(chosen)
-    out = np.empty(minplus.size(n), m.dtype)
-    compiled.assemble(
-        out, partition.table_of([entry_points.address(m)], 0, chosen), outer_of(m.dtype)
-    )
-    return out
-
-
-def forget(m: Cells, variable: int) -> None:
-    """Drop every bound on a variable."""
-    if m.dtype != OBJECT:
-        return minplus.forget(m, variable, device=where(m))
-    others = [-1 if k == variable else k for k in range(minplus.n_variables(len(m)))]
-    m[:] = select(m, others)
-    return None
 
 
 def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
@@ -314,84 +207,60 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
     Variables at -1 are left out.
     """
     for part, places_of_part in zip(parts, places, strict=True):
-        at = np.array(places_of_part, np.int64)
+        at = np.array(places_of_part, INDEX)
         m = part if (at >= 0).all() else select(part, np.flatnonzero(at >= 0).tolist())
-        _put(out, m, at[at >= 0])
-
-
-def _put(out: Cells, m: Cells, at: Any) -> None:
-    m = here(m) if is_here(out) else beside(out, m)
-    if out.dtype != OBJECT:
-        return minplus.place(out, m, beside(out, at), device=where(out))
-    square, ends = whole(out), _ends(at)
-    square[np.ix_(ends, ends)] = whole(m)
-    return halve(square, out)
-
-
-def _ends(variables: Any) -> Any:
-    return (2 * variables[:, None] + np.arange(2)).reshape(-1)
+        m, at = here(m) if is_here(out) else beside(out, m), at[at >= 0]
+        if out.dtype == OBJECT:
+            reference.place(out, m, at)
+        else:
+            minplus.place(out, m, beside(out, at), device=where(out))
 
 
 def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
     """Return the bounds of `a` that hold in `b`, the next of `steps` for others, or none."""
-    out = np.empty_like(a)
-    if a.dtype != OBJECT:
-        minplus.widen(out, a, b, beside(a, np.array(steps, a.dtype)), device=where(a))
-        return out
-    i, j = stored(minplus.n_variables(len(a)))
-    for at, (x, y) in enumerate(zip(a, b, strict=True)):
-        by = 2 if i[at] ^ 1 == j[at] else 1
-        wider = (by * step for step in steps if y <= by * step)
-        out[at] = x if y <= x else next(wider, INFINITY)
-    return out
+    return _combined("widen", a, b, np.array(steps, a.dtype))
 
 
 def narrow(a: Cells, b: Cells) -> Cells:
     """Return the bounds of `a`, and those of `b` where it has none."""
-    if a.dtype == OBJECT:
-        return np.where(a == INFINITY, b, a)
-    out = np.empty_like(a)
-    minplus.narrow(out, a, b, device=where(a))
-    return out
+    return _combined("narrow", a, b)
 
 
 def join(a: Cells, b: Cells) -> Cells:
     """Return the greater of each two bounds."""
-    if a.dtype == OBJECT:
-        return np.maximum(a, b)
-    out = np.empty_like(a)
-    minplus.join(out, a, b, device=where(a))
-    return out
+    return _combined("join", a, b)
 
 
 def meet(a: Cells, b: Cells) -> Cells:
     """Return the lesser of each two bounds."""
-    if a.dtype == OBJECT:
-        return np.minimum(a, b)
+    return _combined("meet", a, b)
+
+
+def _combined(operation: str, a: Cells, b: Cells, *more: Any) -> Cells:
+    """Return what an operation of the kernels writes for two octagons."""
     out = np.empty_like(a)
-    minplus.meet(out, a, b, device=where(a))
+    if a.dtype == OBJECT:
+        getattr(reference, operation)(out, a, b, *more)
+    else:
+        getattr(minplus, operation)(out, a, b, *(beside(a, one) for one in more), device=where(a))
     return out
 
 
 def includes(a: Cells, b: Cells) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
-    return bool((b <= a).all()) if a.dtype == OBJECT else minplus.includes(a, b, device=where(a))
+    if a.dtype == OBJECT:
+        return reference.includes(a, b)
+    return bool(minplus.includes(a, b, device=where(a)))
 
 
-def minimal(m: Cells, tighten: bool) -> Cells:
+def minimal(m: Cells) -> Cells:
     """Return which cells give all others, none to spare (between integers, a few to spare)."""
-    if m.dtype != OBJECT:
-        kept = np.empty_like(m, dtype=np.bool_)
+    kept = np.empty_like(m, dtype=np.bool_)
+    if m.dtype == OBJECT:
+        reference.minimal(kept, m)
+    else:
         minplus.minimal(kept, m, device=where(m))
-        return here(kept)
-    out = np.zeros(len(m), np.bool_)
-    i, j = stored(minplus.n_variables(len(m)))
-    out[:] = (i != j) & (m != INFINITY)
-    for at in np.flatnonzero(out):
-        without: Cells = np.where(out, m, top(minplus.n_variables(len(m)), OBJECT))
-        without[at] = INFINITY
-        out[at] = not (close(without, tighten) and without[at] <= m[at])
-    return out
+    return here(kept)
 
 
 def stored(n: int) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ join to x=y in this way. All variables with a growing end and all with a shrinki
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -21,10 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import (
-    Bound,
-    Variable,
-)
+from kleene.algebra.linear import Bound, Variable
 from kleene.algebra.memory import Cells, beside
 from kleene.algebra.partition import (
     Component,
@@ -39,8 +36,8 @@ from kleene.algebra.partition import (
 )
 from kleene.algebra.state import ALL, BEST, DIFFERENCES, NONE, OVER, Relations, State
 from kleene.algebra.transfer import TransferFunctions
-from kleene.kernels.minplus import n_variables
-from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus import infinity, n_variables
+from kleene.kernels.minplus.cpu import operations
 from kleene.kernels.minplus.cpu.components import ALONE, COMPONENTS, MOVING
 
 
@@ -132,7 +129,7 @@ def _covers(component: Component, b: State) -> bool:
     if other is component:
         return True
     if other is not None and _is_alike(component, other):
-        return entry_points.includes_one(component.cells, other.cells)
+        return operations.covers(component.cells, other.cells)
     if len(component.names) < len(b.partition.slots):
         table = table_of(b.partition, component.names)
     else:
@@ -149,7 +146,7 @@ def _is_alike(a: Component, b: Component) -> bool:
     """Return whether two components have the same variables and go together in compiled code."""
     if not are_same(a.names, b.names) or not a.is_plain or not b.is_plain:
         return False
-    return a.outer is b.outer and a.scale == b.scale  # `outer` is one object for each type
+    return a.dtype is b.dtype and a.scale == b.scale
 
 
 def join(builder: TransferFunctions, a: State, b: State, *, relate: bool = True) -> None:
@@ -208,25 +205,25 @@ def _joined_apart(a: State, b: State, names: tuple[Variable, ...]) -> tuple[Cell
 
 def meet(builder: TransferFunctions, b: State) -> None:
     """Keep the points of `b`."""
-    if builder.is_empty or b.is_empty:
-        return builder.clear()
-    for names in _touching(builder.partition, b.partition):
-        m, other, scale = same_scale(
-            builder.assembled(names), b.assembled(names), _evenly(builder, names)
-        )
-        _close_into(builder, names, dbm.meet(m, other), scale)
+    _combine(builder, b, dbm.meet)
 
 
 def narrow(builder: TransferFunctions, b: State) -> None:
     """Take the bounds of `b` where `builder` has none."""
     builder.note(OVER, "narrowing")
+    _combine(builder, b, dbm.narrow)
+
+
+def _combine(
+    builder: TransferFunctions, b: State, combined: Callable[[Cells, Cells], Cells]
+) -> None:
+    """Close what an operation that keeps only common points makes of the groups of both."""
     if builder.is_empty or b.is_empty:
         return builder.clear()
     for names in _touching(builder.partition, b.partition):
-        m, other, scale = same_scale(
-            builder.assembled(names), b.assembled(names), _evenly(builder, names)
-        )
-        _close_into(builder, names, dbm.narrow(m, other), scale)
+        cells = builder.assembled(names), b.assembled(names)
+        m, other, scale = same_scale(*cells, _evenly(builder, names))
+        _close_into(builder, names, combined(m, other), scale)
 
 
 def widen(builder: TransferFunctions, a: State, b: State, thresholds: Iterable[Bound]) -> None:
@@ -271,7 +268,7 @@ def _widened(
         m, other = dbm.common(dbm.with_room(m, n, greatest), dbm.with_room(other, n, greatest))
     raw = dbm.widen(m, other, values)
     if builder.relations is DIFFERENCES:
-        raw[beside(raw, _sums(n_variables(len(raw))))] = dbm.infinity(raw.dtype)
+        raw[beside(raw, _sums(n_variables(len(raw))))] = infinity(raw.dtype)
     dbm.strengthen(raw, tighten)
     return raw
 
@@ -316,5 +313,5 @@ def _sums(n: int) -> Any:
 
 def _drop_sums(m: Cells, tighten: bool) -> None:
     """Leave of the bounds on sums what those on single variables say."""
-    m[beside(m, _sums(n_variables(len(m))))] = dbm.infinity(m.dtype)
+    m[beside(m, _sums(n_variables(len(m))))] = infinity(m.dtype)
     dbm.strengthen(m, tighten)

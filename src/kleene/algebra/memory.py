@@ -62,12 +62,12 @@ def here(m: Cells) -> np.ndarray:
     """Return an array of host memory with these elements."""
     if type(m) is np.ndarray:
         return m
-    return _cuda().to_host(m)  # type: ignore[no-any-return]
+    return cuda().to_host(m)  # type: ignore[no-any-return]
 
 
 def there(m: Cells) -> Any:
     """Return an array on the GPU with these elements."""
-    return _cuda().to_device(m) if type(m) is np.ndarray else m
+    return cuda().to_device(m) if type(m) is np.ndarray else m
 
 
 def beside(m: Cells, array: Any) -> Any:
@@ -75,27 +75,8 @@ def beside(m: Cells, array: Any) -> Any:
     return array if type(m) is np.ndarray else there(array)
 
 
-def _cuda() -> Any:
+def cuda() -> Any:
+    """Return the kernels' operations on GPUs."""
     from kleene.kernels.minplus import cuda  # few callers ask for it
 
     return cuda
-
-
-def constrain(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
-    """Add constraints to closed cells on the GPU and close them; return whether a point is left."""
-    return bool(_cuda().constrain(m, rows, columns, bounds, tighten))
-
-
-def greatest(m: Cells) -> int:
-    """Return the greatest absolute value of integers on the GPU."""
-    return int(_cuda().greatest(m))
-
-
-def divisor(m: Cells, scale: int) -> int:
-    """Return the greatest divisor of `scale` and of integers on the GPU."""
-    return int(_cuda().divisor(m, scale))
-
-
-def labels(m: Cells) -> list[int]:
-    """Return the least variable of each one's group, of cells on the GPU."""
-    return list(here(_cuda().labels(m)).tolist())

@@ -11,14 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import (
-    Variable,
-)
+from kleene.algebra.linear import Variable
 from kleene.algebra.memory import CPU, Cells, settled
 from kleene.algebra.partition import Component, Kinds, Partition, Table, distinct, table_of
 from kleene.algebra.state import EXACT, NONE, OVER, Exactness, Precision, State
 from kleene.kernels.minplus import size
-from kleene.kernels.minplus.cpu import entry_points
+from kleene.kernels.minplus.cpu import operations
 
 _FEW = 16  # variables of a component that is not split to save cells: calls cost more than they do
 _ROUNDED = Exactness(OVER, "float64 bounds are rounded upwards")
@@ -183,7 +181,7 @@ class MutableState(State):
             return self._take_out(name, component)
         if component.owner is not self.owner:
             component = self.copied(component)
-        entry_points.forget_one(component.cells, component.index[name], component.outer)
+        operations.forget(component.cells, None, component.index[name])
         self.loosen(component)
         return None
 

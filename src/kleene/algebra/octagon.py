@@ -7,7 +7,7 @@ follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,19 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 from kleene.algebra import lattice_operations as operations
 from kleene.algebra import memory, rendering, serialization
 from kleene.algebra.builder import Builder, one_kind, same_domain, union
-from kleene.algebra.dbm import OBJECT
-from kleene.algebra.linear import (
-    Bound,
-    Constraint,
-    Number,
-    Variable,
-    exactly,
-    row_of,
-)
+from kleene.algebra.linear import Bound, Constraint, Number, Variable, exactly, row_of
 from kleene.algebra.partition import Component, Partition
 from kleene.algebra.state import Condition, Expression, Names, Relations, State, conditions, named
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
+from kleene.kernels.minplus import OBJECT
 
 
 class Placement(NamedTuple):
@@ -137,6 +130,12 @@ class NumericDomain(State):
         """Return a builder of this value, to be changed in place."""
         return Builder(self, strict=strict)
 
+    def _after(self, change: Callable[..., None], *given: Any, strict: bool = False) -> Self:
+        """Return the value after a change of its builder."""
+        builder = self.builder(strict=strict)
+        change(builder, *given)
+        return builder.build()
+
     # Operations on one value
 
     def meet(self, *given: Condition | Self, strict: bool = False) -> Self:
@@ -175,9 +174,7 @@ class NumericDomain(State):
         strict: bool = False,
     ) -> Self:
         """Return the points from which `target := value`, or several at once, can lead here."""
-        builder = self.builder(strict=strict)
-        builder.substitute(target, value)
-        return builder.build()
+        return self._after(Builder.substitute, target, value, strict=strict)
 
     def forget(self, names: Names) -> Self:
         """Return the points with any values for some variables."""
@@ -188,9 +185,7 @@ class NumericDomain(State):
 
     def project(self, names: Names) -> Self:
         """Return the value without all variables but some."""
-        builder = self.builder()
-        builder.project(named(names))
-        return builder.build()
+        return self._after(Builder.project, named(names))
 
     def extend(self, integers: Names = (), *, reals: Names = ()) -> Self:
         """Return the value with more variables, without bounds."""
@@ -200,9 +195,7 @@ class NumericDomain(State):
 
     def rename(self, names: Mapping[Variable, Variable]) -> Self:
         """Return the value with other names for some variables, all renamed at once."""
-        builder = self.builder()
-        builder.rename_variables(names)
-        return builder.build()
+        return self._after(Builder.rename_variables, names)
 
     def expand(self, name: Variable, copies: Names) -> Self:
         """Return the value with more variables, each with all that is known about `name`.
@@ -234,7 +227,7 @@ class NumericDomain(State):
         Without `relate` variables of different components stay apart: cheaper, and less precise.
         """
         builder = self._with_variables_of(other)
-        operations.join(builder, self, other, relate=relate)
+        operations.join(builder, self, other, relate=relate)  # of values, which keep their tables
         return builder.build()
 
     def widen(self, other: Self, *, thresholds: Iterable[Number | Condition] = ()) -> Self:
@@ -259,9 +252,7 @@ class NumericDomain(State):
 
     def narrow(self, other: Self) -> Self:
         """Return this value with bounds of `other`, which is smaller, where it has none itself."""
-        builder = self._with_variables_of(other)
-        operations.narrow(builder, other)
-        return builder.build()
+        return self._after(Builder.narrow, other)
 
     def __le__(self, other: Self) -> bool:
         """Return whether every point of this is in `other`."""

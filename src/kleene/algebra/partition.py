@@ -20,16 +20,12 @@ import numpy as np
 
 from kleene.algebra import dbm
 from kleene.algebra.dbm import FLOAT, INDEX, grouped, widened
-from kleene.algebra.linear import (
-    Bound,
-    Variable,
-)
+from kleene.algebra.linear import Bound, Variable
 from kleene.algebra.memory import CPU, Cells, beside, here, is_here, settled
 from kleene.base.device import Device
-from kleene.kernels.minplus import cell, limit, n_variables, size
+from kleene.kernels.minplus import OBJECT, cell, infinity, limit, n_variables, size, top
 from kleene.kernels.minplus.cpu import components as compiled
-from kleene.kernels.minplus.cpu import entry_points
-from kleene.kernels.minplus.cpu.compiled import outer_of
+from kleene.kernels.minplus.cpu import operations
 from kleene.kernels.minplus.cpu.partition import table_of as rows_of
 
 
@@ -50,8 +46,8 @@ class Component:
     """
 
     __slots__ = (
-        "_address", "alone", "cells", "greatest", "index", "is_mixed", "is_plain", "limit", "loose",
-        "names", "outer", "owner", "scale", "tighten", "twice",
+        "_address", "alone", "cells", "dtype", "greatest", "index", "is_mixed", "is_plain", "limit",
+        "loose", "names", "owner", "scale", "tighten", "twice",
     )  # fmt: skip
 
     def __init__(
@@ -76,7 +72,7 @@ class Component:
         self.twice: list[Any] | None = None
         self._address = 0
         if type(cells) is np.ndarray:
-            self.is_plain, self.outer, self.limit = _about(cells.dtype, len(self.names))
+            self.is_plain, self.dtype, self.limit = _about(cells.dtype, len(self.names))
         else:
             self.is_plain = False
 
@@ -86,7 +82,7 @@ class Component:
 
     def address(self) -> int:
         """Return where the cells are in memory."""
-        self._address = self._address or entry_points.address(self.cells)
+        self._address = self._address or operations.address(self.cells)
         return self._address
 
     def has_room(self, more: int) -> bool:
@@ -116,16 +112,16 @@ class Component:
             value = self.ends()[j]
             return inf if value is None else Fraction(value) / self.scale
         value = self.cells[cell(i, j)]
-        if value == dbm.infinity(self.cells.dtype):
+        if value == infinity(self.cells.dtype):
             return inf
-        return Fraction(value if self.cells.dtype == dbm.OBJECT else value.item()) / self.scale
+        return Fraction(value if self.cells.dtype == OBJECT else value.item()) / self.scale
 
     def ends(self) -> list[Any]:
         """Return the cells of 2x and -2x for each variable x, None where there is no bound."""
         if self.twice is None:
             i = np.arange(2 * len(self.names)) ^ 1
             found = here(self.cells[beside(self.cells, (i ^ 1) + (i + 1) ** 2 // 2)])
-            free = (found == dbm.infinity(found.dtype)).tolist()
+            free = (found == infinity(found.dtype)).tolist()
             both = zip(found.tolist(), free, strict=True)
             self.twice = [None if is_free else x for x, is_free in both]
         return self.twice
@@ -140,10 +136,9 @@ def known(
 
 
 @lru_cache(1024)
-def _about(dtype: np.dtype[Any], n: int) -> tuple[bool, Any, float]:
-    if dtype == dbm.OBJECT:
-        return False, None, inf
-    return True, outer_of(dtype), inf if dtype == FLOAT else limit(dtype, n)
+def _about(dtype: np.dtype[Any], n: int) -> tuple[bool, np.dtype[Any], float]:
+    one = np.dtype(dtype.type)  # the same object for each type, also after unpickling
+    return dtype != OBJECT, one, limit(dtype, n) if dtype.kind == "i" else inf
 
 
 def same_scale(a: tuple[Cells, int], b: tuple[Cells, int], by: int = 1) -> tuple[Cells, Cells, int]:
@@ -287,7 +282,7 @@ def assemble(
         return dbm.select(parts[0].cells, [index.get(x, -1) for x in names]), parts[0].scale
     scale = 1 if tighten or is_float else 2 * lcm(*(part.scale for part in parts))
     dtype = FLOAT if is_float else _room(parts, len(names), scale)
-    out = settled(dbm.top(len(names), dtype), device)
+    out = settled(top(len(names), dtype), device)
     at = {name: k for k, name in enumerate(names)}
     places = [[at.get(name, -1) for name in part.names] for part in parts]
     dbm.place(out, [_scaled(part, dtype, scale) for part in parts], places)
@@ -312,7 +307,6 @@ class Table:
 
     names: tuple[Variable, ...]
     dtype: np.dtype[Any] | None
-    outer: Any  # what compiled code must know of that type
     kinds: Kinds  # of the variables of all parts
     rows: Any
     parts: tuple[Component, ...]
@@ -327,14 +321,13 @@ class Table:
             return self
         sizes = np.array([len(part.cells) for part in self.parts])
         rows, cells = self.rows.copy(), np.empty(int(sizes.sum()), dtype)
-        outer = outer_of(dtype)
-        compiled.widen(cells, rows, sizes, self.outer, outer)
-        return replace(self, dtype=dtype, outer=outer, rows=rows, cells=(cells,))
+        compiled.widen(cells, rows, sizes, self.cells[0])
+        return replace(self, dtype=dtype, rows=rows, cells=(cells,))
 
     def whole(self) -> Cells:
         """Return the cells of all variables."""
         out = np.empty(size(len(self.names)), self.dtype)
-        compiled.assemble(out, self.rows, self.outer)
+        compiled.assemble(out, self.rows)
         return out
 
     def joined(self, other: Table, related: int) -> list[tuple[tuple[Variable, ...], Cells]]:
@@ -346,7 +339,7 @@ class Table:
         if self.is_component() and other.is_component() and (related or n == 1):
             return [(names, np.maximum(self.cells[0], other.cells[0]))]
         out, labels = np.empty(size(n), self.dtype), np.empty(n, INDEX)
-        if compiled.join(out, labels, self.rows, other.rows, related, self.outer) == 1:
+        if compiled.join(out, labels, self.rows, other.rows, related) == 1:
             return [(names, out)]
         found, start = [], 0
         for at in grouped(labels):
@@ -367,7 +360,7 @@ class Table:
         n = len(self.names)
         labels = np.empty(n, INDEX)
         if signs is None:
-            n_groups = compiled.group_moving(labels, self.rows, other.rows, self.outer)
+            n_groups = compiled.group_moving(labels, self.rows, other.rows, self.cells[0])
         else:
             n_groups = compiled.group(labels, self.rows, other.rows, signs)
         return [range(n)] if n_groups == 1 else list(grouped(labels))
@@ -375,7 +368,7 @@ class Table:
     def is_within(self, m: Cells) -> bool:
         """Return whether no bound of `m`, of a type no wider, is less than that of here."""
         assert self.dtype is not None
-        return compiled.covers(widened(m, self.dtype), self.rows, self.outer)
+        return compiled.covers(widened(m, self.dtype), self.rows)
 
 
 def table_of(partition: Partition, names: tuple[Variable, ...] | None = None) -> Table:
@@ -383,11 +376,11 @@ def table_of(partition: Partition, names: tuple[Variable, ...] | None = None) ->
     parts = tuple(partition if names is None else distinct(map(partition.get, names)))
     names, layout = _layout(tuple([part.names for part in parts]), names)
     dtype, rows = _dtype_of(parts), layout.copy()
-    outer, cells = None, ()
+    cells: tuple[Cells, ...] = ()
     if dtype is not None:
-        outer, cells = outer_of(dtype), tuple([widened(part.cells, dtype) for part in parts])
+        cells = tuple([widened(part.cells, dtype) for part in parts])
         rows[2 : 2 + len(parts)] = list(map(_address, parts, cells))
-    return Table(names, dtype, outer, _kinds_of(parts), rows, parts, frozenset(parts), cells)
+    return Table(names, dtype, _kinds_of(parts), rows, parts, frozenset(parts), cells)
 
 
 @lru_cache(256)
@@ -429,4 +422,4 @@ def _dtype_of(parts: tuple[Component, ...]) -> Any:
 
 
 def _address(part: Component, m: Cells) -> int:
-    return part.address() if m is part.cells else entry_points.address(m)
+    return part.address() if m is part.cells else operations.address(m)

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import (
-    Bound,
-    Constraint,
-    Linear,
-    Variable,
-    in_order,
-    label,
-)
+from kleene.algebra.linear import Bound, Constraint, Linear, Variable, in_order, label
 from kleene.algebra.partition import Component
-from kleene.algebra.state import State
+from kleene.algebra.state import State, fact_of
+from kleene.kernels.minplus import infinity
 
 Terms = tuple[tuple[Variable, Fraction], ...]
 FALSE = Constraint(Linear((), Fraction(1), Fraction(1)))  # 1 <= 0
@@ -43,11 +37,11 @@ def _of_component(component: Component, minimal: bool, tighten: bool) -> Iterato
     n, m, scale = len(component.names), component.cells, component.scale
     i, j = dbm.stored(n)
     component = component.here()
-    chosen = (i != j) & (component.cells != dbm.infinity(m.dtype))
+    chosen = (i != j) & (component.cells != infinity(m.dtype))
     if minimal:
         if m.dtype != dbm.FLOAT and not tighten:  # halves are compared: they must be exact
             m, scale = dbm.with_room(m, n, factor=2), 2 * scale
-        chosen &= dbm.minimal(m, tighten)
+        chosen &= dbm.minimal(m)
     for at in np.flatnonzero(chosen).tolist():
         row, column = int(i[at]), int(j[at])
         yield _constraint(component, column, row)
@@ -55,12 +49,8 @@ def _of_component(component: Component, minimal: bool, tighten: bool) -> Iterato
 
 def _constraint(component: Component, j: int, i: int) -> Constraint:
     """Return what the cell of V'[j] - V'[i] says."""
-    bound = component.bound(j, i)
-    plus, minus = component.names[j >> 1], component.names[i >> 1]
-    signs = Fraction(-1 if j & 1 else 1), Fraction(1 if i & 1 else -1)
-    if plus == minus:
-        return Constraint(Linear(((plus, signs[0]),), -bound / 2, -bound / 2))
-    terms = in_order({plus: signs[0], minus: signs[1]})
+    signs, bound = fact_of(component.names, i, j, component.bound(j, i))
+    terms = in_order({name: Fraction(sign) for name, sign in signs})
     return Constraint(Linear(terms, -bound, -bound))
 
 

@@ -19,16 +19,12 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import (
-    Bound,
-    Variable,
-    exactly,
-)
+from kleene.algebra.linear import Bound, Variable, exactly
 from kleene.algebra.partition import Component
-from kleene.algebra.state import State
-from kleene.algebra.transfer import Fact, TransferFunctions
+from kleene.algebra.state import Fact, State, fact_of
+from kleene.algebra.transfer import TransferFunctions
 from kleene.base.errors import SourceError
-from kleene.kernels.minplus import size
+from kleene.kernels.minplus import infinity, size
 
 VERSION = 2
 _MAGIC = b"kleene-octagon\n"
@@ -49,7 +45,7 @@ def as_data(state: State, domain: str) -> dict[str, Any]:
 
 def _as_data(component: Component) -> dict[str, Any]:
     """Return a component as data: integers, floats in hexadecimal, None for no bound."""
-    free = dbm.infinity(component.cells.dtype)
+    free = infinity(component.cells.dtype)
     is_float = component.cells.dtype == dbm.FLOAT
     plain = [None if x == free else x for x in component.cells.tolist()]
     cells = [x if x is None else x.hex() for x in plain] if is_float else plain
@@ -77,20 +73,17 @@ def _facts(component: dict[str, Any]) -> list[Fact]:
         raise ValueError(f"{len(names)} variables have {size(len(names))} cells, not {len(cells)}")
     i, j = (column.tolist() for column in dbm.stored(len(names)))
     return [
-        _fact(names, row, column, value, scale)
+        fact_of(names, row, column, _bound(value, scale))
         for row, column, value in zip(i, j, cells, strict=True)
         if value is not None and row != column
     ]
 
 
-def _fact(names: list[Variable], i: int, j: int, value: Any, scale: int) -> Fact:
+def _bound(value: Any, scale: int) -> Bound:
     bound = exactly(float.fromhex(value) if isinstance(value, str) else value) / scale
     if bound in (inf, -inf):
         raise ValueError("a bound is infinite")
-    plus = names[j >> 1], -1 if j & 1 else 1
-    if i == j ^ 1:
-        return (plus,), bound / 2
-    return (plus, (names[i >> 1], 1 if i & 1 else -1)), bound
+    return bound
 
 
 def checked(data: Any, domain: str) -> dict[str, Any]:
@@ -181,12 +174,7 @@ def _entry_fact(names: Sequence[Variable], values: list[list[Bound]], i: int, j:
         raise SourceError(None, "algebra/bad-matrix", message)
     if bound == -inf:
         raise SourceError(None, "algebra/bad-number", f"entry [{i}][{j}] is minus infinity")
-    if i == j:
-        return (), bound
-    plus = names[j >> 1], -1 if j & 1 else 1
-    if i == j ^ 1:
-        return (plus,), bound / 2
-    return (plus, (names[i >> 1], 1 if i & 1 else -1)), bound
+    return fact_of(names, i, j, bound)
 
 
 def write_matrix(state: State, names: Sequence[Variable]) -> list[list[Bound]]:

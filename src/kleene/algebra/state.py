@@ -10,7 +10,7 @@ and these sums are the closed octagon, and no cell of it is stored that says no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from math import inf
@@ -65,7 +65,7 @@ class Exactness(NamedTuple):
 
 EXACT = Exactness(Precision.EXACT)
 Terms = Iterable[tuple[Variable, Fraction | int]]
-
+Fact = tuple[tuple[tuple[Variable, int], ...], Bound]  # variables with signs, and their sum's bound
 
 Expression = str | Linear | Number
 Condition = str | Constraint | Iterable[Constraint]
@@ -99,6 +99,14 @@ def conditions(given: Iterable[Condition]) -> Iterable[Constraint]:
             yield from conditions(one)
         else:
             raise SourceError(None, "algebra/bad-syntax", f"{one!r} is no constraint")
+
+
+def fact_of(names: Sequence[Variable], i: int, j: int, bound: Bound) -> Fact:
+    """Return what a bound of V'[j] - V'[i] says; on the diagonal it is about no variable."""
+    plus, minus = (names[j >> 1], -1 if j & 1 else 1), (names[i >> 1], 1 if i & 1 else -1)
+    if i == j:
+        return (), bound
+    return ((plus,), bound / 2) if i == j ^ 1 else ((plus, minus), bound)
 
 
 def named(names: Names) -> tuple[Variable, ...]:

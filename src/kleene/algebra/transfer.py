@@ -16,26 +16,13 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import dbm
-from kleene.algebra.linear import (
-    Bound,
-    Constraint,
-    Edge,
-    Linear,
-    Row,
-    Step,
-    Variable,
-    row_of,
-)
+from kleene.algebra.linear import Bound, Constraint, Edge, Linear, Row, Step, Variable, row_of
 from kleene.algebra.mutable_state import MutableState
 from kleene.algebra.partition import Component, UnionFind
-from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER
+from kleene.algebra.state import ALL, DIFFERENCES, NONE, OVER, Fact
 from kleene.base.errors import SourceError
-from kleene.kernels.minplus import cell
-from kleene.kernels.minplus.cpu import entry_points
-
-Fact = tuple[
-    tuple[tuple[Variable, int], ...], Bound
-]  # one or two variables with signs, and the bound
+from kleene.kernels.minplus import cell, infinity
+from kleene.kernels.minplus.cpu import operations
 
 
 class TransferFunctions(MutableState):
@@ -82,10 +69,10 @@ class TransferFunctions(MutableState):
         if component.owner is not self.owner:
             component = self.copied(component)
         value = float(bound) if self.is_float else bound
-        found = entry_points.guard(component.cells, i, j, value, component.tighten, component.outer)
-        if found == entry_points.EMPTY:
+        found = operations.guard(component.cells, i, j, value, component.tighten)
+        if found == operations.EMPTY:
             self.clear()
-        elif found == entry_points.TIGHTER and component.greatest is not None:
+        elif found == operations.TIGHTER and component.greatest is not None:
             # A new bound is a path through the new edge and its dual: three old ones and both.
             component.greatest = 3 * component.greatest + 2 * abs(bound) + 2
         component.twice = None
@@ -256,10 +243,10 @@ class TransferFunctions(MutableState):
         if self.is_float:
             up, down = float(up), float(down)  # type: ignore[assignment]
         if name is None:
-            entry_points.set_interval_one(component.cells, target, up, down)
+            operations.assign_interval(component.cells, None, target, up, down)
             self.loosen(component)
         else:
-            entry_points.move_one(component.cells, target, source, negate, up, down)
+            operations.assign(component.cells, None, target, source, negate, up, down)
             component.twice = None
         return True
 
@@ -288,7 +275,7 @@ class TransferFunctions(MutableState):
         steps = [x if x == inf else self.cell_of(x * scale, tighten) for x in (high, -low)]
         greatest = 0 if self.is_float else max(abs(x) for x in (*steps, 0) if x != inf)
         m = self.writable(component, greatest, scale // component.scale)
-        up, down = (dbm.infinity(m.dtype) if x == inf else x for x in steps)
+        up, down = (infinity(m.dtype) if x == inf else x for x in steps)
         dbm.move(m, component.index[target], component.index[source], negate, up, down)
         self.replace(component, m, scale)
 

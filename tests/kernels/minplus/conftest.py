@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kleene.kernels.minplus import cpu, reference
+from kleene.kernels.minplus import reference
+from kleene.kernels.minplus.cpu import operations
 from kleene.kernels.minplus.layout import Forms
 
 
@@ -69,7 +70,7 @@ class OneOctagon:
         self.batch.minimal(out, m, None)
 
 
-BACKENDS = {"reference": reference, "cpu": OneOctagon(cpu)}
+BACKENDS = {"reference": reference, "cpu": OneOctagon(operations)}
 
 
 @pytest.fixture(scope="module", params=BACKENDS)

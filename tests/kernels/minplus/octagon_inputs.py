@@ -119,3 +119,20 @@ def contains(m, point):
         for i, row in enumerate(square)
         for j, bound in enumerate(row)
     )
+
+
+def magnitude(m):
+    """Return the greatest absolute value of a finite element; 0 if there is none."""
+    finite = m[(m != minplus.infinity(m.dtype)) & (m != minplus.lowest(m.dtype))]
+    return np.abs(finite.astype(object)).max(initial=0)
+
+
+def converted(m, dtype):
+    """Return the octagon in another type, with infinity for bounds that it does not hold."""
+    out = np.full(len(m), minplus.infinity(dtype), dtype)
+    is_empty = m == minplus.lowest(m.dtype)
+    fits = (m != minplus.infinity(m.dtype)) & ~is_empty
+    if np.dtype(dtype).kind == "i":
+        fits &= m <= np.iinfo(dtype).max - 1
+    out[fits], out[is_empty] = m[fits], minplus.lowest(dtype)
+    return out

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.kernels import minplus
-from kleene.kernels.minplus import cpu
+from kleene.kernels.minplus.cpu import operations
 from tests.kernels.minplus.conftest import OneOctagon
 from tests.kernels.minplus.octagon_inputs import DTYPES, random_octagon
 
@@ -55,7 +55,7 @@ class Many:
 @pytest.fixture(scope="module")
 def backend():
     """The back end that has batches: the reference is asked one octagon at a time."""
-    return OneOctagon(cpu)
+    return OneOctagon(operations)
 
 
 many = st.builds(Many, SIZES, DTYPES, st.integers(0, 2**32))

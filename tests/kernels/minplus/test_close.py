@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import closure
-from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
 from kleene.kernels.minplus.cpu.tiles import CLOSED, EMPTY
 from tests.kernels.minplus.octagon_inputs import (
     DTYPES,
@@ -23,8 +22,10 @@ from tests.kernels.minplus.octagon_inputs import (
     FLOAT_DTYPES,
     constraints,
     contains,
+    converted,
     exact_closure,
     fractions_of,
+    magnitude,
     octagons,
     of_constraints,
     random_octagon,
@@ -99,7 +100,7 @@ def test_floats_are_never_below_the_exact_bound(dtype, n, rows, large, tighten, 
     assert found
     result = np.empty_like(small)
     reference.select(result, m, np.arange(n) + large)
-    slack = 64 * float(np.finfo(dtype).eps) * (1 + float(minplus.magnitude(small)))
+    slack = 64 * float(np.finfo(dtype).eps) * (1 + float(magnitude(small)))
     for got, exact in zip(chain(*fractions_of(result)), chain(*expected), strict=True):
         assert got >= exact
         assert got == exact or got - exact <= slack
@@ -144,8 +145,7 @@ def test_up_to_the_limit_integers_are_exact(dtype, n, data, backend):
     m = of_constraints(n, dtype, rows)
     wide = of_constraints(n, np.int64, rows)
     assert backend.close(m, False) == reference.close(wide, False)
-    narrow = np.empty_like(m)
-    assert np.array_equal(m, minplus.convert(narrow, wide))
+    assert np.array_equal(m, converted(wide, dtype))
 
 
 def test_a_type_too_narrow_for_sums_is_closed_in_a_wider_one(backend):
@@ -203,15 +203,15 @@ def test_of_no_variables_and_of_one(backend):
 def test_threads_share_the_work_and_agree(n):
     random = np.random.default_rng(n)
     for dtype in minplus.DTYPES:
-        m, (inner, *_) = random_octagon(n, dtype, random, spread=3), inner_of(dtype)
+        m = random_octagon(n, dtype, random, spread=3)
         one, three = m.copy(), m.copy()
-        assert closure.close_large(one, n, outer_of(dtype), inner, True, 1) == CLOSED
-        assert closure.close_large(three, n, outer_of(dtype), inner, True, 3) == CLOSED
+        assert closure.close_large(one, dtype, True, 1) == CLOSED
+        assert closure.close_large(three, dtype, True, 3) == CLOSED
         assert np.array_equal(one, three)
         reference.close(m, True)
         assert np.array_equal(one, m)
         m[minplus.cell(0, 2)] = m[minplus.cell(2, 0)] = -1
-        assert closure.close_large(m, n, outer_of(dtype), inner, True, 3) == EMPTY
+        assert closure.close_large(m, dtype, True, 3) == EMPTY
 
 
 NARROW = """
@@ -220,11 +220,11 @@ from pathlib import Path
 import numpy as np
 from kleene.kernels import stamps
 stamps.folder_of_package = lambda: Path(sys.argv[3])
-from kleene.kernels.minplus.cpu import vector
+from kleene.kernels.minplus.cpu import tiles, vector
 
 n_bytes, dtype = int(sys.argv[1]), np.dtype(sys.argv[2])
 vector.VECTOR_BYTES = n_bytes
-vector.TILE_ROWS, vector.HAS_FMA = 4, False
+vector.TILE_ROWS, tiles.TILE_ROWS, vector.HAS_FMA = 4, 4, False
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
@@ -251,6 +251,6 @@ def test_narrower_vectors_agree(n_bytes, dtype, tmp_path):
 def test_cpu_is_what_the_public_name_calls(monkeypatch):
     asked = []
     fake = SimpleNamespace(close=lambda m, offsets, tighten: asked.append(tighten) or True)
-    monkeypatch.setattr("kleene.kernels.minplus.cpu", fake)
+    monkeypatch.setattr("kleene.kernels.minplus.operations", fake)
     assert minplus.close(minplus.top(1, np.int32), tighten=True)
     assert asked == [True]

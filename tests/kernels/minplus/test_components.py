@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import components, entry_points
-from kleene.kernels.minplus.cpu.compiled import outer_of
+from kleene.kernels.minplus.cpu import components, operations
 from kleene.kernels.minplus.cpu.components import ALONE, COMPONENTS, MOVING
 from kleene.kernels.minplus.cpu.partition import table_of
-from tests.kernels.minplus.octagon_inputs import random_octagon
+from tests.kernels.minplus.octagon_inputs import converted, random_octagon
 
 KINDS = st.sampled_from(["int16", "int32", "int64", "float64"])
 WIDTHS = st.sampled_from([("int16", "int32"), ("int16", "int64"), ("int32", "int64")])
@@ -43,7 +42,7 @@ def states(draw, dtype, n):
         places[one] = np.arange(len(one))
         reference.place(whole, component, one)
     reference.strengthen(whole, tighten=True)
-    return State(table_of(list(map(entry_points.address, cells)), slots, places), cells, whole)
+    return State(table_of(list(map(operations.address, cells)), slots, places), cells, whole)
 
 
 def closed(n, dtype, random):
@@ -57,31 +56,31 @@ def closed(n, dtype, random):
 @st.composite
 def pairs(draw):
     dtype, n = np.dtype(draw(KINDS)), draw(st.integers(1, 9))
-    return draw(states(dtype, n)), draw(states(dtype, n)), outer_of(dtype)
+    return draw(states(dtype, n)), draw(states(dtype, n))
 
 
 @given(pairs())
 def test_blocks_are_one_octagon(two):
-    a, b, outer = two
+    a, b = two
     out = np.empty_like(a.whole)
-    components.assemble(out, a.table, outer)
+    components.assemble(out, a.table)
     assert np.array_equal(out, a.whole)
-    assert components.covers(np.maximum(a.whole, b.whole), a.table, outer)
-    assert components.covers(a.whole, b.table, outer) == (a.whole >= b.whole).all()
+    assert components.covers(np.maximum(a.whole, b.whole), a.table)
+    assert components.covers(a.whole, b.table) == (a.whole >= b.whole).all()
 
 
 @given(pairs(), st.sampled_from([ALONE, COMPONENTS, MOVING]))
 def test_a_join_is_that_of_each_group(two, related):
-    a, b, outer = two
+    a, b = two
     n, whole = a.table[0], np.maximum(a.whole, b.whole)
     out, labels, expected = np.empty_like(whole), np.empty(n, np.int64), np.empty(n, np.int64)
-    n_groups = components.join(out, labels, a.table, b.table, related, outer)
+    n_groups = components.join(out, labels, a.table, b.table, related)
     if related == ALONE:
         expected = np.arange(n)
     elif related == COMPONENTS:
         components.group(expected, a.table, b.table, np.zeros(0, np.int64))
     else:
-        components.group_moving(expected, a.table, b.table, outer)
+        components.group_moving(expected, a.table, b.table, whole)
     assert np.array_equal(labels, expected)
     members = [np.flatnonzero(labels == label) for label in dict.fromkeys(labels.tolist())]
     assert n_groups == len(members)
@@ -95,21 +94,23 @@ def test_a_join_is_that_of_each_group(two, related):
 
 @given(pairs(), st.data())
 def test_one_bound_less_is_not_covered(two, data):
-    a, _, outer = two
+    a, _ = two
     less = a.whole.copy()
-    less[data.draw(st.sampled_from(np.flatnonzero(less != outer[0]).tolist()))] -= 1
-    assert components.covers(a.whole, a.table, outer)
-    assert not components.covers(less, a.table, outer)
+    less[
+        data.draw(st.sampled_from(np.flatnonzero(less != minplus.infinity(a.whole.dtype)).tolist()))
+    ] -= 1
+    assert components.covers(a.whole, a.table)
+    assert not components.covers(less, a.table)
 
 
 @given(pairs(), st.booleans())
 def test_related_variables_have_one_label(two, exactly):
-    a, b, outer = two
+    a, b = two
     for m in (a.whole, np.maximum(a.whole, b.whole)):
         n = len(m) and minplus.n_variables(len(m))
         expected = labels_of(m, n)
         found = np.empty(n, np.int64)
-        n_cells = components.split(found, m, exactly, outer)
+        n_cells = components.split(found, m, exactly)
         sizes = [expected.count(label) for label in set(expected)]
         wanted = sum(map(minplus.size, sizes))
         if exactly or 4 * wanted < 3 * minplus.size(n):
@@ -139,19 +140,19 @@ def labels_of(m, n):
 
 @given(pairs(), st.booleans())
 def test_growing_and_shrinking_variables_are_grouped(two, given_signs):
-    a, b, outer = two
+    a, b = two
     n = a.table[0]
     twice = [np.empty(2 * n, a.whole.dtype) for _ in range(2)]
     for out, m in zip(twice, (a.whole, b.whole), strict=True):
         reference.unary(out, m)
     x, y = twice
-    is_bound = (x != outer[0]) & (y != outer[0])
+    is_bound = (x != minplus.infinity(a.whole.dtype)) & (y != minplus.infinity(a.whole.dtype))
     signs = np.where(is_bound, (x < y).astype(np.int64) - (y < x), 0)
     labels = np.empty(n, np.int64)
     if given_signs:
         n_groups = components.group(labels, a.table, b.table, signs)
     else:
-        n_groups = components.group_moving(labels, a.table, b.table, outer)
+        n_groups = components.group_moving(labels, a.table, b.table, a.whole)
     assert len(set(labels.tolist())) == n_groups
     for table in (a.table, b.table):
         slots = table[6 : 6 + n]
@@ -169,10 +170,10 @@ def test_wider_blocks_say_the_same(widths, data, n):
     state = data.draw(states(narrow, n))
     sizes = np.array([len(m) for m in state.cells])
     cells, table = np.empty(sizes.sum(), wide), state.table.copy()
-    components.widen(cells, table, sizes, outer_of(narrow), outer_of(wide))
+    components.widen(cells, table, sizes, state.whole)
     out = np.empty(len(state.whole), wide)
-    components.assemble(out, table, outer_of(wide))
-    assert np.array_equal(out, minplus.convert(np.empty_like(out), state.whole))
+    components.assemble(out, table)
+    assert np.array_equal(out, converted(state.whole, wide))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
@@ -188,10 +189,10 @@ def test_large_blocks(dtype):
             slots[one], places[one] = slot, np.arange(len(one))
             reference.place(whole, component, one)
         reference.strengthen(whole, tighten=True)
-        tables.append(table_of(list(map(entry_points.address, cells)), slots, places))
+        tables.append(table_of(list(map(operations.address, cells)), slots, places))
         wholes.append(whole)
         kept.append(cells)
     out, labels = np.empty_like(wholes[0]), np.empty(70, np.int64)
-    assert components.join(out, labels, *tables, COMPONENTS, outer_of(dtype)) == 1
+    assert components.join(out, labels, *tables, COMPONENTS) == 1
     assert np.array_equal(out, np.maximum(*wholes))
-    assert not components.covers(wholes[0], tables[1], outer_of(dtype))
+    assert not components.covers(wholes[0], tables[1])

@@ -28,6 +28,8 @@ from tests.kernels.minplus.octagon_inputs import (
     closed_octagons,
     columns,
     constraints,
+    converted,
+    magnitude,
     octagons,
     of_constraints,
     random_octagon,
@@ -171,7 +173,7 @@ def test_dense_octagons_stay_in_a_narrow_type(dtype, place, tiles, monkeypatch):
     random = np.random.default_rng(1)
     m = random_octagon(40, np.int64, random, spread=most // 4)
     m[minplus.cell(5, 0)] = m.max() + 1  # near the limit, and far beyond that for sparse ones
-    assert most // 2 < minplus.magnitude(m) <= most
+    assert most // 2 < magnitude(m) <= most
     narrow, expected = m.astype(dtype), m.copy()
     only = {np.dtype(dtype).name: closure._OF_LARGE[np.dtype(dtype).name][:1]}
     monkeypatch.setattr(closure, "_OF_LARGE", only)
@@ -218,7 +220,7 @@ def groups_of(m):
 
 @given(parts=st.lists(octagons(max_n=7), max_size=3), dtype=DTYPES)
 def test_related_variables_are_grouped(parts, dtype, backend):
-    parts = [minplus.convert(np.empty(len(m), dtype), m) for m in parts]
+    parts = [converted(m, dtype) for m in parts]
     sizes = [minplus.n_variables(len(m)) for m in parts]
     offsets, starts = minplus.offsets_of(sizes), np.cumsum([0, *sizes])
     expected = [label for m in parts for label in groups_of(m)]

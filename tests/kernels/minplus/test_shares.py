@@ -8,7 +8,6 @@ import pytest
 from kleene.kernels import minplus
 from kleene.kernels.compiled import CompilationUnit
 from kleene.kernels.minplus.cpu import closure, shares
-from kleene.kernels.minplus.cpu.compiled import inner_of, outer_of
 from kleene.kernels.minplus.cpu.shares import can_begin, done, end, next_share
 from kleene.kernels.minplus.cpu.tiles import CLOSED
 from tests.kernels.minplus.octagon_inputs import random_octagon
@@ -57,8 +56,7 @@ def test_work_may_end_early(n_threads):
 
 
 def close_on_three(m):
-    (inner, *_), n = inner_of(m.dtype), minplus.n_variables(len(m))
-    return closure.close_large(m, n, outer_of(m.dtype), inner, False, 3)
+    return closure.close_large(m, m.dtype, False, 3)
 
 
 def test_nobody_is_waited_for(monkeypatch):

@@ -37,18 +37,20 @@ import numpy as np
 
 from kleene.base.device import Device
 from kleene.kernels import launch
-from kleene.kernels.minplus import check, cpu
+from kleene.kernels.minplus import check
+from kleene.kernels.minplus.cpu import operations
 from kleene.kernels.minplus.layout import (
     DTYPES,
+    OBJECT,
+    Array,
+    Each,
     Forms,
     cell,
-    convert,
     exact_dtype,
     infinity,
     least_bound,
     limit,
     lowest,
-    magnitude,
     n_variables,
     offsets_of,
     size,
@@ -56,41 +58,12 @@ from kleene.kernels.minplus.layout import (
 )
 
 __all__ = [
-    "CUDA_FROM_VARIABLES",
-    "DTYPES",
-    "Forms",
-    "add",
-    "assign",
-    "assign_interval",
-    "assign_linear",
-    "cell",
-    "choose",
-    "close",
-    "close_after",
-    "convert",
-    "equals",
-    "exact_dtype",
-    "forget",
-    "includes",
-    "infinity",
-    "join",
-    "least_bound",
-    "limit",
-    "lowest",
-    "magnitude",
-    "meet",
-    "minimal",
-    "n_variables",
-    "narrow",
-    "offsets_of",
-    "place",
-    "select",
-    "size",
-    "strengthen",
-    "top",
-    "unary",
-    "widen",
-]
+    "CUDA_FROM_VARIABLES", "DTYPES", "OBJECT", "Forms", "add", "assign", "assign_interval",
+    "assign_linear", "cell", "choose", "close", "close_after", "equals", "exact_dtype", "forget",
+    "includes", "infinity", "join", "least_bound", "limit", "lowest", "meet", "minimal",
+    "n_variables", "narrow", "offsets_of", "place", "select", "size", "strengthen", "top",
+    "unary", "widen",
+]  # fmt: skip
 
 # From here on the library's operations that close are four times as fast on an H200 as on the 16
 # threads of its host, a guard 2.6 times, and no other loses more than 0.2 ms
@@ -111,7 +84,7 @@ def choose(n_variables: int) -> tuple[Device, str]:
 def _backend(device: Device) -> Any:
     """Return the module that computes for a device: each operation, every argument by its place."""
     if device is Device.CPU or device is Device.AUTO:
-        return cpu
+        return operations
     if device is Device.CUDA:
         from kleene.kernels.minplus import cuda  # compiles nothing yet, but few callers ask for it
 
@@ -119,7 +92,7 @@ def _backend(device: Device) -> Any:
     raise ValueError(f"one call runs on one device, not {device!r}: ask for 'cpu' or 'cuda'")
 
 
-def close(m: Any, offsets: Any = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
+def close(m: Array, offsets: Array = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
     """Return whether the octagon has a point, having closed it.
 
     Cost: 4n³ sums. Emptiness is found at the first negative cycle, before the rest is computed.
@@ -128,7 +101,9 @@ def close(m: Any, offsets: Any = None, *, tighten: bool = False, device: Device 
     return _answer(_backend(device).close(m, offsets, tighten), offsets)
 
 
-def strengthen(m: Any, offsets: Any = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
+def strengthen(
+    m: Array, offsets: Array = None, *, tighten: bool = False, device: Device = _CPU
+) -> Any:
     """Return whether the octagon has a point, having combined its unary bounds; O(n²).
 
     What it gives is closed where no path gives a tighter bound: in a box, or in closed octagons of
@@ -139,13 +114,13 @@ def strengthen(m: Any, offsets: Any = None, *, tighten: bool = False, device: De
 
 
 def close_after(
-    m: Any,
-    rows: Any,
-    columns: Any,
-    bounds: Any,
+    m: Array,
+    rows: Array,
+    columns: Array,
+    bounds: Array,
     *,
-    offsets: Any = None,
-    starts: Any = None,
+    offsets: Array = None,
+    starts: Array = None,
     tighten: bool = False,
     device: Device = _CPU,
 ) -> Any:
@@ -160,13 +135,13 @@ def close_after(
 
 
 def add(
-    m: Any,
-    rows: Any,
-    columns: Any,
-    bounds: Any,
+    m: Array,
+    rows: Array,
+    columns: Array,
+    bounds: Array,
     *,
-    offsets: Any = None,
-    starts: Any = None,
+    offsets: Array = None,
+    starts: Array = None,
     device: Device = _CPU,
 ) -> None:
     """Add the constraints V'[columns[t]] - V'[rows[t]] <= bounds[t], and close nothing."""
@@ -174,25 +149,25 @@ def add(
     _backend(device).add(m, offsets, rows, columns, bounds, starts)
 
 
-def join(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
+def join(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
     """Write the least octagon around two closed ones; it is closed."""
     check.pairs(out, a, b, offsets)
     _backend(device).join(out, a, b)
 
 
-def meet(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
+def meet(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
     """Write the constraints of both; closed arguments do not make it closed."""
     check.pairs(out, a, b, offsets)
     _backend(device).meet(out, a, b)
 
 
 def widen(
-    out: Any,
-    a: Any,
-    b: Any,
-    thresholds: Any = None,
+    out: Array,
+    a: Array,
+    b: Array,
+    thresholds: Array = None,
     *,
-    offsets: Any = None,
+    offsets: Array = None,
     device: Device = _CPU,
 ) -> None:
     """Write each bound of `a` that holds in `b`, and for others the next threshold or none.
@@ -208,41 +183,41 @@ def widen(
     _backend(device).widen(out, a, b, offsets, steps)
 
 
-def narrow(out: Any, a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
+def narrow(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
     """Write the bounds of `a`, and those of `b` where `a` has none."""
     check.pairs(out, a, b, offsets)
     _backend(device).narrow(out, a, b, offsets)
 
 
-def includes(a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> Any:
+def includes(a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> Any:
     """Return whether every point of `b` is in `a`, if `b` is closed; True is right in any case."""
     check.octagons(a, offsets, is_written=False)
     check.same(a, b)
     return _answer(_backend(device).includes(a, b, offsets), offsets)
 
 
-def equals(a: Any, b: Any, offsets: Any = None, *, device: Device = _CPU) -> Any:
+def equals(a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> Any:
     """Return whether all bounds are equal: if both are closed, whether their points are."""
     check.octagons(a, offsets, is_written=False)
     check.same(a, b)
     return _answer(_backend(device).equals(a, b, offsets), offsets)
 
 
-def forget(m: Any, variable: Any, *, offsets: Any = None, device: Device = _CPU) -> None:
+def forget(m: Array, variable: Each, *, offsets: Array = None, device: Device = _CPU) -> None:
     """Drop every bound on a variable; what was closed stays closed."""
     check.variables(m, offsets, variable)
     _backend(device).forget(m, offsets, variable)
 
 
 def assign(
-    m: Any,
-    target: Any,
-    source: Any,
+    m: Array,
+    target: Each,
+    source: Each,
     *,
-    up: Any,
-    down: Any,
-    negate: Any = False,
-    offsets: Any = None,
+    up: Each,
+    down: Each,
+    negate: Each = False,
+    offsets: Array = None,
     device: Device = _CPU,
 ) -> None:
     """Assign x := y + d, or -y + d, for all d with d <= up and -d <= down; O(n).
@@ -256,7 +231,7 @@ def assign(
 
 
 def assign_interval(
-    m: Any, variable: Any, *, up: Any, down: Any, offsets: Any = None, device: Device = _CPU
+    m: Array, variable: Each, *, up: Each, down: Each, offsets: Array = None, device: Device = _CPU
 ) -> None:
     """Assign x := d, for all d with d <= up and -d <= down; O(n), and keeps it closed."""
     check.variables(m, offsets, variable)
@@ -265,11 +240,11 @@ def assign_interval(
 
 
 def assign_linear(
-    m: Any,
-    target: Any,
+    m: Array,
+    target: Each,
     forms: Forms,
     *,
-    offsets: Any = None,
+    offsets: Array = None,
     tighten: bool = False,
     device: Device = _CPU,
 ) -> None:
@@ -287,7 +262,7 @@ def assign_linear(
 
 
 def unary(
-    out: Any, m: Any, *, offsets: Any = None, starts: Any = None, device: Device = _CPU
+    out: Array, m: Array, *, offsets: Array = None, starts: Array = None, device: Device = _CPU
 ) -> None:
     """Write to out[i] (of 2n elements) twice the bound of V'[i]: of 2x at 2k, of -2x at 2k+1."""
     check.octagons(m, offsets, is_written=False)
@@ -299,13 +274,13 @@ def unary(
 
 
 def select(
-    out: Any,
-    m: Any,
-    variables: Any,
+    out: Array,
+    m: Array,
+    variables: Array,
     *,
-    offsets: Any = None,
-    out_offsets: Any = None,
-    starts: Any = None,
+    offsets: Array = None,
+    out_offsets: Array = None,
+    starts: Array = None,
     device: Device = _CPU,
 ) -> None:
     """Write the octagon whose variable k is variables[k] of `m`, or is free where that is -1.
@@ -317,13 +292,13 @@ def select(
 
 
 def place(
-    out: Any,
-    m: Any,
-    variables: Any,
+    out: Array,
+    m: Array,
+    variables: Array,
     *,
-    offsets: Any = None,
-    out_offsets: Any = None,
-    starts: Any = None,
+    offsets: Array = None,
+    out_offsets: Array = None,
+    starts: Array = None,
     device: Device = _CPU,
 ) -> None:
     """Overwrite in `out` all bounds between variables[k] with those between the variables k of `m`.
@@ -335,7 +310,7 @@ def place(
     _backend(device).place(out, m, variables, offsets, out_offsets, starts)
 
 
-def minimal(out: Any, m: Any, offsets: Any = None, *, device: Device = _CPU) -> None:
+def minimal(out: Array, m: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
     """Mark in `out` (of bool) elements of a closed octagon that give all others, none to spare.
 
     Closing those again gives the octagon back, and without any of them it does not (integers closed
@@ -347,6 +322,6 @@ def minimal(out: Any, m: Any, offsets: Any = None, *, device: Device = _CPU) -> 
     _backend(device).minimal(out, m, offsets)
 
 
-def _answer(found: Any, offsets: Any) -> Any:
+def _answer(found: Any, offsets: Array) -> Any:
     """Return flags, or the only one as a bool."""
     return bool(found) if offsets is None else found

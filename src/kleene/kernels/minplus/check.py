@@ -9,14 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.cpu import entry_points
-from kleene.kernels.minplus.layout import DTYPES, infinity, least_bound, n_variables
+from kleene.kernels.minplus.cpu import operations
+from kleene.kernels.minplus.layout import (
+    DTYPES,
+    Array,
+    DType,
+    Each,
+    Forms,
+    infinity,
+    least_bound,
+    n_variables,
+)
 
 _KNOWN = frozenset(DTYPES)
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
-def flat(m: Any) -> None:
+def flat(m: Array) -> None:
     """Refuse what is not a contiguous vector of a known type."""
     if m.dtype not in _KNOWN:
         known = ", ".join(dtype.name for dtype in DTYPES)
@@ -25,7 +34,7 @@ def flat(m: Any) -> None:
         raise ValueError("an octagon is a contiguous vector")
 
 
-def octagons(m: Any, offsets: Any, *, is_written: bool = True) -> None:
+def octagons(m: Array, offsets: Array, *, is_written: bool = True) -> None:
     """Refuse what is not one octagon, or a batch cut by `offsets`."""
     flat(m)
     if is_written:
@@ -34,17 +43,30 @@ def octagons(m: Any, offsets: Any, *, is_written: bool = True) -> None:
         n_variables(len(m))
         return
     column(offsets, _INT64, len(offsets), "offsets")
-    if isinstance(m, np.ndarray) and not entry_points.are_octagons(offsets, len(m)):
-        raise ValueError(f"offsets do not cut {len(m)} elements into octagons")
+    if isinstance(m, np.ndarray):
+        n = _variables_of(offsets)
+        if not _cuts(offsets, len(m)) or (2 * n * (n + 1) != np.diff(offsets)).any():
+            raise ValueError(f"offsets do not cut {len(m)} elements into octagons")
 
 
-def writeable(m: Any) -> None:
+def _variables_of(offsets: Array) -> Any:
+    """Return the variables of each octagon of a batch; see `layout.n_variables`."""
+    return (np.sqrt(1 + 2 * np.abs(np.diff(offsets))).astype(np.int64) - 1) >> 1
+
+
+def _cuts(cut: Array, n_items: int) -> bool:
+    """Return whether `cut` ascends from 0 to n_items."""
+    is_whole = len(cut) > 0 and cut[0] == 0 and cut[-1] == n_items
+    return bool(is_whole and (cut[1:] >= cut[:-1]).all())
+
+
+def writeable(m: Array) -> None:
     """Refuse an array that may not be written."""
     if isinstance(m, np.ndarray) and not m.flags.writeable:
         raise ValueError("the octagon is changed in place and must be writeable")
 
 
-def same(m: Any, *others: Any) -> None:
+def same(m: Array, *others: Array) -> None:
     """Refuse octagons of different types or sizes."""
     for other in others:
         flat(other)
@@ -53,13 +75,13 @@ def same(m: Any, *others: Any) -> None:
             raise ValueError(f"the octagons differ in type or size: {shapes}")
 
 
-def pairs(out: Any, a: Any, b: Any, offsets: Any) -> None:
+def pairs(out: Array, a: Array, b: Array, offsets: Array) -> None:
     """Refuse octagons that do not pair up."""
     octagons(out, offsets)
     same(out, a, b)
 
 
-def variables(m: Any, offsets: Any, *chosen: Any) -> None:
+def variables(m: Array, offsets: Array, *chosen: Each) -> None:
     """Refuse variables, one for each octagon, that an octagon to be changed does not have."""
     octagons(m, offsets)
     for x in chosen:
@@ -69,7 +91,7 @@ def variables(m: Any, offsets: Any, *chosen: Any) -> None:
             raise ValueError(f"there is no variable {x} among {n_variables(len(m))}")
 
 
-def column(values: Any, dtype: Any, length: int, name: str) -> None:
+def column(values: Array, dtype: DType, length: int, name: str) -> None:
     """Refuse an argument that is not a contiguous vector of that type and length."""
     if values.dtype != dtype or values.ndim != 1 or len(values) != length:
         raise ValueError(f"{name} must be a vector of {length} elements of {dtype}")
@@ -77,7 +99,7 @@ def column(values: Any, dtype: Any, length: int, name: str) -> None:
         raise ValueError(f"{name} must be contiguous")
 
 
-def ends(m: Any, offsets: Any, up: Any, down: Any, negate: Any = None) -> None:
+def ends(m: Array, offsets: Array, up: Each, down: Each, negate: Each = None) -> None:
     """Refuse numbers that are not one for each octagon of a batch."""
     if offsets is not None:
         column(up, m.dtype, len(offsets) - 1, "up")
@@ -86,7 +108,9 @@ def ends(m: Any, offsets: Any, up: Any, down: Any, negate: Any = None) -> None:
             column(negate, _BOOL, len(offsets) - 1, "negate")
 
 
-def constraints(m: Any, offsets: Any, rows: Any, columns: Any, bounds: Any, starts: Any) -> None:
+def constraints(
+    m: Array, offsets: Array, rows: Array, columns: Array, bounds: Array, starts: Array
+) -> None:
     """Refuse constraints that the octagons cannot have."""
     octagons(m, offsets)
     cut(offsets, starts, len(rows))
@@ -97,7 +121,14 @@ def constraints(m: Any, offsets: Any, rows: Any, columns: Any, bounds: Any, star
 
 
 def chosen(
-    smaller: Any, cuts: Any, m: Any, offsets: Any, variables: Any, starts: Any, *, least: int
+    smaller: Array,
+    cuts: Array,
+    m: Array,
+    offsets: Array,
+    variables: Array,
+    starts: Array,
+    *,
+    least: int,
 ) -> None:
     """Refuse variables of `m` that are not as many as the smaller octagons have, from `least`."""
     octagons(m, offsets, is_written=False)
@@ -110,7 +141,7 @@ def chosen(
     _list(m, offsets, variables, starts, least, 1, "variables")
 
 
-def forms(m: Any, offsets: Any, given: Any) -> None:
+def forms(m: Array, offsets: Array, given: Forms) -> None:
     """Refuse forms with terms that the octagons do not have, twice, or without an order."""
     ends(m, offsets, given.up, given.down)
     length = len(given.variables)
@@ -118,8 +149,10 @@ def forms(m: Any, offsets: Any, given: Any) -> None:
     cut(offsets, given.starts, length)
     _list(m, offsets, given.variables, given.starts, 0, 1, "variables")
     if isinstance(given.variables, np.ndarray):
-        parts = np.array([0, length]) if offsets is None else given.starts
-        if not entry_points.are_distinct(parts, given.variables):
+        cuts: Array = np.array([0, length]) if offsets is None else given.starts
+        n_terms = np.diff(cuts)
+        pairs = zip(np.repeat(np.arange(len(n_terms)), n_terms), given.variables, strict=True)
+        if len(set(pairs)) < length:
             raise ValueError("variables has an element twice")
     column(given.lows, m.dtype, length, "lows")
     column(given.highs, m.dtype, length, "highs")
@@ -129,41 +162,44 @@ def forms(m: Any, offsets: Any, given: Any) -> None:
             raise ValueError("each of lows must be finite, and no more than its one of highs")
 
 
-def thresholds(m: Any, steps: Any) -> None:
+def thresholds(m: Array, steps: Array) -> None:
     """Refuse thresholds of another type, or that do not ascend."""
     column(steps, m.dtype, len(steps), "thresholds")
     if len(steps) > 1 and bool((steps[1:] < steps[:-1]).any()):
         raise ValueError("thresholds must ascend")
 
 
-def cut(offsets: Any, starts: Any, n_items: int) -> None:
+def cut(offsets: Array, starts: Array, n_items: int) -> None:
     """Refuse what does not cut a list into a part for each octagon of a batch."""
     if offsets is None:
         return
     if starts is None:
         raise ValueError("a batch takes `starts`, which say where the list of each octagon begins")
     column(starts, _INT64, len(offsets), "starts")
-    if isinstance(starts, np.ndarray) and not entry_points.are_parts(starts, n_items):
+    if isinstance(starts, np.ndarray) and not _cuts(starts, n_items):
         raise ValueError(f"starts do not cut {n_items} elements into parts")
 
 
 def _list(
-    m: Any, offsets: Any, values: Any, starts: Any, least: int, scale: int, name: str
+    m: Array, offsets: Array, values: Array, starts: Array, least: int, scale: int, name: str
 ) -> None:
     """Refuse indices of a list of which some are not in least..scale*n-1."""
     if offsets is not None:
         _of_each(offsets, values, starts, least, scale, name)
         return
     end = scale * n_variables(len(m))
-    if isinstance(values, np.ndarray) and not entry_points.are_between(values, least, end):
+    if isinstance(values, np.ndarray) and not operations.are_between(values, least, end):
         raise ValueError(f"{name} has an element outside {least}..{end - 1}")
 
 
-def _of_each(offsets: Any, values: Any, starts: Any, least: int, scale: int, name: str) -> None:
+def _of_each(
+    offsets: Array, values: Array, starts: Array, least: int, scale: int, name: str
+) -> None:
     """Refuse indices of which some are not of their octagon; without `starts` each has one."""
     n_octagons = len(offsets) - 1
     column(values, _INT64, n_octagons if starts is None else len(values), name)
     if isinstance(values, np.ndarray):
-        parts = np.arange(n_octagons + 1) if starts is None else starts
-        if not entry_points.are_of_each(offsets, parts, values, least, scale):
+        ends = scale * _variables_of(offsets)
+        ends = ends if starts is None else np.repeat(ends, np.diff(starts))
+        if ((ends > 0) & ((values < least) | (values >= ends))).any():  # of no variables, anything
             raise ValueError(f"{name} has an element that its octagon does not have")

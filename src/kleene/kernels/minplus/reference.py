@@ -1,7 +1,8 @@
 """The definition of every operation on one octagon, and the oracle of the back ends.
 
 Each takes the half-stored array, works on the whole matrix, and writes the half back. What each
-means is said in `kleene.kernels.minplus`.
+means is said in `kleene.kernels.minplus`. Elements may also be Python's integers (`layout.OBJECT`),
+of any size.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.layout import infinity, least_bound, lowest, n_variables, top
+from kleene.kernels.minplus.layout import OBJECT, infinity, least_bound, lowest, n_variables, top
 
 Array = np.ndarray
 
@@ -38,6 +39,8 @@ def add_up(a: Array, b: Array) -> Array:
     """Return a + b: floats rounded upwards, integers exact or saturated; infinity stays."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = a + b
+        if getattr(total, "dtype", OBJECT) == OBJECT:
+            return total
         if total.dtype.kind == "f":
             part = total - a
             error = (a - (total - part)) + (b - part)  # what the sum lost (Knuth), barring inf
@@ -54,6 +57,8 @@ def half_up(a: Array) -> Array:
     if a.dtype.kind == "f":
         half = a / 2
         return np.where(half + half < a, np.nextafter(half, a.dtype.type(np.inf)), half)
+    if a.dtype == OBJECT:
+        return -(-a // 2)
     return np.where(a == infinity(a.dtype), a, (a >> 1) + (a & 1))
 
 
@@ -83,6 +88,8 @@ def _tighten(square: Array) -> None:
     unary = square[i, i ^ 1]
     if square.dtype.kind == "f":
         square[i, i ^ 1] = 2 * np.floor(unary / 2)
+    elif square.dtype == OBJECT:
+        square[i, i ^ 1] = unary // 2 * 2
     else:
         square[i, i ^ 1] = np.where(unary == infinity(unary.dtype), unary, unary & ~1)
 

@@ -13,28 +13,31 @@ Threads share steps 2 and 3, and each does step 1 for itself: that is sooner don
 
 from __future__ import annotations
 
+from functools import cache
 from threading import local
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from kleene.base.arrays import I64
+from kleene.kernels.minplus import reference
 from kleene.kernels.minplus.cpu import shares, tiles
-from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
-from kleene.kernels.minplus.cpu.half_matrix import n_of
-from kleene.kernels.minplus.cpu.scalar import pointer
+from kleene.kernels.minplus.cpu.compiled import Elements, device_function, entry_point, noinline
+from kleene.kernels.minplus.cpu.half_matrix import n_of_length
 from kleene.kernels.minplus.cpu.tiles import (
     CLOSED,
     EMPTY,
     TILE_SCRATCH,
     WIDER,
+    Arrays,
+    Scratch,
     close_tile,
     fits,
     make_empty,
 )
-from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
-from kleene.kernels.minplus.cpu.vector_loops import BLOCK
-from kleene.kernels.minplus.layout import n_variables, size
+from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
+from kleene.kernels.minplus.layout import closing_dtypes, lowest, n_variables, size
+from kleene.kernels.pointers import Pointer, pointer
 
 LARGEST_TILE = BLOCK // 2  # variables
 _LARGEST_TILE_ELEMENTS = size(LARGEST_TILE)
@@ -47,40 +50,40 @@ _NONE = np.zeros(0, np.int64)
 
 @entry_point
 def close_tiles(
-    m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool, t: Any, state: Any
+    m: Elements, offsets: I64, codes: I64, tighten: bool, t: Elements, state: I64
 ) -> None:
     """Close, share by share, the octagons that still need it, and are small, in the tile T."""
     upwards()
-    n_octagons = len(offsets) - 1
+    n_octagons, tile = len(offsets) - 1, pointer(t, 0)
     begin = shares.next_share(state) * _OCTAGONS_A_SHARE
     while begin < n_octagons:
         for s in range(begin, min(begin + _OCTAGONS_A_SHARE, n_octagons)):
-            n, at = n_of(offsets, s), pointer(m, offsets[s])
+            n, at = n_of_length(offsets[s + 1] - offsets[s]), pointer(m, offsets[s])
             if codes[s] == WIDER and n <= LARGEST_TILE:
-                codes[s] = plain_code(at, n, outer, inner)
+                codes[s] = plain_code(at, n, tile)
                 if codes[s] == CLOSED and n > 0:
-                    codes[s] = close_tile(at, n, pointer(t, 0), outer, inner, tighten)
+                    codes[s] = close_tile(at, n, tile, tighten)
                 if codes[s] == EMPTY:
-                    make_empty(at, n, outer)
+                    make_empty(at, n)
         shares.done(state)
         begin = shares.next_share(state) * _OCTAGONS_A_SHARE
     to_nearest()
 
 
 @device_function
-def plain_code(m: Any, n: int, outer: Any, inner: Any) -> int:
+def plain_code(m: Pointer, n: int, tile: Pointer) -> int:
     """Return `WIDER` or `EMPTY` where that is plain at once, and `CLOSED` where it is not."""
     if n == 0:
         return CLOSED
     if m[0] < 0:
         return EMPTY
-    return CLOSED if fits(m, n, outer, inner) else WIDER
+    return CLOSED if fits(m, n, tile) else WIDER
 
 
 @entry_point
-def can_close(m: Any, n: int, outer: Any, inner: Any) -> int:
-    """Return `plain_code` of an octagon."""
-    return plain_code(pointer(m, 0), n, outer, inner)
+def can_close(m: Elements, n: int, tile: Elements) -> int:
+    """Return `plain_code` of an octagon, for tiles of the type of `tile`."""
+    return plain_code(pointer(m, 0), n, pointer(tile, 0))
 
 
 @entry_point
@@ -95,11 +98,9 @@ def take_share(
     part: int,
     n_parts: int,
     is_new: bool,
-    m: Any,
-    scratch: Any,
+    m: Pointer,
+    scratch: Scratch,
     n: int,
-    outer: Any,
-    inner: Any,
     tighten: bool,
 ) -> bool:
     """Do a part of a phase, which may be new to this thread; return False if no point is left."""
@@ -111,10 +112,10 @@ def take_share(
     n_pivots = min(BLOCK, 2 * n - first)
     if phase == 0:
         for v in range(part, n_panels, n_parts):
-            tiles.load(c, m, n, v, outer, inner, tighten)
+            tiles.load(c, m, n, v, tighten)
     elif phase == last:
         for v in range(part, n_panels, n_parts):
-            tiles.store(m, c, d, n, v, outer, inner)
+            tiles.store(m, c, d, n, v)
     elif phase == last - 1:
         return part > 0 or tiles.settle(c, d, n, tighten)
     elif phase % 2 == 0:
@@ -123,32 +124,20 @@ def take_share(
         if is_new and not tiles.close_block(c, t, own, n, first, n_pivots):
             return False
         for v in range(begin, end):
-            tiles.combine(c, p, r, t, own, n, first, n_pivots, v)
+            tiles.combine(scratch, n, first, n_pivots, v)
     return True
-
-
-@device_function
-def pointers(c: Any, p: Any, r: Any, d: Any, t: Any) -> Any:
-    """Return the scratch space of a closure: C, P, R, unary bounds, the tile and its tiles."""
-    tiles = pointer(t, 0), pointer(t, TILE_SCRATCH)
-    return (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), *tiles)
 
 
 @entry_point
 def close_blocks(
-    m: Any,
-    offsets: Any,
-    codes: Any,
-    outer: Any,
-    inner: Any,
+    m: Elements,
+    offsets: I64,
+    codes: I64,
     tighten: bool,
-    c: Any,
-    p: Any,
-    r: Any,
-    d: Any,
-    t: Any,
+    arrays: Arrays,
+    t: Elements,
     most: int,
-    state: Any,
+    state: I64,
     n_shares: int,
 ) -> None:
     """Do shares of closing the octagons that still need it, and are large, until none is left.
@@ -157,17 +146,19 @@ def close_blocks(
     which can be closed in this type, each phase has `n_shares`.
     """
     upwards()
-    scratch = pointers(c, p, r, d, t)
+    c, p, r, d = arrays
+    tile, own = pointer(t, 0), pointer(t, TILE_SCRATCH)
+    scratch = (pointer(c, 0), pointer(p, 0), pointer(r, 0), pointer(d, 0), tile, own)
     if n_shares > 0:
-        close_together(pointer(m, 0), scratch, most, outer, inner, tighten, state, n_shares)
+        close_together(pointer(m, 0), scratch, most, tighten, state, n_shares)
     else:
-        close_each(m, offsets, codes, scratch, most, outer, inner, tighten, state)
+        close_each(m, offsets, codes, scratch, most, tighten, state)
     to_nearest()
 
 
 @device_function
 def close_together(
-    m: Any, scratch: Any, n: int, outer: Any, inner: Any, tighten: bool, state: Any, n_shares: int
+    m: Pointer, scratch: Scratch, n: int, tighten: bool, state: I64, n_shares: int
 ) -> None:
     """Do shares of one closure."""
     before, number = -1, shares.next_share(state)
@@ -176,7 +167,7 @@ def close_together(
         if not shares.can_begin(state, phase * n_shares):
             break
         is_new, before = phase != before, phase
-        if not take_share(phase, part, n_shares, is_new, m, scratch, n, outer, inner, tighten):
+        if not take_share(phase, part, n_shares, is_new, m, scratch, n, tighten):
             shares.end(state)
         shares.done(state)
         number = shares.next_share(state)
@@ -184,28 +175,20 @@ def close_together(
 
 @device_function
 def close_each(
-    m: Any,
-    offsets: Any,
-    codes: Any,
-    scratch: Any,
-    most: int,
-    outer: Any,
-    inner: Any,
-    tighten: bool,
-    state: Any,
+    m: Elements, offsets: I64, codes: I64, scratch: Scratch, most: int, tighten: bool, state: I64
 ) -> None:
     """Do closures."""
     s = shares.next_share(state)
     while s < len(offsets) - 1:
-        n, at = n_of(offsets, s), pointer(m, offsets[s])
+        n, at = n_of_length(offsets[s + 1] - offsets[s]), pointer(m, offsets[s])
         if codes[s] == WIDER and LARGEST_TILE < n <= most:
-            codes[s] = plain_code(at, n, outer, inner)
+            codes[s] = plain_code(at, n, scratch[0])
             phase = 0
             while codes[s] == CLOSED and phase < n_phases(n):
-                codes[s] = take_share(phase, 0, 1, True, at, scratch, n, outer, inner, tighten)
+                codes[s] = take_share(phase, 0, 1, True, at, scratch, n, tighten)
                 phase += 1
             if codes[s] == EMPTY:
-                make_empty(at, n, outer)
+                make_empty(at, n)
         shares.done(state)
         s = shares.next_share(state)
 
@@ -216,12 +199,12 @@ _of_thread = local()  # one for each thread: making it takes longer than closing
 class _Scratch(NamedTuple):
     """What a thread needs to close one octagon after the other."""
 
-    tile: Any  # and its panels
-    codes: Any  # of one octagon
-    state: Any  # the counters of work that no other thread shares
+    tile: Elements  # and its panels
+    codes: I64  # of one octagon
+    state: I64  # the counters of work that no other thread shares
 
 
-def _scratch(dtype: Any) -> _Scratch:
+def _scratch(dtype: np.dtype[Any]) -> _Scratch:
     """Return this thread's scratch space."""
     made = _of_thread.__dict__
     if dtype.char not in made:
@@ -231,61 +214,83 @@ def _scratch(dtype: Any) -> _Scratch:
     return found
 
 
-def close_large(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> int:
-    """Close one octagon on several threads; return its code."""
-    code = can_close(m, n, outer, inner)
-    if code == CLOSED and not _close_together(m, n, outer, inner, tighten, n_threads):
-        code = EMPTY
-    if code == EMPTY:
-        m.fill(outer[2])
-    return code
+def close(m: Elements, offsets: I64 | None, tighten: bool) -> Any:
+    """Close octagons; return which have a point."""
+    if offsets is None:
+        return _close_one(m, _whole(len(m)), tighten) == CLOSED
+    codes = np.full(len(offsets) - 1, WIDER)
+    for dtype in closing_dtypes(m.dtype):
+        _close_all(m, offsets, codes, dtype, tighten)
+        if not (codes == WIDER).any():
+            return codes == CLOSED
+    for t in np.flatnonzero(codes == WIDER):
+        codes[t] = reference.close(m[offsets[t] : offsets[t + 1]], tighten)
+    return codes == CLOSED
 
 
-def _close_together(m: Any, n: int, outer: Any, inner: Any, tighten: bool, n_threads: int) -> bool:
-    """Return whether an octagon has a point, having closed it."""
-    scratch, n_shares = tiles.scratch(n, inner), shares.SHARES_A_THREAD * n_threads
-    given = m, _NONE, _NONE, outer, inner, tighten
-
-    def work(state: Any) -> None:
-        close_blocks(*given, *scratch, _scratch(inner.dtype).tile, n, state, n_shares)
-
-    return shares.work_together(work, n_phases(n) * n_shares, n_threads)
+@cache
+def _whole(n_elements: int) -> I64:
+    """Return the offsets of a batch of one octagon."""
+    return np.array([0, n_elements])
 
 
-def close_one(m: Any, offsets: Any, outer: Any, inner: Any, tighten: bool) -> int:
+def _close_one(m: Elements, offsets: I64, tighten: bool) -> int:
+    for dtype in closing_dtypes(m.dtype):
+        code = _close_in(m, offsets, dtype, tighten)
+        if code != WIDER:
+            return code
+    return int(reference.close(m, tighten))
+
+
+def _close_in(m: Elements, offsets: I64, dtype: np.dtype[Any], tighten: bool) -> int:
     """Close one octagon, on as many threads as its size is worth; return its code."""
-    tile, codes, state = _scratch(inner.dtype)
+    tile, codes, state = _scratch(dtype)
     codes[0], state[shares.TAKEN] = WIDER, 0
     if len(m) <= _LARGEST_TILE_ELEMENTS:
-        close_tiles(m, offsets, codes, outer, inner, tighten, tile, state)
+        close_tiles(m, offsets, codes, tighten, tile, state)
         return int(codes[0])
-    n, n_threads = n_variables(len(m)), numba.get_num_threads()
+    n, n_threads = n_variables(len(m)), shares.n_threads()
     if n >= TOGETHER_FROM_VARIABLES and n_threads > 1:
-        return close_large(m, n, outer, inner, tighten, n_threads)
-    given = m, offsets, codes, outer, inner, tighten
-    close_blocks(*given, *tiles.scratch(n, inner), tile, n, state, 0)
+        return close_large(m, dtype, tighten, n_threads)
+    close_blocks(m, offsets, codes, tighten, tiles.scratch(n, dtype), tile, n, state, 0)
     return int(codes[0])
 
 
-def close_all(m: Any, offsets: Any, codes: Any, outer: Any, inner: Any, tighten: bool) -> None:
-    """Close all octagons whose code is `WIDER`, and write their codes."""
-    given = m, offsets, codes, outer, inner, tighten
-    n_threads = numba.get_num_threads() if len(m) >= PARALLEL_FROM_ELEMENTS else 1
+def close_large(m: Elements, dtype: np.dtype[Any], tighten: bool, n_threads: int) -> int:
+    """Close one octagon in a type on several threads; return its code."""
+    n = n_variables(len(m))
+    scratch, n_shares = tiles.scratch(n, dtype), shares.SHARES_A_THREAD * n_threads
+
+    def work(state: I64) -> None:
+        tile = _scratch(dtype).tile
+        close_blocks(m, _NONE, _NONE, tighten, scratch, tile, n, state, n_shares)
+
+    code = can_close(m, n, scratch[0])
+    if code == CLOSED and not shares.work_together(work, n_phases(n) * n_shares, n_threads):
+        code = EMPTY
+    if code == EMPTY:
+        m.fill(lowest(m.dtype))
+    return code
+
+
+def _close_all(m: Elements, offsets: I64, codes: I64, dtype: np.dtype[Any], tighten: bool) -> None:
+    """Close all octagons whose code is `WIDER` in a type, and write their codes."""
+    n_threads = shares.n_threads() if len(m) >= PARALLEL_FROM_ELEMENTS else 1
     lengths = np.diff(offsets)
 
-    def close_small(state: Any) -> None:
-        close_tiles(*given, _scratch(inner.dtype).tile, state)
+    def close_small(state: I64) -> None:
+        close_tiles(m, offsets, codes, tighten, _scratch(dtype).tile, state)
 
     shares.work_together(close_small, -(-len(lengths) // _OCTAGONS_A_SHARE), n_threads)
     between = (lengths > _LARGEST_TILE_ELEMENTS) & (lengths < _TOGETHER_FROM_ELEMENTS)
     if between.any():
         most = n_variables(int(lengths[between].max()))
 
-        def close_medium(state: Any) -> None:
-            scratch = tiles.scratch(most, inner)
-            close_blocks(*given, *scratch, _scratch(inner.dtype).tile, most, state, 0)
+        def close_medium(state: I64) -> None:
+            scratch, tile = tiles.scratch(most, dtype), _scratch(dtype).tile
+            close_blocks(m, offsets, codes, tighten, scratch, tile, most, state, 0)
 
         shares.work_together(close_medium, len(lengths), n_threads)
     for t in np.flatnonzero((lengths >= _TOGETHER_FROM_ELEMENTS) & (codes == WIDER)):
-        here, whole = slice(offsets[t], offsets[t + 1]), np.array([0, lengths[t]])
-        codes[t] = close_one(m[here], whole, outer, inner, tighten)
+        here = m[offsets[t] : offsets[t + 1]]
+        codes[t] = _close_in(here, _whole(len(here)), dtype, tighten)

@@ -1,32 +1,35 @@
-"""How loops are compiled here, once for each type of element, and what they must know of it."""
+"""How loops are compiled here: once for each type of element, Numba being imported as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from importlib import import_module
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
+from kleene.kernels import pointers
 from kleene.kernels.compiled import (
     CompilationUnit,
     EntryPoint,
+    intrinsic,
     is_interpreting,
     noinline,
     plain,
 )
-from kleene.kernels.minplus.layout import infinity, least_bound, lowest
 
 _HERE = Path(__file__).parent
-_UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", rule=plain)
+_UNIT = CompilationUnit(_HERE, _HERE.parent / "layout.py", pointers.__file__, rule=plain)
 device_function = _UNIT.device_function
 Elements = NDArray[Any]  # of an octagon, or what goes with one of them: of its type, or of bool
+Element = Any  # one of them
 P = ParamSpec("P")
 R = TypeVar("R")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-__all__ = ["Elements", "device_function", "entry_point", "inner_of", "noinline", "outer_of"]
+__all__ = ["Element", "Elements", "device_function", "entry_point", "instruction", "noinline"]
 
 
 class _Replaced(EntryPoint[P, R]):
@@ -48,28 +51,14 @@ def entry_point(function: Callable[P, R]) -> EntryPoint[P, R]:
     return _Replaced(function, _UNIT)
 
 
-_WIDER = {"int16": ("int32", "int64"), "int32": ("int64",)}
+def instruction(function: Function) -> Function:
+    """Return a function instead of which compiled code has what `instructions` writes for it."""
 
+    def build(*kinds: Any) -> Any:
+        instructions = import_module("kleene.kernels.minplus.cpu.instructions")
+        return instructions.of[function.__name__](*kinds)
 
-@cache
-def outer_of(dtype: np.dtype[Any]) -> Any:
-    """Return an octagon's infinity, its least bound, and what fills an empty one."""
-    return np.array([infinity(dtype), least_bound(dtype), lowest(dtype)], dtype)
-
-
-@cache
-def inner_of(dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """Return for each type to close in, narrowest first: its infinity and its greatest bound.
-
-    Integers are added without a look at overflow: infinity is a quarter of the range, bounds are
-    small enough for sums of 2n of them to stay far below it (`layout.limit`).
-    """
-    names = (dtype.name, *_WIDER.get(dtype.name, ()))
-    return tuple(_inner(np.dtype(name), dtype) for name in names)
-
-
-def _inner(kind: np.dtype[Any], dtype: np.dtype[Any]) -> Any:
-    if kind.kind == "f":
-        return np.array([np.inf, np.inf], kind)
-    infinite = (1 << (np.iinfo(kind).bits - 2)) - 8
-    return np.array([infinite, min(infinite // 4, np.iinfo(dtype).max - 1)], kind)
+    context = Parameter("context", Parameter.POSITIONAL_ONLY)
+    parameters = [context, *signature(function).parameters.values()]
+    build.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # Numba looks at it
+    return intrinsic(build)(function)

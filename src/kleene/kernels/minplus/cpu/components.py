@@ -7,15 +7,13 @@ where one pass over its rows will do. States come as tables (see `partition`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from kleene.base.arrays import I64
 from kleene.kernels.minplus.cpu import half_matrix
-from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
-from kleene.kernels.minplus.cpu.entry_points import scale
+from kleene.kernels.minplus.cpu.compiled import Elements, device_function, entry_point, noinline
+from kleene.kernels.minplus.cpu.operations import scale
 from kleene.kernels.minplus.cpu.partition import (
-    address_of,
     are_aligned,
     choose,
     component_at,
@@ -28,16 +26,23 @@ from kleene.kernels.minplus.cpu.partition import (
     read_unary,
     slot,
 )
-from kleene.kernels.minplus.cpu.scalar import add_up, advance, half_up, keep, pointer, wide
-from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
-from kleene.kernels.minplus.cpu.vector_loops import copy_row, is_less, write_greater, write_halves
+from kleene.kernels.minplus.cpu.scalar import add_up, half_up, infinity_of, wide
+from kleene.kernels.minplus.cpu.vector import (
+    copy_row,
+    is_less,
+    to_nearest,
+    upwards,
+    write_greater,
+    write_halves,
+)
+from kleene.kernels.pointers import Pointer, address_of, advance, keep, pointer
 
 # Which variables a join relates: none, those of a component, and those with moving bounds too.
 ALONE, COMPONENTS, MOVING = 0, 1, 2
 
 
 @device_function
-def find(parent: Any, k: int) -> int:
+def find(parent: Pointer, k: int) -> int:
     """Return what stands for the set of k."""
     while parent[k] != k:
         parent[k] = parent[parent[k]]
@@ -46,7 +51,7 @@ def find(parent: Any, k: int) -> int:
 
 
 @device_function
-def unite_components(table: Any, parent: Any) -> None:
+def unite_components(table: Pointer, parent: Pointer) -> None:
     """Put the variables of each component into one set."""
     n = table[0]
     for s in range(table[1]):
@@ -60,7 +65,7 @@ def unite_components(table: Any, parent: Any) -> None:
 
 
 @entry_point
-def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
+def group(labels: I64, a: I64, b: I64, signs: I64) -> int:
     """Return how many groups of variables a join relates, with the label of each variable's.
 
     Variables of one component of either state are in one group; so are those with an end whose
@@ -74,26 +79,26 @@ def group(labels: Any, a: Any, b: Any, signs: Any) -> int:
 
 
 @entry_point
-def group_moving(labels: Any, a: Any, b: Any, outer: Any) -> int:
-    """Return what `group` does, with the signs of bounds from a to b."""
+def group_moving(labels: I64, a: I64, b: I64, like: Elements) -> int:
+    """Return what `group` does, with the signs of bounds from a to b, of elements as in `like`."""
     one, other = pointer(a, 0), pointer(b, 0)
-    space = np.empty(8 * a[0], outer.dtype)
+    space = np.empty(8 * a[0], like.dtype)
     x, y = pointer(space, 0), pointer(space, 4 * a[0])
-    read_unary(x, one, outer[0])
-    read_unary(y, other, outer[0])
-    n_groups = unite(pointer(labels, 0), one, other, x, y, MOVING, outer[0])
+    read_unary(x, one)
+    read_unary(y, other)
+    n_groups = unite(pointer(labels, 0), one, other, x, y, MOVING)
     keep(space)
     return n_groups
 
 
 @device_function
-def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: Any) -> int:
+def unite(parent: Pointer, a: Pointer, b: Pointer, x: Pointer, y: Pointer, related: int) -> int:
     """Return how many groups there are, given the bounds of single variables in both states."""
     noinline()
     n = a[0]
     signs = np.empty(2 * n, np.int8)
     n_signs = 2 * n if related >= MOVING else 0
-    read_signs(pointer(signs, 0), x, y, n_signs, infinity)
+    read_signs(pointer(signs, 0), x, y, n_signs)
     unite_moving(parent, n, pointer(signs, 0), n_signs)
     keep(signs)
     if related >= COMPONENTS:
@@ -103,15 +108,16 @@ def unite(parent: Any, a: Any, b: Any, x: Any, y: Any, related: int, infinity: A
 
 
 @device_function
-def read_signs(signs: Any, x: Any, y: Any, n_signs: int, infinity: Any) -> None:
+def read_signs(signs: Pointer, x: Pointer, y: Pointer, n_signs: int) -> None:
     """Write whether bounds grow from x to y (1), shrink (-1), or neither."""
+    infinity = infinity_of(x)
     for i in range(n_signs):
         sign = int(x[i] < y[i]) - int(y[i] < x[i])
         signs[i] = sign if x[i] != infinity and y[i] != infinity else 0
 
 
 @device_function
-def unite_moving(parent: Any, n: int, signs: Any, n_signs: int) -> None:
+def unite_moving(parent: Pointer, n: int, signs: Pointer, n_signs: int) -> None:
     """Make sets of one variable each, and one of those that move, if some grow and some shrink."""
     grows = shrinks = False
     for i in range(n_signs):
@@ -127,7 +133,7 @@ def unite_moving(parent: Any, n: int, signs: Any, n_signs: int) -> None:
 
 
 @device_function
-def settle(parent: Any, n: int) -> int:
+def settle(parent: Pointer, n: int) -> int:
     """Put every variable under what stands for its set; return how many sets there are."""
     n_groups = 0
     for k in range(n):
@@ -137,7 +143,7 @@ def settle(parent: Any, n: int) -> int:
 
 
 @device_function
-def chain(heads: Any, nexts: Any, lasts: Any, parent: Any, n: int) -> int:
+def chain(heads: Pointer, nexts: Pointer, lasts: Pointer, parent: Pointer, n: int) -> int:
     """Write the first variable of each group, and the next one after each or -1.
 
     Returns how many groups there are; they come in the order of their first variables.
@@ -157,7 +163,7 @@ def chain(heads: Any, nexts: Any, lasts: Any, parent: Any, n: int) -> int:
 
 
 @entry_point
-def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
+def split(labels: I64, m: Elements, exactly: bool) -> int:
     """Return how many cells groups of related variables have; related ones get the same label.
 
     Two are related when some bound on both is less than what the bounds on each give. No labels
@@ -170,15 +176,15 @@ def split(labels: Any, m: Any, exactly: bool, outer: Any) -> int:
         n_related = 1
         for k in range(n if 8 * most < 7 * n else 0):
             if k != hub:
-                n_related += related(at, max(k, hub), min(k, hub), outer[0])
+                n_related += related(at, max(k, hub), min(k, hub))
         most = max(most, n_related)
     if most == n or (not exactly and 8 * most >= 7 * n):
         return n_cells if most == n else n_cells - 1
-    return label(pointer(labels, 0), at, n, outer[0])
+    return label(pointer(labels, 0), at, n)
 
 
 @device_function
-def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
+def label(labels: Pointer, m: Pointer, n: int) -> int:
     """Label the variables; return how many cells the groups have.
 
     Groups are chains of variables, and one more variable is compared with those of each until it
@@ -191,7 +197,7 @@ def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
         kept = 0
         for g in range(n_groups):
             x = heads[g]
-            while x >= 0 and not related(m, k, x, infinity):
+            while x >= 0 and not related(m, k, x):
                 x = following[x]
             if x >= 0:
                 following[last[k]], last[k] = heads[g], last[heads[g]]
@@ -211,9 +217,9 @@ def label(labels: Any, m: Any, n: int, infinity: Any) -> int:
 
 
 @device_function
-def related(m: Any, k: int, x: int, infinity: Any) -> bool:
+def related(m: Pointer, k: int, x: int) -> bool:
     """Return whether a bound on both variables says more than the bounds on each; x < k."""
-    found = False
+    found, infinity = False, infinity_of(m)
     low, high = half_matrix.row_start(2 * x), half_matrix.row_start(2 * x + 1)
     for i in (2 * k, 2 * k + 1):
         row = advance(m, half_matrix.row_start(i))
@@ -227,7 +233,7 @@ def related(m: Any, k: int, x: int, infinity: Any) -> bool:
 
 
 @device_function
-def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
+def row_at(table: Pointer, unary: Pointer, i: int, line: Pointer) -> Pointer:
     """Return where row i of the whole matrix is: in a component, if all of it is, or in `line`."""
     noinline()
     n, k = table[0], i >> 1
@@ -247,13 +253,13 @@ def row_at(table: Any, unary: Any, i: int, line: Any) -> Any:
 
 
 @entry_point
-def assemble(out: Any, table: Any, outer: Any) -> None:
+def assemble(out: Elements, table: I64) -> None:
     """Write the whole matrix of a state."""
     n, at = table[0], pointer(table, 0)
     space = np.empty(6 * n, out.dtype)
     unary, line = pointer(space, 0), pointer(space, 4 * n)
     upwards()
-    read_unary(unary, at, outer[0])
+    read_unary(unary, at)
     for i in range(2 * n):
         row = row_at(at, unary, i, line)
         copy_row(pointer(out, half_matrix.row_start(i)), row, (i | 1) + 1)
@@ -262,13 +268,13 @@ def assemble(out: Any, table: Any, outer: Any) -> None:
 
 
 @entry_point
-def covers(m: Any, table: Any, outer: Any) -> bool:
+def covers(m: Elements, table: I64) -> bool:
     """Return whether no bound of `m` is less than that of a state."""
     n, at = table[0], pointer(table, 0)
     space = np.empty(6 * n, m.dtype)
     unary, line = pointer(space, 0), pointer(space, 4 * n)
     upwards()
-    read_unary(unary, at, outer[0])
+    read_unary(unary, at)
     i, inside = 0, True
     while inside and i < 2 * n:
         row = row_at(at, unary, i, line)
@@ -280,7 +286,7 @@ def covers(m: Any, table: Any, outer: Any) -> bool:
 
 
 @entry_point
-def join(out: Any, labels: Any, a: Any, b: Any, related: int, outer: Any) -> int:
+def join(out: Elements, labels: I64, a: I64, b: I64, related: int) -> int:
     """Write the maximum of two states: the matrices of groups of variables, one after the other.
 
     Returns how many groups there are, with the label of each variable's. They come in the order of
@@ -290,20 +296,20 @@ def join(out: Any, labels: Any, a: Any, b: Any, related: int, outer: Any) -> int
     space = np.empty(8 * n, out.dtype)
     x, y = pointer(space, 0), pointer(space, 4 * n)
     upwards()
-    read_unary(x, one, outer[0])
-    read_unary(y, other, outer[0])
-    n_groups = unite(parent, one, other, x, y, related, outer[0])
+    read_unary(x, one)
+    read_unary(y, other)
+    n_groups = unite(parent, one, other, x, y, related)
     if n_groups == 1:
         join_rows(pointer(out, 0), one, other, x, y)
     else:
-        join_groups(pointer(out, 0), one, other, x, parent, outer[0])
+        join_groups(pointer(out, 0), one, other, x, parent)
     to_nearest()
     keep(space)
     return n_groups
 
 
 @device_function
-def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any) -> None:
+def join_groups(out: Pointer, a: Pointer, b: Pointer, unary: Pointer, parent: Pointer) -> None:
     """Write the maximum, group by group."""
     noinline()
     n, n_numbers = a[0], max(a[1], b[1])
@@ -318,8 +324,8 @@ def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any
         choose(some_a, a, chosen, count, pointer(numbers, 0))
         choose(some_b, b, chosen, count, pointer(numbers, 0))
         x, y = unary, advance(unary, 4 * count)
-        read_unary(x, some_a, infinity)
-        read_unary(y, some_b, infinity)
+        read_unary(x, some_a)
+        read_unary(y, some_b)
         join_rows(advance(out, start), some_a, some_b, x, y)
         start += 2 * count * (count + 1)
     keep(space)
@@ -327,7 +333,7 @@ def join_groups(out: Any, a: Any, b: Any, unary: Any, parent: Any, infinity: Any
 
 
 @device_function
-def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
+def join_rows(out: Pointer, a: Pointer, b: Pointer, a_unary: Pointer, b_unary: Pointer) -> None:
     """Write the maximum, two rows at a time: bounds between components first, then those inside."""
     noinline()
     n = a[0]
@@ -344,7 +350,7 @@ def join_rows(out: Any, a: Any, b: Any, a_unary: Any, b_unary: Any) -> None:
 
 
 @device_function
-def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
+def raise_rows(out: Pointer, k: int, a: Pointer, b: Pointer, b_unary: Pointer) -> None:
     """Write the joined bounds of variable k and all that are in its component in state a."""
     noinline()
     other = slot(b, k)
@@ -364,7 +370,9 @@ def raise_rows(out: Any, k: int, a: Any, b: Any, b_unary: Any) -> None:
 
 
 @device_function
-def raise_elsewhere(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_unary: Any) -> None:
+def raise_elsewhere(
+    row: Pointer, mine: Pointer, i: int, x: int, count: int, b: Pointer, b_unary: Pointer
+) -> None:
     """Write the joined bounds of end i and variables from x on, anywhere in state b."""
     other, to_b = slot(b, i >> 1), advance(b_unary, 2 * b[0])
     theirs = component_row(row, b, i) if other >= 0 else mine
@@ -377,11 +385,11 @@ def raise_elsewhere(row: Any, mine: Any, i: int, x: int, count: int, b: Any, b_u
 
 
 @entry_point
-def widen(out: Any, table: Any, sizes: Any, outer: Any, wider: Any) -> None:
-    """Write the components in a wider type, and their new addresses in `table`."""
+def widen(out: Elements, table: I64, sizes: I64, like: Elements) -> None:
+    """Write the components, of elements as in `like`, in a wider type, with their addresses."""
     start = 0
     for s in range(len(sizes)):
-        component = component_at(pointer(outer, 0), pointer(table, 0), s)
-        scale(pointer(out, start), component, sizes[s], 1, outer[0], wider[0])
+        component = component_at(pointer(like, 0), pointer(table, 0), s)
+        scale(pointer(out, start), component, sizes[s], 1)
         table[2 + s] = address_of(pointer(out, start))
         start += sizes[s]

@@ -6,22 +6,27 @@ The caller has set the rounding, and has seen that the octagon is not empty wher
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
-from kleene.kernels.minplus.cpu.compiled import device_function, noinline
-from kleene.kernels.minplus.cpu.scalar import add_up, advance, even, half_up, times_up, whole
+from kleene.base.arrays import I64
+from kleene.kernels.minplus.cpu.compiled import Element, Elements, device_function, noinline
+from kleene.kernels.minplus.cpu.scalar import (
+    add_up,
+    even,
+    half_up,
+    infinity_of,
+    times_up,
+    whole,
+)
+from kleene.kernels.pointers import Pointer, advance
+
+# An interval linear form: its variables, the ends of their coefficients, and how many there are.
+Form = tuple[Pointer, Pointer, Pointer, int]
 
 
 @device_function
 def n_of_length(n_elements: int) -> int:
     """Return the variables of an octagon: 1 + 2 * 2n(n+1) is the square of 2n + 1."""
     return (int(sqrt(1 + 2 * n_elements)) - 1) >> 1
-
-
-@device_function
-def n_of(offsets: Any, t: int) -> int:
-    """Return the variables of octagon t of a batch."""
-    return n_of_length(offsets[t + 1] - offsets[t])
 
 
 @device_function
@@ -39,7 +44,7 @@ def row_start(i: int) -> int:
 
 
 @device_function
-def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> None:
+def move(m: Pointer, n: int, x: int, y: int, negate: bool, up: Element, down: Element) -> None:
     """Assign x := ±y + d, where x and y may be the same.
 
     Cells (i, 2x) and (i, 2x+1) of ends i before x lie in rows 2x+1 and 2x, at place i^1.
@@ -70,9 +75,10 @@ def move(m: Any, n: int, x: int, y: int, negate: bool, up: Any, down: Any) -> No
 
 
 @device_function
-def forget(m: Any, n: int, x: int, infinity: Any) -> None:
+def forget(m: Pointer, n: int, x: int) -> None:
     """Drop all bounds on x."""
     noinline()
+    infinity = infinity_of(m)
     high, low = advance(m, row_start(2 * x)), advance(m, row_start(2 * x + 1))
     for j in range(2 * x + 2):
         high[j] = infinity
@@ -84,7 +90,7 @@ def forget(m: Any, n: int, x: int, infinity: Any) -> None:
 
 
 @device_function
-def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
+def set_interval(m: Pointer, n: int, x: int, up: Element, down: Element) -> None:
     """Assign x := d."""
     noinline()
     for i in range(2 * n):
@@ -97,7 +103,7 @@ def set_interval(m: Any, n: int, x: int, up: Any, down: Any) -> None:
 
 
 @device_function
-def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> None:
+def add(m: Pointer, rows: I64, columns: I64, bounds: Elements, begin: int, end: int) -> None:
     """Add constraints, and close nothing."""
     for t in range(begin, end):
         i, j = rows[t], columns[t]
@@ -107,7 +113,7 @@ def add(m: Any, rows: Any, columns: Any, bounds: Any, begin: int, end: int) -> N
 
 @device_function
 def close_after(
-    m: Any, n: int, i: int, j: int, bound: Any, tighten: bool, space: Any, infinity: Any
+    m: Pointer, n: int, i: int, j: int, bound: Element, tighten: bool, space: Pointer
 ) -> bool:
     """Add one constraint to a closed octagon and close it; return whether it has a point.
 
@@ -121,7 +127,9 @@ def close_after(
         return not bound < 0
     if bound >= m[index(i, j)]:
         return True
-    u, v, p, q, d, e = parts(space, n)
+    u, v, p = space, advance(space, 2 * n), advance(space, 4 * n)
+    q, d, e = advance(space, 6 * n), advance(space, 8 * n), advance(space, 10 * n)
+    infinity = infinity_of(m)
     for k in range(2 * n):
         u[k], v[k] = m[index(j, k)], m[index(i ^ 1, k)]
     again, dual = add_up(u[j ^ 1], bound), add_up(v[i], bound)
@@ -147,20 +155,7 @@ def close_after(
 
 
 @device_function
-def parts(space: Any, n: int) -> Any:
-    """Return six vectors of 2n elements."""
-    return (
-        space,
-        advance(space, 2 * n),
-        advance(space, 4 * n),
-        advance(space, 6 * n),
-        advance(space, 8 * n),
-        advance(space, 10 * n),
-    )
-
-
-@device_function
-def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
+def settle(d: Pointer, e: Pointer, n: int, tighten: bool) -> bool:
     """Tighten the unary bounds d[i] of cells (i, i^1), copy d[i^1] to e[i]; is a point left?"""
     for i in range(2 * n):
         if tighten:
@@ -173,7 +168,7 @@ def settle(d: Any, e: Any, n: int, tighten: bool) -> bool:
 
 
 @device_function
-def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
+def strengthen(m: Pointer, n: int, tighten: bool, space: Pointer) -> bool:
     """Combine unary bounds; return whether a point is left."""
     noinline()
     d, e = space, advance(space, 2 * n)
@@ -193,9 +188,10 @@ def strengthen(m: Any, n: int, tighten: bool, space: Any) -> bool:
 
 
 @device_function
-def widen(out: Any, a: Any, b: Any, n: int, steps: Any, infinity: Any) -> None:
+def widen(out: Pointer, a: Pointer, b: Pointer, n: int, steps: Elements) -> None:
     """Keep each bound of `a` that holds in `b`; lift others to the next step."""
     noinline()
+    infinity = infinity_of(a)
     if a[0] < 0:
         for at in range(2 * n * (n + 1)):
             out[at] = b[at]
@@ -209,12 +205,12 @@ def widen(out: Any, a: Any, b: Any, n: int, steps: Any, infinity: Any) -> None:
                 if b[at] <= a[at]:
                     out[at] = a[at]
                 else:
-                    out[at] = next_step(steps, b[at], j == i ^ 1, infinity)
+                    out[at] = next_step(steps, b[at], j == i ^ 1)
                 at += 1
 
 
 @device_function
-def next_step(steps: Any, bound: Any, is_unary: bool, infinity: Any) -> Any:
+def next_step(steps: Elements, bound: Element, is_unary: bool) -> Element:
     """Return the least step that is no less than `bound`; unary cells hold twice a bound."""
     low, high = 0, len(steps)
     while low < high:
@@ -225,22 +221,23 @@ def next_step(steps: Any, bound: Any, is_unary: bool, infinity: Any) -> Any:
         else:
             high = middle
     if low == len(steps):
-        return infinity
+        return infinity_of(steps)
     return add_up(steps[low], steps[low]) if is_unary else steps[low]
 
 
 @device_function
-def narrow(out: Any, a: Any, b: Any, n: int, infinity: Any) -> None:
+def narrow(out: Pointer, a: Pointer, b: Pointer, n: int) -> None:
     """Take the bounds of `a`, and those of `b` where `a` has none."""
-    is_empty = b[0] < 0
+    is_empty, infinity = b[0] < 0, infinity_of(a)
     for at in range(2 * n * (n + 1)):
         out[at] = b[at] if is_empty or a[at] == infinity else a[at]
 
 
 @device_function
-def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
+def select(out: Pointer, n_chosen: int, m: Pointer, chosen: Pointer) -> None:
     """Read the chosen variables of `m`."""
     noinline()
+    infinity = infinity_of(m)
     for i in range(2 * n_chosen):
         x = chosen[i >> 1]
         row = advance(out, (i + 1) * (i + 1) // 2)
@@ -252,7 +249,7 @@ def select(out: Any, n_chosen: int, m: Any, chosen: Any, infinity: Any) -> None:
 
 
 @device_function
-def place(out: Any, m: Any, n: int, chosen: Any) -> None:
+def place(out: Pointer, m: Pointer, n: int, chosen: Pointer) -> None:
     """Write `m` over the chosen variables of `out`."""
     noinline()
     for i in range(2 * n):
@@ -262,8 +259,15 @@ def place(out: Any, m: Any, n: int, chosen: Any) -> None:
 
 
 @device_function
-def assign_one(
-    m: Any, n: int, x: int, form: Any, up: Any, down: Any, tighten: bool, space: Any, infinity: Any
+def assign_linear(
+    m: Pointer,
+    n: int,
+    x: int,
+    form: Form,
+    up: Element,
+    down: Element,
+    tighten: bool,
+    space: Pointer,
 ) -> None:
     """Assign an interval linear form to x, Σ c_t y_t + d; there is space for 8n elements.
 
@@ -277,8 +281,8 @@ def assign_one(
     noinline()
     term_plus, term_minus = space, advance(space, 2 * n)
     to_plus, to_minus = advance(space, 4 * n), advance(space, 6 * n)
-    bound_terms(m, x, form, up, down, tighten, term_plus, term_minus, infinity)
-    extend(m, n, form, term_plus, term_minus, to_plus, to_minus, infinity)
+    bound_terms(m, n, x, form, up, down, tighten, space)
+    extend(m, n, form, space)
     high, low = twice(m, form, up, 0, -1, 0), twice(m, form, down, 1, -1, 0)
     for t in range(form[3]):
         for p in range(2):
@@ -298,17 +302,10 @@ def assign_one(
 
 @device_function
 def bound_terms(
-    m: Any,
-    x: int,
-    form: Any,
-    up: Any,
-    down: Any,
-    tighten: bool,
-    term_plus: Any,
-    term_minus: Any,
-    infinity: Any,
+    m: Pointer, n: int, x: int, form: Form, up: Element, down: Element, tighten: bool, sums: Pointer
 ) -> None:
     """Bound the form's sums and differences with each of its variables but x."""
+    infinity, term_plus, term_minus = infinity_of(m), sums, advance(sums, 2 * n)
     for t in range(form[3]):
         for p in range(2):
             if form[0][t] == x:
@@ -319,7 +316,7 @@ def bound_terms(
 
 
 @device_function
-def twice(m: Any, form: Any, constant: Any, negate: int, merged: int, by: int) -> Any:
+def twice(m: Pointer, form: Form, constant: Element, negate: int, merged: int, by: int) -> Element:
     """Return twice the bound of the form plus `by` times the variable of term `merged`.
 
     With `negate` of the negation of all that.
@@ -335,23 +332,16 @@ def twice(m: Any, form: Any, constant: Any, negate: int, merged: int, by: int) -
 
 
 @device_function
-def half(bound: Any, tighten: bool) -> Any:
+def half(bound: Element, tighten: bool) -> Element:
     """Return half a bound, rounded upwards; of integers downwards, to one."""
     return half_up(even(whole(bound)) if tighten else bound)
 
 
 @device_function
-def extend(
-    m: Any,
-    n: int,
-    form: Any,
-    term_plus: Any,
-    term_minus: Any,
-    to_plus: Any,
-    to_minus: Any,
-    infinity: Any,
-) -> None:
+def extend(m: Pointer, n: int, form: Form, space: Pointer) -> None:
     """Bound ±x - V'[i] for every i, by what is known of the form's variables."""
+    infinity, term_plus, term_minus = infinity_of(m), space, advance(space, 2 * n)
+    to_plus, to_minus = advance(space, 4 * n), advance(space, 6 * n)
     for i in range(2 * n):
         to_plus[i] = to_minus[i] = infinity
     for s in range(2 * form[3]):

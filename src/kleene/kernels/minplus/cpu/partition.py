@@ -13,22 +13,18 @@ pointers: Numba counts the uses of an array at every call, which costs more than
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from kleene.kernels.compiled import intrinsic
+from kleene.base.arrays import I64
 from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, noinline
 from kleene.kernels.minplus.cpu.half_matrix import row_start
-from kleene.kernels.minplus.cpu.scalar import Pointer, advance, pointer
+from kleene.kernels.minplus.cpu.scalar import infinity_of
+from kleene.kernels.pointers import Pointer, advance, at_address, pointer
 
-_MOST_BYTES = 1 << 40  # of a component: an address says where it begins, and not where it ends
 
-
-def table_of(addresses: Any, slots: Any, places: Any) -> Any:
+def table_of(addresses: list[int], slots: Any, places: Any) -> I64:
     """Return the table of a state: addresses of components, each variable's component and place.
 
     One component for all variables may be given as its number.
@@ -43,13 +39,13 @@ def table_of(addresses: Any, slots: Any, places: Any) -> Any:
 
 
 @entry_point
-def complete(table: Any) -> None:
+def complete(table: I64) -> None:
     """Write the last three parts of a table, which follow from the others."""
     link(pointer(table, 0))
 
 
 @device_function
-def link(table: Any) -> None:
+def link(table: Pointer) -> None:
     """Write the last three parts of a table."""
     noinline()
     n, n_components = table[0], table[1]
@@ -68,7 +64,7 @@ def link(table: Any) -> None:
 
 
 @device_function
-def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
+def choose(into: Pointer, table: Pointer, chosen: Pointer, n: int, numbers: Pointer) -> None:
     """Write the table of n chosen variables, of at most 2 + 6n elements.
 
     `numbers` is room for a number of each component: -1 before, and after.
@@ -92,44 +88,44 @@ def choose(into: Any, table: Any, chosen: Any, n: int, numbers: Any) -> None:
 
 
 @device_function
-def slot(table: Any, k: int) -> int:
+def slot(table: Pointer, k: int) -> int:
     """Return the component of variable k."""
     return table[2 + table[1] + k]
 
 
 @device_function
-def place(table: Any, k: int) -> int:
+def place(table: Pointer, k: int) -> int:
     """Return where variable k is in its component."""
     return table[2 + table[1] + table[0] + k]
 
 
 @device_function
-def first(table: Any, s: int) -> int:
+def first(table: Pointer, s: int) -> int:
     """Return the first variable of component s."""
     return table[2 + table[1] + 2 * table[0] + s]
 
 
 @device_function
-def length(table: Any, k: int) -> int:
+def length(table: Pointer, k: int) -> int:
     """Return how many variables from k on lie side by side in its component."""
     return table[2 + 2 * table[1] + 2 * table[0] + k]
 
 
 @device_function
-def following(table: Any, k: int) -> int:
+def following(table: Pointer, k: int) -> int:
     """Return the next variable in the component of k after those side by side, or n."""
     return table[2 + 2 * table[1] + 3 * table[0] + k]
 
 
 @device_function
-def is_whole(table: Any, k: int) -> bool:
+def is_whole(table: Pointer, k: int) -> bool:
     """Return whether all variables up to k lie side by side in one component."""
     s = slot(table, k)
     return s >= 0 and first(table, s) == 0 and length(table, 0) > k
 
 
 @device_function
-def are_aligned(a: Any, b: Any, k: int) -> bool:
+def are_aligned(a: Pointer, b: Pointer, k: int) -> bool:
     """Return whether variable k has the same others in its component in both, all side by side."""
     s, t = slot(a, k), slot(b, k)
     if s < 0 or t < 0:
@@ -141,61 +137,27 @@ def are_aligned(a: Any, b: Any, k: int) -> bool:
 
 
 @device_function
-def component_at(like: Any, table: Any, s: int) -> Any:
+def component_at(like: Pointer, table: Pointer, s: int) -> Pointer:
     """Return where the elements of component s are, of the type of `like`."""
     return at_address(like, table[2 + s])
 
 
 @device_function
-def component_row(like: Any, table: Any, i: int) -> Any:
+def component_row(like: Pointer, table: Pointer, i: int) -> Pointer:
     """Return where row i of the whole matrix is in the component of its variable."""
     row = 2 * place(table, i >> 1) + (i & 1)
     return advance(component_at(like, table, slot(table, i >> 1)), row_start(row))
 
 
 @device_function
-def read_unary(unary: Any, table: Any, infinity: Any) -> None:
+def read_unary(unary: Pointer, table: Pointer) -> None:
     """Read cells (i, i^1) of the whole matrix to unary[i], and cells (i^1, i) to unary[2n + i]."""
     noinline()
     n = table[0]
     for k in range(n):
-        low = high = infinity
+        low = high = infinity_of(unary)
         if slot(table, k) >= 0:
             component, x = component_at(unary, table, slot(table, k)), 2 * place(table, k)
-            low, high = (
-                component[row_start(x) + x + 1],
-                component[row_start(x + 1) + x],
-            )
+            low, high = component[row_start(x) + x + 1], component[row_start(x + 1) + x]
         unary[2 * k], unary[2 * k + 1] = low, high
         unary[2 * n + 2 * k], unary[2 * n + 2 * k + 1] = high, low
-
-
-def _at_address(_context: Any, like: Any, address: Any) -> Any:
-    """Return an address as a pointer to elements of the same type as those of `like`."""
-
-    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[1], arguments[0].type)
-
-    return like(like, types.int64), build
-
-
-def _address_of(_context: Any, at: Any) -> Any:
-    """Return a pointer as a number."""
-
-    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ptrtoint(arguments[0], ir.IntType(64))
-
-    return types.int64(at), build
-
-
-@intrinsic(_at_address)
-def at_address(like: Any, address: int) -> Any:
-    """Return an address as a pointer to elements of the same type as those of `like`."""
-    memory: Any = (ctypes.c_char * _MOST_BYTES).from_address(int(address))
-    return Pointer(np.frombuffer(memory, like.dtype), 0)
-
-
-@intrinsic(_address_of)
-def address_of(at: Any) -> int:
-    """Return a pointer as a number."""
-    return int(at.array.ctypes.data) + int(at.at) * int(at.dtype.itemsize)

@@ -6,79 +6,76 @@ without the diagonal, tells which of its bounds a path gives: the same tiles as 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from kleene.base.arrays import I64, U8, Bools
 from kleene.kernels.minplus import reference
-from kleene.kernels.minplus.cpu import entry_points, tiles
+from kleene.kernels.minplus.cpu import half_matrix, tiles
 from kleene.kernels.minplus.cpu.closure import can_close
-from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, inner_of, outer_of
+from kleene.kernels.minplus.cpu.compiled import Elements, device_function, entry_point
 from kleene.kernels.minplus.cpu.half_matrix import index
-from kleene.kernels.minplus.cpu.scalar import add_up, advance, half_up, pointer
-from kleene.kernels.minplus.cpu.tiles import CLOSED
-from kleene.kernels.minplus.cpu.vector import to_nearest, upwards
-from kleene.kernels.minplus.cpu.vector_loops import BLOCK
-from kleene.kernels.minplus.layout import n_variables, size
+from kleene.kernels.minplus.cpu.scalar import add_up, half_up, infinity_of, tile_infinity_of
+from kleene.kernels.minplus.cpu.tiles import CLOSED, Arrays
+from kleene.kernels.minplus.cpu.vector import BLOCK, to_nearest, upwards
+from kleene.kernels.minplus.layout import closing_dtypes, n_variables, size, tile_infinity
+from kleene.kernels.pointers import Pointer, advance, pointer
 
 _NO_BLOCK = -BLOCK
 
 
-def minimal(out: Any, m: Any) -> None:
+def minimal(out: Bools, m: Elements) -> None:
     """Mark the constraints of one octagon to keep."""
-    n, outer = n_variables(len(m)), outer_of(m.dtype)
+    n = n_variables(len(m))
     out[:] = False
     if n == 0 or m[0] < 0:
         out[:1] = True
         return
-    inner = next((i for i in inner_of(m.dtype) if can_close(m, n, outer, i) == CLOSED), None)
-    if inner is None:
+    fitting = (
+        dtype for dtype in closing_dtypes(m.dtype) if can_close(m, n, np.empty(1, dtype)) == CLOSED
+    )
+    if (dtype := next(fitting, None)) is None:
         reference.minimal(out, m)
         return
     leads, marks = np.empty(n, np.int64), out.view(np.uint8)
-    leads = leads[: mark_classes(marks, m, n, leads, np.empty(4 * n, np.int64), outer)]
+    leads = leads[: mark_classes(marks, m, n, leads, np.empty(4 * n, np.int64))]
     if len(leads):
-        lead, ends = np.empty(size(len(leads)), m.dtype), np.array([0, len(m)])
-        sizes = np.array([0, len(lead)]), np.array([0, len(leads)])
-        entry_points.select(lead, sizes[0], m, ends, leads, sizes[1], outer)
-        mark_leads(marks, lead, len(leads), leads, _paths(lead, len(leads), outer, inner), outer)
-
-
-def _paths(lead: Any, n: int, outer: Any, inner: Any) -> Any:
-    """Return the least sums over two bounds, neither of them on the diagonal, as tiles."""
-    c, p, r, _ = tiles.scratch(n, inner)
-    given = np.full_like(c, inner[0])
-    add_pairs(given, lead, c, p, r, n, outer, inner)
-    return given
+        lead, arrays = np.empty(size(len(leads)), m.dtype), tiles.scratch(len(leads), dtype)
+        paths = np.full_like(arrays[0], tile_infinity(dtype))
+        add_pairs(paths, lead, m, leads, arrays)
+        mark_leads(marks, lead, leads, paths)
 
 
 @entry_point
-def add_pairs(
-    given_array: Any, m: Any, c_array: Any, p: Any, r: Any, n: int, outer: Any, inner: Any
-) -> None:
-    """Lower what is given to the least sums over two bounds, neither of them on the diagonal."""
+def add_pairs(paths: Elements, lead: Elements, m: Elements, leads: I64, arrays: Arrays) -> None:
+    """Write the octagon of the leaders, and the least sums over two of its bounds.
+
+    None of them are on the diagonal; the sums lower the paths, which are tiles.
+    """
     upwards()
-    given, c = pointer(given_array, 0), pointer(c_array, 0)
+    n, given = len(leads), pointer(paths, 0)
+    c, p, r = pointer(arrays[0], 0), pointer(arrays[1], 0), pointer(arrays[2], 0)
+    half_matrix.select(pointer(lead, 0), n, pointer(m, 0), pointer(leads, 0))
     n_rows, width, n_panels = tiles.shape(c, n)
     for v in range(n_panels):
-        tiles.load(c, pointer(m, 0), n, v, outer, inner, False)
+        tiles.load(c, pointer(lead, 0), n, v, False)
     for i in range(2 * n):
         v = i // width
-        advance(tiles.panel(c, v, n_rows, width), i * width)[i - v * width] = inner[0]
+        line = advance(tiles.panel(c, v, n_rows, width), i * width)
+        line[i - v * width] = tile_infinity_of(c)
     for first in range(0, 2 * n, BLOCK):
         n_pivots = min(BLOCK, 2 * n - first)
         for v in range(n_panels):
             if first <= v * width < first + BLOCK:
-                read_block(c, pointer(p, 0), n, first, n_pivots, v)
+                read_block(c, p, n, first, n_pivots, v)
             else:
-                tiles.read_columns(c, pointer(p, 0), n, first, n_pivots, v)
-            tiles.transpose(pointer(p, 0), pointer(r, 0), v, width)
-        tiles.update(given, pointer(p, 0), pointer(r, 0), n, _NO_BLOCK, n_pivots, 0, 1)
+                tiles.read_columns(c, p, n, first, n_pivots, v)
+            tiles.transpose(p, r, v, width)
+        tiles.update(given, p, r, n, _NO_BLOCK, n_pivots, 0, 1)
     to_nearest()
 
 
 @device_function
-def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> None:
+def read_block(c: Pointer, p: Pointer, n: int, first: int, n_pivots: int, v: int) -> None:
     """Read the rows of P, in the block itself, with the numbers of panel v."""
     n_rows, width, _ = tiles.shape(c, n)
     for i in range(v * width, min((v + 1) * width, first + n_pivots)):
@@ -91,17 +88,18 @@ def read_block(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> Non
 
 
 @entry_point
-def mark_classes(out: Any, m: Any, n: int, leads: Any, scratch: Any, outer: Any) -> int:
+def mark_classes(out: U8, m: Elements, n: int, leads: I64, scratch: I64) -> int:
     """Mark what keeps each class together; return how many variables lead one, and are `leads`.
 
     Both bounds of a fixed variable; the cycle through every other class, or through its dual.
     """
     leader, last, at = scratch[: 2 * n], scratch[2 * n :], pointer(m, 0)
+    infinity = infinity_of(m)
     for i in range(2 * n):
         leader[i] = last[i] = i
         for j in range(i):
             here, back = at[index(i, j)], at[index(j, i)]
-            if here != outer[0] and back != outer[0] and add_up(here, back) == 0:
+            if here != infinity and back != infinity and add_up(here, back) == 0:
                 leader[i] = leader[j]
                 break
     for i in range(2 * n):
@@ -122,10 +120,10 @@ def mark_classes(out: Any, m: Any, n: int, leads: Any, scratch: Any, outer: Any)
 
 
 @entry_point
-def mark_leads(out: Any, lead: Any, n: int, leads: Any, given: Any, outer: Any) -> None:
+def mark_leads(out: U8, lead: Elements, leads: I64, given: Elements) -> None:
     """Mark the bounds between leaders that neither a path nor two unary bounds give."""
     upwards()
-    paths, bounds = pointer(given, 0), pointer(lead, 0)
+    n, paths, bounds = len(leads), pointer(given, 0), pointer(lead, 0)
     n_rows, width, _ = tiles.shape(paths, n)
     for i in range(2 * n):
         mine = bounds[index(i, i ^ 1)]
@@ -134,7 +132,7 @@ def mark_leads(out: Any, lead: Any, n: int, leads: Any, given: Any, outer: Any) 
             path = advance(tiles.panel(paths, v, n_rows, width), i * width)[j - v * width]
             combined = half_up(add_up(mine, bounds[index(j ^ 1, j)]))
             is_needed = bound < path and (j == i ^ 1 or bound < combined)
-            if i != j and bound != outer[0] and is_needed:
+            if i != j and bound != infinity_of(lead) and is_needed:
                 a, b = 2 * leads[i >> 1] + (i & 1), 2 * leads[j >> 1] + (j & 1)
                 out[index(a, b)] = 1
     to_nearest()

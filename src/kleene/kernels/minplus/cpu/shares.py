@@ -10,60 +10,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import sleep
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from kleene.kernels.compiled import intrinsic
-from kleene.kernels.minplus.cpu.compiled import device_function, entry_point
-from kleene.kernels.minplus.cpu.scalar import pointer
+from kleene.base.arrays import I64
+from kleene.kernels.compiled import is_interpreting
+from kleene.kernels.minplus.cpu.compiled import device_function, entry_point, instruction
+from kleene.kernels.pointers import Pointer, pointer
 
 _APART = 16  # elements from one counter to the next: two cache lines, which some CPUs fetch at once
 TAKEN, _DONE, _ENDED = 0, _APART, 2 * _APART
 SHARES_A_THREAD = 4  # so that a thread that is held up does not hold up the others for long
 
 
-def _add_to(_context: Any, counter: Any, value: Any) -> Any:
-    """Return what the counter was before `value` was added, as seen by all threads."""
-
-    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.atomic_rmw("add", arguments[0], arguments[1], "seq_cst")
-
-    return types.int64(counter, types.int64), build
-
-
-def _seen(_context: Any, counter: Any) -> Any:
-    """Return what the counter is, and see all that was written before it came to be that."""
-
-    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(arguments[0], "acquire", align=8, typ=ir.IntType(64))
-
-    return types.int64(counter), build
-
-
-def _give_way(_context: Any) -> Any:
-    """Let another thread run here, if one wants to."""
-
-    def build(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        if hasattr(os, "sched_yield"):
-            kind = ir.FunctionType(ir.IntType(32), [])
-            module, name = builder.module, "sched_yield"
-            builder.call(module.globals.get(name) or ir.Function(module, kind, name), [])
-        return context.get_dummy_value()
-
-    return types.none(), build
-
-
 _lock = Lock()  # of interpreted threads
 
 
-@intrinsic(_add_to)
-def _add(counter: Any, value: int) -> Any:
+@instruction
+def add_to(counter: Pointer, value: int) -> int:
     """Return what the counter was before `value` was added, as seen by all threads."""
     with _lock:
         before = int(counter[0])
@@ -71,53 +39,53 @@ def _add(counter: Any, value: int) -> Any:
     return before
 
 
-@intrinsic(_seen)
-def _now(counter: Any) -> Any:
+@instruction
+def seen(counter: Pointer) -> int:
     """Return what the counter is, and see all that was written before it came to be that."""
     return int(counter[0])
 
 
-@intrinsic(_give_way)
-def _yield() -> None:
+@instruction
+def give_way() -> None:
     """Let another thread run here, if one wants to."""
     sleep(0)
 
 
-def counters() -> Any:
+def counters() -> I64:
     """Return the counters of work that is about to begin."""
     return np.zeros(3 * _APART, np.int64)
 
 
 @device_function
-def next_share(state: Any) -> int:
+def next_share(state: I64) -> int:
     """Return the number of the next share, over all phases."""
-    return _add(pointer(state, TAKEN), 1)
+    return add_to(pointer(state, TAKEN), 1)
 
 
 @device_function
-def can_begin(state: Any, n_before: int) -> bool:
+def can_begin(state: I64, n_before: int) -> bool:
     """Wait for the first `n_before` shares; return False if all work was ended meanwhile."""
-    while _now(pointer(state, _DONE)) < n_before:
-        if _now(pointer(state, _ENDED)):
+    while seen(pointer(state, _DONE)) < n_before:
+        if seen(pointer(state, _ENDED)):
             return False
-        _yield()
-    return not _now(pointer(state, _ENDED))
+        give_way()
+    return not seen(pointer(state, _ENDED))
 
 
 @device_function
-def done(state: Any) -> None:
+def done(state: I64) -> None:
     """Say that one more share is done."""
-    _add(pointer(state, _DONE), 1)
+    add_to(pointer(state, _DONE), 1)
 
 
 @device_function
-def end(state: Any) -> None:
+def end(state: I64) -> None:
     """Say that no share need be done any more."""
-    _add(pointer(state, _ENDED), 1)
+    add_to(pointer(state, _ENDED), 1)
 
 
 @entry_point
-def complete(state: Any, n_shares: int) -> bool:
+def complete(state: I64, n_shares: int) -> bool:
     """Wait for all shares; return whether they were done, rather than ended."""
     return can_begin(state, n_shares)
 
@@ -150,7 +118,12 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
     os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
-def work_together(work: Callable[[Any], None], n_shares: int, n_threads: int) -> bool:
+def n_threads() -> int:
+    """Return how many threads Numba was told to use; one, where entry points are interpreted."""
+    return 1 if is_interpreting() else int(import_module("numba").get_num_threads())
+
+
+def work_together(work: Callable[[I64], None], n_shares: int, n_threads: int) -> bool:
     """Run `work` on counters, here and on other threads as they are free, until all is done.
 
     Returns whether all shares were done, rather than ended.

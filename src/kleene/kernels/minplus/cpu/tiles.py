@@ -2,9 +2,8 @@
 
 A tile, of up to BLOCK / 2 variables, holds the stored half in rows of BLOCK elements; the pivots'
 two rows are kept whole besides. Closures return `EMPTY`, `CLOSED`, or `WIDER` for integers that
-need a wider type, in which case nothing was changed. Of a tile's type, `inner` holds infinity and
-the greatest value that is a bound; of the octagon's type, `outer` holds infinity, the least bound,
-and what fills an empty one.
+need a wider type, in which case nothing was changed. What means "no bound" in a tile is less than
+in an octagon (`layout.tile_infinity`): integers are added without a look at overflow.
 
 A larger matrix C is kept in panels of as many columns as a tile of registers is wide; panel v holds
 the rows from its first column on, so a tile of registers is contiguous. P holds a block's columns
@@ -20,32 +19,53 @@ from typing import Any
 
 import numpy as np
 
-from kleene.kernels.minplus.cpu.compiled import device_function, noinline
-from kleene.kernels.minplus.cpu.scalar import advance, even, is_float
-from kleene.kernels.minplus.cpu.vector import TILE_ROWS, TILE_VECTORS, lanes, lanes_of
-from kleene.kernels.minplus.cpu.vector_loops import BLOCK, copy, flip, give, micro, sweep, take
+from kleene.kernels.minplus.cpu.compiled import Elements, device_function, noinline
+from kleene.kernels.minplus.cpu.half_matrix import row_start
+from kleene.kernels.minplus.cpu.scalar import (
+    even,
+    infinity_of,
+    is_float,
+    lowest_of,
+    tile_infinity_of,
+)
+from kleene.kernels.minplus.cpu.vector import (
+    BLOCK,
+    TILE_ROWS,
+    TILE_VECTORS,
+    copy,
+    flip,
+    give,
+    lanes,
+    lanes_of,
+    micro,
+    sweep,
+    take,
+)
+from kleene.kernels.pointers import Pointer, advance
 
 EMPTY, CLOSED, WIDER = 0, 1, 2
+Arrays = tuple[Elements, Elements, Elements, Elements]  # C, P, R, D
+Scratch = tuple[Pointer, Pointer, Pointer, Pointer, Pointer, Pointer]  # C, P, R, D, a tile, tiles
 TILE_SCRATCH = BLOCK * (BLOCK + 4)  # elements: a tile, its pivots' rows, and its unary bounds twice
 
 
 @device_function
-def fits(m: Any, n: int, outer: Any, inner: Any) -> bool:
+def fits(m: Pointer, n: int, tile: Pointer) -> bool:
     """Return whether the sums of 2n bounds are bounds of the tile's type."""
     noinline()
     if is_float(m):
         return True
-    infinity = outer[0]
+    infinity = infinity_of(m)
     low = high = zero = infinity - infinity
     for at in range(2 * n * (n + 1)):
         low = min(low, m[at])
         high = max(high, m[at] if m[at] != infinity else zero)
-    most = (inner[0] - 8) // (8 * n)
+    most = (tile_infinity_of(tile) - 8) // (8 * n)
     return not (low < -most or high > most)
 
 
 @device_function
-def close_pivots(t: Any, n_pivots: int) -> bool:
+def close_pivots(t: Pointer, n_pivots: int) -> bool:
     """Close a tile; return False at the first negative cycle."""
     noinline()
     rows, n_vectors = advance(t, BLOCK * BLOCK), -(-n_pivots // lanes_of(t))
@@ -59,7 +79,7 @@ def close_pivots(t: Any, n_pivots: int) -> bool:
 
 
 @device_function
-def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
+def read_pivots(t: Pointer, rows: Pointer, k: int, n_rows: int) -> None:
     """Read rows k and k + 1 whole: beyond the diagonal from the columns that are their duals."""
     n_vectors = k // lanes_of(t) + 1
     copy(rows, advance(t, k * BLOCK), n_vectors)
@@ -71,7 +91,7 @@ def read_pivots(t: Any, rows: Any, k: int, n_rows: int) -> None:
 
 
 @device_function
-def unary_bounds(d: Any, n_rows: int, tighten: bool) -> bool:
+def unary_bounds(d: Pointer, n_rows: int, tighten: bool) -> bool:
     """Tighten the bounds d[i] of cells (i, i^1), append those of (i^1, i); is a point left?"""
     if tighten:
         for i in range(n_rows):
@@ -84,16 +104,16 @@ def unary_bounds(d: Any, n_rows: int, tighten: bool) -> bool:
 
 
 @device_function
-def make_empty(m: Any, n: int, outer: Any) -> None:
+def make_empty(m: Pointer, n: int) -> None:
     """Fill the octagon with the lowest element."""
     for at in range(2 * n * (n + 1)):
-        m[at] = outer[2]
+        m[at] = lowest_of(m)
 
 
 @device_function
-def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) -> bool:
+def close_tile(m: Pointer, n: int, t: Pointer, tighten: bool) -> bool:
     """Close the octagon at `m` in the tile at `t`; return whether it has a point."""
-    load_tile(t, m, 2 * n, outer, inner, tighten)
+    load_tile(t, m, 2 * n, tighten)
     if not close_pivots(t, 2 * n):
         return False
     d = advance(t, BLOCK * (BLOCK + 2))
@@ -101,50 +121,50 @@ def close_tile(m: Any, n: int, t: Any, outer: Any, inner: Any, tighten: bool) ->
         d[i] = t[i * BLOCK + (i ^ 1)]
     if not unary_bounds(d, 2 * n, tighten):
         return False
-    store_tile(m, t, d, 2 * n, outer, inner)
+    store_tile(m, t, d, 2 * n)
     return True
 
 
 @device_function
-def load_tile(t: Any, m: Any, n_rows: int, outer: Any, inner: Any, tighten: bool) -> None:
+def load_tile(t: Pointer, m: Pointer, n_rows: int, tighten: bool) -> None:
     """Read the octagon's rows; up to a whole vector they are infinite."""
     noinline()
     for i in range(n_rows):
         row, count = advance(t, i * BLOCK), (i | 1) + 1
         n_vectors = i // lanes_of(t) + 1
-        take(row, advance(m, (i + 1) * (i + 1) // 2), count, n_vectors, outer[0], inner[0], tighten)
+        take(row, advance(m, row_start(i)), count, n_vectors, tighten)
         if row[i] > 0:
             row[i] = 0
 
 
 @device_function
-def store_tile(m: Any, t: Any, d: Any, n_rows: int, outer: Any, inner: Any) -> None:
+def store_tile(m: Pointer, t: Pointer, d: Pointer, n_rows: int) -> None:
     """Write the octagon's rows, combining unary bounds."""
     noinline()
     dual = advance(d, n_rows)
     for i in range(n_rows):
-        row, line = advance(m, (i + 1) * (i + 1) // 2), advance(t, i * BLOCK)
-        give(row, line, dual, d[i], (i | 1) + 1, outer[0], outer[1], inner[1])
+        row, line = advance(m, row_start(i)), advance(t, i * BLOCK)
+        give(row, line, dual, d[i], (i | 1) + 1)
         row[i] = 0
 
 
 _LINE_BYTES = 64
 
 
-def scratch(n: int, inner: Any) -> tuple[Any, Any, Any, Any]:
+def scratch(n: int, dtype: np.dtype[Any]) -> Arrays:
     """Return arrays of any contents for C, P, R and the unary bounds, of up to n variables."""
-    width = TILE_VECTORS * lanes(inner.dtype)
+    width = TILE_VECTORS * lanes(dtype)
     n_panels, n_rows = -(-2 * n // width), -(-2 * n // TILE_ROWS) * TILE_ROWS
     n_stored = n_panels * n_rows * width - width * width * (n_panels * (n_panels - 1) // 2)
     n_stored += BLOCK * width  # the last block is read as if it were whole
     n_block = n_panels * width * BLOCK
     lengths = n_stored, n_block, n_block, 4 * n + BLOCK
-    whole, ends = aligned(sum(lengths), inner.dtype), list(accumulate(lengths, initial=0))
+    whole, ends = aligned(sum(lengths), dtype), list(accumulate(lengths, initial=0))
     c, p, r, d = (whole[begin:end] for begin, end in pairwise(ends))
     return c, p, r, d
 
 
-def aligned(length: int, dtype: Any) -> Any:
+def aligned(length: int, dtype: np.dtype[Any]) -> Elements:
     """Return an array of any contents at the start of a cache line."""
     raw = np.empty(length * dtype.itemsize + _LINE_BYTES, np.uint8)
     begin = -raw.ctypes.data % _LINE_BYTES
@@ -152,40 +172,40 @@ def aligned(length: int, dtype: Any) -> Any:
 
 
 @device_function
-def shape(c: Any, n: int) -> Any:
+def shape(c: Pointer, n: int) -> tuple[int, int, int]:
     """Return the rows of C, padded to whole tiles, and the columns and number of its panels."""
     width = lanes_of(c) * TILE_VECTORS
     return -(-2 * n // TILE_ROWS) * TILE_ROWS, width, -(-2 * n // width)
 
 
 @device_function
-def panel(c: Any, v: int, n_rows: int, width: int) -> Any:
+def panel(c: Pointer, v: int, n_rows: int, width: int) -> Pointer:
     """Return where row 0 of panel v would be, were it stored from there."""
     return advance(c, v * n_rows * width - width * width * (v * (v + 1) // 2))
 
 
 @device_function
-def part_of(n_items: int, part: int, n_parts: int) -> Any:
+def part_of(n_items: int, part: int, n_parts: int) -> tuple[int, int]:
     """Return where a part of the items begins and ends."""
     return n_items * part // n_parts, n_items * (part + 1) // n_parts
 
 
 @device_function
-def load(c: Any, m: Any, n: int, v: int, outer: Any, inner: Any, tighten: bool) -> None:
+def load(c: Pointer, m: Pointer, n: int, v: int, tighten: bool) -> None:
     """Copy the octagon's columns of panel v."""
     noinline()
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, n_rows):
-        line, row = advance(lines, i * width), advance(m, (i + 1) * (i + 1) // 2 + start)
+        line, row = advance(lines, i * width), advance(m, row_start(i) + start)
         count = (i | 1) + 1 - start if i < 2 * n else 0
-        take(line, row, count, TILE_VECTORS, outer[0], inner[0], tighten)
+        take(line, row, count, TILE_VECTORS, tighten)
         if i < start + width and line[i - start] > 0:
             line[i - start] = 0
 
 
 @device_function
-def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> bool:
+def close_block(c: Pointer, t: Pointer, own: Pointer, n: int, first: int, n_pivots: int) -> bool:
     """Close the tile of the block at `first`, to panels of its own; is there no negative cycle?"""
     noinline()
     n_rows, width, _ = shape(c, n)
@@ -206,11 +226,10 @@ def close_block(c: Any, t: Any, own: Any, n: int, first: int, n_pivots: int) -> 
 
 
 @device_function
-def combine(
-    c: Any, p: Any, r: Any, t: Any, own: Any, n: int, first: int, n_pivots: int, v: int
-) -> None:
+def combine(scratch: Scratch, n: int, first: int, n_pivots: int, v: int) -> None:
     """Make the rows of P, and the columns of R, that have the numbers of panel v's columns."""
     noinline()
+    c, p, r, _, t, own = scratch
     n_rows, width, _ = shape(c, n)
     if first <= v * width < first + BLOCK:
         for i in range(v * width, min((v + 1) * width, first + n_pivots)):
@@ -225,7 +244,7 @@ def combine(
 
 
 @device_function
-def read_columns(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> None:
+def read_columns(c: Pointer, p: Pointer, n: int, first: int, n_pivots: int, v: int) -> None:
     """Read the block's columns of the rows with the numbers of panel v, which is not in it."""
     n_rows, width, _ = shape(c, n)
     if v * width < first:
@@ -242,7 +261,7 @@ def read_columns(c: Any, p: Any, n: int, first: int, n_pivots: int, v: int) -> N
 
 
 @device_function
-def transpose(p: Any, r: Any, v: int, width: int) -> None:
+def transpose(p: Pointer, r: Pointer, v: int, width: int) -> None:
     """Make panel v of R from the rows of P with its columns' numbers."""
     n_lanes = lanes_of(p)
     for j in range(0, width, n_lanes):
@@ -254,7 +273,7 @@ def transpose(p: Any, r: Any, v: int, width: int) -> None:
 
 @device_function
 def update(
-    c: Any, p: Any, r: Any, n: int, first: int, n_pivots: int, part: int, n_parts: int
+    c: Pointer, p: Pointer, r: Pointer, n: int, first: int, n_pivots: int, part: int, n_parts: int
 ) -> None:
     """Update a part of C, of as many tiles as each other part."""
     noinline()
@@ -272,9 +291,9 @@ def update(
 
 @device_function
 def update_panel(
-    c: Any,
-    p: Any,
-    r: Any,
+    c: Pointer,
+    p: Pointer,
+    r: Pointer,
     n: int,
     first: int,
     n_pivots: int,
@@ -299,7 +318,7 @@ def update_panel(
 
 
 @device_function
-def settle(c: Any, d: Any, n: int, tighten: bool) -> bool:
+def settle(c: Pointer, d: Pointer, n: int, tighten: bool) -> bool:
     """Read unary bounds d[i] of cells (i, i^1), then those of (i^1, i); is a point left?"""
     n_rows, width, _ = shape(c, n)
     for i in range(2 * n):
@@ -309,14 +328,14 @@ def settle(c: Any, d: Any, n: int, tighten: bool) -> bool:
 
 
 @device_function
-def store(m: Any, c: Any, d: Any, n: int, v: int, outer: Any, inner: Any) -> None:
+def store(m: Pointer, c: Pointer, d: Pointer, n: int, v: int) -> None:
     """Write the octagon's columns of panel v, combining unary bounds."""
     noinline()
     n_rows, width, _ = shape(c, n)
     start, lines = v * width, panel(c, v, n_rows, width)
     for i in range(start, 2 * n):
-        row, line = advance(m, (i + 1) * (i + 1) // 2 + start), advance(lines, i * width)
+        row, line = advance(m, row_start(i) + start), advance(lines, i * width)
         count, dual = min(width, (i | 1) + 1 - start), advance(d, 2 * n + start)
-        give(row, line, dual, d[i], count, outer[0], outer[1], inner[1])
+        give(row, line, dual, d[i], count)
         if i < start + width:
             row[i - start] = 0

@@ -25,16 +25,16 @@ from kleene.kernels.minplus.cuda.modules import (
     to_device,
     to_host,
 )
-from kleene.kernels.minplus.layout import Forms, infinity, n_variables
+from kleene.kernels.minplus.layout import Array, Each, Forms, infinity, n_variables
 
 __all__ = ["to_device", "to_host"]
 
 
-def _cut(m: Any, offsets: Any) -> Any:
+def _cut(m: Array, offsets: Array) -> Any:
     return ends(len(m)) if offsets is None else offsets
 
 
-def close(m: Any, offsets: Any, tighten: bool) -> Any:
+def close(m: Array, offsets: Array, tighten: bool) -> Any:
     """Close strongly."""
     if offsets is None:
         arrays(m)
@@ -51,7 +51,7 @@ def close(m: Any, offsets: Any, tighten: bool) -> Any:
     return codes.view(np.bool_)
 
 
-def strengthen(m: Any, offsets: Any, tighten: bool) -> Any:
+def strengthen(m: Array, offsets: Array, tighten: bool) -> Any:
     """Combine unary bounds."""
     if offsets is None and n_variables(len(m)) > closure.LARGEST_TILE:
         return _revise(m, "prepare_given", [(np.int32(-1), np.int32(-1), m.dtype.type(0))], tighten)
@@ -64,7 +64,13 @@ def strengthen(m: Any, offsets: Any, tighten: bool) -> Any:
 
 
 def close_after(
-    m: Any, offsets: Any, rows: Any, columns: Any, bounds: Any, starts: Any, tighten: bool
+    m: Array,
+    offsets: Array,
+    rows: Array,
+    columns: Array,
+    bounds: Array,
+    starts: Array,
+    tighten: bool,
 ) -> Any:
     """Add constraints to closed octagons and close them again."""
     if offsets is None and n_variables(len(m)) > closure.LARGEST_TILE:
@@ -80,7 +86,7 @@ def close_after(
 
 
 def constrain(
-    m: Any, rows: Sequence[int], columns: Sequence[int], bounds: Sequence[Any], tighten: bool
+    m: Array, rows: Sequence[int], columns: Sequence[int], bounds: Sequence[Any], tighten: bool
 ) -> bool:
     """Do what `close_after` does with constraints of the host: they travel with the launches."""
     cells = zip(rows, columns, bounds, strict=True)
@@ -88,7 +94,7 @@ def constrain(
     return _revise(m, "prepare_given", turns, tighten)
 
 
-def _revise(m: Any, kernel: str, turns: list[Any], tighten: bool) -> bool:
+def _revise(m: Array, kernel: str, turns: list[Any], tighten: bool) -> bool:
     """Take up constraints, as `kernel` wants them, one after the other with all of the GPU."""
     xp, n = arrays(m), np.int32(n_variables(len(m)))
     if not turns or not n:
@@ -101,26 +107,28 @@ def _revise(m: Any, kernel: str, turns: list[Any], tighten: bool) -> bool:
     return bool(code.item() != closure.EMPTY)
 
 
-def add(m: Any, offsets: Any, rows: Any, columns: Any, bounds: Any, starts: Any) -> None:
+def add(
+    m: Array, offsets: Array, rows: Array, columns: Array, bounds: Array, starts: Array
+) -> None:
     """Add constraints: two cells each, and nothing else is touched."""
     args = (m, _cut(m, offsets), _cut(rows, starts), rows, columns, bounds)
     arrays(*args)
     run("operations", "add", m.dtype, len(args[1]) - 1, len(rows), *args)
 
 
-def join(out: Any, a: Any, b: Any) -> None:
+def join(out: Array, a: Array, b: Array) -> None:
     """Write the pointwise maximum."""
     arrays(out, a, b)
     run("operations", "join", a.dtype, 1, len(a), out, a, b, np.int64(len(a)))
 
 
-def meet(out: Any, a: Any, b: Any) -> None:
+def meet(out: Array, a: Array, b: Array) -> None:
     """Write the pointwise minimum."""
     arrays(out, a, b)
     run("operations", "meet", a.dtype, 1, len(a), out, a, b, np.int64(len(a)))
 
 
-def widen(out: Any, a: Any, b: Any, offsets: Any, thresholds: Any) -> None:
+def widen(out: Array, a: Array, b: Array, offsets: Array, thresholds: Array) -> None:
     """Keep stable bounds."""
     cut = _cut(a, offsets)
     xp = arrays(out, a, b, cut)
@@ -130,7 +138,7 @@ def widen(out: Any, a: Any, b: Any, offsets: Any, thresholds: Any) -> None:
     run("operations", "widen", a.dtype, len(cut) - 1, len(a), *args)
 
 
-def narrow(out: Any, a: Any, b: Any, offsets: Any) -> None:
+def narrow(out: Array, a: Array, b: Array, offsets: Array) -> None:
     """Refine missing bounds only."""
     cut = _cut(a, offsets)
     xp = arrays(out, a, b, cut)
@@ -138,17 +146,17 @@ def narrow(out: Any, a: Any, b: Any, offsets: Any) -> None:
     run("operations", "narrow", a.dtype, len(cut) - 1, len(a), *args)
 
 
-def includes(a: Any, b: Any, offsets: Any) -> Any:
+def includes(a: Array, b: Array, offsets: Array) -> Any:
     """Return whether every bound of `a` is no tighter than that of `b`."""
     return _compare(a, b, _cut(a, offsets), False)
 
 
-def equals(a: Any, b: Any, offsets: Any) -> Any:
+def equals(a: Array, b: Array, offsets: Array) -> Any:
     """Return whether all bounds are the same."""
     return _compare(a, b, _cut(a, offsets), True)
 
 
-def forget(m: Any, offsets: Any, variable: Any) -> None:
+def forget(m: Array, offsets: Array, variable: Each) -> None:
     """Drop all bounds on a variable."""
     free = infinity(m.dtype)
     if offsets is not None:
@@ -156,7 +164,9 @@ def forget(m: Any, offsets: Any, variable: Any) -> None:
     assign_interval(m, offsets, variable, free, free)
 
 
-def assign(m: Any, offsets: Any, target: Any, source: Any, negate: Any, up: Any, down: Any) -> None:
+def assign(
+    m: Array, offsets: Array, target: Each, source: Each, negate: Each, up: Each, down: Each
+) -> None:
     """Assign x := ±y + d."""
     if offsets is None:
         arrays(m)
@@ -169,7 +179,7 @@ def assign(m: Any, offsets: Any, target: Any, source: Any, negate: Any, up: Any,
     run("operations", "move_each", m.dtype, len(offsets) - 1, 0, *columns)
 
 
-def assign_interval(m: Any, offsets: Any, variable: Any, up: Any, down: Any) -> None:
+def assign_interval(m: Array, offsets: Array, variable: Each, up: Each, down: Each) -> None:
     """Assign x := d."""
     if offsets is None:
         arrays(m)
@@ -182,7 +192,7 @@ def assign_interval(m: Any, offsets: Any, variable: Any, up: Any, down: Any) -> 
     run("operations", "set_each", m.dtype, len(offsets) - 1, 0, *columns)
 
 
-def assign_linear(m: Any, offsets: Any, target: Any, forms: Forms, tighten: bool) -> None:
+def assign_linear(m: Array, offsets: Array, target: Each, forms: Forms, tighten: bool) -> None:
     """Assign an interval linear form; see linear.cu."""
     cut, n_ends, variables = _cut(m, offsets), 0, forms.variables
     limits = forms.up, forms.down
@@ -201,14 +211,16 @@ def assign_linear(m: Any, offsets: Any, target: Any, forms: Forms, tighten: bool
     run("linear", "write_form", *kernel, n_ends, m, cut, target, starts, variables, flag, scratch)
 
 
-def unary(out: Any, m: Any, offsets: Any, starts: Any) -> None:
+def unary(out: Array, m: Array, offsets: Array, starts: Array) -> None:
     """Read twice the bounds."""
     args = (out, _cut(out, starts), m, _cut(m, offsets))
     arrays(*args)
     run("operations", "unary", m.dtype, len(args[3]) - 1, len(out), *args)
 
 
-def select(out: Any, m: Any, variables: Any, offsets: Any, out_offsets: Any, starts: Any) -> None:
+def select(
+    out: Array, m: Array, variables: Array, offsets: Array, out_offsets: Array, starts: Array
+) -> None:
     """Read some variables."""
     both = (out, _cut(out, out_offsets), m, _cut(m, offsets))
     args = (*both, variables, _cut(variables, starts))
@@ -216,7 +228,9 @@ def select(out: Any, m: Any, variables: Any, offsets: Any, out_offsets: Any, sta
     run("operations", "select_rows", m.dtype, len(both[3]) - 1, len(out), *args)
 
 
-def place(out: Any, m: Any, variables: Any, offsets: Any, out_offsets: Any, starts: Any) -> None:
+def place(
+    out: Array, m: Array, variables: Array, offsets: Array, out_offsets: Array, starts: Array
+) -> None:
     """Write some variables."""
     cut, cut_out = _cut(m, offsets), _cut(out, out_offsets)
     args = (m, cut, variables, _cut(variables, starts))
@@ -225,7 +239,7 @@ def place(out: Any, m: Any, variables: Any, offsets: Any, out_offsets: Any, star
     run(*kernel, out, cut_out, is_empty, *args)
 
 
-def minimal(out: Any, m: Any, offsets: Any) -> None:
+def minimal(out: Array, m: Array, offsets: Array) -> None:
     """Mark the constraints to keep."""
     is_lead = _mark_small(out, m, _cut(m, offsets))
     if offsets is not None:
@@ -237,7 +251,7 @@ def minimal(out: Any, m: Any, offsets: Any) -> None:
         closure.mark_needed(out[begin:end], m[begin:end], n, is_lead[begin:end])
 
 
-def _mark_small(out: Any, m: Any, offsets: Any) -> Any:
+def _mark_small(out: Array, m: Array, offsets: Array) -> Any:
     """Mark what keeps classes together, and all of small octagons; return which rows lead."""
     xp = arrays(out, m, offsets)
     n_octagons, out[...] = len(offsets) - 1, False
@@ -250,7 +264,7 @@ def _mark_small(out: Any, m: Any, offsets: Any) -> Any:
     return is_lead
 
 
-def labels(m: Any, offsets: Any = None, starts: Any = None) -> Any:
+def labels(m: Array, offsets: Array = None, starts: Array = None) -> Any:
     """Return for each variable the least of its component, as int32; in a batch from starts[t] on.
 
     Components are as small as can be, if a bound between variables of two of them is to follow from
@@ -266,21 +280,21 @@ def labels(m: Any, offsets: Any = None, starts: Any = None) -> Any:
     return found
 
 
-def greatest(m: Any) -> int:
+def greatest(m: Array) -> int:
     """Return the greatest absolute value of a bound, of one octagon of integers."""
     found = arrays(m).zeros(1, np.uint64)
     run("survey", "find_greatest", m.dtype, 1, len(m), found, m, ends(len(m)))
     return int(found.item())
 
 
-def divisor(m: Any, of: int) -> int:
+def divisor(m: Array, of: int) -> int:
     """Return the greatest that divides all bounds of one octagon of integers, and `of`."""
     found = arrays(m).full(1, of, np.uint64)
     run("survey", "find_divisor", m.dtype, 1, len(m), found, m, ends(len(m)))
     return int(found.item())
 
 
-def _compare(a: Any, b: Any, offsets: Any, for_equality: bool) -> Any:
+def _compare(a: Array, b: Array, offsets: Array, for_equality: bool) -> Any:
     xp = arrays(a, b, offsets)
     found = xp.ones(len(offsets) - 1, np.bool_)
     args = (a, b, offsets, np.int32(for_equality), found)
@@ -288,7 +302,7 @@ def _compare(a: Any, b: Any, offsets: Any, for_equality: bool) -> Any:
     return found
 
 
-def _is_empty(xp: Any, m: Any, offsets: Any) -> Any:
+def _is_empty(xp: Any, m: Array, offsets: Array) -> Any:
     """Return which octagons are empty, before they are written."""
     n_octagons, found = _flags(xp, offsets)
     args = (m, offsets, found, np.int32(n_octagons))
@@ -296,16 +310,16 @@ def _is_empty(xp: Any, m: Any, offsets: Any) -> Any:
     return found
 
 
-def _flags(xp: Any, offsets: Any) -> tuple[int, Any]:
+def _flags(xp: Any, offsets: Array) -> tuple[int, Any]:
     return len(offsets) - 1, xp.empty(len(offsets) - 1, np.bool_)
 
 
-def _scratch(xp: Any, m: Any, n_octagons: int) -> Any:
+def _scratch(xp: Any, m: Array, n_octagons: int) -> Any:
     """Return scratch space for six vectors of each octagon; see revise.cu."""
     return xp.empty(len(m) + 12 * n_octagons, m.dtype)
 
 
-def _ends_of_sizes(offsets: Any) -> tuple[int, int]:
+def _ends_of_sizes(offsets: Array) -> tuple[int, int]:
     """Return the variables of the smallest and of the largest octagon."""
     if len(offsets) < 2:
         return 0, 0
@@ -313,7 +327,7 @@ def _ends_of_sizes(offsets: Any) -> tuple[int, int]:
     return n_variables(int(lengths.min())), n_variables(int(lengths.max()))
 
 
-def _large(offsets: Any, largest: int) -> Any:
+def _large(offsets: Array, largest: int) -> Any:
     """Yield those beyond a tile: which, where they begin and end, their variables."""
     if largest <= closure.LARGEST_TILE:
         return
@@ -323,5 +337,5 @@ def _large(offsets: Any, largest: int) -> Any:
             yield t, begin, end, n
 
 
-def _two(m: Any, up: Any, down: Any) -> tuple[Any, Any]:
+def _two(m: Array, up: Each, down: Each) -> tuple[Any, Any]:
     return m.dtype.type(up), m.dtype.type(down)

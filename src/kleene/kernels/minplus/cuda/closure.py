@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.kernels import launch
 from kleene.kernels.minplus.cuda.modules import c_name, ends, module
-from kleene.kernels.minplus.layout import infinity, size
+from kleene.kernels.minplus.layout import Array, Each, infinity, size, tile_infinity
 
 EMPTY, CLOSED, WIDER = 0, 1, 2  # as in tile.cu
 LARGEST_TILE = 64  # variables of an octagon that one block closes
@@ -39,9 +39,7 @@ class Inner:
     @property
     def infinity(self) -> Any:
         """Return what stands for "no bound" while closing."""
-        if self.saturates or self.dtype.kind == "f":
-            return infinity(self.dtype)
-        return self.dtype.type((1 << (8 * self.dtype.itemsize - 2)) - 8)
+        return (infinity if self.saturates else tile_infinity)(self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ _OF_LARGE = {
 }
 
 
-def close_tiles(m: Any, offsets: Any, codes: Any, sizes: range, tighten: bool) -> None:
+def close_tiles(m: Array, offsets: Array, codes: Array, sizes: range, tighten: bool) -> None:
     """Close the octagons whose variables are as many as `sizes` say; write their codes.
 
     A block takes an octagon and has as many threads as its size asks for: a launch for each of
@@ -92,7 +90,7 @@ def close_tiles(m: Any, offsets: Any, codes: Any, sizes: range, tighten: bool) -
                 kernels.launch("close_each", (len(codes),), (block,), args, shared_bytes=n_bytes)
 
 
-def close_tile(m: Any, n: int, tighten: bool) -> bool:
+def close_tile(m: Array, n: int, tighten: bool) -> bool:
     """Close one octagon of n variables in one block; return whether it has a point."""
     codes = launch.current().xp.full(1, WIDER, np.uint8)
     close_tiles(m, ends(len(m)), codes, range(n, n + 1), tighten)
@@ -105,7 +103,7 @@ def _tile(n: int, itemsize: int) -> tuple[int, int]:
     return -(-across * across // 32) * 32, (5 * across * _TILE_EDGE + size(n)) * itemsize
 
 
-def close_large(m: Any, n: int, tighten: bool) -> bool:
+def close_large(m: Array, n: int, tighten: bool) -> bool:
     """Close one octagon by tiles; return whether it has a point."""
     for inner in _OF_LARGE[m.dtype.name]:
         work = _Work(m, n, inner)
@@ -120,7 +118,7 @@ def close_large(m: Any, n: int, tighten: bool) -> bool:
     raise AssertionError("the last type takes every octagon")
 
 
-def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
+def mark_needed(out: Array, m: Array, n: int, is_lead: Array) -> None:
     """Mark the bounds between leaders of one large closed octagon that no others give."""
     for inner in _OF_LARGE[m.dtype.name]:
         work = _Work(m, n, inner)
@@ -136,7 +134,7 @@ def mark_needed(out: Any, m: Any, n: int, is_lead: Any) -> None:
 class _Work:
     """The square matrix C of one octagon, and the launches that share it."""
 
-    def __init__(self, m: Any, n: int, inner: Inner) -> None:
+    def __init__(self, m: Array, n: int, inner: Inner) -> None:
         self.inner, self.n, self.xp = inner, n, launch.current().xp
         self.shape = LARGE if n >= LARGE_FROM else SMALL
         self.kernels = module(
@@ -152,7 +150,7 @@ class _Work:
         given = [np.int32(arg) if isinstance(arg, int) else arg for arg in args]
         self.kernels.launch(kernel, (grid,), (_BLOCK,), given)
 
-    def relax(self, target: Any, *, closes: bool) -> None:
+    def relax(self, target: Each, *, closes: bool) -> None:
         """Lower `target` by all paths through each block of pivots of C; close C if it is that."""
         side, pivots = self.shape.side, self.shape.pivots
         extent, itemsize = np.int32(self.extent), self.inner.dtype.itemsize

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.kernels import launch
+from kleene.kernels.minplus.layout import Array, DType
 
 HERE = Path(__file__).parent
 _C_NAMES = {
@@ -23,19 +24,19 @@ _ITEMS_PER_THREAD = 4
 _MOST_SHARES = 8192
 
 
-def to_device(array: Any) -> Any:
+def to_device(array: Array) -> Any:
     """Return the array in the memory of the GPU (of the host, where the host runner is chosen)."""
     return launch.current().xp.asarray(array)
 
 
-def to_host(array: Any) -> np.ndarray:
+def to_host(array: Array) -> np.ndarray:
     """Return an array of the GPU as a NumPy array."""
     out = np.empty(array.shape, array.dtype)
     launch.current().to_host(array, out)
     return out
 
 
-def arrays(*given: Any) -> Any:
+def arrays(*given: Array) -> Any:
     """Return the array module, having refused arrays that are not of the place we compute in."""
     xp = launch.current().xp
     for array in given:
@@ -45,7 +46,7 @@ def arrays(*given: Any) -> Any:
     return xp
 
 
-def module(name: str, dtype: Any, **defines: object) -> launch.Module:
+def module(name: str, dtype: DType, **defines: object) -> launch.Module:
     """Return the kernels of NAME.cu for octagons of a type."""
     return _module(launch.current(), name, dtype.name, tuple(defines.items()))
 
@@ -58,12 +59,12 @@ def _module(
     return launch.load(HERE / f"{name}.cu", VALUE_T=_C_NAMES[dtype], **dict(defines))
 
 
-def c_name(dtype: Any) -> str:
+def c_name(dtype: DType) -> str:
     """Return what C calls an element type."""
     return _C_NAMES[dtype.name]
 
 
-def run(name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any) -> None:
+def run(name: str, kernel: str, dtype: DType, n_octagons: int, n_items: int, *args: Any) -> None:
     """Launch a kernel of NAME.cu: blocks for each octagon, as many as `n_items` in all ask for."""
     per_octagon, block = _block_of(n_octagons, n_items)
     shares = min(_MOST_SHARES, max(1, per_octagon // (block * _ITEMS_PER_THREAD)))
@@ -71,7 +72,7 @@ def run(name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args
 
 
 def run_blocks(
-    name: str, kernel: str, dtype: Any, n_octagons: int, n_items: int, *args: Any
+    name: str, kernel: str, dtype: DType, n_octagons: int, n_items: int, *args: Any
 ) -> None:
     """Launch a kernel of NAME.cu: one block for each octagon, as large as `n_items` in all ask."""
     _, block = _block_of(n_octagons, n_items)
