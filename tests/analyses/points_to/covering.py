@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
+from kleene.analyses.points_to.library import builtin, heap_of
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
+from kleene.analyses.points_to.result import PointsToResult
 from kleene.ir import Program
 from kleene.ir.codes import Flag, Opcode, TypeKind, ValueKind
 from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
 from kleene.solvers.inclusion import Solution
+from tests.analyses.points_to.watching import callee_names
 
 _MADE = (AllocationKind.HEAP, AllocationKind.EXCEPTION)
 _LIBRARYS_OWN = (  # storage that the trace does not see being made
@@ -51,6 +56,7 @@ class Coverage:
         self.program, self.system, self.solution = program, system, solution
         self.of = cache(lambda node: frozenset(solution.of(node).tolist()))
         self.locations_at = cache(self._locations_at)
+        self._callees = callee_names(program)
         table = system.allocations
         self.allocations: dict[tuple[int, int], list[int]] = {}
         for row, key in enumerate(zip(table.kind.tolist(), table.site.tolist(), strict=True)):
@@ -58,8 +64,19 @@ class Coverage:
         made, _ = made_by(program, system)
         is_elsewhere = np.isin(table.kind, _LIBRARYS_OWN)
         is_elsewhere |= np.isin(table.kind, _MADE) & ~np.isin(table.site, made)
+        is_elsewhere |= np.isin(table.kind, _MADE) & self._stands_for_several(table.site)
         owners = np.flatnonzero(is_elsewhere[system.locations.allocation])
         self.elsewhere = frozenset(owners.tolist())
+
+    def _stands_for_several(self, sites: np.ndarray) -> np.ndarray:
+        """Return which calls make storage of the library's own: of no size that the caller asks.
+
+        A model gives such a call one object; the library may make several blocks for it (`FTS`).
+        """
+        base, library = self.program.bases[ValueKind.INSTRUCTION], builtin()
+        heaps = {row: heap_of(library.find(name) or ()) for row, name in self._callees.items()}
+        rows = [row + base for row, heap in heaps.items() if heap and not heap.factors]
+        return np.isin(sites, rows)
 
     def misses(self, run: Run) -> list[str]:
         """Return what the run showed and the answer does not cover, in words."""
@@ -69,7 +86,35 @@ class Coverage:
             About.ENTRY: self._has_entry,
         }
         found = (fact for fact in run.facts if not checks[About(int(fact["what"]))](fact))
-        return [self._words(fact) for fact in found]
+        return [self._words(fact) for fact in found] + list(self._denied_equalities(run))
+
+    def _denied_equalities(self, run: Run) -> Iterator[str]:
+        """Yield the pairs of values that held one address of the library's and may not alias.
+
+        Such an address has no site to look for in a set; that two pointers were equal is what the
+        run tells of it. One where two pieces of storage meet may be meant as either's: left out.
+        """
+        facts = run.facts[(run.facts["what"] == About.VALUE) & (run.facts["at"]["kind"] == NOWHERE)]
+        facts = facts[(facts["at"]["byte"] != 0) & (facts["or_at"]["kind"] == NOTHING)]
+        _, group = np.unique(facts["at"]["byte"], return_inverse=True)
+        pairs: set[tuple[int, int]] = set()
+        for members in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))):
+            values = sorted({int(value) for value in facts["value"][members]})[:200]
+            pairs.update(combinations(values, 2))
+        if not pairs:
+            return
+        left, right = np.array(sorted(pairs), np.int32).T
+        result = PointsToResult(self.program, self.system, self.solution)
+        for pair in np.flatnonzero(~result.may_alias(left, right)).tolist():
+            both = [int(left[pair]), int(right[pair])]
+            words = [f"{self._place(v)}: {self.program.value_view(v)}" for v in both]
+            sets = " and ".join(self.set_text(v) for v in both)
+            yield f"{words[0]} == {words[1]}: observed equal; the answer: {sets}"
+
+    def _place(self, value: int) -> str:
+        view = self.program.value_view(value)
+        function = getattr(getattr(view, "function", None), "name", "")
+        return f"{getattr(view, 'span', None) or ''} in {function}"
 
     def _has_value(self, fact: np.void) -> bool:
         value = int(fact["value"])
@@ -179,8 +224,6 @@ class Coverage:
         program, value = self.program, int(fact["value"])
         what = About(int(fact["what"])).name.lower()
         view = program.value_view(value)
-        where = getattr(view, "span", None)
-        function = getattr(getattr(view, "function", None), "name", "")
         seen = " or ".join(
             self.object_name(*fact[side].tolist())
             for side in ("at", "or_at")
@@ -190,7 +233,7 @@ class Coverage:
         if what == "call":
             node = int(program.instructions.operands_of(view.row)[0])
         held = "" if what == "entry" else f"; the answer: {self.set_text(node)}"
-        return f"{where or ''} in {function}: {what} {view}: observed {seen}{held}"
+        return f"{self._place(value)}: {what} {view}: observed {seen}{held}"
 
     def set_text(self, node: int) -> str:
         """Return what a node may hold, in words."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NOWHERE = -1  # a kind: no storage that the trace knows
+NOWHERE = -1  # a kind: no storage that the trace knows; equal bytes, if not 0, are one address
 NOTHING = -2  # a kind: the address has no second reading
 
 _PLACE = [("kind", "<i4"), ("site", "<i4"), ("byte", "<i8")]

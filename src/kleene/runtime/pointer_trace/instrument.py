@@ -14,6 +14,8 @@ from kleene.runtime.pointer_trace.watch import Body, Event, Places, Symbol, Watc
 
 _RESULT = re.compile(r'  (%(?:[-\w.$]+|"[^"]*")) = ')
 _CALLEE = re.compile(r'([%@](?:[-\w.$]+|"[^"]*"))\(')
+_CONSTANT_CALLEE = re.compile(r"(?:call|invoke) [^@%(]*(?:inttoptr|getelementptr)[^(]*\(")
+_ANYONE = -1  # whom a call of a constant expression reaches is not looked at
 _CALL = re.compile(r"  (?:%\S+ = )?(?:tail |musttail |notail )?(?:call|invoke) ")
 _COUNT = re.compile(r" alloca .*, (i\d+) (%\S+|\d+)(?:, align \d+)?(?:, addrspace\(\d+\))?$")
 _NORMAL = re.compile(r"to label (%\S+)")
@@ -27,7 +29,7 @@ _DECLARATIONS = """
 declare void @kleene_trace_value(i32, ptr)
 declare void @kleene_trace_call(i32, ptr)
 declare void @kleene_trace_target(ptr)
-declare void @kleene_trace_enter(i32, ptr)
+declare void @kleene_trace_enter(i32, ptr, ptr)
 declare void @kleene_trace_local(i32, i32, ptr, i64)
 declare void @kleene_trace_storage(i32, i32, ptr, i64)
 declare i32 @kleene_trace_mark()
@@ -88,9 +90,13 @@ class _Function:
         self.renamed: dict[tuple[str, str], str] = {}  # (block, predecessor): who jumps there now
         name, arguments = _head(head)
         self.label = f"%{sum(a[1:].isdigit() for a in arguments)}"  # of an entry without a name
-        enter = f"  call void @kleene_trace_enter(i32 {body.value}, ptr {name})"
+        what = f"i32 {body.value}, ptr {name}, ptr %kleene.frame"
+        enter = [
+            "  %kleene.frame = call ptr @llvm.frameaddress.p0(i32 0)",
+            f"  call void @kleene_trace_enter({what})",
+        ]
         places, first = watch.arguments, body.first_argument
-        self.pending = [enter]  # to be said before the next instruction that lets one
+        self.pending = enter  # to be said before the next instruction that lets one
         for row, argument in enumerate(arguments, first):
             self.pending += _report(places, row, argument, str(places.n_bytes[row]))
 
@@ -133,6 +139,8 @@ class _Function:
 
     def _announced(self, line: str, value: int) -> list[str]:
         """Return who is about to be called."""
+        if _CONSTANT_CALLEE.search(line):  # such as inttoptr of a number
+            return [f"  call void @kleene_trace_target(ptr inttoptr (i64 {_ANYONE} to ptr))"]
         found = _CALLEE.search(line)
         if found is None or " asm " in line[: found.start()] or found[1].startswith("@llvm."):
             return []

@@ -8,12 +8,14 @@
  * frame has gone. Freed blocks stay until then: a pointer to one may still be copied. All blocks of
  * the C library's heap are seen, even those that the library makes for itself (without a site).
  */
+#define _GNU_SOURCE 1 /* mincore */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t);
@@ -213,9 +215,31 @@ static void state(int32_t what, int32_t value, struct place at, struct place or_
 
 static const struct place nowhere = {NOWHERE, -1, 0}, nothing = {NOTHING, -1, 0};
 
+/* An address outside of all known storage: `byte` is the same for two pointers to the same byte of
+ * the library's storage, and 0 where that cannot be told. A block of the heap is told from an earlier
+ * one at its addresses by its serial number (16 bits of it, above 47 bits of address). Frames of
+ * the library come and go unseen: what lies between this frame and the first one is told from
+ * nothing, while arguments and environment, above the first frame, are. */
+static struct place outside(uint32_t serial, uintptr_t address) {
+  extern void *__libc_stack_end;
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), reach = 8 << 20;
+  int is_in_frames = address + reach > frame && address < frame + reach;
+  if (address >= (uintptr_t)__libc_stack_end) is_in_frames = 0;
+  if (is_in_frames) return nowhere;
+  return (struct place){NOWHERE, -1, (int64_t)((uint64_t)(serial & 0xffff) << 47 | address)};
+}
+
 static struct place in(uint32_t n, uintptr_t address) {
-  if (nodes[n].kind == NOWHERE) return nowhere;
+  if (nodes[n].kind == NOWHERE) return outside(nodes[n].serial, address);
   return (struct place){nodes[n].kind, nodes[n].site, (int64_t)(address - nodes[n].start)};
+}
+
+static int is_mapped(uintptr_t address) {
+  unsigned char in_core;
+  int before_us = errno;
+  int found = mincore((void *)(address & ~(uintptr_t)4095), 1, &in_core) == 0 || errno != ENOMEM;
+  errno = before_us;
+  return found;
 }
 
 static void observe(int32_t what, int32_t value, uintptr_t address) {
@@ -223,7 +247,8 @@ static void observe(int32_t what, int32_t value, uintptr_t address) {
   uint32_t n = before(address);
   if (n && nodes[n].kind == LABEL && address == nodes[n].start) return;
   if (!n || address > nodes[n].end) {
-    state(what, value, nowhere, nothing);
+    if (!is_mapped(address)) return; /* half of an address, or a number that stands for something */
+    state(what, value, outside(0, address), nothing);
   } else if (address == nodes[n].end) {
     state(what, value, in(n, address), nowhere);
   } else {
@@ -233,9 +258,22 @@ static void observe(int32_t what, int32_t value, uintptr_t address) {
   }
 }
 
-static void begin(void) {
+/* Whether anything can be told: not while the loader still resolves functions (ifunc), which is
+ * before the C library knows its environment; and not by the handler of a signal that has
+ * interrupted the trace itself, whose lock this thread holds. */
+static _Thread_local volatile int is_busy;
+static _Thread_local int may_be_cancelled;
+
+static void enter(void) {
+  is_busy = 1;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &may_be_cancelled); /* not with the lock held */
   pthread_mutex_lock(&lock);
-  if (output >= 0) return;
+}
+
+static int begin(void) {
+  if (!environ || is_busy) return 0;
+  enter();
+  if (output >= 0) return 1;
   const char *file = getenv("KLEENE_TRACE");
   output = file ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
   if (output < 0) die("pointer trace: KLEENE_TRACE names no file that can be written\n");
@@ -243,23 +281,29 @@ static void begin(void) {
     struct global g = kleene_trace_globals[i];
     if (g.address) add((uintptr_t)g.address, (uint64_t)g.n_bytes, g.kind, g.site);
   }
+  return 1;
 }
 
-static void end(void) { pthread_mutex_unlock(&lock); }
+static void end(void) {
+  pthread_mutex_unlock(&lock);
+  pthread_setcancelstate(may_be_cancelled, &may_be_cancelled);
+  is_busy = 0;
+}
 
 /* Events of the program. */
 
 static _Thread_local void *target; /* whom the program is about to call */
+#define ANYONE ((void *)-1)
 
 void kleene_trace_value(int32_t value, void *pointer) {
-  begin();
+  if (!begin()) return;
   drop_frames((uintptr_t)__builtin_frame_address(0));
   observe(VALUE, value, (uintptr_t)pointer);
   end();
 }
 
 void kleene_trace_call(int32_t call, void *callee) {
-  begin();
+  if (!begin()) return;
   observe(CALL, call, (uintptr_t)callee);
   target = callee;
   end();
@@ -267,29 +311,31 @@ void kleene_trace_call(int32_t call, void *callee) {
 
 void kleene_trace_target(void *callee) { target = callee; }
 
-void kleene_trace_enter(int32_t function, void *self) {
-  begin();
-  if (target != self) state(ENTRY, function, nowhere, nothing);
+/* Nothing of the frame that begins is known yet: what the map has below `frame` is of older ones. */
+void kleene_trace_enter(int32_t function, void *self, void *frame) {
+  if (!begin()) return;
+  drop_frames((uintptr_t)frame);
+  if (target != self && target != ANYONE) state(ENTRY, function, nowhere, nothing);
   target = 0;
   end();
 }
 
 void kleene_trace_local(int32_t kind, int32_t site, void *start, int64_t n_bytes) {
-  begin();
+  if (!begin()) return;
   drop_frames((uintptr_t)__builtin_frame_address(0));
   push_local((uintptr_t)start, add((uintptr_t)start, (uint64_t)n_bytes, kind, site));
   end();
 }
 
 void kleene_trace_storage(int32_t kind, int32_t site, void *start, int64_t n_bytes) {
-  begin();
+  if (!begin()) return;
   add((uintptr_t)start, (uint64_t)n_bytes, kind, site);
   end();
 }
 
 /* What has been made up to now is older than what the call that follows makes. */
 int32_t kleene_trace_mark(void) {
-  begin();
+  if (!begin()) return 0;
   int32_t mark = (int32_t)last_serial;
   end();
   return mark;
@@ -300,7 +346,7 @@ int32_t kleene_trace_mark(void) {
 void kleene_trace_made(int32_t kind, int32_t site, void *pointer, int32_t mark) {
   uintptr_t start = (uintptr_t)pointer;
   if (!start) return;
-  begin();
+  if (!begin()) return;
   uint32_t n = before(start);
   if (!n || nodes[n].end <= start) {
     add(start, 1, kind, site);
@@ -315,11 +361,12 @@ void kleene_trace_made(int32_t kind, int32_t site, void *pointer, int32_t mark) 
 
 static void *block(void *start, size_t n_bytes) {
   if (!start) return start;
+  if (is_busy) return start;
   int before_us = errno;
-  pthread_mutex_lock(&lock);
+  enter();
   uint32_t n = add((uintptr_t)start, n_bytes, NOWHERE, -1);
   nodes[n].birth = nodes[n].serial;
-  pthread_mutex_unlock(&lock);
+  end();
   errno = before_us;
   return start;
 }
