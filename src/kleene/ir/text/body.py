@@ -62,12 +62,8 @@ class Body:
     def _load_columns(self) -> None:
         """Take this function's part of the columns as plain lists, which Python reads faster."""
         table, low, high = self._program.instructions, self._first, self._end
-        self._opcode = table.opcode[low:high].tolist()
-        self._sub = table.sub[low:high].tolist()
-        self._align = table.align[low:high].tolist()
-        self._flags = table.flags[low:high].tolist()
-        self._type = table.type[low:high].tolist()
-        self._about = table.about[low:high].tolist()
+        columns = (table.opcode, table.sub, table.align, table.flags, table.type, table.about)
+        self._rows = list(zip(*(column[low:high].tolist() for column in columns), strict=True))
         self._span = table.span[low:high].tolist()
         offsets = table.offsets[low : high + 1]
         self._place = (offsets - offsets[0]).tolist()
@@ -134,17 +130,17 @@ class Body:
         return f"{line:<{_WIDTH}}  ! {self._spans.write(span, self._defaults)}"
 
     def _text(self, i: int) -> str:
-        opcode, about, sub = self._opcode[i], self._about[i], self._sub[i]
-        words = OPCODE_WORDS[opcode] + flag_words(self._flags[i])
+        opcode, sub, log_align, flags, type_id, about = self._rows[i]
+        words = OPCODE_WORDS[opcode] + flag_words(flags)
         if opcode in SUB_WORDS:
             words += f" {SUB_WORDS[opcode][sub]}"
         operands = self._operands[self._place[i] : self._place[i + 1]]
         if opcode in CALLS:
             text = self._call(i, operands)
         elif opcode == Opcode.PHI or opcode == Opcode.SWITCH:
-            text = self._pairs(i, opcode, operands)
+            text = self._pairs(opcode, [self._operand(value, type_id) for value in operands])
         else:
-            parts = [self._operand(value, self._type[i]) for value in operands]
+            parts = [self._operand(value, type_id) for value in operands]
             if opcode == Opcode.ALLOCA or opcode == Opcode.GETELEMENTPTR:
                 parts = [self._types[about] if about >= 0 else "?", *parts]
                 if opcode == Opcode.ALLOCA and parts[1:] == ["i32 1"]:
@@ -152,11 +148,11 @@ class Body:
             text = ", ".join(parts)
             if about >= 0 and opcode != Opcode.ALLOCA and opcode != Opcode.GETELEMENTPTR:
                 text += f" as {self._types[about]}"
-        align = f", align {1 << self._align[i] - 1}" if self._align[i] else ""
+        align = f", align {1 << log_align - 1}" if log_align else ""
         body = f"{words} {text}{align}" if text or align else words
         if self._is_void[i]:
             return body
-        return f"{self._results[i]}: {self._types[self._type[i]]} = {body}"
+        return f"{self._results[i]}: {self._types[type_id]} = {body}"
 
     def _operand(self, value: int, expected: int) -> str:
         """Return an operand; a constant of the expected type is written without it."""
@@ -171,8 +167,7 @@ class Body:
             return constants.typed(row) if constants.needs_type(row) else constants[row]
         return constants.value(value)
 
-    def _pairs(self, i: int, opcode: int, operands: list[int]) -> str:
-        parts = [self._operand(value, self._type[i]) for value in operands]
+    def _pairs(self, opcode: int, parts: list[str]) -> str:
         if opcode == Opcode.PHI:
             return ", ".join(f"[{v}, {b}]" for v, b in zip(parts[::2], parts[1::2], strict=False))
         cases = [f"{v}: {b}" for v, b in zip(parts[2::2], parts[3::2], strict=False)]
@@ -183,16 +178,17 @@ class Body:
         low, high = self._program.bases[ValueKind.BLOCK], self._program.bases[ValueKind.INSTRUCTION]
         n_values = sum(1 for value in operands if not low <= value < high)
         values, targets = operands[:n_values], operands[n_values:]
-        callee, *arguments = (self._operand(value, self._type[i]) for value in values)
+        opcode, *_, type_id, about = self._rows[i]
+        callee, *arguments = (self._operand(value, type_id) for value in values)
         if self._passed:
             arguments = self._with_passing(i, arguments)
         text = f"{callee}({', '.join(arguments)})"
-        if not self._is_known(values[0], self._about[i]):
-            text += f" as {self._types[self._about[i]]}" if self._about[i] >= 0 else " as ?"
+        if not self._is_known(values[0], about):
+            text += f" as {self._types[about]}" if about >= 0 else " as ?"
         for row in self._bundles.get(self._first + i, ()):
             text += f" with {self._bundle(row)}"
         if targets:
-            between = " unwind " if self._opcode[i] == Opcode.INVOKE else ", "
+            between = " unwind " if opcode == Opcode.INVOKE else ", "
             text += " to " + between.join(self._operand(value, -1) for value in targets)
         return text
 

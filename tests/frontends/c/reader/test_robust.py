@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kleene.frontends.c.reader import state
+from kleene.frontends.c.reader.attributes import skip_range
 from tests.frontends.c.pipeline import bitcode
 from tests.frontends.c.reader.reading import KNOWN, Child, Guard
 from tests.frontends.c.reader.test_against_llvm import MUSEUM
@@ -146,3 +147,13 @@ def test_guard_sees_a_stray_write() -> None:
     assert guard.is_whole()
     known[known[state.VALUES] + 8] = 1  # the first cell behind the table
     assert not guard.is_whole()
+
+
+@pytest.mark.parametrize("lengths", [-(1 << 40), (1 << 40) + 5])
+def test_a_range_of_impossible_length_is_not_followed(lengths: int) -> None:
+    """An attribute's range of many bits says how many words its bounds have."""
+    cells, reading = [lengths, 7], [0] * state.N_CELLS
+    reading[state.END] = len(cells)
+    skip_range(cells, reading, width=128)
+    assert reading[state.FAULT]
+    assert 0 <= reading[state.AT] <= len(cells)
