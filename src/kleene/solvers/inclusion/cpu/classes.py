@@ -49,6 +49,15 @@ def edge(g: Graph, s: Shard, source: int, target: int) -> None:
 
 
 @device_function
+def _flow(g: Graph, s: Shard, kind: int, node: int, other: int) -> None:
+    """Let a node flow into `other` in loads and results, and `other` into it in all other uses."""
+    if kind in (LOAD, RESULT):
+        edge(g, s, node, other)
+    else:
+        edge(g, s, other, node)
+
+
+@device_function
 def _tie(g: Graph, s: Shard, node: int, kind: int, other: int) -> None:
     """Let a node flow from or to `other`, once per cover: many may have merged into one."""
     if node < 0:
@@ -57,10 +66,7 @@ def _tie(g: Graph, s: Shard, node: int, kind: int, other: int) -> None:
     if s.covered[node] == s.n[state.COVER]:
         return
     s.covered[node] = s.n[state.COVER]
-    if kind in (LOAD, RESULT):
-        edge(g, s, node, other)
-    else:
-        edge(g, s, other, node)
+    _flow(g, s, kind, node, other)
 
 
 @device_function
@@ -146,10 +152,7 @@ def class_node_of(g: Graph, rules: Rules, s: Shard, k: int, kind: int) -> int:
                 covered = s.class_row[parent]
             cover(g, rules, s, s.class_row[k], covered, kind, node)
         if child >= 0:
-            if kind in (LOAD, RESULT):
-                edge(g, s, node, child)
-            else:
-                edge(g, s, child, node)
+            _flow(g, s, kind, node, child)
         else:
             wanted = node
         if not is_new:
@@ -163,22 +166,37 @@ MAX_DEPTH = 12  # of parents: each level is one more node on the way
 
 
 @device_function
-def _join(g: Graph, rules: Rules, s: Shard, k: int, pointer: int) -> None:
-    """Let a pointer's uses flow through the nodes of a class."""
+def connect_uses(
+    g: Graph, rules: Rules, s: Shard, pointer: int, k: int, row: int, before: int
+) -> None:
+    """Connect the uses of a pointer with the nodes of class k.
+
+    Where k is below 0, each is connected with every object that `row` has and `before` has not.
+    """
     for i in range(rules.load_offsets[pointer], rules.load_offsets[pointer + 1]):
-        edge(g, s, class_node_of(g, rules, s, k, LOAD), rules.load_to[i])
+        _connect_use(g, rules, s, k, row, before, LOAD, rules.load_to[i])
     for i in range(rules.store_offsets[pointer], rules.store_offsets[pointer + 1]):
-        edge(g, s, rules.store_from[i], class_node_of(g, rules, s, k, STORE))
+        _connect_use(g, rules, s, k, row, before, STORE, rules.store_from[i])
     for i in range(rules.call_offsets[pointer], rules.call_offsets[pointer + 1]):
         call = rules.calls[i]
         first = rules.actual_offsets[call]
         for a in range(first, rules.actual_offsets[call + 1]):
-            if rules.actuals[a] >= 0:
-                edge(g, s, rules.actuals[a], class_node_of(g, rules, s, k, PLACE + a - first))
-        if rules.call_result[call] >= 0:
-            edge(g, s, class_node_of(g, rules, s, k, RESULT), rules.call_result[call])
-    if rules.entry_from[pointer] >= 0:
-        edge(g, s, rules.entry_from[pointer], class_node_of(g, rules, s, k, ENTRY))
+            _connect_use(g, rules, s, k, row, before, PLACE + a - first, rules.actuals[a])
+        _connect_use(g, rules, s, k, row, before, RESULT, rules.call_result[call])
+    _connect_use(g, rules, s, k, row, before, ENTRY, rules.entry_from[pointer])
+
+
+@device_function
+def _connect_use(
+    g: Graph, rules: Rules, s: Shard, k: int, row: int, before: int, kind: int, node: int
+) -> None:
+    """Connect the node of one use, unless that is none."""
+    if node < 0:
+        return
+    if k < 0:
+        cover(g, rules, s, row, before, kind, node)
+    else:
+        _flow(g, s, kind, class_node_of(g, rules, s, k, kind), node)
 
 
 @device_function
@@ -302,7 +320,7 @@ def reclassify(g: Graph, rules: Rules, s: Shard, pointer: int, row: int) -> None
         joined = s.n[state.LAST_CLASS] = s.slots[slot]
     s.class_members[joined] += 1
     s.pointer_class[pointer] = joined
-    _join(g, rules, s, joined, pointer)
+    connect_uses(g, rules, s, pointer, joined, row, 0)
 
 
 def more_classes(s: Shard) -> Shard:

@@ -13,41 +13,11 @@ from kleene.kernels.bits import lowest, mix
 from kleene.kernels.pointers import as_pointers
 from kleene.solvers.inclusion.compiled import device_function, entry_point
 from kleene.solvers.inclusion.cpu import state
-from kleene.solvers.inclusion.cpu.classes import (
-    ENTRY,
-    LOAD,
-    PLACE,
-    RESULT,
-    STORE,
-    cover,
-    group,
-    reclassify,
-)
+from kleene.solvers.inclusion.cpu.classes import connect_uses, group, reclassify
 from kleene.solvers.inclusion.cpu.constraints import Rules
 from kleene.solvers.inclusion.cpu.sets import size
 from kleene.solvers.inclusion.cpu.state import Graph, Shard
 from kleene.solvers.inclusion.problem import BY_LAYOUT, Images
-
-
-@device_function
-def _process_directly(
-    g: Graph, rules: Rules, s: Shard, pointer: int, row: int, before: int
-) -> None:
-    """Connect a pointer's uses with every object that is new."""
-    for i in range(rules.load_offsets[pointer], rules.load_offsets[pointer + 1]):
-        cover(g, rules, s, row, before, LOAD, rules.load_to[i])
-    for i in range(rules.store_offsets[pointer], rules.store_offsets[pointer + 1]):
-        cover(g, rules, s, row, before, STORE, rules.store_from[i])
-    for i in range(rules.call_offsets[pointer], rules.call_offsets[pointer + 1]):
-        call = rules.calls[i]
-        first = rules.actual_offsets[call]
-        for a in range(first, rules.actual_offsets[call + 1]):
-            if rules.actuals[a] >= 0:
-                cover(g, rules, s, row, before, PLACE + a - first, rules.actuals[a])
-        if rules.call_result[call] >= 0:
-            cover(g, rules, s, row, before, RESULT, rules.call_result[call])
-    if rules.entry_from[pointer] >= 0:
-        cover(g, rules, s, row, before, ENTRY, rules.entry_from[pointer])
 
 
 @device_function
@@ -232,7 +202,7 @@ def _process(g: Graph, rules: Rules, s: Shard) -> int:
                     s.n[state.POINTER] = pointer
                     return lack
                 if s.pointer_class[pointer] < 0 and n_objects <= rules.n_direct:
-                    _process_directly(g, rules, s, pointer, row, before)
+                    connect_uses(g, rules, s, pointer, -1, row, before)
                 else:
                     reclassify(g, rules, s, pointer, row)
                     row = s.class_row[s.pointer_class[pointer]]  # equal, and the same for all
