@@ -135,6 +135,12 @@ class Problem:
         tables = (self.address_node, self.copy_source, self.load_pointer, self.store_pointer)
         return sum(map(len, tables)) + len(self.offset_source) + self.n_calls
 
+    def function_of(self) -> I32:
+        """Return the function that each object is, or `NONE`."""
+        functions = np.full(self.n_objects, NONE, np.int32)
+        functions[self.function_object] = np.arange(self.n_functions)
+        return functions
+
     def columns(self) -> dict[str, I32]:
         """Return every column by name."""
         names = [f.name for f in fields(self) if f.name != "n_nodes"]

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64, Bools, offsets_of
+from kleene.base.arrays import I32, I64, U64, Bools, offsets_of
 
 Trace = Callable[[Mapping[str, float]], None]  # is given a row of numbers for each iteration
+
+
+def words_of(is_member: Bools) -> U64:
+    """Return a set of objects as 64-bit words: bit b of word w is object 64 w + b."""
+    words = np.zeros(-(-len(is_member) // 64) * 8, np.uint8)
+    packed = np.packbits(is_member, bitorder="little")
+    words[: len(packed)] = packed
+    return words.view("<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +30,7 @@ class Rows:
 
     offsets: I64
     index: I32
-    word: NDArray[np.uint64]
+    word: U64
 
     @classmethod
     def of_sets(cls, sets: list[list[int]]) -> Rows:

@@ -22,8 +22,8 @@ from kleene.solvers.inclusion.cpu.sets import hash_of, same
 from kleene.solvers.inclusion.cpu.state import Graph, Shard
 from kleene.solvers.inclusion.offline.numbering import first_equal
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Rows, Solution
-from kleene.solvers.inclusion.threads import Threads
+from kleene.solvers.inclusion.solution import Rows, Solution, words_of
+from kleene.solvers.inclusion.threads import ALONE, Threads
 
 
 def answer(
@@ -45,14 +45,13 @@ def answer(
     if rules.outside >= 0:
         escaped[rows.objects(int(row_of[rules.outside]))] = True
         is_unknown, rows = _stripped(rows, problem.n_objects, escaped)
-    call_edges = _call_edges(problem, rules.function_of, rows, row_of, threads)
     row_of = row_of[: problem.n_nodes]
     return Solution(
         row_of=row_of,
         rows=rows,
         unknown=is_unknown[row_of],
         escaped=escaped[:-1],
-        call_edges=call_edges,
+        call_edges=call_edges(problem, rows, row_of, threads),
         calls_outside=is_unknown[row_of[problem.call_callee]],
         statistics=statistics,
     )
@@ -185,10 +184,8 @@ def _stripped(
 
     It is the last object of all.
     """
-    mask = np.zeros((unknown + 64) // 64 * 64, np.uint8)
-    mask[: len(escaped)] = escaped
-    mask[unknown] = 1
-    words = np.packbits(mask, bitorder="little").view("<u8").astype(np.uint64)
+    escaped[unknown] = True
+    words = words_of(escaped)
     is_unknown = np.zeros(len(rows), np.bool_)
     n_words = _strip(rows.offsets, rows.index, rows.word, unknown, words, is_unknown)
     return is_unknown, Rows(rows.offsets, rows.index[:n_words], rows.word[:n_words])
@@ -222,13 +219,10 @@ def _strip(
     return at
 
 
-def _call_edges(
-    problem: Problem, function_of: I32, rows: Rows, row_of: I32, threads: Threads
-) -> I32:
+def call_edges(problem: Problem, rows: Rows, row_of: I32, threads: Threads = ALONE) -> I32:
     """Return (call, function) for every function that a callee holds, sorted."""
-    functions = np.zeros((len(function_of) + 63) // 64 * 64, np.uint8)
-    functions[problem.function_object] = 1
-    mask = np.packbits(functions, bitorder="little").view("<u8").astype(np.uint64)
+    function_of = problem.function_of()
+    mask = words_of(function_of >= 0)
     called = row_of[problem.call_callee]
     offsets = _count_functions(rows.offsets, rows.index, rows.word, called, mask)
     edges = np.empty((int(offsets[-1]), 2), np.int32)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, I64, U64
 from kleene.solvers.inclusion.offline import distinct_pairs
@@ -28,6 +27,7 @@ from kleene.solvers.inclusion.problem import (
     Problem,
     images_of,
 )
+from kleene.solvers.inclusion.solution import words_of
 
 MANY_FLOWS = 1 << 16  # looking at more would take longer than a millisecond
 N_DIRECT = 32  # a class costs a node more on the way, which pays for larger sets only: measured
@@ -79,9 +79,6 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
     inside, outside = (n, n + 1) if is_open else (NONE, NONE)
     extra = [n_objects] if is_open else []
     images = images_of(p, len(extra))
-    function_of = np.full(n_objects + len(extra), NONE, np.int32)
-    function_of[p.function_object] = np.arange(p.n_functions)
-    function_of[extra] = p.n_functions
     into = p.flagged_node[p.flags & FROM_OUTSIDE != 0]
     out = p.flagged_node[p.flags & TO_OUTSIDE != 0]
     calls = _more(p.call_callee, outside)
@@ -112,13 +109,13 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
         outside=outside,
         load_contents=_more(p.contents, inside),
         store_contents=_more(p.contents, outside),
-        function_of=function_of,
+        function_of=_more(p.function_of(), p.n_functions if is_open else NONE),
         function_result=_more(p.function_result, inside),
         function_rest=_more(p.function_rest, outside),
         formal_offsets=_more(p.formal_offsets, int(p.formal_offsets[-1]) if is_open else NONE),
         formals=p.formals,
         images=images,
-        alone=_words(np.flatnonzero(images.end - images.first == 1), n_objects + len(extra)),
+        alone=words_of(images.end - images.first == 1),
         pointer_node=pointers,
         load_offsets=load_offsets,
         load_to=load[1][load_order],
@@ -146,13 +143,6 @@ def rules_of(problem: Problem, n_direct: int = N_DIRECT) -> Rules:
 def _more(column: I32, value: int) -> I32:
     """Return the column with one value more, unless that is `NONE`."""
     return np.append(column, np.int32(value)) if value != NONE else column
-
-
-def _words(members: NDArray[np.integer], size: int) -> U64:
-    """Return a set as bits."""
-    bits = np.zeros((size + 63) // 64 * 64, np.uint8)
-    bits[members] = 1
-    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def spread(problem: Problem) -> float:

@@ -10,7 +10,7 @@ from kleene.base.arrays import I32, Bools
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds, threads, warps
 from kleene.solvers.inclusion.problem import Problem
-from kleene.solvers.inclusion.solution import Rows, Solution
+from kleene.solvers.inclusion.solution import Rows, Solution, words_of
 
 
 def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> Solution:
@@ -18,15 +18,17 @@ def solution(problem: Problem, rounds: Rounds, statistics: dict[str, float]) -> 
     module = launch.load(HERE / "answer.cu")
     escaped_words = _escaped_words(rounds)
     row_of, distinct = _distinct(module, rounds, problem.n_nodes)
-    rows, is_unknown = _rows(module, rounds, distinct, escaped_words)
+    matrix, outside = rounds.matrix, rounds.tables.outside
+    held = words(rounds, matrix.all, matrix.all_mask, distinct, escaped_words, outside)
+    offsets, index, word, is_unknown = held
     escaped = np.zeros(problem.n_objects, bool)
-    if rounds.tables.outside >= 0:
+    if outside >= 0:
         bits = np.unpackbits(rounds.fetch(escaped_words).view(np.uint8), bitorder="little")
         escaped = bits[: problem.n_objects].astype(bool)
-    unknown = is_unknown[row_of]
+    unknown = is_unknown.astype(bool)[row_of]
     return Solution(
         row_of=row_of,
-        rows=rows,
+        rows=Rows(offsets, index, word),
         unknown=unknown,
         escaped=escaped,
         call_edges=_inside(problem, _call_edges(module, rounds, problem), unknown, escaped),
@@ -58,13 +60,18 @@ def _distinct(module: launch.Module, rounds: Rounds, n_rows: int) -> tuple[I32, 
     return rounds.fetch(number[like]), xp.flatnonzero(is_first).astype(np.int32)
 
 
-def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> tuple[Rows, Bools]:
-    """Return the chosen rows, and which of them hold what is unknown."""
-    xp, m, n_rows = rounds.xp, rounds.matrix, len(chosen)
+def words(
+    rounds: Rounds, rows: Any, mask: Any, chosen: Any, without: Any, outside: int = -1
+) -> list[Any]:
+    """Return the chosen rows as sparse words: offsets, indices, words, and which rows are unknown.
+
+    Those that hold the object `outside` are unknown: they are given without the set `without`.
+    """
+    xp, module, n_rows = rounds.xp, launch.load(HERE / "answer.cu"), len(chosen)
     unknown = xp.zeros(max(1, n_rows), np.uint8)
     counts = xp.zeros(n_rows + 1, np.int64)
-    rows = (m.all, m.all_mask, escaped, chosen, np.int32(n_rows), *m.widths)
-    args = (*rows, np.int32(rounds.tables.outside))
+    sizes = (np.int32(n_rows), *rounds.matrix.widths, np.int32(outside))
+    args = (rows, mask, without, chosen, *sizes)
     grid = warps(n_rows) if n_rows else (0,)
     module.launch("count_words", grid, (BLOCK,), (*args, counts[1:], unknown))
     offsets = xp.cumsum(counts)
@@ -72,8 +79,7 @@ def _rows(module: launch.Module, rounds: Rounds, chosen: Any, escaped: Any) -> t
     index, word = xp.zeros(max(1, n_words), np.int32), xp.zeros(max(1, n_words), np.uint64)
     module.launch("write_words", grid, (BLOCK,), (*args, offsets, index, word))
     there = (offsets, index[:n_words], word[:n_words], unknown[:n_rows])
-    offsets, index, word, unknown = (rounds.fetch(array) for array in there)
-    return Rows(offsets, index, word), unknown.astype(bool)
+    return [rounds.fetch(array) for array in there]
 
 
 def _inside(problem: Problem, edges: I32, unknown: Bools, escaped: Bools) -> I32:
@@ -91,7 +97,7 @@ def _call_edges(module: launch.Module, rounds: Rounds, problem: Problem) -> I32:
         return np.empty((0, 2), np.int32)
     is_function = np.zeros(64 * m.n_words, bool)
     is_function[problem.function_object] = True
-    functions = xp.asarray(np.packbits(is_function, bitorder="little").view(np.uint64))
+    functions = xp.asarray(words_of(is_function))
     counts = xp.zeros(n_calls + 1, np.int64)
     callee = xp.asarray(np.ascontiguousarray(problem.call_callee))
     args = (m.all, m.all_mask, functions, callee, np.int32(n_calls), *m.widths)

@@ -17,6 +17,7 @@ from kleene.graphs import Graph, strong_components
 from kleene.kernels import launch
 from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, threads
 from kleene.solvers.inclusion.cuda.tables import Tables
+from kleene.solvers.inclusion.offline import without_zero_offsets
 from kleene.solvers.inclusion.problem import Problem
 
 ON_HOST_UP_TO = 100_000  # copies, which take it a few milliseconds
@@ -26,20 +27,17 @@ _STEPS_PER_LOOK = 8
 
 def rows_of(problem: Problem) -> tuple[I32, int]:
     """Return each node's row and the number of rows: nodes in a cycle of copies share one."""
-    still = problem.offset_amount == 0  # an offset of 0 is a copy
-    source, destination = problem.copy_source, problem.copy_destination
-    if still.any():
-        source = np.append(source, problem.offset_source[still])
-        destination = np.append(destination, problem.offset_destination[still])
-    n_nodes = problem.n_nodes
-    row_of, n_rows = np.arange(n_nodes, dtype=np.int32), n_nodes
+    problem = without_zero_offsets(problem)
+    source, destination, n_nodes = problem.copy_source, problem.copy_destination, problem.n_nodes
     found = None
     if len(source) > ON_HOST_UP_TO:
         found = components(n_nodes, source, destination)
     if found is None and len(source):
         on_host = strong_components(Graph.from_edges(n_nodes, source, destination))
         found = on_host.component, on_host.n_components
-    return found if found is not None and found[1] < n_nodes else (row_of, n_rows)
+    if found is not None and found[1] < n_nodes:
+        return found
+    return np.arange(n_nodes, dtype=np.int32), n_nodes
 
 
 def components(n_nodes: int, source: I32, destination: I32) -> tuple[I32, int] | None:

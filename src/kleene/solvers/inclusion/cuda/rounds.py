@@ -14,7 +14,16 @@ import numpy as np
 
 from kleene.base.arrays import I32
 from kleene.kernels import launch
-from kleene.solvers.inclusion.cuda.tables import Rules, Sent, Tables, Triples, named
+from kleene.solvers.inclusion.cuda.tables import (
+    COPY,
+    OFFSET,
+    PULL,
+    PUSH,
+    Rules,
+    Sent,
+    Tables,
+    named,
+)
 
 HERE = Path(__file__).parent
 BLOCK = 256
@@ -83,7 +92,7 @@ N_COUNTS = (
 class Classes:
     """The pushes or the pulls of a problem, brought together round by round."""
 
-    def __init__(self, kind: int, rules: Triples, matrix: Matrix, counts: Any) -> None:
+    def __init__(self, kind: int, rules: Rules, matrix: Matrix, counts: Any) -> None:
         xp = matrix.xp
         self.kind, self.rules, self.matrix = np.int32(kind), rules, matrix
         self._module = launch.load(HERE / "classes.cu", DETOUR=DETOUR)
@@ -102,7 +111,7 @@ class Classes:
         self._keys = xp.zeros(n_places, np.uint64)
         self._of_class = [xp.zeros(n_places, np.int32) for _ in range(3)]  # rules, first, slot
         n_most = n_rules + matrix.n_slots
-        self.wanted = Triples(*(xp.zeros(n_most, np.int32) for _ in range(3)))
+        self.wanted = Rules(*(xp.zeros(n_most, np.int32) for _ in range(3)))
         self._joined = [xp.zeros(n_rules, np.int32) for _ in range(2)]  # rule, slot
         self.n_wanted = counts[:2]
         self._n_active, self._n_taken, self._n_joined = (counts[i : i + 1] for i in (2, 3, 4))
@@ -158,7 +167,6 @@ class Classes:
         self._module.launch(name, warps(int(n)), (BLOCK,), args)
 
 
-COPY, PUSH, PULL, OFFSET = range(4)
 PROCESS = ("process_copy", "process_push", "process_pull", "process_offset")
 ROUNDS_PER_LOOK = 4  # a look waits for the device; a round too many is some empty launches
 _PARTS = 64  # warps that may share a rule
@@ -178,35 +186,30 @@ class Rounds:
         self.tables = tables
         if names is not None:
             sent = named(self.xp, sent, names, tables.n_rows)
-        self.kinds, self.maps, self._images, self._seeds = (
-            sent.kinds,
-            sent.maps,
-            sent.images,
-            sent.seeds,
-        )
+        self.kinds, self.maps = sent.kinds, sent.maps
+        self._images, self._seeds = sent.images, sent.seeds
         specials = (tables.outside, tables.unknown_row, tables.escaped_row)
         self.targets = (*self.maps, *map(np.int32, specials))
-        n_rules = max(len(tables.push), len(tables.pull))
+        n_rules = max(self.n_rules(PUSH), self.n_rules(PULL))
         self.matrix = Matrix(self.xp, tables.n_rows, tables.n_words, n_rules)
         self.dirty = self.xp.zeros(2 * tables.n_words + 2, np.uint64)
         self.dirty_mask = self.dirty[2 * tables.n_words :]
         self._counts = self.xp.zeros(4 + 2 * N_COUNTS, np.int32)
-        n_few = max(1, len(tables.copy), len(tables.offset))
-        self._few = Triples(*(self.xp.zeros(n_few, np.int32) for _ in range(3)))
+        n_few = max(1, self.n_rules(COPY), self.n_rules(OFFSET))
+        self._few = Rules(*(self.xp.zeros(n_few, np.int32) for _ in range(3)))
         self._classes = {
             kind: Classes(kind, self.kinds[kind], self.matrix, self._counts[first:])
             for kind, first in ((PUSH, 4), (PULL, 4 + N_COUNTS))
-            if len(self.of_kind(kind))
+            if self.n_rules(kind)
         }
         self._changed = self.xp.zeros(max(1, tables.n_rows), np.int32)
         self._n_changed = self.xp.zeros(ROUNDS_PER_LOOK, np.int32)
         self.times: list[dict[str, float]] | None = None  # by round: kinds of rules, if timed
         self._graphs: dict[int, Any] = {}
 
-    def of_kind(self, kind: int) -> Rules:
-        """Return the tables' rules of a kind; the device may have fewer, where some are equal."""
-        t = self.tables
-        return (t.copy, t.push, t.pull, t.offset)[kind]
+    def n_rules(self, kind: int) -> int:
+        """Return how many rules of a kind there are; the device may have fewer: some are equal."""
+        return len(self.tables.kinds[kind].first)
 
     def wait(self) -> None:
         """Wait until the device has done all it was asked for."""
@@ -289,7 +292,7 @@ class Rounds:
 
     def _process(self) -> None:
         for kind, name in enumerate(("copy_s", "push_s", "pull_s", "offset_s")):
-            if not len(self.of_kind(kind)):
+            if not self.n_rules(kind):
                 continue
             start_s = time.perf_counter()
             if kind in self._classes:
@@ -318,7 +321,7 @@ class Rounds:
             classes.spread()
         classes.forget()
 
-    def process(self, kind: int, rules: Triples, counts: Any, n_most: int) -> None:
+    def process(self, kind: int, rules: Rules, counts: Any, n_most: int) -> None:
         """Queue rules of one kind: as many light and heavy ones as the device says then."""
         after: tuple[Any, ...] = ()
         if kind == OFFSET:

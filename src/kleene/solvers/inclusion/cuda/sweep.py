@@ -16,17 +16,8 @@ from kleene.base.arrays import I32, offsets_of
 from kleene.graphs import Graph, Rows, strong_components
 from kleene.kernels import launch
 from kleene.kernels.compiled import CompilationUnit
-from kleene.solvers.inclusion.cuda.rounds import (
-    BLOCK,
-    COPY,
-    HERE,
-    PULL,
-    PUSH,
-    ROUNDS_PER_LOOK,
-    Rounds,
-    warps,
-)
-from kleene.solvers.inclusion.cuda.tables import Sent, Tables, columns_sent
+from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, ROUNDS_PER_LOOK, Rounds, warps
+from kleene.solvers.inclusion.cuda.tables import COPY, PULL, PUSH, Sent, Tables, columns_sent
 from kleene.solvers.inclusion.solution import Trace
 from kleene.solvers.inclusion.threads import NEVER, Stop
 
@@ -122,9 +113,9 @@ class Sweeps(Rounds):
         """Return from where to where the rules let sets flow now, or None if that is too much."""
         copies = self.kinds[COPY]
         ends = self.fetch(self.xp.stack([copies.first, copies.second], axis=1))
-        lists = [ends[: len(self.of_kind(COPY))]]
+        lists = [ends[: self.n_rules(COPY)]]
         for kind in (PUSH, PULL):
-            if len(self.of_kind(kind)):
+            if self.n_rules(kind):
                 found = self._flows_of(kind, most - sum(map(len, lists)))
                 if found is None:
                     return None

@@ -17,8 +17,9 @@ What the kernels read, sent to the device: rules, maps, images and the facts to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,23 +37,24 @@ from kleene.solvers.inclusion.problem import (
 
 CONTENTS = -1  # maps from an object to a node, as in rules.cu; m >= 0 is the formal at place m
 RESULT = -2
-_Part = tuple[I32, I32, I32 | int]  # the columns of some rules
+COPY, PUSH, PULL, OFFSET = range(4)  # kinds of rules
+_Column = NDArray[np.integer] | list[int] | int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rules:
-    """One kind of rules: `first` and `second` are rows, `third` a map or an amount."""
+class Rules(NamedTuple):
+    """One kind of rules, here or on the device: two rows, and a map or an amount.
 
-    first: I32
-    second: I32
-    third: I32
+    | kind | first | second | third |
+    |---|---|---|---|
+    | COPY | from | to | |
+    | PUSH | pointer | from | map |
+    | PULL | pointer | to | map |
+    | OFFSET | from | to | amount |
+    """
 
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def columns(self) -> tuple[I32, I32, I32]:
-        """Return the three columns."""
-        return self.first, self.second, self.third
+    first: Any
+    second: Any
+    third: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,10 +68,7 @@ class Tables:
     escaped_row: int
     seed_row: I32
     seed_object: I32
-    copy: Rules  # from, to
-    push: Rules  # pointer, from, map
-    pull: Rules  # pointer, to, map
-    offset: Rules  # from, to, amount
+    kinds: list[Rules]
     contents: I32
     function_of: I32
     images: Images
@@ -86,109 +85,84 @@ def tables_of(problem: Problem) -> Tables:
     has_outside = bool(p.flags.any())
     outside = p.n_objects if has_outside else -1
     unknown, escaped = (p.n_nodes, p.n_nodes + 1) if has_outside else (-1, -1)
-    copy: list[_Part] = [(p.copy_source, p.copy_destination, 0)]
-    push: list[_Part] = [(p.store_pointer, p.store_source, CONTENTS), _actuals(p)]
-    pull: list[_Part] = [(p.load_pointer, p.load_destination, CONTENTS)]
+    copy: list[tuple[_Column, ...]] = [(p.copy_source, p.copy_destination, 0)]
+    push: list[tuple[_Column, ...]] = [(p.store_pointer, p.store_source, CONTENTS), _actuals(p)]
+    pull: list[tuple[_Column, ...]] = [(p.load_pointer, p.load_destination, CONTENTS)]
     pull.append((p.call_callee, p.call_result, RESULT))
-    offset: list[_Part] = [(p.offset_source, p.offset_destination, p.offset_amount)]
-    seeds = [(p.address_node, p.address_object)]
+    offset: list[tuple[_Column, ...]] = [(p.offset_source, p.offset_destination, p.offset_amount)]
+    seeds: list[tuple[_Column, ...]] = [(p.address_node, p.address_object)]
     if has_outside:
-        leaving = p.flagged_node[(p.flags & TO_OUTSIDE) != 0]
-        entering = p.flagged_node[(p.flags & FROM_OUTSIDE) != 0]
-        copy.append((leaving, _same(escaped, leaving), 0))
-        seeds.append((entering, _same(outside, entering)))
-        seeds.append((_column(unknown), _column(outside)))
+        copy.append((p.flagged_node[(p.flags & TO_OUTSIDE) != 0], escaped, 0))
+        seeds.append((p.flagged_node[(p.flags & FROM_OUTSIDE) != 0], outside))
+        seeds.append(([unknown], outside))
         n_places = int(np.diff(p.formal_offsets).max(initial=0)) + 1  # the last is past all formals
-        maps = np.arange(CONTENTS, n_places, dtype=np.int32)
-        push.append((_same(escaped, maps), _same(unknown, maps), maps))
-        pull += [(_column(escaped), _column(escaped), map_) for map_ in (CONTENTS, RESULT)]
-        offset.append((_column(escaped), _column(escaped), ANY))
+        push.append((escaped, unknown, np.arange(CONTENTS, n_places)))
+        pull.append((escaped, escaped, [CONTENTS, RESULT]))
+        offset.append((escaped, escaped, [ANY]))
+    seed_row, seed_object = _joined(seeds)
     return Tables(
         n_rows=p.n_nodes + 2 * has_outside,
         n_objects=p.n_objects + has_outside,
         outside=outside,
         unknown_row=unknown,
         escaped_row=escaped,
-        seed_row=np.concatenate([row for row, _ in seeds]),
-        seed_object=np.concatenate([o for _, o in seeds]),
-        copy=_rules(copy),
-        push=_rules(push),
-        pull=_rules(pull),
-        offset=_rules(offset),
+        seed_row=seed_row,
+        seed_object=seed_object,
+        kinds=[_rules(parts) for parts in (copy, push, pull, offset)],
         contents=np.append(p.contents, [-1] * has_outside).astype(np.int32),
-        function_of=_function_of(p, p.n_objects + has_outside),
+        function_of=np.append(p.function_of(), [-1] * has_outside).astype(np.int32),
         images=images_of(p, int(has_outside)),
     )
 
 
-def _actuals(p: Problem) -> _Part:
+def _actuals(p: Problem) -> tuple[I32, I32, NDArray[np.integer]]:
     """Return (callee, actual, place) for every actual of every call."""
     n_actuals = np.diff(p.actual_offsets)
-    place = np.arange(len(p.actuals), dtype=np.int32) - np.repeat(p.actual_offsets[:-1], n_actuals)
-    return np.repeat(p.call_callee, n_actuals), p.actuals, place.astype(np.int32)
+    place = np.arange(len(p.actuals)) - np.repeat(p.actual_offsets[:-1], n_actuals)
+    return np.repeat(p.call_callee, n_actuals), p.actuals, place
 
 
-def _rules(parts: Iterable[_Part]) -> Rules:
+def _rules(parts: list[tuple[_Column, ...]]) -> Rules:
     """Return the parts as one kind of rules, without those that lack a node."""
-    columns: list[list[I32]] = [[], [], []]
-    for first, second, third in parts:
-        wide = third if isinstance(third, np.ndarray) else _same(third, first)
-        part = (first, second, wide)
-        if second.min(initial=0) < 0:  # an actual or a result that is not there
-            part = (first[second >= 0], second[second >= 0], wide[second >= 0])
-        for column, values in zip(columns, part, strict=True):
-            column.append(values)
-    return Rules(*(np.concatenate(column) for column in columns))
+    columns = _joined(parts)
+    if columns[1].min(initial=0) < 0:  # an actual or a result that is not there
+        columns = [column[columns[1] >= 0] for column in columns]
+    return Rules(*columns)
 
 
-def _function_of(p: Problem, n_objects: int) -> I32:
-    function_of = np.full(n_objects, -1, np.int32)
-    function_of[p.function_object] = np.arange(p.n_functions, dtype=np.int32)
-    return function_of
-
-
-def _column(value: int) -> I32:
-    return np.array([value], np.int32)
-
-
-def _same(value: int, like: NDArray[np.int32]) -> I32:
-    return np.full(len(like), value, np.int32)
+def _joined(parts: list[tuple[_Column, ...]]) -> list[I32]:
+    """Return the columns of all parts; in a part, a number stands for a column of it."""
+    wide = [np.broadcast_arrays(*(np.asarray(c, np.int32) for c in part)) for part in parts]
+    return [np.concatenate(same) for same in zip(*wide, strict=True)]
 
 
 _PACKED_UP_TO_BYTES = 1 << 16  # of a column: what is sent together with others
-
-
-class Triples(NamedTuple):
-    """Rules of one kind on the device: all of them, or room for those that have work."""
-
-    first: Any
-    second: Any
-    third: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
     """The tables of a problem on the device."""
 
-    kinds: list[Triples]
+    kinds: list[Rules]
     maps: tuple[Any, ...]  # contents, function_of, result, rest, formal_offsets, formals
     images: tuple[Any, ...]
-    seeds: tuple[Any, Any]  # rows, objects
+    seeds: tuple[Any, ...]  # rows, objects
 
 
 def send(xp: Any, problem: Problem, tables: Tables) -> Sent:
     """Return the tables on the device."""
-    t, p = tables, problem
-    rules = [c for kind in (t.copy, t.push, t.pull, t.offset) for c in kind.columns()]
+    t, p, images = tables, problem, tables.images
+    rules = [column for kind in t.kinds for column in kind]
     maps = [t.contents, t.function_of, p.function_result, p.function_rest]
     maps += [p.formal_offsets, p.formals]
-    columns = [t.images.first, t.images.end, t.images.layout]
-    columns += [t.images.rows, t.images.offsets, t.images.images]
-    there = list(columns_sent(xp, [*rules, *maps, *columns, t.seed_row, t.seed_object]))
-    kinds = [Triples(*there[first : first + 3]) for first in range(0, 12, 3)]
-    by_object, tables_there = there[18:21], there[21:24]
-    images_there = (*by_object, np.int32(t.images.n_layouts), *tables_there)
-    return Sent(kinds, tuple(there[12:18]), images_there, (there[24], there[25]))
+    by_object, of_layouts = images[:3], images[4:]
+    there = columns_sent(xp, [*rules, *maps, *by_object, *of_layouts, t.seed_row, t.seed_object])
+
+    def some(n: int) -> tuple[Any, ...]:
+        return tuple(islice(there, n))
+
+    kinds = [Rules(*some(3)) for _ in t.kinds]
+    return Sent(kinds, some(6), (*some(3), np.int32(images.n_layouts), *some(3)), some(2))
 
 
 def columns_sent(xp: Any, columns: list[I32]) -> Iterator[Any]:
@@ -213,7 +187,7 @@ def named(xp: Any, sent: Sent, names: I32, n_rows: int) -> Sent:
     contents, result, rest, formals = (row_of[c] for c in (contents, result, rest, formals))
     return Sent(
         _distinct(
-            xp, [Triples(row_of[k.first], row_of[k.second], k.third) for k in sent.kinds], n_rows
+            xp, [Rules(row_of[k.first], row_of[k.second], k.third) for k in sent.kinds], n_rows
         ),
         (contents, function_of, result, rest, formal_offsets, formals),
         sent.images,
@@ -221,7 +195,7 @@ def named(xp: Any, sent: Sent, names: I32, n_rows: int) -> Sent:
     )
 
 
-def _distinct(xp: Any, kinds: list[Triples], n_rows: int) -> list[Triples]:
+def _distinct(xp: Any, kinds: list[Rules], n_rows: int) -> list[Rules]:
     """Return the rules without repetitions, by pair, if a rule fits a number of 63 bits.
 
     One sort for all kinds: a sort's launches take longer than most tables.
@@ -243,4 +217,4 @@ def _distinct(xp: Any, kinds: list[Triples], n_rows: int) -> list[Triples]:
     pair = key // n_rows
     columns = (pair // n_thirds, key - pair * n_rows, pair % n_thirds + low)
     parts = [xp.split(column.astype(np.int32), ends.tolist()) for column in columns]
-    return [Triples(*part) for part in zip(*parts, strict=True)]
+    return [Rules(*part) for part in zip(*parts, strict=True)]

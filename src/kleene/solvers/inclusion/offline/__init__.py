@@ -49,7 +49,7 @@ def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS, threads: Threads = ALO
     """Return the problem with equal nodes merged and rules that ask for nothing left out."""
     from kleene.solvers.inclusion.offline import tables
 
-    problem = _without_zero_offsets(problem)
+    problem = without_zero_offsets(problem)
     offsets, order = tables.grouped(problem.n_nodes, problem.copy_source)
     found = strong_components(Graph(offsets, problem.copy_destination[order]))
     label = np.arange(1, found.n_components + 1, dtype=np.int32)
@@ -60,7 +60,7 @@ def reduce(problem: Problem, *, n_rounds: int = N_ROUNDS, threads: Threads = ALO
     return Reduced(_rewritten(problem, representative, several), representative)
 
 
-def _without_zero_offsets(problem: Problem) -> Problem:
+def without_zero_offsets(problem: Problem) -> Problem:
     """Return the problem with each offset of 0 as the copy that it is."""
     still = problem.offset_amount == 0
     if not still.any():

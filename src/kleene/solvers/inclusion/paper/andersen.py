@@ -18,7 +18,7 @@ import numpy as np
 from kleene.base.arrays import I32
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
-from kleene.solvers.inclusion.paper import rules
+from kleene.solvers.inclusion.paper import closed, rules
 from kleene.solvers.inclusion.paper.elements import Heads, Pool
 from kleene.solvers.inclusion.problem import NONE, Problem, images_of
 from kleene.solvers.inclusion.solution import Rows, Solution
@@ -81,15 +81,13 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
         np.concatenate([place(p.copy_source), leader[len(leader) - len(extra) :]]),
     )
     apart = copies[0] != copies[1]
-    function_of = np.full(p.n_objects, -1, np.int32)
-    function_of[p.function_object] = np.arange(p.n_functions)
 
     def heads() -> Heads:
         return np.zeros(len(leader), np.int32)
 
     graph = rules.Graph(
         *(leader, heads(), heads(), heads(), heads(), heads(), heads(), heads(), heads()),
-        *(*offset, images_of(p), p.contents >= 0, function_of),
+        *(*offset, images_of(p), p.contents >= 0, p.function_of()),
         *(place(p.function_result), place(p.function_rest), p.formal_offsets, place(p.formals)),
         *(place(p.call_callee), place(p.call_result), p.actual_offsets, place(p.actuals)),
         used=np.array([1, 0], np.int64),  # element 0 stands for none
@@ -135,14 +133,4 @@ def _solution(
     n_words = rules.words(pool, graph.p, offsets, *none)
     rows = Rows(offsets, np.empty(n_words, np.int32), np.empty(n_words, np.uint64))
     rules.words(pool, graph.p, rows.offsets, rows.index, rows.word)
-    edges = rules.call_edges(pool, graph)
-    pairs = np.stack(np.divmod(edges, max(problem.n_functions, 1)), axis=1)
-    return Solution(
-        row_of=row_of,
-        rows=rows,
-        unknown=np.zeros(problem.n_nodes, bool),
-        escaped=np.zeros(problem.n_objects, bool),
-        call_edges=pairs.astype(np.int32),
-        calls_outside=np.zeros(problem.n_calls, bool),
-        statistics=statistics,
-    )
+    return closed(problem, row_of, rows, statistics)

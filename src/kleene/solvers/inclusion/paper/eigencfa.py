@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I32
-from kleene.solvers.inclusion.paper.compiled import entry_point
+from kleene.solvers.inclusion.paper import closed, entry_point
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
@@ -39,10 +39,8 @@ def refuses(problem: Problem) -> str | None:
 def solve(problem: Problem) -> Solution:
     """Return the least answer to a problem of closures and calls."""
     assert refuses(problem) is None, refuses(problem)
-    function_of = np.full(problem.n_objects, -1, np.int32)
-    function_of[problem.function_object] = np.arange(problem.n_functions)
     calls = (problem.call_callee, problem.actual_offsets, problem.actuals)
-    functions = (function_of, problem.formal_offsets, problem.formals)
+    functions = (problem.function_of(), problem.formal_offsets, problem.formals)
     width, n_passes, outcome = _first_width(problem), 0, _FULL
     rows = np.zeros((problem.n_nodes, 1 + width), np.int32)
     for node, place in zip(problem.address_node, problem.address_object, strict=True):
@@ -54,7 +52,7 @@ def solve(problem: Problem) -> Solution:
             rows = np.concatenate([rows, np.zeros((len(rows), width), np.int32)], axis=1)
             width *= 2
     statistics = {"n_passes": float(n_passes), "row_width": float(width)}
-    return _solution(problem, rows, function_of, statistics)
+    return _solution(problem, rows, statistics)
 
 
 def _first_width(problem: Problem) -> int:
@@ -109,22 +107,9 @@ def _pass(
     return outcome
 
 
-def _solution(
-    problem: Problem, rows: NDArray[np.int32], function_of: I32, statistics: dict[str, float]
-) -> Solution:
-    used = np.arange(rows.shape[1] - 1) < rows[:, :1]
-    node, slot = np.nonzero(used)
-    place = rows[node, slot + 1].astype(np.int64)
-    called = used[problem.call_callee]
-    call, slot = np.nonzero(called)
-    function = function_of[rows[problem.call_callee[call], slot + 1]]
-    edges = np.stack([call, function], axis=1)[function >= 0].astype(np.int32)
-    return Solution(
-        row_of=np.arange(problem.n_nodes, dtype=np.int32),
-        rows=Rows.of_pairs(problem.n_nodes, node, place),
-        unknown=np.zeros(problem.n_nodes, bool),
-        escaped=np.zeros(problem.n_objects, bool),
-        call_edges=edges[np.lexsort((edges[:, 1], edges[:, 0]))],
-        calls_outside=np.zeros(problem.n_calls, bool),
-        statistics=statistics,
-    )
+def _solution(problem: Problem, rows: NDArray[np.int32], statistics: dict[str, float]) -> Solution:
+    node, slot = np.nonzero(np.arange(rows.shape[1] - 1) < rows[:, :1])
+    objects = rows[node, slot + 1].astype(np.int64)
+    row_of = np.arange(problem.n_nodes, dtype=np.int32)
+    found = Rows.of_pairs(problem.n_nodes, node, objects)
+    return closed(problem, row_of, found, statistics)

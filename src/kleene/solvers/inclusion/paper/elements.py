@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I64
-from kleene.solvers.inclusion.paper.compiled import entry_point
+from kleene.solvers.inclusion.paper import entry_point
 
 N_WORDS = 30
 N_BITS = 960
@@ -62,25 +62,28 @@ def give_back(pool: Pool, used: I64, head: int) -> None:
 
 
 @entry_point
-def find(pool: Pool, used: I64, heads: Heads, node: int, base: int) -> int:
-    """Return the element of a node's vector with that base; a new one if there is none."""
-    before, element = 0, int(heads[node])
+def find(
+    pool: Pool, used: I64, heads: Heads, node: int, base: int, before: int, element: int
+) -> tuple[int, int]:
+    """Return the element of a node's vector with that base, and the one before it, or 0.
+
+    The search begins at `element`, behind `before`; what is not there yet is made.
+    """
     while element and pool[element, BASE] < base:
         before, element = element, int(pool[element, NEXT])
-    if element and pool[element, BASE] == base:
-        return element
-    new = take(pool, used, base, element)
-    if before:
-        pool[before, NEXT] = new
-    else:
-        heads[node] = new
-    return new
+    if not element or pool[element, BASE] != base:
+        element = take(pool, used, base, element)
+        if before:
+            pool[before, NEXT] = element
+        else:
+            heads[node] = element
+    return before, element
 
 
 @entry_point
 def add(pool: Pool, used: I64, heads: Heads, node: int, bit: int) -> None:
     """Set one bit of a node's vector."""
-    element = find(pool, used, heads, node, bit // N_BITS)
+    _, element = find(pool, used, heads, node, bit // N_BITS, 0, int(heads[node]))
     pool[element, bit % N_BITS // 32] |= 1 << bit % 32
 
 
@@ -90,14 +93,7 @@ def join(pool: Pool, used: I64, heads: Heads, node: int, other: int) -> None:
     before, element = 0, int(heads[node])
     while other:
         base = int(pool[other, BASE])
-        while element and pool[element, BASE] < base:
-            before, element = element, int(pool[element, NEXT])
-        if not element or pool[element, BASE] != base:
-            element = take(pool, used, base, element)
-            if before:
-                pool[before, NEXT] = element
-            else:
-                heads[node] = element
+        before, element = find(pool, used, heads, node, base, before, element)
         for word in range(N_WORDS):
             pool[element, word] |= pool[other, word]
         other = int(pool[other, NEXT])
@@ -112,14 +108,7 @@ def fold(pool: Pool, used: I64, heads: Heads, found: Heads, node: int) -> None:
     while other:
         following = int(pool[other, NEXT])
         base = int(pool[other, BASE])
-        while element and pool[element, BASE] < base:
-            before, element = element, int(pool[element, NEXT])
-        if not element or pool[element, BASE] != base:
-            element = take(pool, used, base, element)
-            if before:
-                pool[before, NEXT] = element
-            else:
-                heads[node] = element
+        before, element = find(pool, used, heads, node, base, before, element)
         new = 0
         for word in range(N_WORDS):
             pool[other, word] &= ~pool[element, word]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I64
-from kleene.solvers.inclusion.paper.compiled import device_function, entry_point
+from kleene.solvers.inclusion.paper import device_function, entry_point
 from kleene.solvers.inclusion.paper.elements import (
     BASE,
     N_BITS,
@@ -60,30 +60,16 @@ class Graph(NamedTuple):
 
 
 @device_function
-def _apply(pool: Pool, g: Graph, e1: Heads, e2: Heads, e3: Heads) -> Pool:
-    """E3(x) gains E2(y) for every y in E1(x)."""
+def _apply(pool: Pool, g: Graph, e1: Heads, e2: Heads, e3: Heads, is_load: bool = False) -> Pool:
+    """E3(x) gains E2(y) for every y in E1(x); unlike a copy, a load may be its own pointer."""
     n_most = len(g.leader) // N_BITS + 1
     for x in range(len(e1)):
         if e1[x]:
             for k in range(members(pool, e1[x], g.buffer)):
                 y = g.leader[g.buffer[k]]
-                if e2[y] and y != x:
+                if e2[y] and (is_load or y != x):
                     pool = with_room(pool, g.used, n_most)
                     join(pool, g.used, e3, x, e2[y])
-    return pool
-
-
-@device_function
-def _load(pool: Pool, g: Graph) -> Pool:
-    """δC(x) gains ΔP(y) for every y in L(x); unlike a copy, a load may be its own pointer."""
-    n_most = len(g.leader) // N_BITS + 1
-    for x in range(len(g.l)):
-        if g.l[x]:
-            for k in range(members(pool, g.l[x], g.buffer)):
-                y = g.leader[g.buffer[k]]
-                if g.new_p[y]:
-                    pool = with_room(pool, g.used, n_most)
-                    join(pool, g.used, g.found_c, x, g.new_p[y])
     return pool
 
 
@@ -202,7 +188,7 @@ def iterate(pool: Pool, g: Graph) -> tuple[Pool, int]:
         n_iterations += 1
         pool = _apply(pool, g, g.new_c, g.p, g.found_p)  # ΔCOPY
         pool = _apply(pool, g, g.c, g.new_p, g.found_p)  # COPY
-        pool = _load(pool, g)
+        pool = _apply(pool, g, g.l, g.new_p, g.found_c, True)  # LOAD
         pool = _store(pool, g)
         pool = _call(pool, g)
         pool = _offset(pool, g)
@@ -238,22 +224,3 @@ def words(pool: Pool, heads: Heads, offsets: I64, index: Heads, word: NDArray[np
             element = int(pool[element, NEXT])
         offsets[x + 1] = n_words
     return n_words
-
-
-@entry_point
-def call_edges(pool: Pool, g: Graph) -> I64:
-    """Return call * n_functions + function for every call edge, sorted."""
-    n_functions = len(g.formal_offsets) - 1
-    edges = np.empty(1024, np.int64)
-    n_edges = 0
-    for call in range(len(g.call_callee)):
-        for k in range(members(pool, g.p[g.call_callee[call]], g.buffer)):
-            function = g.function_of[g.buffer[k]]
-            if function >= 0:
-                if n_edges == len(edges):
-                    more = np.empty(2 * n_edges, np.int64)
-                    more[:n_edges] = edges
-                    edges = more
-                edges[n_edges] = call * n_functions + function
-                n_edges += 1
-    return np.sort(edges[:n_edges])

@@ -17,21 +17,25 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64, U64, offsets_of
 from kleene.kernels import launch
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.cuda import expanded
+from kleene.solvers.inclusion.cuda.answer import words
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
-from kleene.solvers.inclusion.cuda.rounds import (
-    BLOCK,
+from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds, warps
+from kleene.solvers.inclusion.cuda.tables import (
+    CONTENTS,
     COPY,
-    HERE,
     OFFSET,
     PULL,
     PUSH,
-    Rounds,
-    warps,
+    RESULT,
+    Rules,
+    Tables,
+    send,
+    tables_of,
 )
-from kleene.solvers.inclusion.cuda.tables import Tables, Triples, send, tables_of
-from kleene.solvers.inclusion.paper.sharing_host import add_words, apply
-from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.paper import device_function, entry_point
+from kleene.solvers.inclusion.problem import BY_LAYOUT, Problem
 from kleene.solvers.inclusion.solution import Solution
 
 ORDER = (OFFSET, PULL, PUSH, COPY)  # from even work per rule to uneven
@@ -91,13 +95,13 @@ class _Device(Rounds):
     def begin(self) -> None:
         """Make ready for rules of any kind."""
         self._last = None
-        if len(self.of_kind(PULL)):
+        if self.n_rules(PULL):
             self.mark_targets()
 
     def process_some(self, kind: int, rules: I64) -> None:
         """Queue some rules of one kind; they may run while the host goes on."""
         chosen = self.xp.asarray(rules)
-        columns = Triples(*(column[chosen] for column in self.kinds[kind]))
+        columns = Rules(*(column[chosen] for column in self.kinds[kind]))
         n = len(rules)
         counts = [0, n] if kind in (PUSH, PULL) else [n, 0]  # heavy rules, light rules
         self.process(kind, columns, self.xp.asarray(np.array(counts, np.int32)), n)
@@ -114,23 +118,16 @@ class _Device(Rounds):
 
     def found(self) -> Words:
         """Return the words that this iteration added."""
-        xp, m, n_rows = self.xp, self.matrix, self.tables.n_rows
-        module, grid = launch.load(HERE / "answer.cu"), warps(n_rows)
-        nothing, every = xp.zeros(m.n_words, np.uint64), xp.arange(n_rows, dtype=np.int32)
-        counts, unused = xp.zeros(n_rows + 1, np.int64), xp.zeros(n_rows, np.uint8)
-        rows = (m.fresh, m.fresh_mask, nothing, every, np.int32(n_rows), *m.widths, np.int32(-1))
-        module.launch("count_words", grid, (BLOCK,), (*rows, counts[1:], unused))
-        offsets = xp.cumsum(counts)
-        n = int(offsets[-1])
-        place, word = xp.zeros(max(1, n), np.int32), xp.zeros(max(1, n), np.uint64)
-        module.launch("write_words", grid, (BLOCK,), (*rows, offsets, place, word))
-        return Words(*(self.fetch(array) for array in (offsets, place[:n], word[:n])))
+        xp, m = self.xp, self.matrix
+        every = xp.arange(self.tables.n_rows, dtype=np.int32)
+        nothing = xp.zeros(m.n_words, np.uint64)
+        return Words(*words(self, m.fresh, m.fresh_mask, every, nothing)[:3])
 
-    def add(self, words: Words) -> None:
+    def add(self, found: Words) -> None:
         """Add what the host found."""
-        if len(words.place):
+        if len(found.place):
             m, n_rows = self.matrix, self.tables.n_rows
-            sent = (*map(self.xp.asarray, words), np.int32(n_rows))
+            sent = (*map(self.xp.asarray, found), np.int32(n_rows))
             rows = (m.all, m.fresh, m.fresh_mask, *m.widths)
             module = launch.load(HERE / "exchange.cu")
             module.launch("merge_words", warps(n_rows), (BLOCK,), (*sent, *rows))
@@ -145,7 +142,7 @@ class _Host:
             np.zeros((t.n_rows, t.n_words), np.uint64) for _ in range(3)
         )
         self._kinds = [
-            tuple(device.fetch(c)[: len(device.of_kind(kind))] for c in columns)
+            tuple(device.fetch(c)[: device.n_rules(kind)] for c in columns)
             for kind, columns in enumerate(device.kinds)
         ]
         self._maps = tuple(map(device.fetch, device.maps))
@@ -179,6 +176,104 @@ class _Host:
         offsets = offsets_of(np.bincount(row, minlength=len(self._fresh)))
         return Words(offsets, place.astype(np.int32), self._fresh[row, place])
 
-    def add(self, words: Words) -> None:
+    def add(self, found: Words) -> None:
         """Add what the device found."""
-        add_words(*words, self._all, self._fresh)
+        add_words(*found, self._all, self._fresh)
+
+
+# The rules of cuda/rules.cu on the CPU: the same rows and maps, without masks of blocks. A rule
+# reads `every`, what rows hold, and `delta`, what they gained in the iteration before; what it
+# finds goes to `every` and `fresh`. A row may be read while it gains: a bit seen too early is
+# fresh, and has its turn in the next iteration.
+_ONE = np.uint64(1)
+
+
+@entry_point
+def add_words(offsets: Any, place: Any, word: Any, every: Any, fresh: Any) -> None:
+    """Add words to rows; what is new becomes fresh."""
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            new = word[i] & ~every[row, place[i]]
+            every[row, place[i]] |= new
+            fresh[row, place[i]] |= new
+
+
+@entry_point
+def apply(
+    kind: int, columns: Any, rules: Any, rows: Any, maps: Any, special: Any, images: Any
+) -> None:
+    """Apply the given rules of one kind: see `cuda.tables` for what their columns are."""
+    first, second, third = columns
+    every, delta, fresh = rows
+    for rule in rules:
+        a, b, m = first[rule], second[rule], third[rule]
+        if kind == COPY:
+            _flow(every, delta, fresh, a, b, False)
+        elif kind == OFFSET:
+            for w in range(every.shape[1]):
+                bits = delta[a, w]
+                while bits != 0:
+                    _add_images(every, fresh, images, b, 64 * w + lowest(bits), m)
+                    bits &= bits - _ONE
+        else:
+            for w in range(every.shape[1]):
+                bits = every[a, w]
+                while bits != 0:
+                    o = 64 * w + lowest(bits)
+                    other = _target(maps, special, m, o, kind == PUSH)
+                    is_new = (delta[a, w] >> np.uint64(o & 63)) & _ONE != 0
+                    if other >= 0:
+                        source, to = (b, other) if kind == PUSH else (other, b)
+                        _flow(every, delta, fresh, source, to, is_new)
+                    bits &= bits - _ONE
+
+
+@device_function
+def _flow(every: Any, delta: Any, fresh: Any, source: int, to: int, is_full: bool) -> None:
+    """Add to row `to` all that `source` holds, or what it gained."""
+    for w in range(every.shape[1]):
+        new = (every[source, w] if is_full else delta[source, w]) & ~every[to, w]
+        every[to, w] |= new
+        fresh[to, w] |= new
+
+
+@device_function
+def _target(maps: Any, special: Any, m: int, o: int, is_into: bool) -> Any:
+    """Return the row that object o stands for in map m, or -1; see `target` in rules.cu."""
+    contents, function_of, result, rest, formal_offsets, formals = maps
+    if o == special[0]:
+        return special[2] if is_into else special[1]
+    if m == CONTENTS:
+        return contents[o]
+    function = function_of[o]
+    if function < 0:
+        return -1
+    if m == RESULT:
+        return result[function]
+    at = formal_offsets[function] + m
+    return formals[at] if at < formal_offsets[function + 1] else rest[function]
+
+
+@device_function
+def _add_images(every: Any, fresh: Any, images: Any, to: int, o: int, amount: int) -> None:
+    """Add the images of object o under an offset to row `to`."""
+    start, end = images.first[o], images.end[o]
+    if amount <= BY_LAYOUT and images.layout[o] >= 0:
+        table = images.rows[(BY_LAYOUT - amount) * images.n_layouts + images.layout[o]]
+        if table >= 0:
+            at = table + o - start
+            for i in range(images.offsets[at], images.offsets[at + 1]):
+                _add(every, fresh, to, start + images.images[i])
+            return
+    if amount >= 0 and o + amount < end:
+        start, end = o + amount, o + amount + 1
+    for image in range(start, end):
+        _add(every, fresh, to, image)
+
+
+@device_function
+def _add(every: Any, fresh: Any, to: int, o: int) -> None:
+    bit = _ONE << np.uint64(o & 63)
+    if every[to, o >> 6] & bit == 0:
+        every[to, o >> 6] |= bit
+        fresh[to, o >> 6] |= bit
