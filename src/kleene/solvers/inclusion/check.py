@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, ragged
+from kleene.base.arrays import I32, distinct, ragged
 from kleene.base.errors import SourceError, raise_all
 from kleene.solvers.inclusion.problem import BY_LAYOUT, FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 
@@ -150,15 +150,12 @@ def _images(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:
         meaning = f"but there are {len(problem.image_offsets) - 1} rows of images"
         yield _bad(problem.image_rows, "inclusion/bad-image", "image_rows", bad, meaning)
         return
-    largest = np.full(len(problem.image_offsets) - 1, np.iinfo(np.int32).max, np.uint32)
+    largest = np.full(len(problem.image_offsets) - 1, np.iinfo(np.int32).max, np.int64)
     used = problem.image_rows >= 0
-    blocks = np.sort(problem.image_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
-    blocks = blocks[np.append(True, blocks[1:] != blocks[:-1])[: len(blocks)]]  # each once
+    blocks = distinct(problem.image_rows[used].astype(np.int64) << 32 | sizes_of_rows[used])
     row, n_places = blocks >> 32, blocks & 0xFFFFFFFF
-    order = np.argsort(-n_places, kind="stable")  # where blocks overlap, the least counts
-    row, n_places = row[order], n_places[order]
     owner, place = ragged(row, row + n_places)
-    largest[place] = n_places[owner]
+    np.minimum.at(largest, place, n_places[owner])  # where blocks overlap, the least counts
     most = np.repeat(largest, np.diff(problem.image_offsets))
     bad = problem.images.view(np.uint32) >= most  # what is negative is large
     if bad.any():

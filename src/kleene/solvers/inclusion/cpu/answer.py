@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64, U64
-from kleene.kernels.bits import lowest, n_set
+from kleene.base.arrays import I32, I64, U64, offsets_of
+from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.compiled import entry_point
 from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
@@ -37,7 +37,7 @@ def answer(
     """Return what the shards hold as a solution to the (reduced) problem."""
     root = g.root[: rules.n_nodes]
     row_of = _numbered(shards, threads, root)
-    named = root[_first(row_of)]
+    named = root[np.flatnonzero(np.diff(np.maximum.accumulate(row_of), prepend=-1))]
     n_words = (rules.n_objects + 63) // 64
     rows = _rows([s.node_row[named] for s in shards], shards, threads, n_words)
     is_unknown = np.zeros(len(rows), np.bool_)
@@ -61,7 +61,8 @@ def _numbered(shards: list[Shard], threads: Threads, root: I32) -> I32:
     """Return a number for the set of each node, from 0 on by the first node that holds it."""
     number, *others = threads.run([partial(_number_sets, s, root) for s in shards])
     for other in others:
-        number = _number_pairs(number, other)
+        first = first_equal(number, other)
+        number = (np.cumsum(first == np.arange(len(first)), dtype=np.int32) - 1)[first]
     return number  # type: ignore[no-any-return]
 
 
@@ -89,32 +90,6 @@ def _number_sets(s: Shard, root: I32) -> I32:
                 number[row] = number[slots[slot]]
         found[node] = number[row]
     return found
-
-
-@entry_point
-def _number_pairs(left: I32, right: I32) -> I32:
-    """Return a number for each pair of numbers: equal for equal pairs."""
-    found = first_equal(left, right)
-    n = 0
-    for i in range(len(found)):
-        if found[i] == i:
-            found[i] = n
-            n += 1
-        else:
-            found[i] = found[found[i]]
-    return found
-
-
-@entry_point
-def _first(number: I32) -> I32:
-    """Return the first place of each number; these rise."""
-    places = np.empty(len(number), np.int32)
-    n = 0
-    for i in range(len(number)):
-        if number[i] == n:
-            places[n] = i
-            n += 1
-    return places[:n].copy()
 
 
 def _in_parts(threads: Threads, n: int, work: Callable[[int, int], None]) -> None:
@@ -224,7 +199,8 @@ def call_edges(problem: Problem, rows: Rows, row_of: I32, threads: Threads = ALO
     function_of = problem.function_of()
     mask = words_of(function_of >= 0)
     called = row_of[problem.call_callee]
-    offsets = _count_functions(rows.offsets, rows.index, rows.word, called, mask)
+    n_functions = offsets_of(np.bitwise_count(rows.word & mask[rows.index]))[rows.offsets]
+    offsets = offsets_of(np.diff(n_functions)[called])
     edges = np.empty((int(offsets[-1]), 2), np.int32)
 
     def fill(first: int, end: int) -> None:
@@ -235,21 +211,6 @@ def call_edges(problem: Problem, rows: Rows, row_of: I32, threads: Threads = ALO
     if (np.diff(problem.function_object) < 0).any():
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
     return edges
-
-
-@entry_point
-def _count_functions(offsets: I64, index: I32, word: U64, called: I32, mask: U64) -> I64:
-    """Return where the functions of each call begin."""
-    n_called = np.full(len(offsets) - 1, -1, np.int64)  # per row
-    place = np.zeros(len(called) + 1, np.int64)
-    for call in range(len(called)):
-        row = called[call]
-        if n_called[row] < 0:
-            n_called[row] = 0
-            for i in range(offsets[row], offsets[row + 1]):
-                n_called[row] += n_set(word[i] & mask[index[i]])
-        place[call + 1] = place[call] + n_called[row]
-    return place
 
 
 @entry_point

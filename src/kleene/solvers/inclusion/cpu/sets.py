@@ -78,16 +78,6 @@ def minus(s: Shard, left: int, right: int, hide: bool) -> int:
 
 
 @device_function
-def _copy(s: Shard, first: int, end: int, at: int) -> int:
-    """Copy words behind the last row; return where they end."""
-    for i in range(end - first):
-        s.indices[at + i] = s.indices[first + i]
-    for i in range(end - first):
-        s.words[at + i] = s.words[first + i]
-    return at + end - first
-
-
-@device_function
 def union(s: Shard, left: int, right: int) -> int:
     """Return a row for what either has."""
     i, j = s.row_start[left], s.row_start[right]

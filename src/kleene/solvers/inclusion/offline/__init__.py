@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64
+from kleene.base.arrays import I32, I64, distinct
 from kleene.graphs import Graph, strong_components
 from kleene.solvers.inclusion.problem import FROM_OUTSIDE, NONE, TO_OUTSIDE, Problem
 from kleene.solvers.inclusion.solution import Solution
@@ -184,7 +184,5 @@ def _places(problem: Problem, representative: I32) -> dict[str, I32]:
 
 def distinct_pairs(first: NDArray[np.integer], second: NDArray[np.integer]) -> tuple[I32, I32]:
     """Return the distinct pairs, sorted."""
-    key = np.sort(first.astype(np.int64) << 32 | second.astype(np.int64))
-    if len(key):
-        key = key[np.append(True, key[1:] != key[:-1])]
+    key = distinct(first.astype(np.int64) << 32 | second.astype(np.int64))
     return (key >> 32).astype(np.int32), (key & 0xFFFFFFFF).astype(np.int32)
