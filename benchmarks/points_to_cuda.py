@@ -1,7 +1,8 @@
 """Do a GPU, or it and the CPU together, find the points-to sets of large programs sooner?
 
-One thread of the same host is the rival, and its sets must be theirs. The constraints are stated
-once; every solver starts from them, in host memory, and its sets end there.
+One thread of the same host is the rival, and its sets must be theirs. The constraints are
+generated once; every solver starts from them, in host memory, and its sets end there. Solvers are
+measured in turn, so that what drifts is fair.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import Measurement, Table, measure
+from harness import Measurement, Table
+from inclusion_families import in_turn
 
 import kleene
 from kleene.analyses.points_to import PointsTo
@@ -41,18 +44,18 @@ def main() -> None:
 
 
 def rows(table: Table, name: str, problem: Any) -> None:
-    one = measure(lambda: inclusion.solve(problem, device="cpu", threads=1), repeat=3)
     n_threads = len(os.sched_getaffinity(0))
-    solvers = {
-        f"{n_threads} threads": {"device": "cpu", "threads": n_threads},
-        "GPU": {"device": "cuda"},
-        "hybrid": {"device": "hybrid"},
-    }
-    times = {"1 CPU thread": one}
-    for solver, options in solvers.items():
-        times[solver] = measure(
-            lambda options=options: inclusion.solve(problem, **options), repeat=3
-        )
+    solve = partial(inclusion.solve, problem)
+    times = in_turn(
+        {
+            "1 CPU thread": partial(solve, device="cpu", threads=1),
+            f"{n_threads} threads": partial(solve, device="cpu", threads=n_threads),
+            "GPU": partial(solve, device="cuda"),
+            "hybrid": partial(solve, device="hybrid"),
+        }
+    )
+    one = times["1 CPU thread"]
+    for solver in list(times)[1:]:
         row(table, f"{name}: {solver}", problem, times[solver], "1 CPU thread", one)
     hybrid = times.pop("hybrid")
     best = min(times, key=lambda solver: times[solver].median_s)
