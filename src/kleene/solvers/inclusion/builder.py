@@ -15,7 +15,6 @@ the builder (`ConstraintBuilder(call=("size",))`), give these numbers last, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,10 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kleene.base.arrays import I32, I64, Ints, offsets_of
 from kleene.solvers.inclusion.check import check
-from kleene.solvers.inclusion.problem import ANY, NONE, Problem
+from kleene.solvers.inclusion.problem import ANY, COLUMNS, NONE, Problem
 
 _INT = {int}  # the types of a single row
-_NAMES = [field.name for field in fields(Problem) if field.name != "n_nodes"]
 
 
 class Origins(NamedTuple):
@@ -268,7 +266,7 @@ class ConstraintBuilder:
         }
         if images is not None:
             columns |= images._asdict()
-        named = {name: _int32(columns[name]) for name in _NAMES if name in columns}
+        named = {name: _int32(columns[name]) for name in COLUMNS if name in columns}
         origins = [table.columns()["origin"] for table in rules]
         origins[1] = np.append(origins[1], filled["origin"][row])
         return Problem(objects.n_nodes, **named), Origins(*map(_int32, origins))

@@ -84,14 +84,10 @@ class Problem:
     offset_destination: I32 = field(default_factory=_empty)
     offset_source: I32 = field(default_factory=_empty)
     offset_amount: I32 = field(default_factory=_empty)  # at least 0, ANY, or BY_LAYOUT - k
-    allocation_layout: I32 = field(
-        default_factory=_empty
-    )  # per allocation; empty without offset kinds
+    allocation_layout: I32 = field(default_factory=_empty)  # or empty: there are no offset kinds
     image_rows: I32 = field(default_factory=_empty)  # per offset kind and layout, or NONE
     image_offsets: I32 = field(default_factory=_zero)  # n_rows + 1
-    images: I32 = field(
-        default_factory=_empty
-    )  # objects, counted from the first of their allocation
+    images: I32 = field(default_factory=_empty)  # objects, from the first of their allocation on
     function_object: I32 = field(default_factory=_empty)  # each at most once
     function_result: I32 = field(default_factory=_empty)  # node or NONE
     function_rest: I32 = field(default_factory=_empty)  # node or NONE
@@ -143,8 +139,10 @@ class Problem:
 
     def columns(self) -> dict[str, I32]:
         """Return every column by name."""
-        names = [f.name for f in fields(self) if f.name != "n_nodes"]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in COLUMNS}
+
+
+COLUMNS = [column.name for column in fields(Problem) if column.name != "n_nodes"]
 
 
 class Images(NamedTuple):

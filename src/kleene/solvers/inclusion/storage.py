@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import numpy as np
 from kleene.base.arrays import I32
 from kleene.base.errors import SourceError, Span
 from kleene.solvers.inclusion.check import check
-from kleene.solvers.inclusion.problem import Problem
+from kleene.solvers.inclusion.problem import COLUMNS, Problem
 
 FORMAT = 3
-_NAMES = [field.name for field in fields(Problem) if field.name != "n_nodes"]
 # What the zip and array readers raise on bytes that are no archive of arrays.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, ValueError, TypeError, SyntaxError),
@@ -49,7 +47,7 @@ def load(path: Path | str) -> Problem:
         message = "the file is damaged, or holds no inclusion problem"
         raise SourceError(span, "inclusion/bad-file", message) from None
     head = arrays.pop("head", np.empty(0)).tolist()
-    if len(head) != 2 or head[0] != FORMAT or sorted(arrays) != sorted(_NAMES):
+    if len(head) != 2 or head[0] != FORMAT or sorted(arrays) != sorted(COLUMNS):
         message = f"the file holds no inclusion problem of format {FORMAT}"
         raise SourceError(span, "inclusion/bad-format", message)
     problem = Problem(int(head[1]), **arrays)
