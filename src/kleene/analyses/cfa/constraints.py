@@ -317,7 +317,7 @@ class Frames:
         if self.index.has_rest[frame.procedure]:
             formals = w.layout.formals_with_rest(frame.formals, frame.rest, formal)
         else:
-            formals = w.layout.formals(frame.formals, formal)
+            formals = w.layout.actuals(frame.formals, formal)
         what = (LAMBDA, frame.procedure)
         w.function(object, frame.offset, formals, frame.result, frame.rest, what)
 

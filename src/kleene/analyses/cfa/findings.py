@@ -7,42 +7,41 @@ a note, for sets hold more than any one run. Only code that can be reached has f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kleene import analyses
 from kleene.analyses.cfa import rules
-from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.evaluated import sees_libraries_only
-from kleene.analyses.cfa.naming import Naming, Value
-from kleene.analyses.cfa.reach import Reach
+from kleene.analyses.cfa.naming import Value
 from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
 from kleene.ir.scheme.primitives import table
 from kleene.results import Finding, Location, Rule, apply_suppressions, rules_in
-from kleene.solvers.inclusion import NONE, Solution
+from kleene.solvers.inclusion import NONE
+
+if TYPE_CHECKING:
+    from kleene.analyses.cfa.result import CFAResult
 
 _SHOWN = 3
 
 
-def findings_of(
-    system: ConstraintSystem,
-    solution: Solution,
-    reach: Reach,
-    naming: Naming,
-    dead: Iterable[Value],
-) -> list[Finding]:
-    """Return the findings in reached code and about `dead`, by place, suppressions applied."""
-    found = _Findings(system, solution, reach, naming)
+def findings_of(result: CFAResult) -> list[Finding]:
+    """Return the findings in reached code, and about procedures that are not, by place.
+
+    Suppressions are applied.
+    """
+    found = _Findings(result)
     every = [
         *found.mismatches(),
         *found.primitives(),
         *found.no_procedures(),
         *found.others(),
-        *found.unreachable(dead),
+        *found.unreachable(result.dead),
     ]
-    files = files_of(system.core)
+    files = files_of(result.core)
     return apply_suppressions(dict.fromkeys(every), files, rules_in(rules), analyses.all_rules)
 
 
@@ -52,15 +51,11 @@ def files_of(core: Core) -> list[str]:
 
 
 class _Findings:
-    def __init__(
-        self, system: ConstraintSystem, solution: Solution, reach: Reach, naming: Naming
-    ) -> None:
-        self._system = system
-        self._solution = solution
-        self._reach = reach
-        self._naming = naming
-        calls = np.flatnonzero(system.core.kind == columns.CALL).tolist()
-        self._calls = [call for call in calls if reach.runs(call)]
+    def __init__(self, result: CFAResult) -> None:
+        self._system, self._solution = result.system, result.solution
+        self._reach, self._naming = result.reach, result.naming
+        calls = np.flatnonzero(result.core.kind == columns.CALL).tolist()
+        self._calls = [call for call in calls if self._reach.runs(call)]
 
     def mismatches(self) -> Iterator[Finding]:
         """Yield calls of lambdas that take other numbers of arguments."""

@@ -40,40 +40,41 @@ class ArgumentLayout:
         return n * (n - 1) // 2 + n * self.head
 
     def actuals(self, arguments: Sequence[int], here: int) -> list[int]:
-        """Return the actuals of a call with exactly these arguments."""
+        """Return the actuals of a call, or the formals of a procedure, with exactly these."""
         return [NONE] * self.start(len(arguments)) + [here] * self.head + list(arguments)
 
     def spread(self, arguments: Sequence[int], more: int, n_least: int, here: int) -> list[int]:
         """Return the actuals of a call with `n_least` arguments at least, `more` behind those."""
         every = list(arguments) + [more] * (self.n_open - len(arguments))
-        actuals = [NONE] * self.start(n_least)
-        for n in range(n_least, N_EXACT):
-            actuals += [here] * self.head + every[:n]
-        return actuals + [here] * self.head + every
-
-    def formals(self, fixed: Sequence[int], here: int) -> list[int]:
-        """Return the formals of a procedure that takes exactly these."""
-        return self.actuals(fixed, here)
+        return self._blocks(every, n_least, None, here, every)
 
     def formals_with_rest(self, fixed: Sequence[int], rest: int, here: int) -> list[int]:
         """Return the formals of a procedure that takes more; the engine's rest is that as well."""
-        k = len(fixed)
-        formals = [NONE] * self.start(k)
-        for n in range(k, N_EXACT):
-            formals += [here] * self.head + list(fixed) + [rest] * (n - k)
-        return formals + [here] * self.head + list(fixed)
+        every = [*fixed, *[rest] * (N_EXACT - len(fixed))]
+        return self._blocks(every, len(fixed), None, here, fixed)
 
     def formals_between(
         self, fixed: Sequence[int], n_least: int, n_most: int | None, here: int
     ) -> list[int]:
         """Return the formals of a procedure that takes from `n_least` to `n_most` arguments."""
-        formals = [NONE] * self.start(n_least)
-        last = N_EXACT - 1 if n_most is None else min(n_most, N_EXACT - 1)
-        for n in range(n_least, last + 1):
-            formals += [here] * self.head + list(fixed[:n])
+        return self._blocks(fixed, n_least, n_most, here, fixed)
+
+    def _blocks(
+        self,
+        every: Sequence[int],
+        n_least: int,
+        n_most: int | None,
+        here: int,
+        last: Sequence[int],
+    ) -> list[int]:
+        """Return blocks `n_least` to `n_most`, of the first of `every`; the open one is `last`."""
+        n_exact = N_EXACT if n_most is None else min(n_most + 1, N_EXACT)
+        placed = [NONE] * self.start(n_least)
+        for n in range(n_least, n_exact):
+            placed += [here] * self.head + list(every[:n])
         if n_most is None or n_most >= N_EXACT:
-            formals += [here] * self.head + list(fixed)
-        return formals
+            placed += [here] * self.head + list(last)
+        return placed
 
 
 Tag = str | tuple[str, int]  # of a record type or of several values, with a number

@@ -173,29 +173,13 @@ class Naming(naming.Naming):
         """Return the location of a byte of the sources; None for -1."""
         if location < 0:
             return None
-        which, line, column = self._at(location)
-        return Span(self.core.sources.all[which].file, line, column)
-
-    def location(self, location: int) -> str | None:
-        """Return the location of a byte as `file:line:column`; None for -1."""
-        if location < 0:
-            return None
-        which, line, column = self._at(location)
-        return f"{self._file_names[which]}:{line}:{column}"
-
-    @cached_property
-    def _file_names(self) -> list[str]:
-        return [self.files.name(source.file) for source in self.core.sources.all]
-
-    def _at(self, location: int) -> tuple[int, int, int]:
-        """Return the source, line and column of a byte."""
         which = bisect_right(self._bases, location) - 1
         source, lines = self.core.sources.all[which], self._lines[which]
         offset = location - source.base
         line = bisect_left(lines, offset)
         first = lines[line - 1] + 1 if line else 0
         column = 1 + int(self._characters[which][offset] - self._characters[which][first])
-        return which, line + 1, column
+        return Span(source.file, line + 1, column)
 
 
 _TEXTS = {

@@ -266,7 +266,7 @@ class Primitives:
         value = given.at(0) if is_plain or not given.is_exact else NONE
         object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
         for offset in (0, 1):  # calls in other contexts come by the second
-            formals = w.layout.formals([], NONE)
+            formals = w.layout.actuals([], NONE)
             w.function(object, offset, formals, cells[0], NONE, (OTHER, use.row))
         return w.held(object)
 
@@ -291,7 +291,7 @@ class Primitives:
     def _guard(self, use: Use) -> int:
         """A guard's handler is given the condition, and a procedure that raises it again."""
         w, given = self.builder, use.arguments
-        again = w.held(w.closure(w.layout.formals([], NONE), self.handled, NONE, (OTHER, use.row)))
+        again = w.held(w.closure(w.layout.actuals([], NONE), self.handled, NONE, (OTHER, use.row)))
         handled = self.called(given.at(1), [self.raised, again], use)
         return w.union([self.called(given.at(0), [], use), handled])
 

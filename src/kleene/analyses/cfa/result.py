@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -141,7 +142,7 @@ class CFAResult:
 
         Comments in the sources suppress findings (`kleene.results.suppressions`).
         """
-        return findings_of(self.system, self.solution, self.reach, self.naming, self.dead)
+        return findings_of(self)
 
     def tables(self) -> dict[str, Table]:
         """Return who may call whom as the table `calls`: caller, location, kind, target."""
@@ -232,9 +233,7 @@ class CFAResult:
             number = line.rpartition(":")[2]
             found = [v for v in found if self.naming.variable(v).split(":")[-2] == number]
         if not found:
-            near = get_close_matches(name, set(self.core.names), 3)
-            notes = [f"did you mean {', '.join(sorted(near))}?"] if near else []
-            raise SourceError(None, "cfa/no-such-name", f"no variable is called '{text}'", *notes)
+            raise _unknown("name", f"no variable is called '{text}'", name, self.core.names)
         return found
 
     def _named(self, text: str) -> list[Value]:
@@ -247,10 +246,8 @@ class CFAResult:
             if text in (p.location, str(p)) or p.location.endswith(f":{text}")
         ]
         if not found:
-            near = get_close_matches(text, {p.name for p in self.procedures}, 3)
-            notes = [f"did you mean {', '.join(sorted(near))}?"] if near else []
-            message = f"no procedure is called '{text}'"
-            raise SourceError(None, "cfa/no-such-procedure", message, *notes)
+            message, names = f"no procedure is called '{text}'", [p.name for p in self.procedures]
+            raise _unknown("procedure", message, text, names)
         return found
 
     def _sites_at(self, location: str) -> list[int]:
@@ -269,3 +266,9 @@ class CFAResult:
     def _calls_by_location(self) -> list[tuple[str, int]]:
         rows = np.flatnonzero(self.core.kind == columns.CALL).tolist()
         return [(self.naming.row_location(row), row) for row in rows]
+
+
+def _unknown(what: str, message: str, text: str, known: Iterable[str]) -> SourceError:
+    near = sorted(get_close_matches(text, set(known), 3))
+    notes = [f"did you mean {', '.join(near)}?"] if near else []
+    return SourceError(None, f"cfa/no-such-{what}", message, *notes)

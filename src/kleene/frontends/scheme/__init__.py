@@ -42,10 +42,7 @@ def parse(text: str | bytes, file: str = "<text>", folder: Path | None = None) -
     """Return the core of a program given as text; `file` is its name in messages."""
     from kleene.frontends.scheme.expander import Expansion
 
-    expansion = Expansion(folder)
-    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    expansion.add(expansion.sources.add(file, raw))
-    return expansion.core()
+    return Expansion.of_text(text, file, folder).core()
 
 
 def __getattr__(name: str) -> Any:

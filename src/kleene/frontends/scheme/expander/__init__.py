@@ -44,6 +44,14 @@ class Expansion:
         with paused_collector():
             self.expander.program(data, self.top)
 
+    @classmethod
+    def of_text(cls, text: str | bytes, file: str, folder: Path | None = None) -> Expansion:
+        """Return the program that a text is; `file` is its name in messages."""
+        program = cls(folder)
+        raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+        program.add(program.sources.add(file, raw))
+        return program
+
     def core(self) -> Core:
         """Return the program as it is now."""
         return self.expander.builder.finish(self.sources)

@@ -41,25 +41,17 @@ def define(x: Expander, form: Form, scope: Scope) -> tuple[Identifier, Any]:
 def define_values(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     """Return (define name) for each formal, then the assignment of them all."""
     formals, expression = items_of(x, form, 2, 2, "(define-values formals expression)")
-    names, _ = x.formals(formals)
-    holders: dict[Any, Identifier] = {
-        name: Identifier(Alias(name, scope), place.at, place.end) for name, place in names
-    }
-
-    def held(datum: Datum) -> Datum:
-        return holders[datum.name] if type(datum) is Identifier else datum
-
-    if type(formals) is Dotted:
-        inner: Datum = Dotted(
-            [held(item) for item in formals.items], held(formals.tail), form.at, form.end
-        )
-    elif type(formals) is Form:
-        inner = Form([held(item) for item in formals.items], form.at, form.end)
-    else:
-        inner = held(formals)
+    names, has_rest = x.formals(formals)
+    holders = [Identifier(Alias(name, scope), place.at, place.end) for name, place in names]
+    inner: Datum = Form([*holders], form.at, form.end)
+    if has_rest:
+        inner = Dotted([*holders[:-1]], holders[-1], form.at, form.end) if names[1:] else holders[0]
     unset = Literal(UNSPECIFIED, form.at, form.end)
     defines = [_list(form, x.builtin("define", form), place, unset) for _, place in names]
-    assigns = [_list(form, x.builtin("set!", form), place, holders[name]) for name, place in names]
+    assigns = [
+        _list(form, x.builtin("set!", form), place, holder)
+        for (_, place), holder in zip(names, holders, strict=True)
+    ]
     word = x.builtin("lambda", form)
     producer = _list(form, word, Form([], form.at, form.end), expression)
     consumer = _list(form, word, inner, *assigns, unset)

@@ -26,26 +26,18 @@ def case_lambda(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(case-lambda (formals body ...) ...)."""
     first = x.primitive_call("%case-lambda", form, slot, len(form.items) - 1)
     for i, clause in enumerate(form.items[1:]):
-        items = list_items(x, clause, "(formals body ...)")
-        if len(items) < 2:
-            raise x.error(clause, "scheme/bad-syntax", "expected (formals body ...)")
+        items = list_items(x, clause, "(formals body ...)", 2)
         x.procedure(items[0], items[1:], scope, first + i, clause)
 
 
 def parameterize(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(parameterize ((parameter value) ...) body ...)."""
     parts = items_of(x, form, 2, None, "(parameterize ((parameter value) ...) body ...)")
-    pairs = [
-        list_items(x, each, "(parameter value)")
-        for each in list_items(x, parts[0], "((parameter value) ...)")
-    ]
+    given = list_items(x, parts[0], "((parameter value) ...)")
+    pairs = [list_items(x, each, "(parameter value)", 2, 2) for each in given]
     first = x.primitive_call("%parameterize", form, slot, 1 + 2 * len(pairs))
     _thunk(x, parts[1:], scope, first, form)
-    for i, pair in enumerate(pairs):
-        if len(pair) != 2:
-            raise x.error(parts[0], "scheme/bad-syntax", "expected ((parameter value) ...)")
-        x.push(pair[0], scope, first + 1 + 2 * i)
-        x.push(pair[1], scope, first + 2 + 2 * i)
+    x.push_all((datum for pair in pairs for datum in pair), scope, first + 1)
 
 
 def guard(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -76,9 +68,7 @@ def let_values(is_sequential: bool, x: Expander, form: Form, scope: Scope, slot:
     inner = scope
     seen: set[Name] = set()
     for binding in list_items(x, parts[0], "((formals expression) ...)"):
-        items = list_items(x, binding, "(formals expression)")
-        if len(items) != 2:
-            raise x.error(binding, "scheme/bad-syntax", "expected (formals expression)")
+        items = list_items(x, binding, "(formals expression)", 2, 2)
         names, has_rest = x.formals(items[0])
         # Rows name variables by number: expanding in the outer scope is all that let-values needs.
         where = inner if is_sequential else scope

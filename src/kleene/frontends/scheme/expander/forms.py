@@ -26,9 +26,12 @@ def items_of(x: Expander, form: Form, least: int, most: int | None, shape: str) 
     return form.items[1:]
 
 
-def list_items(x: Expander, datum: Datum, shape: str) -> list[Datum]:
-    """Return the items of a list."""
-    if type(datum) is not Form:
+def list_items(
+    x: Expander, datum: Datum, shape: str, least: int = 0, most: int | None = None
+) -> list[Datum]:
+    """Return the items of a list; refuse too few or too many."""
+    n = len(datum.items) if type(datum) is Form else -1
+    if type(datum) is not Form or n < least or (most is not None and n > most):
         raise x.error(datum, "scheme/bad-syntax", f"expected {shape}")
     return datum.items
 
@@ -37,8 +40,8 @@ def pairs_of(x: Expander, datum: Datum) -> list[tuple[Identifier, Datum]]:
     """Return names and values of a list of bindings."""
     pairs = []
     for binding in list_items(x, datum, "a list of bindings"):
-        items = list_items(x, binding, "(name value)")
-        if len(items) != 2 or type(items[0]) is not Identifier:
+        items = list_items(x, binding, "(name value)", 2, 2)
+        if type(items[0]) is not Identifier:
             raise x.error(binding, "scheme/bad-syntax", "expected (name value)")
         pairs.append((items[0], items[1]))
     return pairs
@@ -140,13 +143,12 @@ def do(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     """(do ((name init step) ...) (test expression ...) command ...)."""
     shape = "(do ((name init step) ...) (test expression ...) command ...)"
     parts = items_of(x, form, 2, None, shape)
-    clauses = [list_items(x, each, "(name init step)") for each in list_items(x, parts[0], shape)]
-    for clause, datum in zip(clauses, parts[0].items, strict=True):  # type: ignore[union-attr]
-        if len(clause) not in (2, 3) or type(clause[0]) is not Identifier:
+    loops = list_items(x, parts[0], shape)
+    clauses = [list_items(x, each, "(name init step)", 2, 3) for each in loops]
+    for clause, datum in zip(clauses, loops, strict=True):
+        if type(clause[0]) is not Identifier:
             raise x.error(datum, "scheme/bad-syntax", "expected (name init step)")
-    test = list_items(x, parts[1], "(test expression ...)")
-    if not test:
-        raise x.error(parts[1], "scheme/bad-syntax", "expected (test expression ...)")
+    test = list_items(x, parts[1], "(test expression ...)", 1)
     first = x.call_row(form, slot, len(clauses))
     _, inside = x.letrec_row([("do", form)], form, first)
     loop = x.builder.reference[-1]
@@ -234,9 +236,7 @@ def cond_clauses(
 ) -> None:
     """Put the clauses of a cond into a slot, and `fallback` where they have no else."""
     for i, clause in enumerate(clauses):
-        items = list_items(x, clause, "(test expression ...)")
-        if not items:
-            raise x.error(clause, "scheme/bad-syntax", "expected (test expression ...)")
+        items = list_items(x, clause, "(test expression ...)", 1)
         if x.is_word(items[0], scope, "else"):
             if i != len(clauses) - 1 or len(items) == 1:
                 raise x.error(clause, "scheme/bad-syntax", "else is last and has an expression")
@@ -279,9 +279,7 @@ def case(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     _, slot = x.lambda_row([("key", parts[0])], form, first)
     key = x.builder.reference[-1]
     for i, clause in enumerate(parts[1:]):
-        items = list_items(x, clause, "((datum ...) expression ...)")
-        if len(items) < 2:
-            raise x.error(clause, "scheme/bad-syntax", "expected ((datum ...) expression ...)")
+        items = list_items(x, clause, "((datum ...) expression ...)", 2)
         if x.is_word(items[0], scope, "else"):
             if i != len(parts) - 2:
                 raise x.error(clause, "scheme/bad-syntax", "else is the last clause")

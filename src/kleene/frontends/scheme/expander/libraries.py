@@ -216,9 +216,7 @@ def include_expression(x: Expander, form: Form, scope: Scope, slot: int) -> None
 def cond_expand(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     """Return the forms of the first clause whose requirement holds, if any."""
     for clause in form.items[1:]:
-        items = list_items(x, clause, "(requirement form ...)")
-        if not items:
-            raise x.error(clause, "scheme/bad-syntax", "expected (requirement form ...)")
+        items = list_items(x, clause, "(requirement form ...)", 1)
         if _holds(x, items[0], 0):
             return items[1:]
     return []

@@ -77,12 +77,14 @@ class Interpreter(Machine):
     def enter_more(self, data: list[Datum], top: Top, k: Any) -> State:
         """Return the first step of evaluating more forms of the program."""
         self.program.expander.program(data, top)
-        codes = self.linker.link(self.program.core())
-        return _in_order(codes), [None, self.site], k
+        return self._entered(k)
 
     def enter_file(self, name: str, k: Any) -> State:
         """Return the first step of evaluating the forms in a file."""
         self.program.add(self.program.sources.load(Path(name)))
+        return self._entered(k)
+
+    def _entered(self, k: Any) -> State:
         codes = self.linker.link(self.program.core())
         return _in_order(codes), [None, self.site], k
 
@@ -131,7 +133,7 @@ def run(
     try:
         value = machine.run(_in_order(machine.linker.link(program.core())), [None, -1])
     except Uncaught as uncaught:
-        raise _uncaught(program.core(), machine, uncaught.payload) from None
+        raise _uncaught(program.core(), machine, uncaught.args[0]) from None
     except StepLimit:
         place = _place(program.core(), machine)
         raise SourceError(place, "scheme/step-limit", f"more than {max_steps} steps") from None
@@ -140,10 +142,7 @@ def run(
 
 def run_text(text: str | bytes, file: str = "<text>", **options: Any) -> Outcome:
     """Return what running a program given as text leaves; the options are those of `run`."""
-    program = Expansion()
-    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    program.add(program.sources.add(file, raw))
-    return run(program, **options)
+    return run(Expansion.of_text(text, file), **options)
 
 
 def _place(core: Core, machine: Machine) -> Any:

@@ -64,19 +64,11 @@ class StepLimit(Exception):  # noqa: N818 - it gets its place where the run was 
 
 
 class Halt(Exception):  # noqa: N818 - the end of the program, good or bad
-    """The program is over."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__()
-        self.value = value
+    """The program is over, with this value."""
 
 
 class Uncaught(Exception):  # noqa: N818 - it gets its place where the run was started
-    """A condition that no handler took."""
-
-    def __init__(self, payload: Any) -> None:
-        super().__init__()
-        self.payload = payload
+    """A condition that no handler took: what was raised."""
 
 
 EXIT = object()  # the value of a program that was left by `exit`
@@ -128,9 +120,9 @@ class Machine:
                     code, frame, k = code.enter(frame, k, self)
                 raise StepLimit
             except Halt as halt:
-                return halt.value
+                return halt.args[0]
             except Condition as condition:
-                raised.append(condition.payload)
+                raised.append(condition.args[0])
 
     def apply(self, procedure: Any, arguments: list[Any], k: Any, site: int) -> State:
         """Return the first step of a call; `site` is the row of the program it happens for."""

@@ -12,10 +12,6 @@ from kleene.ir.scheme.primitives import PrimitiveRow
 class Condition(Exception):  # noqa: N818 - a Scheme program may raise any object
     """A Scheme object on its way to a handler."""
 
-    def __init__(self, payload: Any) -> None:
-        super().__init__()
-        self.payload = payload
-
 
 @dataclass(slots=True, eq=False)
 class ErrorObject:
