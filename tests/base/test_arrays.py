@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.base.arrays import csr, offsets_of, ragged
+from kleene.base.arrays import csr, distinct, offsets_of, ragged
 
 KEYS = st.lists(st.integers(0, 70_000), max_size=40)
 
@@ -45,3 +45,10 @@ def test_ranges_become_their_indices(ranges: list[tuple[int, int]]) -> None:
     owner, index = ragged(starts, starts + np.array([n for _, n in ranges], np.int32))
     expected = [(i, start + k) for i, (start, n) in enumerate(ranges) for k in range(n)]
     assert list(zip(owner.tolist(), index.tolist(), strict=True)) == expected
+
+
+@given(st.lists(st.integers(-5, 5)))
+def test_distinct_values_are_those_of_a_set(values: list[int]) -> None:
+    found = distinct(np.array(values, np.int32))
+    assert found.dtype == np.int32
+    assert found.tolist() == sorted(set(values))

@@ -182,7 +182,7 @@ def test_many_small_inputs_are_a_large_one(
     unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that has interpreted for as long as loading takes, loads."""
-    monkeypatch.setattr(compiled, "perf_counter", count(step=0.16).__next__)
+    monkeypatch.setattr(compiled, "process_time", count(step=0.16).__next__)
     unit.mark_ready()
     assert [is_interpreted(unit, 0.1) for _ in range(3)] == [True, True, False]
 
@@ -190,7 +190,7 @@ def test_many_small_inputs_are_a_large_one(
 def test_what_processes_lose_adds_up(
     unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compiled, "perf_counter", count(step=2.3).__next__)
+    monkeypatch.setattr(compiled, "process_time", count(step=2.3).__next__)
     taken = []
     for _ in range(12):
         monkeypatch.setattr(compiled, "_spent_s", 0.0)  # as in a process of its own
@@ -208,7 +208,7 @@ def test_short_runs_lose_nothing(unit: CompilationUnit) -> None:
 def test_where_nothing_can_be_written_nothing_is_noted(
     unit: CompilationUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "perf_counter", count(step=100).__next__)
+    monkeypatch.setattr(compiled, "process_time", count(step=100).__next__)
     unit.folder = Path("/dev/null/none")
     assert is_interpreted(unit, 1.0)
     assert unit.loss_s() == 0.0

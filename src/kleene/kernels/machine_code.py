@@ -1,12 +1,12 @@
 """From functions to machine code and back from disk, by Numba with some detours cut.
 
 - A device function is optimised and made into machine code as a part of entry points alone. On the
-  reader of C that halves the time, 27 s to 14 s, and the machine code is as fast.
+  reader of C that takes 21 s where it took 34 s, and the machine code is as fast.
 - There it belongs to the entry point: LLVM may change how it is called, since nobody else calls it.
-  The offset images of a points-to analysis take a third less time, its solver a tenth.
+  The offset images of a points-to analysis take a quarter less time.
 - Machine code on disk is loaded without making Numba ready to compile, without a look at what only
-  the compiler needs, and without importing what inlined functions come from: 0.035 s for the 25
-  entry points of a points-to analysis, not 0.6 s.
+  the compiler needs, and without importing what inlined functions come from: 0.19 s for a points-to
+  analysis, not 0.6 s.
 
 All of it reaches into Numba, whose version is fixed in pyproject.toml for that reason.
 """
@@ -44,7 +44,7 @@ _typeof: Any = typeof_impl
 
 def entry_point(function: Function, unit: CompilationUnit) -> Any:
     """Return Numba's dispatcher of an entry point."""
-    made = _dispatcher(function, nogil=True, pipeline_class=_EntryPoint)
+    made = _njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=_EntryPoint)(function)
     on_disk = made._cache = _OnDisk(function, unit)
     compile_ = made.compile
 
@@ -63,15 +63,9 @@ def device_function(function: Function) -> Any:
     """Return Numba's dispatcher of a device function."""
     unit, counts_references = compiled.device_functions[function]
     options = {"pipeline_class": _DeviceFunction} if counts_references else _NO_REFCOUNT
-    made = _dispatcher(function, no_cpython_wrapper=True, **options)
+    made = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
     compile_ = made.compile
     made.compile = lambda called_with: compile_(unit.rule(function, called_with))
-    return made
-
-
-def _dispatcher(function: Function, **options: Any) -> Any:
-    made = _njit(no_cfunc_wrapper=True, **options)(function)
-    made._compilation_chain_init_hook = lambda: None  # looks for plug-ins of Numba: none here
     return made
 
 
