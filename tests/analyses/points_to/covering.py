@@ -177,7 +177,7 @@ class Coverage:
         if kind != AllocationKind.FUNCTION:
             return False
         function = int(program.globals.function[site])
-        if [row, function] in system.direct_calls.tolist() or site in self._targets(rules):
+        if [row, function] in system.direct_calls.tolist() or site in self.targets(rules):
             return True
         return is_open and self._has_escaped(site)
 
@@ -186,7 +186,7 @@ class Coverage:
         objects = self.locations_at(AllocationKind.FUNCTION, function, 0)
         return any(self.solution.escaped[o] for o in objects)
 
-    def _targets(self, rules: np.ndarray) -> set[int]:
+    def targets(self, rules: np.ndarray) -> set[int]:
         """Return the functions (values) that some call rules reach."""
         edges = self.solution.call_edges
         reached = edges[np.isin(edges[:, 0], rules), 1]
@@ -199,7 +199,7 @@ class Coverage:
         value = int(fact["value"])
         if value in self._entries:
             return True
-        return self._has_escaped(value) or value in self._targets(self.system.callbacks[:, 1])
+        return self._has_escaped(value) or value in self.targets(self.system.callbacks[:, 1])
 
     @property
     def _entries(self) -> set[int]:
