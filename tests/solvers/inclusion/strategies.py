@@ -83,8 +83,8 @@ def problems(draw: st.DrawFn, calls: bool = True, flags: bool = True) -> Problem
 def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem:
     """Return problem number `seed`: kinds of rows are absent at times, some nodes popular."""
     rng = np.random.default_rng(seed)
-    n_nodes = int(rng.integers(1, 16))
-    sizes = rng.choice([1, 1, 1, 2, 3, 4], rng.integers(0, 8))
+    n_nodes = int(rng.integers(2, 16))
+    sizes = rng.choice([1, 1, 1, 2, 3, 4], rng.integers(0, 10))
     n_objects = int(sizes.sum())
     n_popular = int(rng.integers(1, n_nodes + 1))
 
@@ -101,7 +101,7 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
         "allocation_offsets": [0, *accumulate(sizes.tolist())],
     }
     if n_objects:
-        n = 1 + count(4 + n_objects)
+        n = 2 + count(4 + 2 * n_objects)
         columns |= {"address_node": nodes(n), "address_object": rng.integers(0, n_objects, n)}
     n = count(n_nodes + 2)
     columns |= {"copy_destination": nodes(n), "copy_source": nodes(n)}
@@ -125,7 +125,7 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
         n = count(5)
         columns |= {"call_callee": nodes(n), "call_result": nodes(n, 0.3)}
         columns["actuals"] = [nodes(int(rng.integers(0, 5)), 0.1) for _ in range(n)]
-    if flags and rng.random() < 0.5:
+    if flags and rng.random() < 0.3:
         n = 1 + count(2)
         columns |= {"flagged_node": nodes(n), "flags": rng.integers(0, 4, n)}
     return problem_of(n_nodes, **columns)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem, Rows, Solution, difference, reference
 from kleene.solvers.inclusion.builder import ConstraintBuilder
 from tests.solvers.inclusion.registry import OF_ALL_RULES, Solver
-from tests.solvers.inclusion.strategies import problem_of
+from tests.solvers.inclusion.strategies import problem_of, random_problem
 
 # Three depths: a developer's run, CI's, and by hand or at night all of them, for minutes
 DEPTH = 2 if os.environ.get("KLEENE_DEEP") else 1 if os.environ.get("CI") else 0
@@ -40,6 +40,16 @@ def test_random_problems(rival: Solver) -> None:
         problem = rival.language.by_number(number)
         found = difference(rival.solve(problem), reference.solve(problem))
         assert found is None, f"problem {number}: {found}"
+
+
+def test_random_problems_ask_for_something() -> None:
+    """Most answers say more than the address rows do, and many calls find their targets."""
+    problems = [random_problem(number) for number in range(200)]
+    answers = [reference.solve(problem) for problem in problems]
+    pairs = zip(problems, answers, strict=True)
+    assert sum(answer.n_facts > len(problem.address_node) for problem, answer in pairs) > 100
+    assert sum(len(answer.call_edges) > 0 for answer in answers) > 40
+    assert sum(answer.unknown.any() for answer in answers) > 30
 
 
 @given(data=st.data())

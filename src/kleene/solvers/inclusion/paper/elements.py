@@ -84,7 +84,8 @@ def find(
 def add(pool: Pool, used: I64, heads: Heads, node: int, bit: int) -> None:
     """Set one bit of a node's vector."""
     _, element = find(pool, used, heads, node, bit // N_BITS, 0, int(heads[node]))
-    pool[element, bit % N_BITS // 32] |= 1 << bit % 32
+    sign = -1 if bit % 32 == 31 else 1  # the highest bit of an int32
+    pool[element, bit % N_BITS // 32] |= sign << bit % 32
 
 
 @entry_point
@@ -133,7 +134,7 @@ def members(pool: Pool, head: int, into: I64) -> int:
     while head:
         first = int(pool[head, BASE]) * N_BITS
         for word in range(N_WORDS):
-            bits = pool[head, word] & 0xFFFFFFFF
+            bits = int(pool[head, word]) & 0xFFFFFFFF
             while bits:
                 lowest = bits & -bits
                 place = _PLACE[(lowest * _DE_BRUIJN & 0xFFFFFFFF) >> 27]

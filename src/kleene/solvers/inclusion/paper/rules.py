@@ -219,7 +219,7 @@ def words(pool: Pool, heads: Heads, offsets: I64, index: Heads, word: NDArray[np
                 if low or high:
                     if len(word):
                         index[n_words] = pool[element, BASE] * 15 + k
-                        word[n_words] = np.uint64(low & 0xFFFFFFFF | high << 32)
+                        word[n_words] = np.uint64(low & 0xFFFFFFFF | (high & 0xFFFFFFFF) << 32)
                     n_words += 1
             element = int(pool[element, NEXT])
         offsets[x + 1] = n_words
