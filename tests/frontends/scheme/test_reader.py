@@ -142,6 +142,12 @@ def test_faults(text, id, line, column):
     assert fault(text) == (id, line, column)
 
 
+def test_the_byte_that_is_no_text_is_marked():
+    with pytest.raises(SourceError, match="byte 0xff is not UTF-8") as caught:
+        data_of(b"abc\n x\xffy")
+    assert caught.value.span.length == 1
+
+
 def test_every_datum_has_its_place():
     text = '(define (f x)\n  \'(λ . "two\nlines") #(1 2))\n  |a b|'
     data, sources = data_of(text)
