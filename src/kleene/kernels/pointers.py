@@ -132,7 +132,7 @@ def _pointer_kind(kind: Any) -> Any:
     types = _types()
     if isinstance(kind, types.Array):
         return types.CPointer(kind.dtype)
-    if isinstance(kind, types.NamedTuple):
+    if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
         return types.NamedTuple([_pointer_kind(k) for k in kind.types], kind.instance_class)
     return kind
 
@@ -142,7 +142,7 @@ def _value(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     types = _types()
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
-    if isinstance(kind, types.NamedTuple):
+    if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
         parts = [
             _value(context, builder, part, builder.extract_value(value, i))
             for i, part in enumerate(kind.types)
