@@ -26,7 +26,6 @@ import kleene
 from kleene.analyses.points_to import PointsTo
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
 from kleene.analyses.points_to.library import builtin
 from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, GlobalKind, TypeKind
@@ -59,7 +58,7 @@ def _nothing(*_: object) -> None:
 
 @contextmanager
 def _seen_by_nobody() -> Iterator[None]:
-    with patch(f"{CONSTRAINTS}.generate_exports", _nothing):
+    with patch(f"{CONSTRAINTS}.storage.generate_exports", _nothing):
         yield
 
 
@@ -81,9 +80,11 @@ OFF: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "an offset of unknown amount stays": lambda: patch.object(
         PointerBuilder, "unknown_offset", _stay
     ),
-    "structs and memory are not copied": lambda: patch.object(MemoryAccesses, "copy", _nothing),
+    "structs and memory are not copied": lambda: patch.object(
+        PointerBuilder, "copy_bytes", _nothing
+    ),
     "calls through pointers do nothing": lambda: patch(
-        f"{CONSTRAINTS}.generate_indirect", _nothing
+        f"{CONSTRAINTS}.functions.generate_indirect", _nothing
     ),
 }
 

@@ -93,7 +93,7 @@ class CallSite:
     @property
     def known(self) -> tuple[str, ...]:
         """The functions that were found to be called here."""
-        return tuple(self.graph.name(f) for f in self.graph.targets_of(self.id).tolist())
+        return tuple(self.graph.names(self.graph.targets_of(self.id)))
 
     @property
     def may_leave(self) -> bool:
@@ -191,7 +191,7 @@ class CallGraph:
     @cached_property
     def escaped(self) -> tuple[str, ...]:
         """The functions that code outside the program, and calls of the unknown, may reach."""
-        return tuple(self.name(function) for function in self.escaped_ids.tolist())
+        return tuple(self.names(self.escaped_ids))
 
     @property
     def edges(self) -> tuple[CallEdge, ...]:
@@ -199,22 +199,24 @@ class CallGraph:
         return tuple(dict.fromkeys([*self._edges("known"), *self._edges("escaped")]))
 
     def callees(self, function: str | int) -> list[str]:
-        """Return whom a function may call, each once."""
-        return [self.name(each) for each in self.callee_ids(self.id(function)).tolist()]
+        """Return whom a function may call, each once; the list is kept, and not to be changed."""
+        if function not in self._callee_names:
+            self._callee_names[function] = self.names(self.callee_ids(self.id(function)))
+        return self._callee_names[function]
 
     def callers(self, function: str | int) -> list[str]:
-        """Return which functions may call a function, each once."""
-        return [self.name(each) for each in self.caller_ids(self.id(function)).tolist()]
+        """Return who may call a function, each once; the list is kept, and not to be changed."""
+        if function not in self._caller_names:
+            self._caller_names[function] = self.names(self.caller_ids(self.id(function)))
+        return self._caller_names[function]
 
     def reachable(self, function: str | int) -> list[str]:
         """Return the function and all it may call, directly, indirectly, or from outside."""
-        found = self.reached(self.id(function))[:-1]
-        return [self.name(each) for each in np.flatnonzero(found).tolist()]
+        return self.names(np.flatnonzero(self.reached(self.id(function))[:-1]))
 
     def at(self, location: str) -> list[CallSite]:
         """Return the calls at a location: `queue.c:27`, with or without column."""
-        found = enumerate(self._locations)
-        return [CallSite(self, i) for i, each in found if f"{each}:".startswith(f"{location}:")]
+        return [CallSite(self, site) for site in self._sites_at.get(location, ())]
 
     def within(self, function: str | int) -> CallGraph:
         """Return the part of the graph that a function reaches; all numbers of functions stay."""
@@ -239,6 +241,11 @@ class CallGraph:
     def name(self, function: int) -> str:
         """Return the name of a function, the empty text for -1."""
         return self.functions[function] if function >= 0 else ""
+
+    def names(self, functions: Ints) -> list[str]:
+        """Return the names of functions."""
+        every = self.functions
+        return [every[function] for function in functions.tolist()]
 
     @property
     def n_targets(self) -> I64:
@@ -343,8 +350,8 @@ class CallGraph:
         leaving = _each_once([self.caller[self.may_leave & (self.caller >= 0)]])
         if len(leaving):
             nodes.append(Node("?", "unknown", {"shape": "ellipse"}))
-            names = (self.name(function) for function in leaving.tolist())
-            arrows += [Edge(name, "?", attributes={"style": "dashed"}) for name in names]
+            dashed = {"style": "dashed"}
+            arrows += [Edge(name, "?", attributes=dashed) for name in self.names(leaving)]
         return Graph("call graph", tuple(nodes), tuple(arrows)).dot()
 
     def difference(self, new: CallGraph) -> dict[str, list[str]]:
@@ -378,9 +385,23 @@ class CallGraph:
         return offsets, callees if order is None else callees[order]
 
     @cached_property
-    def _locations(self) -> list[str]:
-        """The location of each site, nothing where it has none."""
-        return [site.location or "" for site in self.sites]
+    def _sites_at(self) -> dict[str, list[int]]:
+        """The sites at each location, which may be without its last parts: a line, a file."""
+        found: dict[str, list[int]] = {}
+        for site in self.sites:
+            location = site.location or ""
+            while location:
+                found.setdefault(location, []).append(site.id)
+                location = location.rpartition(":")[0]
+        return found
+
+    @cached_property
+    def _callee_names(self) -> dict[str | int, list[str]]:
+        return {}
+
+    @cached_property
+    def _caller_names(self) -> dict[str | int, list[str]]:
+        return {}
 
     @cached_property
     def _ids(self) -> dict[str, int]:

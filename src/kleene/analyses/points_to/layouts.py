@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +13,11 @@ from kleene.analyses.points_to.object_layout import (
     RAW_BYTES,
     SIZED_RAW_BYTES,
     UNBOUNDED,
-    Field,
     Listed,
     ObjectLayout,
-    Position,
     TypeLayouts,
-    add_raw,
+    endless_cells,
+    function,
     raw,
 )
 from kleene.analyses.points_to.offset_edges import OffsetEdges
@@ -44,20 +43,17 @@ class Layouts:
 
     def plain(self, type_id: int) -> int:
         """Return the layout of storage of exactly this type; without a size it is raw."""
-        return self._typed("plain", type_id, unroll=False)
+        return self._typed(type_id, unroll=False)
 
     def unrolled(self, type_id: int) -> int:
         """Return the layout of storage of this type with arrays element by element."""
-        return self._typed("unrolled", type_id, unroll=True)
+        return self._typed(type_id, unroll=True)
 
     def repeated(self, type_id: int) -> int:
         """Return the layout of an unknown number of elements of this type."""
         if self.types.size[type_id] <= 0 and self.types.kind[type_id] != TypeKind.ARRAY:
             return self.raw(-1)
-        key = ("repeated", type_id)
-        if key in self._ids:
-            return self._ids[key]
-        return self._put(key, self._type_layouts.many(type_id))
+        return self._kept(("repeated", type_id), lambda: self._type_layouts.many(type_id))
 
     def raw(self, n_bytes: int, offsets: Sequence[int] = ()) -> int:
         """Return the layout of storage of unknown type: cells, and fields at `offsets` too.
@@ -68,8 +64,7 @@ class Layouts:
         exact = SIZED_RAW_BYTES if end <= SIZED_RAW_BYTES else RAW_BYTES
         wanted = {offset for offset in offsets if 0 <= offset < end}
         inside = tuple(sorted(o for o in wanted if o % CELL or o >= exact))
-        key = ("raw", end, inside)
-        return self._ids[key] if key in self._ids else self._put(key, raw(end, inside))
+        return self._kept(("raw", end, inside), lambda: raw(end, inside))
 
     def merged(self, type_ids: Sequence[int], offsets: Sequence[int], n_bytes: int) -> int:
         """Return the layout of heap storage that is used as each of the types, and at `offsets`.
@@ -94,20 +89,11 @@ class Layouts:
 
     def cells(self) -> int:
         """Return the layout of an endless array of 8-byte cells."""
-        key = ("cells",)
-        if key in self._ids:
-            return self._ids[key]
-        layout = ObjectLayout(UNBOUNDED)
-        layout.fold_cells(0, UNBOUNDED, -1)
-        return self._put(key, layout)
+        return self._kept(("cells",), endless_cells)
 
     def function(self, n_arguments: int) -> int:
         """Return the layout of a function (-1: of variable arguments): one field, no contents."""
-        key = ("function", n_arguments)
-        if key in self._ids:
-            return self._ids[key]
-        layout = ObjectLayout(1, [], [Field(0, 1, -1)], has_contents=False, n_arguments=n_arguments)
-        return self._put(key, layout)
+        return self._kept(("function", n_arguments), lambda: function(n_arguments))
 
     def finish(
         self, edges: OffsetEdges, *, only: Iterable[int] | None = None, has_unknown: bool = True
@@ -120,22 +106,22 @@ class Layouts:
         layouts = self._layouts if only is None else [self._layouts[layout] for layout in only]
         return location_table(layouts, edges, has_unknown)
 
-    def _put(self, key: tuple[object, ...], layout: ObjectLayout) -> int:
-        self._ids[key] = len(self._layouts)
-        self._layouts.append(layout)
+    def _kept(self, key: tuple[object, ...], make: Callable[[], ObjectLayout]) -> int:
+        """Return the number of the layout known by a key; it is made if there is none yet."""
+        if key not in self._ids:
+            self._ids[key] = len(self._layouts)
+            self._layouts.append(make())
         return self._ids[key]
 
-    def _typed(self, word: str, type_id: int, *, unroll: bool) -> int:
-        key = (word, type_id)
-        if key in self._ids:
-            return self._ids[key]
+    def _typed(self, type_id: int, *, unroll: bool) -> int:
         n_bytes = self.types.size[type_id]
         if n_bytes < 0:
             return self.raw(-1)
         if n_bytes == 0:  # `extern T a[]`, whose end is elsewhere
             is_array = self.types.kind[type_id] == TypeKind.ARRAY
             return self.repeated(type_id) if is_array else self.raw(1)
-        return self._put(key, self._type_layouts.one(type_id, unroll=unroll))
+        make = self._type_layouts.one
+        return self._kept((type_id, unroll), lambda: make(type_id, unroll=unroll))
 
     def _merge(self, type_ids: list[int], offsets: Iterable[int], n_bytes: int) -> int:
         if not type_ids:
@@ -160,12 +146,7 @@ class Layouts:
             return self.plain(type_id)
         if n_bytes < 0 or n_bytes % size == 0:
             return self.repeated(type_id)
-        key = ("prefix", type_id, n_bytes)
-        if key in self._ids:
-            return self._ids[key]
         if n_bytes < size:
             return self.raw(n_bytes, self.field_bytes_of([type_id]))
-        layout = ObjectLayout(n_bytes)
-        self._type_layouts.add_type(layout, type_id, Position())
-        add_raw(layout, size, n_bytes)
-        return self._put(key, layout)
+        make = self._type_layouts.with_tail
+        return self._kept(("prefix", type_id, n_bytes), lambda: make(type_id, n_bytes))

@@ -164,6 +164,19 @@ def raw(end: int, offsets: Sequence[int]) -> ObjectLayout:
     return layout
 
 
+def endless_cells() -> ObjectLayout:
+    """Return the layout of an array of 8-byte cells without end."""
+    layout = ObjectLayout(UNBOUNDED)
+    layout.fold_cells(0, UNBOUNDED, -1)
+    return layout
+
+
+def function(n_arguments: int) -> ObjectLayout:
+    """Return the layout of a function: one field, no contents."""
+    field = Field(0, 1, -1)
+    return ObjectLayout(1, fields=[field], has_contents=False, n_arguments=n_arguments)
+
+
 def add_raw(layout: ObjectLayout, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
     """Add the bytes from `begin` to `end`, of unknown type.
 
@@ -234,14 +247,21 @@ class TypeLayouts:
         self.add_type(layout, type_id, Position(unroll=unroll))
         return layout
 
+    def with_tail(self, type_id: int, n_bytes: int) -> ObjectLayout:
+        """Return the layout of a type at the beginning of `n_bytes`, the rest of unknown type."""
+        layout = ObjectLayout(n_bytes)
+        self.add_type(layout, type_id, Position())
+        add_raw(layout, self._types.size[type_id], n_bytes)
+        return layout
+
     def many(self, type_id: int) -> ObjectLayout:
         """Return the layout of an unknown number of elements of this type."""
-        layout = ObjectLayout(UNBOUNDED)
         element, _ = self.flattened(type_id)
         n_bytes = self._types.size[element]
         if n_bytes <= 0:
-            layout.fold_cells(0, UNBOUNDED, -1)
-        elif self._is_flexible(element):
+            return endless_cells()
+        layout = ObjectLayout(UNBOUNDED)
+        if self._is_flexible(element):
             self.add_type(layout, element, Position(open_end=True))
         else:
             array = layout.add_array(0, n_bytes, UNBOUNDED, -1, Confines.CONSTANTS)

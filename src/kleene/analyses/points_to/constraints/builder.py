@@ -6,35 +6,21 @@ and offset edges of the program are known: `generated` has them laid out then.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.images import LocationTable
+from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.memory_model import AllocationKind, Allocations, Locations
-from kleene.analyses.points_to.offset_edges import EdgeKind
+from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
 from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem
-from kleene.solvers.inclusion.builder import (
-    ConstraintBuilder,
-    Images,
-    Origins,
-    broadcast_columns,
-)
+from kleene.solvers.inclusion.builder import ConstraintBuilder, Images, Origins, broadcast_columns
 
-if TYPE_CHECKING:
-    from kleene.analyses.points_to.images import LocationTable
-    from kleene.analyses.points_to.layouts import Layouts
-    from kleene.analyses.points_to.offset_edges import OffsetEdges
-
-
-class Generated(NamedTuple):
-    """What was added, with the objects of memory."""
-
-    problem: Problem
-    allocations: Allocations
-    locations: Locations
-    origins: Origins
+MOST_WORDS = 64  # pointers of a copy; larger ones go from anywhere to anywhere
 
 
 class PointerBuilder(ConstraintBuilder):
@@ -43,10 +29,12 @@ class PointerBuilder(ConstraintBuilder):
     Every argument is a column or one number for all rows. Origins are instructions, -1 for none.
     """
 
-    def __init__(self, n_values: int, edges: OffsetEdges) -> None:
-        super().__init__(n_values, allocation=("kind", "site", "callee", "type", "n_bytes", "part"))
+    def __init__(self, columns: Columns, edges: OffsetEdges) -> None:
+        program, notes = columns.program, ("kind", "site", "callee", "type", "n_bytes", "part")
+        super().__init__(program.n_values, allocation=notes)
+        self.columns, self.edges = columns, edges
+        self.object_layouts = Layouts(program.types, program.strings)
         self.has_unknown = False  # some offset is of no known amount
-        self._edges = edges
 
     def allocate(
         self,
@@ -108,7 +96,7 @@ class PointerBuilder(ConstraintBuilder):
             return ANY
         if not constant and not any(strides):
             return 0
-        return BY_LAYOUT - self._edges.number(constant, *strides, kind=EdgeKind(kind))
+        return BY_LAYOUT - self.edges.number(constant, *strides, kind=EdgeKind(kind))
 
     def at_offset(
         self, source: ArrayLike, constant: ArrayLike, stride: ArrayLike, origin: ArrayLike
@@ -126,7 +114,7 @@ class PointerBuilder(ConstraintBuilder):
         """Return nodes that hold the functions among the callees that so many arguments suffice."""
         callee, n_arguments, origin = broadcast_columns(callee, n_arguments, origin)
         distinct, index = np.unique(n_arguments, return_inverse=True)
-        edges = np.array([self._edges.called_with(n) for n in distinct.tolist()], np.int64)
+        edges = np.array([self.edges.called_with(n) for n in distinct.tolist()], np.int64)
         found = self.nodes(len(callee))
         self.offset(found, callee, BY_LAYOUT - edges[index.reshape(-1)], origin)
         return found
@@ -145,10 +133,28 @@ class PointerBuilder(ConstraintBuilder):
         self.load(found, pointer, origin)
         return found
 
-    def generated(self, layouts: Layouts) -> Generated:
+    def copy_bytes(self, to: Ints, source: Ints, n_bytes: Ints, stride: Ints, origin: Ints) -> None:
+        """Add copies of `n_bytes` bytes, once (stride 0) or any number of times, `stride` apart.
+
+        A negative size is any number of bytes.
+        """
+        word = self.columns.word_bytes
+        is_large = (n_bytes < 0) | (n_bytes > MOST_WORDS * word)
+        from_, into, there = source[is_large], to[is_large], origin[is_large]
+        value = self.loaded(self.at_unknown_offset(from_, there), there)
+        self.store(self.at_unknown_offset(into, there), value, there)
+        n_words = np.where(is_large, 0, -(-n_bytes // word))
+        owner, number = ragged(np.zeros_like(n_words), n_words)
+        byte, stride, origin = number * word, stride[owner], origin[owner]
+        value = self.loaded(self.at_offset(source[owner], byte, stride, origin), origin)
+        self.store(self.at_offset(to[owner], byte, stride, origin), value, origin)
+
+    def generated(self) -> tuple[Problem, Allocations, Locations, Origins]:
         """Return everything added, with the objects of the layouts that are there."""
         used, layout = np.unique(self.layouts(), return_inverse=True)
-        table = layouts.finish(self._edges, only=used.tolist(), has_unknown=self.has_unknown)
+        table = self.object_layouts.finish(
+            self.edges, only=used.tolist(), has_unknown=self.has_unknown
+        )
         memory = _Memory(layout, table, self.n_nodes)
         images = Images(memory.layout_of, table.image_rows, table.image_offsets, table.images)
         problem, origins = self.finish(memory, images)
@@ -158,7 +164,7 @@ class PointerBuilder(ConstraintBuilder):
             n_bytes=notes.pop("n_bytes").astype(np.int64),
             **{name: column.astype(np.int32) for name, column in notes.items()},
         )
-        return Generated(problem, allocations, memory.locations(), origins)
+        return problem, allocations, memory.locations(), origins
 
 
 class _Memory:

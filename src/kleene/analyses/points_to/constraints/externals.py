@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import (
     CallTable,
     FunctionTable,
@@ -19,25 +18,8 @@ from kleene.analyses.points_to.constraints.functions import (
     with_rest,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
-from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
-from kleene.analyses.points_to.layouts import Layouts
-from kleene.analyses.points_to.library.language import (
-    Anywhere,
-    Argument,
-    Calls,
-    Contents,
-    Copies,
-    Effect,
-    Escapes,
-    Heap,
-    Holds,
-    Model,
-    Named,
-    Returns,
-    Shares,
-    Stores,
-    Term,
-)
+from kleene.analyses.points_to.library import language
+from kleene.analyses.points_to.library.language import Model, Term
 from kleene.analyses.points_to.memory_model import AllocationKind, External
 from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import GlobalFlag, Opcode, ValueKind
@@ -59,7 +41,7 @@ class Sites:
     variadic: I64  # allocation of the caller's arguments beyond the named ones, -1
     layout: I64  # of new storage
     n_bytes: I64  # of new storage
-    made: dict[Heap, I64] = field(default_factory=dict)
+    made: dict[language.Heap, I64] = field(default_factory=dict)
 
     def argument(self, position: int, nothing: int) -> I64:
         """Return the node of an argument at each call; `nothing` where the call has too few."""
@@ -72,15 +54,8 @@ class Sites:
 class Models:
     """Adds the effects of models."""
 
-    def __init__(
-        self, columns: Columns, builder: PointerBuilder, memory: MemoryAccesses, layouts: Layouts
-    ) -> None:
-        self._columns, self._builder, self._memory, self._layouts = (
-            columns,
-            builder,
-            memory,
-            layouts,
-        )
+    def __init__(self, builder: PointerBuilder) -> None:
+        self._builder = builder
         self._nothing = builder.node()
         self._unknown = -1
         self._shared: dict[str, int] = {}
@@ -107,53 +82,53 @@ class Models:
         one, none = np.array([variable]), np.array([NONE])
         sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
         for effect in model:
-            if isinstance(effect, Holds):
+            if isinstance(effect, language.Holds):
                 self._builder.fill(allocation, 0, self._node(effect.term, sites))
             else:
                 self._apply(effect, sites)
 
-    def _apply(self, effect: Effect, sites: Sites) -> None:
+    def _apply(self, effect: language.Effect, sites: Sites) -> None:
         builder, origin = self._builder, sites.origin
         match effect:
-            case Returns(term):
+            case language.Returns(term):
                 there = sites.result >= 0
                 node = self._node(term, sites)
                 builder.copy(sites.result[there], node[there], origin[there])
-            case Stores(pointer, term):
+            case language.Stores(pointer, term):
                 builder.store(self._node(pointer, sites), self._node(term, sites), origin)
-            case Shares(name, term):
+            case language.Shares(name, term):
                 builder.copy(self.shared(name), self._node(term, sites), origin)
-            case Copies():
+            case language.Copies():
                 self._copy(effect, sites)
-            case Calls():
+            case language.Calls():
                 self._call(effect, sites)
-            case Escapes(term):
+            case language.Escapes(term):
                 builder.flag(self._node(term, sites), TO_OUTSIDE)
-            case Holds():
+            case language.Holds():
                 raise AssertionError("only a variable holds")
 
     def _node(self, term: Term, sites: Sites) -> I64:
         """Return the node of a term at each site."""
         count = len(sites.origin)
         match term:
-            case Argument(position):
+            case language.Argument(position):
                 return sites.argument(position, self._nothing)
-            case Anywhere(inner, step):
+            case language.Anywhere(inner, step):
                 return self._anywhere(self._node(inner, sites), step, sites)
-            case Contents(inner):
+            case language.Contents(inner):
                 return self._builder.loaded(self._node(inner, sites), sites.origin)
-            case Heap():
+            case language.Heap():
                 return self._heap(term, sites)
-            case Named("variadic"):
+            case language.Named("variadic"):
                 return self._variadic(sites)
-            case Named(name):
+            case language.Named(name):
                 return np.full(count, self._named(name, sites.callee))
 
     def _anywhere(self, node: I64, step: int | None, sites: Sites) -> I64:
         """Return nodes that point anywhere, or in steps of a constant, into what nodes point to."""
         nothing = np.full(len(node), self._nothing)
         size = nothing if step is None else sites.argument(step, self._nothing)
-        known, n_bytes = self._columns.constant(size)
+        known, n_bytes = self._builder.columns.constant(size)
         known &= n_bytes > 0
         found = self._builder.nodes(len(node))
         self._builder.byte_offset(found[known], node[known], 0, n_bytes[known], sites.origin[known])
@@ -176,11 +151,12 @@ class Models:
         """Return a node that points to what a function keeps for itself."""
         if callee not in self._static:
             self._static[callee] = self._builder.node()
-            kept = self._builder.allocate(AllocationKind.STATIC, callee, self._layouts.cells())
+            cells = self._builder.object_layouts.cells()
+            kept = self._builder.allocate(AllocationKind.STATIC, callee, cells)
             self._builder.address(self._static[callee], kept)
         return self._static[callee]
 
-    def _heap(self, term: Heap, sites: Sites) -> I64:
+    def _heap(self, term: language.Heap, sites: Sites) -> I64:
         """Return nodes that point to new storage; the same one wherever a model names it."""
         if term not in sites.made:
             kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
@@ -198,7 +174,7 @@ class Models:
         self._builder.address(found[there], sites.variadic[there], 0, sites.origin[there])
         return found
 
-    def _call(self, effect: Calls, sites: Sites) -> None:
+    def _call(self, effect: language.Calls, sites: Sites) -> None:
         """Add that the library calls what it was given."""
         count, n_actuals = len(sites.origin), len(effect.arguments)
         actuals = np.empty((count, n_actuals), np.int64)
@@ -210,18 +186,18 @@ class Models:
         rules = self._builder.calls(callee, offsets, actuals.ravel(), result, sites.origin)
         self.callbacks.append(np.stack([sites.origin, rules], axis=1))
 
-    def _copy(self, effect: Copies, sites: Sites) -> None:
+    def _copy(self, effect: language.Copies, sites: Sites) -> None:
         """Add a copy of memory, exactly where its size is a constant or so many elements."""
         to, source = self._node(effect.to, sites), self._node(effect.source, sites)
         if effect.size is None:
             n_bytes = stride = np.full(len(to), -1)
         else:
             n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
-        self._memory.copy(to, source, n_bytes, stride, sites.origin)
+        self._builder.copy_bytes(to, source, n_bytes, stride, sites.origin)
 
     def _sizes(self, size: I64) -> tuple[I64, I64]:
         """Return (bytes of one element, stride) behind each size in bytes; -1 where not known."""
-        columns = self._columns
+        columns = self._builder.columns
         is_constant, n_bytes = columns.constant(size)
         n_bytes = np.where(is_constant, n_bytes, -1)
         stride = np.zeros(len(size), np.int64)
@@ -230,9 +206,8 @@ class Models:
         for position in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
             factor = table.operands_of(int(size[position]) - base)[1:]
             known, amount = columns.constant(factor)
-            element = (
-                int(amount[0]) if opcode[position] == Opcode.MUL else 1 << min(int(amount[0]), 62)
-            )
+            is_product, n = opcode[position] == Opcode.MUL, int(amount[0])
+            element = n if is_product else 1 << min(n, 62)
             if known[0] and element > 1:
                 n_bytes[position], stride[position] = _element(element, columns.word_bytes)
         return n_bytes, stride
@@ -249,16 +224,9 @@ def _element(n_bytes: int, word: int) -> tuple[int, int]:
 class Externals:
     """Adds calls that leave the program."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        builder: PointerBuilder,
-        functions: FunctionTable,
-        heap: HeapAllocations,
-        models: Models,
-    ) -> None:
-        self.columns, self.builder, self.functions = columns, builder, functions
-        self.heap, self.models = heap, models
+    def __init__(self, functions: FunctionTable, heap: HeapAllocations, models: Models) -> None:
+        self.functions, self.heap, self.models = functions, heap, models
+        self.columns, self.builder = heap.columns, heap.builder
 
     def leaves(self, calls: CallTable) -> Bools:
         """Return which calls are for certain of a function outside, or modelled by the user."""
@@ -271,7 +239,7 @@ class Externals:
         functions = self.functions
         is_modelled = np.array([model is not None for model in functions.model], bool)
         unknown = calls.only(~is_modelled[calls.function])
-        generate_outside(self.columns, self.builder, functions, unknown)
+        generate_outside(self.builder, functions, unknown)
         counts = np.bincount(calls.function, minlength=len(functions.name))
         order, ends = np.argsort(calls.function, kind="stable"), np.cumsum(counts)
         for function in np.flatnonzero((counts > 0) | ~functions.is_defined).tolist():
@@ -314,7 +282,7 @@ class Externals:
             return
         one, none = np.array([value]), np.array([NONE])
         arguments = self.columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)
-        layout = np.array([self.heap.layouts.raw(-1)])
+        layout = np.array([self.builder.object_layouts.raw(-1)])
         sites = Sites(
             *(value, none, one, result, np.array([0, end - first]), arguments, none, layout, none)
         )

@@ -8,8 +8,6 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.memory_accesses import MemoryAccesses
-from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.object_layout import ANY_NUMBER
@@ -38,15 +36,9 @@ class CallTable:
         position = np.flatnonzero(found) if found.dtype == bool else found
         _, actual = ragged(self.offsets[position], self.offsets[position + 1])
         offsets = offsets_of(np.diff(self.offsets)[position])
-        return CallTable(
-            self.row[position],
-            self.callee[position],
-            self.function[position],
-            self.is_assembly[position],
-            offsets,
-            self.actuals[actual],
-            self.function_at,
-        )
+        columns = (self.row, self.callee, self.function, self.is_assembly)
+        rest = (offsets, self.actuals[actual], self.function_at)
+        return CallTable(*(column[position] for column in columns), *rest)
 
     def flat(self) -> tuple[I64, I64]:
         """Return for each actual its call and its position among that call's."""
@@ -142,14 +134,9 @@ class FunctionTable:
     variadic: I64  # allocation of these, -1
 
 
-def declare(
-    columns: Columns,
-    builder: PointerBuilder,
-    layouts: Layouts,
-    memory: MemoryAccesses,
-    library: Library,
-) -> FunctionTable:
+def declare(builder: PointerBuilder, library: Library) -> FunctionTable:
     """Add every function as an object, and return the nodes of all."""
+    columns = builder.columns
     program = columns.program
     table, types = program.function_table, program.types
     names = [program.strings[s] for s in program.globals.name[table.value].tolist()]
@@ -164,7 +151,7 @@ def declare(
     allocation = np.full(len(names), -1)
     real = np.flatnonzero(~is_intrinsic)
     n_arguments = np.where(is_variadic, ANY_NUMBER, np.diff(table.argument_offsets))[real]
-    layout = [layouts.function(n) for n in n_arguments.tolist()]
+    layout = [builder.object_layouts.function(n) for n in n_arguments.tolist()]
     allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], layout)
     builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
@@ -173,53 +160,51 @@ def declare(
     rest = np.full(len(names), NONE)
     has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
     rest[has_rest] = builder.nodes(len(has_rest))
-    formal = _formals(columns, builder, layouts, memory)
+    formal = _formals(builder)
     owner, position = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
     n_formals = np.bincount(owner, minlength=len(real))
     builder.functions(allocation[real], result[real], rest[real], n_formals, formal[position])
-    variadic = _variadic(builder, layouts, table.value, rest, is_defined & is_variadic)
+    variadic = _variadic(builder, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
         *(names, models, is_defined, is_intrinsic),
         *(allocation, formal, result, rest, variadic),
     )
 
 
-def _formals(
-    columns: Columns, builder: PointerBuilder, layouts: Layouts, memory: MemoryAccesses
-) -> I64:
+def _formals(builder: PointerBuilder) -> I64:
     """Return the node of each argument that receives the actuals.
 
     An argument passed by value points to a copy of its own, filled from what the actuals point to.
     """
+    columns = builder.columns
     arguments, types = columns.program.arguments, columns.program.types
     value = columns.program.bases[ValueKind.ARGUMENT] + np.arange(len(arguments))
     formal = np.where(columns.pointer_typed[value], value, NONE)
     rows = np.flatnonzero(arguments.passing == Passing.BYVAL)
     type_id, argument = arguments.passed_type[rows], value[rows]
     n_bytes, zero = types.size[type_id], np.zeros(len(rows), np.int64)
-    layout = [layouts.plain(t) for t in type_id.tolist()]
+    layout = [builder.object_layouts.plain(t) for t in type_id.tolist()]
     copy = builder.allocate(AllocationKind.COPY, argument, layout, type=type_id, n_bytes=n_bytes)
     builder.address(argument, copy)
     formal[rows] = builder.nodes(len(rows))
-    memory.copy(argument, formal[rows], n_bytes, zero, zero - 1)
+    builder.copy_bytes(argument, formal[rows], n_bytes, zero, zero - 1)
     return formal
 
 
-def _variadic(
-    builder: PointerBuilder, layouts: Layouts, value: Ints, rest: I64, chosen: Bools
-) -> I64:
+def _variadic(builder: PointerBuilder, value: Ints, rest: I64, chosen: Bools) -> I64:
     """Return the storage of the arguments beyond the named ones, of each function."""
     allocation = np.full(len(rest), -1)
     found = np.flatnonzero(chosen)
     if len(found):
-        layout = layouts.cells()
+        layout = builder.object_layouts.cells()
         allocation[found] = builder.allocate(AllocationKind.VARIADIC, value[found], layout)
         builder.fill(allocation[found], 0, rest[found])
     return allocation
 
 
-def generate_returns(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
+def generate_returns(builder: PointerBuilder, functions: FunctionTable) -> None:
     """Add what functions return."""
+    columns = builder.columns
     table = columns.program.instructions
     rows = columns.rows(Opcode.RET)
     rows = rows[table.offsets[rows + 1] > table.offsets[rows]]
@@ -231,15 +216,15 @@ def generate_returns(columns: Columns, builder: PointerBuilder, functions: Funct
 
 
 def generate_direct(
-    columns: Columns,
     builder: PointerBuilder,
     functions: FunctionTable,
     calls: CallTable,
     returns: Bools,
 ) -> None:
     """Add calls of functions that the program contains; `returns` says which give a result."""
+    columns = builder.columns
     offsets = columns.program.function_table.argument_offsets
-    actual_offsets, actual = passed_nodes(columns, builder, functions, calls)
+    actual_offsets, actual = passed_nodes(builder, functions, calls)
     owner, position = ragged(np.zeros(len(calls), np.int64), np.diff(actual_offsets))
     function = calls.function[owner]
     first, end = offsets[function], offsets[function + 1]
@@ -254,35 +239,33 @@ def generate_direct(
     builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
-def generate_indirect(
-    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
-) -> None:
+def generate_indirect(builder: PointerBuilder, functions: FunctionTable, calls: CallTable) -> None:
     """Add calls through pointers: of functions that take no more arguments than are passed."""
+    columns = builder.columns
     result = columns.results(calls.row)
     result = np.where(columns.pointer_typed[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic
     callee[plain] = builder.callable_with(callee[plain], n_named[plain], calls.row[plain])
-    offsets, actuals = passed_nodes(columns, builder, functions, calls)
+    offsets, actuals = passed_nodes(builder, functions, calls)
     builder.calls(callee, offsets, actuals, result, calls.row)
 
 
 def passed_nodes(
-    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
+    builder: PointerBuilder, functions: FunctionTable, calls: CallTable
 ) -> tuple[I64, I64]:
     """Return the nodes that calls pass, as CSR: offsets and nodes, NONE where one holds nothing.
 
     A struct that travels among the arguments beyond the named ones is what it contains.
     """
-    found = np.where(
-        columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals], calls.actuals, NONE
-    )
+    columns = builder.columns
+    is_held = columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals]
+    found = np.where(is_held, calls.actuals, NONE)
     whole = variadic_actuals(columns, calls)
     if whole.any():
         origin = calls.row[calls.flat()[0][whole]]
-        found[whole] = builder.loaded(
-            builder.at_unknown_offset(calls.actuals[whole], origin), origin
-        )
+        inside = builder.at_unknown_offset(calls.actuals[whole], origin)
+        found[whole] = builder.loaded(inside, origin)
     return with_rest(columns, functions, calls, found)
 
 
@@ -314,10 +297,9 @@ def forwarded_rest(columns: Columns, functions: FunctionTable, calls: CallTable)
     return np.where(is_forwarding, functions.rest[program.instruction_function[calls.row]], NONE)
 
 
-def generate_outside(
-    columns: Columns, builder: PointerBuilder, functions: FunctionTable, calls: CallTable
-) -> None:
+def generate_outside(builder: PointerBuilder, functions: FunctionTable, calls: CallTable) -> None:
     """Add calls of what nobody knows: actuals escape, the result is unknown."""
+    columns = builder.columns
     actuals = calls.actuals[columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals]]
     builder.flag(actuals, TO_OUTSIDE)
     rest = forwarded_rest(columns, functions, calls)
@@ -326,19 +308,21 @@ def generate_outside(
     builder.flag(result[columns.pointer_typed[result]], FROM_OUTSIDE)
 
 
-def generate_exceptions(columns: Columns, builder: PointerBuilder, node: int) -> None:
+def generate_exceptions(builder: PointerBuilder, node: int) -> None:
     """Add how exceptions travel: all through one node."""
+    columns = builder.columns
     pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
     builder.copy(columns.results(pads), node, pads)
     resumes = columns.rows(Opcode.RESUME)
     builder.copy(node, columns.operand(resumes, 0), resumes)
 
 
-def generate_opaque(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
+def generate_opaque(builder: PointerBuilder, functions: FunctionTable) -> None:
     """Let instructions that the reader did not understand do whatever unknown code might.
 
     One may be a call that passes on all arguments of its caller: those beyond the named ones, too.
     """
+    columns = builder.columns
     rows = columns.rows(Opcode.OPAQUE)
     builder.flag(columns.all_operands(rows)[1], TO_OUTSIDE)
     builder.flag(columns.results(rows), FROM_OUTSIDE)

@@ -31,7 +31,7 @@ from kleene.analyses.points_to.library.language import Argument, Returns
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32, I64, U8, Bools
 from kleene.base.errors import SourceError, raise_all
-from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
 
 _MOST_STRUCTS = 8  # of one size: more of them tell nothing
@@ -42,13 +42,14 @@ class HeapAllocations:
 
     def __init__(
         self,
-        columns: Columns,
-        layouts: Layouts,
+        builder: PointerBuilder,
         functions: FunctionTable,
         calls: CallTable,
         named: Sequence[str],
     ) -> None:
-        self.columns, self.layouts, self.functions, self.calls = columns, layouts, functions, calls
+        self.builder, self.functions, self.calls = builder, functions, calls
+        self.columns, self.layouts = builder.columns, builder.object_layouts
+        columns = self.columns
         allocators = self._allocators()
         by_user = self._named(named, functions)
         self.wrappers = find_wrappers(columns, calls, allocators, functions.is_defined)
@@ -152,9 +153,7 @@ class HeapAllocations:
     def layout_of(self, rows: I64) -> I64:
         """Return the layout of the storage that instructions make."""
         found = self._layout[rows]
-        if (found < 0).any():
-            found = np.where(found < 0, self.layouts.cells(), found)
-        return found
+        return np.where(found < 0, self.layouts.cells(), found) if (found < 0).any() else found
 
     def named(self) -> list[str]:
         """Return the functions that are wrappers because the user says so."""
@@ -165,8 +164,9 @@ class HeapAllocations:
         found: Bools = np.isin(calls.function, list(self.wrappers))
         return found
 
-    def generate_clones(self, builder: PointerBuilder) -> None:
+    def generate_clones(self) -> None:
         """Add what calls of wrappers hold: storage of their own."""
+        builder = self.builder
         node = {function: builder.node() for function in self.wrappers}
         for function, wrapper in self.wrappers.items():
             group = self.calls.only(self.calls.function == function)
@@ -178,7 +178,7 @@ class HeapAllocations:
             )
             builder.address(value, own, 0, group.row)
             builder.address(node[function], own)
-            self._inside(builder, function, wrapper, node[function])
+            self._inside(function, wrapper, node[function])
             for position in wrapper.returned:
                 there = group.offsets[:-1] + position < group.offsets[1:]
                 actual = group.actuals[(group.offsets[:-1] + position)[there]]
@@ -190,12 +190,11 @@ class HeapAllocations:
                 if caller in self.wrappers and maker in self.wrappers[caller].makers:
                     builder.copy(node[function], node[caller])  # it makes what its own calls hold
 
-    def _inside(
-        self, builder: PointerBuilder, function: int, wrapper: Allocator, clones: int
-    ) -> None:
+    def _inside(self, function: int, wrapper: Allocator, clones: int) -> None:
         """Let the body of a wrapper work on the storage of all its calls."""
         if function not in self.named_by_user:
-            builder.copy(self.columns.results(np.array(wrapper.makers, np.int64)), clones)
+            makers = np.array(wrapper.makers, np.int64)
+            self.builder.copy(self.columns.results(makers), clones)
             return
         table = self.columns.program.instructions
         rets = self.columns.rows(Opcode.RET)
@@ -204,7 +203,7 @@ class HeapAllocations:
         returned = self.columns.operand(rets, 0)
         # Constants stay what they are.
         inside = returned >= self.columns.program.bases[ValueKind.ARGUMENT]
-        builder.copy(returned[inside], clones)
+        self.builder.copy(returned[inside], clones)
 
 
 _BYTE = 8  # bits
@@ -256,15 +255,10 @@ def _sorted_once(rows: I64) -> I64:
 
 def _constant_indices(program: Program, rows: I64) -> I64:
     """Return the index of address arithmetic that has one constant one, else _UNKNOWN."""
-    table, constants = program.instructions, program.constants
-    index = table.operands[table.offsets[rows] + 1] - program.bases[ValueKind.CONSTANT]
-    is_constant = (index >= 0) & (index < len(constants))
+    table = program.instructions
+    is_constant, index = Columns(program).constant(table.operands[table.offsets[rows] + 1])
     is_constant &= np.diff(table.offsets)[rows] == 2
-    index = np.where(is_constant, index, 0)
-    if not len(constants):
-        return np.full(len(rows), _UNKNOWN)
-    is_constant &= constants.kind[index] == ConstantKind.INT
-    return np.where(is_constant, constants.payload[index], _UNKNOWN)
+    return np.where(is_constant, index, _UNKNOWN)
 
 
 def _uses_of(program: Program, values: I64) -> tuple[I64, I64]:

@@ -12,7 +12,6 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import Models
 from kleene.analyses.points_to.constraints.functions import FunctionTable
-from kleene.analyses.points_to.layouts import Layouts
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -35,11 +34,10 @@ _SEEN_BY_OTHERS = (
 )
 
 
-def generate_globals(
-    columns: Columns, builder: PointerBuilder, layouts: Layouts, models: Models, library: Library
-) -> None:
+def generate_globals(builder: PointerBuilder, models: Models, library: Library) -> None:
     """Add the storage of global variables, and what it contains at the start."""
-    program = columns.program
+    columns = builder.columns
+    program, layouts = columns.program, builder.object_layouts
     table = program.globals
     rows = np.flatnonzero(table.kind == GlobalKind.VARIABLE)
     types = table.type[rows]
@@ -70,8 +68,9 @@ def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
     return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
 
 
-def generate_aliases(columns: Columns, builder: PointerBuilder, functions: FunctionTable) -> None:
+def generate_aliases(builder: PointerBuilder, functions: FunctionTable) -> None:
     """Add aliases as what they stand for, and ifuncs as what their resolver returns."""
+    columns = builder.columns
     table = columns.program.globals
     aliases = np.flatnonzero(table.kind == GlobalKind.ALIAS)
     builder.copy(aliases, table.initializer[aliases])
@@ -84,10 +83,9 @@ def generate_aliases(columns: Columns, builder: PointerBuilder, functions: Funct
             builder.calls(resolver, np.zeros(2, np.int64), np.empty(0, np.int64), row)
 
 
-def generate_locals(
-    columns: Columns, builder: PointerBuilder, layouts: Layouts, heap_layout: Callable[[I64], I64]
-) -> None:
+def generate_locals(builder: PointerBuilder, heap_layout: Callable[[I64], I64]) -> None:
     """Add the storage of local variables; arrays of variable length are shaped by their use."""
+    columns = builder.columns
     program = columns.program
     rows = columns.rows(Opcode.ALLOCA)
     types = program.instructions.about[rows]
@@ -96,7 +94,7 @@ def generate_locals(
     size = program.types.size[types]
     n_bytes = np.where(is_constant & (size >= 0), size * count, -1)
     layout = np.empty(len(rows), np.int64)
-    layout[one] = _by_type(types[one], layouts.plain)
+    layout[one] = _by_type(types[one], builder.object_layouts.plain)
     layout[~one] = heap_layout(rows[~one])
     allocation = builder.allocate(
         *(AllocationKind.STACK, columns.results(rows), layout), type=types, n_bytes=n_bytes
@@ -111,22 +109,22 @@ def _by_type(types: I32, layout_of: Callable[[int], int]) -> I64:
     return found[index.reshape(-1)] if len(found) else found
 
 
-def generate_exports(columns: Columns, builder: PointerBuilder) -> None:
+def generate_exports(builder: PointerBuilder) -> None:
     """Let every symbol that others can see escape."""
+    columns = builder.columns
     table = columns.program.globals
     seen = np.isin(table.linkage, _SEEN_BY_OTHERS)
     seen &= table.flags & (GlobalFlag.DECLARATION | GlobalFlag.HIDDEN) == 0
     builder.flag(np.flatnonzero(seen), TO_OUTSIDE)
 
 
-def generate_command_line(
-    columns: Columns, builder: PointerBuilder, layouts: Layouts, main: int
-) -> None:
+def generate_command_line(builder: PointerBuilder, main: int) -> None:
     """Add what main is given: arrays of strings, for its arguments and for the environment."""
+    columns = builder.columns
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()
     base = columns.program.bases[ValueKind.ARGUMENT]
-    types = columns.program.types
+    types, layouts = columns.program.types, builder.object_layouts
     bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
     text = layouts.repeated(int(bytes_[0])) if len(bytes_) else layouts.raw(-1)
     for position, argument in enumerate(range(first + 1, min(end, first + 3))):

@@ -39,12 +39,12 @@ _MOST_TAG_BITS = 3
 class Code(NamedTuple):
     """Instructions, or constant expressions, as columns."""
 
+    operands: I32  # of all of them
     value: Ints
     opcode: Ints
     about: I32
     first: Ints  # operand
     end: Ints
-    operands: I32
     origin: Ints
 
     def only(self, *opcodes: Opcode) -> Code:
@@ -53,29 +53,24 @@ class Code(NamedTuple):
 
     def where(self, found: Bools | I64) -> Code:
         """Return a part, by mask or position."""
-        return self._replace(
-            value=self.value[found],
-            opcode=self.opcode[found],
-            about=self.about[found],
-            first=self.first[found],
-            end=self.end[found],
-            origin=self.origin[found],
-        )
+        operands, *columns = self
+        return Code(operands, *(column[found] for column in columns))
 
     def operand(self, position: int) -> I32:
         """Return the operand at `position` of each."""
         return self.operands[self.first + position]
 
 
-def generate_values(columns: Columns, builder: PointerBuilder) -> None:
+def generate_values(builder: PointerBuilder) -> None:
     """Add what values take from others."""
-    _constants(columns, builder)
+    columns = builder.columns
+    _constants(builder)
     for code in (_expressions(columns), _instructions(columns)):
-        _copies(columns, builder, code)
-        _edges(columns, builder, code.only(Opcode.GETELEMENTPTR))
-        _sums(columns, builder, code)
-        _masks(columns, builder, code.only(*_BITS))
-        _anywhere(columns, builder, code.only(*_SHIFTS), 0)
+        _copies(builder, code)
+        _edges(builder, code.only(Opcode.GETELEMENTPTR))
+        _sums(builder, code)
+        _masks(builder, code.only(*_BITS))
+        _anywhere(builder, code.only(*_SHIFTS), 0)
 
 
 def _instructions(columns: Columns) -> Code:
@@ -84,8 +79,8 @@ def _instructions(columns: Columns) -> Code:
     value = columns.program.bases[ValueKind.INSTRUCTION] + np.arange(len(table))
     rows = np.flatnonzero(columns.flows[value])
     return Code(
-        *(value[rows], table.opcode[rows], table.about[rows]),
-        *(table.offsets[rows], table.offsets[rows + 1], table.operands, rows),
+        *(table.operands, value[rows], table.opcode[rows], table.about[rows]),
+        *(table.offsets[rows], table.offsets[rows + 1], rows),
     )
 
 
@@ -93,45 +88,47 @@ def _expressions(columns: Columns) -> Code:
     table = columns.program.constants
     rows = np.flatnonzero(table.kind == ConstantKind.EXPRESSION)
     return Code(
-        *(columns.program.bases[ValueKind.CONSTANT] + rows, table.opcode[rows], table.about[rows]),
-        *(table.offsets[rows], table.offsets[rows + 1], table.operands),
+        *(table.operands, columns.program.bases[ValueKind.CONSTANT] + rows, table.opcode[rows]),
+        *(table.about[rows], table.offsets[rows], table.offsets[rows + 1]),
         np.full(len(rows), -1),
     )
 
 
-def _constants(columns: Columns, builder: PointerBuilder) -> None:
+def _constants(builder: PointerBuilder) -> None:
     """Add what constants are made of; one that the reader did not understand is outside."""
+    columns = builder.columns
     table = columns.program.constants
     base = columns.program.bases[ValueKind.CONSTANT]
     made = (ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.WRAPPED)
     rows = np.flatnonzero(np.isin(table.kind, made) & columns.pointer_type[table.type])
     owner, position = ragged(table.offsets[rows], table.offsets[rows + 1])
-    _copy(
-        columns, builder, base + rows[owner], table.operands[position], np.full(len(position), -1)
-    )
+    none = np.full(len(position), -1)
+    _copy(builder, base + rows[owner], table.operands[position], none)
     rows = np.flatnonzero(table.kind == ConstantKind.UNKNOWN)
     _, position = ragged(table.offsets[rows], table.offsets[rows + 1])
     builder.flag(base + rows, FROM_OUTSIDE)
     builder.flag(table.operands[position], TO_OUTSIDE)
 
 
-def _copies(columns: Columns, builder: PointerBuilder, code: Code) -> None:
+def _copies(builder: PointerBuilder, code: Code) -> None:
     for part, positions in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
         found = code.only(*part)
         for position in positions:
-            _copy(columns, builder, found.value, found.operand(position), found.origin)
+            _copy(builder, found.value, found.operand(position), found.origin)
     phis = code.only(Opcode.PHI)
     owner, incoming = ragged(phis.first, phis.end)
-    _copy(columns, builder, phis.value[owner], phis.operands[incoming], phis.origin[owner])
+    _copy(builder, phis.value[owner], phis.operands[incoming], phis.origin[owner])
 
 
-def _copy(columns: Columns, builder: PointerBuilder, to: Ints, source: Ints, origin: Ints) -> None:
+def _copy(builder: PointerBuilder, to: Ints, source: Ints, origin: Ints) -> None:
+    columns = builder.columns
     keep = columns.flows[source]
     builder.copy(to[keep], source[keep], origin[keep])
 
 
-def _edges(columns: Columns, builder: PointerBuilder, geps: Code) -> None:
+def _edges(builder: PointerBuilder, geps: Code) -> None:
     """Add the offset edge of each getelementptr."""
+    columns = builder.columns
     base = geps.operand(0)
     keep = columns.flows[base]
     constant, strides, led_to = gep_offsets(
@@ -204,8 +201,9 @@ def _has_long_steps(columns: Columns, geps: Code, found: Bools) -> bool:
     return any(step in table.operands_of(phi - base) for step, phi in pairs)
 
 
-def _sums(columns: Columns, builder: PointerBuilder, code: Code) -> None:
+def _sums(builder: PointerBuilder, code: Code) -> None:
     """Add sums and differences: with a constant exact, of two variables anywhere."""
+    columns = builder.columns
     for opcode, position, sign in ((Opcode.ADD, 0, 1), (Opcode.ADD, 1, 1), (Opcode.SUB, 0, -1)):
         part = code.only(opcode)
         source, other = part.operand(position), part.operand(1 - position)
@@ -219,16 +217,17 @@ def _sums(columns: Columns, builder: PointerBuilder, code: Code) -> None:
         builder.unknown_offset(part.value[varying], source[varying], part.origin[varying])
 
 
-def _masks(columns: Columns, builder: PointerBuilder, code: Code) -> None:
+def _masks(builder: PointerBuilder, code: Code) -> None:
     """Add bit operations, by what each distinct one does to an address."""
+    columns = builder.columns
     is_constant, mask = columns.constant(code.operand(1))
-    _anywhere(columns, builder, code.where(~is_constant), 0, 1)
+    _anywhere(builder, code.where(~is_constant), 0, 1)
     chosen = is_constant & columns.flows[code.operand(0)]
     code, mask = code.where(chosen), mask[chosen]
     pairs, index = distinct_rows(np.stack([code.opcode, mask], axis=1))
     distances = [_distances(*pair) for pair in pairs.tolist()]
     by_any = np.array([found is None for found in distances], bool)
-    _anywhere(columns, builder, code.where(by_any[index]), 0)
+    _anywhere(builder, code.where(by_any[index]), 0)
     counts = np.array([len(found or ()) for found in distances], np.int64)
     offsets = offsets_of(counts)
     owner, position = ragged(offsets[index], offsets[index + 1])
@@ -253,7 +252,8 @@ def _distances(opcode: int, mask: int) -> list[int] | None:
     return down if opcode == Opcode.AND else sorted({*parts, *down})
 
 
-def _anywhere(columns: Columns, builder: PointerBuilder, code: Code, *positions: int) -> None:
+def _anywhere(builder: PointerBuilder, code: Code, *positions: int) -> None:
+    columns = builder.columns
     for position in positions:
         source = code.operand(position)
         keep = columns.flows[source]
