@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kleene.cli.sources import CSources
 from tests.cli.conftest import Kleene
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -55,3 +56,16 @@ def test_python_runs_the_package() -> None:
     command = [sys.executable, "-m", "kleene", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("kleene ")
+
+
+def test_a_program_is_called_by_its_folder_or_its_files(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "cart.c").write_text("int main(void) { return 0; }\n")
+
+    def title(*files: str) -> str:
+        return CSources(files=[str(tmp_path / file) for file in files]).title
+
+    assert title("shop") == title("shop/.") == "shop"
+    assert title("shop/cart.c") == "cart.c"
+    assert title("shop/cart.c", "shop/b.c", "shop/c.c") == "cart.c and 2 more"
+    assert title("shop/*.c") == title("shop/compile_commands.json") == "shop"

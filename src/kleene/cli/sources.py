@@ -7,7 +7,9 @@ commands that read them (`discover`).
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast, get_type_hints
 
 from kleene.cli.options import UsageError, option
@@ -74,6 +76,18 @@ class Sources:
     def front_end(self) -> FrontEnd:
         """The front end for these files."""
         return front_end_of(self.files)
+
+    @property
+    def title(self) -> str:
+        """What people call the program: its folder or file; of several, the first and a count.
+
+        A compilation database, or a pattern of names, stands for its folder.
+        """
+        first = Path(os.path.abspath(self.files[0]))
+        is_named = first.name != "compile_commands.json" and first.exists()
+        name = first.name if is_named else first.parent.name
+        n_more = len(self.files) - 1
+        return f"{name} and {n_more} more" if n_more else name
 
     def load(self) -> Program | Core:
         """Return the program these files make, read with the options that were given."""

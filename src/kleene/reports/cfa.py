@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kleene.reports.explanation import explanation
+from kleene.reports.text import listed
 
 if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
@@ -24,10 +25,8 @@ def summary(result: CFAResult) -> Iterator[str]:
         (site for site in graph.sites if graph.n_targets[site.id] > 1),
         key=lambda site: -int(graph.n_targets[site.id]),
     )
-    yield from _listed(
-        "Calls that may reach several procedures",
-        [f"{site.location}: {', '.join(site.targets)}" for site in several],
-    )
+    lines = [f"{site.location}: {', '.join(site.targets)}" for site in several]
+    yield from listed("Calls that may reach several procedures", lines, _SHOWN)
 
 
 def answers(found: dict[str, Any]) -> Iterator[str]:
@@ -65,11 +64,3 @@ def _values(title: str, values: list[Any]) -> Iterator[str]:
     yield f"{title}\n"
     lines = [f"  {value.kind}  {value}\n" for value in values]
     yield "".join(lines) or "  no procedure\n"
-
-
-def _listed(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"\n{title}\n"
-        yield "".join(f"  {line}\n" for line in lines[:_SHOWN])
-        if len(lines) > _SHOWN:
-            yield f"  and {len(lines) - _SHOWN} more: see --json\n"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kleene.reports.explanation import code
+from kleene.reports.text import listed, more
 
 if TYPE_CHECKING:
     from kleene.analyses.points_to import PointsToResult
@@ -24,23 +25,25 @@ def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
     found = result.statistics
     yield _sizes(found)
     yield from _calls(result)
-    yield from _listed(
+    yield from listed(
         "Largest sets",
         [
             f"{hot.n_objects:6}  {hot.pointer}{_and_others(hot.n_pointers)}"
             for hot in found.hottest
             if hot.n_objects > 1
         ],
+        _SHOWN_OTHERS,
     )
-    yield from _listed(
+    yield from listed(
         "Functions without body or model: what they are given escapes",
         [
             f"{e.name}  {_count(e.n_calls, 'call')}, {_count(e.n_objects, 'object')} handed over"
             for e in found.unknown_externals
         ],
+        _SHOWN_OTHERS,
     )
-    yield from _listed("The answer rests on", list(found.assumptions))
-    yield from _listed("Time and peak memory", [_phase(phase) for phase in phases])
+    yield from listed("The answer rests on", found.assumptions, _SHOWN_OTHERS)
+    yield from listed("Time and peak memory", [_phase(phase) for phase in phases], _SHOWN_OTHERS)
 
 
 def _sizes(found: Statistics) -> str:
@@ -110,7 +113,7 @@ def _grouped(sites: list[CallSite]) -> Iterator[str]:
         if may_leave:
             shown.append("what escapes")
         yield f"  {_title(alike[0])}{others}\n    {', '.join(shown)}\n"
-    yield from _more(len(order) - _SHOWN_CALLS)
+    yield more(len(order) - _SHOWN_CALLS)
 
 
 def _title(site: CallSite) -> str:
@@ -161,18 +164,6 @@ def counts(found: Statistics) -> list[tuple[str, object]]:
 
 def _short(value: object) -> object:
     return f"{value:.2f}" if isinstance(value, float) else value
-
-
-def _listed(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"\n{title}\n"
-        yield "".join(f"  {line}\n" for line in lines[:_SHOWN_OTHERS])
-        yield from _more(len(lines) - _SHOWN_OTHERS)
-
-
-def _more(n_more: int) -> Iterator[str]:
-    if n_more > 0:
-        yield f"  and {n_more} more: see --json\n"
 
 
 def _phase(phase: Phase) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kleene.base.errors import Span, excerpt
@@ -59,3 +59,16 @@ def _located(location: Location, root: str | os.PathLike[str]) -> str:
 
 def _place(span: Span, root: str | os.PathLike[str]) -> str:
     return visible(str(replace(span, file=relative_path(span.file, root))))
+
+
+def listed(title: str, lines: Sequence[str], n_shown: int) -> Iterator[str]:
+    """Yield a title and the first lines of a list, and how many more there are."""
+    if lines:
+        yield f"\n{title}\n"
+        yield "".join(f"  {line}\n" for line in lines[:n_shown])
+        yield more(len(lines) - n_shown)
+
+
+def more(n_more: int) -> str:
+    """Return a line that says how many were left out; nothing if none were."""
+    return f"  and {n_more} more: see --json\n" if n_more > 0 else ""

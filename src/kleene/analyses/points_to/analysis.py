@@ -71,23 +71,14 @@ class PointsTo:
         """
         n_instructions = len(program.instructions) if isinstance(program, Program) else 0
         work_s = _INTERPRETED_S_AN_INSTRUCTION * n_instructions
-        with compiled.sized(work_s, UNIT, SOLVER_UNIT):
-            return self._run(program, device, threads, announce)
-
-    def _run(
-        self,
-        program: Program,
-        device: Device | str,
-        threads: int | None,
-        announce: Callable[[inclusion.Plan], None] | None,
-    ) -> PointsToResult:
         phases: list[Phase] = []
-        with timed("constraints", phases), progress.task("generating constraints"):
-            system = self.constraints(program)
-        if announce is not None:
-            announce(inclusion.plan(system.problem, device))
-        with timed("solve", phases), progress.task("solving"):
-            solution = inclusion.solve(system.problem, device=device, threads=threads)
+        with compiled.sized(work_s, UNIT, SOLVER_UNIT):
+            with timed("constraints", phases), progress.task("generating constraints"):
+                system = self.constraints(program)
+            if announce is not None:
+                announce(inclusion.plan(system.problem, device))
+            with timed("solve", phases), progress.task("solving"):
+                solution = inclusion.solve(system.problem, device=device, threads=threads)
         return PointsToResult(program, system, solution, tuple(phases))
 
     def constraints(self, program: Program | Any) -> ConstraintSystem:

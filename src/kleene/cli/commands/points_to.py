@@ -91,7 +91,7 @@ def run(
         _write_table(result, export_file)
     phases += result.phases
     answers = _answers(result, queries or [], explain, check=check)
-    found, root = _findings(result, reporting)
+    found, root = _findings(result, sources.title, reporting)
     if as_json:
         emit_json(_plain(result, phases, answers, found, root))
     elif reporting.only_findings:
@@ -146,7 +146,9 @@ def _answers(
     return found
 
 
-def _findings(result: PointsToResult, reporting: Reporting) -> tuple[list[Finding], str]:
+def _findings(
+    result: PointsToResult, name: str, reporting: Reporting
+) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.points_to import rules
     from kleene.analyses.points_to.findings import SOURCES, files_of
@@ -158,7 +160,7 @@ def _findings(result: PointsToResult, reporting: Reporting) -> tuple[list[Findin
     def where(function: int) -> Span | None:
         return program.functions[function].span
 
-    title = f"Points-to analysis of {program.name}"
+    title = f"Points-to analysis of {name}"
     reporting.write(found, files, result.call_graph, where, rules=rules, title=title, root=root)
     return found, root
 

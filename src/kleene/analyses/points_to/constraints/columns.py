@@ -136,15 +136,32 @@ class Columns:
 
     def constant(self, values: Ints) -> tuple[Bools, I64]:
         """Return which values are plain integer constants, and the integers (0 elsewhere)."""
-        table = self.program.constants
+        kinds, integers = self._constants
+        row = self._constant_row(values)
+        return kinds[row] == ConstantKind.INT, integers[row]
+
+    def is_constant_of(self, kind: ConstantKind, values: Ints) -> Bools:
+        """Return which values are constants of a kind."""
+        found: Bools = self._constants[0][self._constant_row(values)] == kind
+        return found
+
+    def _constant_row(self, values: Ints) -> Ints:
+        """Return the row of each value in `_constants`, the last one for what is no constant."""
         first, end = self.program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
-        is_constant = (values >= first) & (values < end)
-        if not len(table):
-            return is_constant, np.zeros(len(values), np.int64)
-        row = np.where(is_constant, values - first, 0)
-        plain = (table.kind[row] == ConstantKind.INT) & (table.flags[row] & Flag.WIDE == 0)
-        is_constant &= plain
-        return is_constant, np.where(is_constant, table.payload[row], 0)
+        return np.where((values >= first) & (values < end), values - first, end - first)
+
+    @cached_property
+    def _constants(self) -> tuple[I32, I64]:
+        """The kinds of constants, wide integers apart, and the plain integers (else 0); a last row.
+
+        The last row, of kind -1, is for values that are no constants.
+        """
+        table = self.program.constants
+        is_int = table.kind == ConstantKind.INT
+        is_wide = is_int & (table.flags & Flag.WIDE != 0)
+        kinds = np.where(is_wide, -1, table.kind.astype(np.int32))
+        integers = np.where(is_int & ~is_wide, table.payload, 0)
+        return np.append(kinds, np.int32(-1)), np.append(integers, 0)
 
     def opcode_of(self, values: Ints) -> I32:
         """Return the opcode behind each value, -1 where it is no instruction."""

@@ -36,9 +36,9 @@ class CallTable:
         position = np.flatnonzero(found) if found.dtype == bool else found
         _, actual = ragged(self.offsets[position], self.offsets[position + 1])
         offsets = offsets_of(np.diff(self.offsets)[position])
-        columns = (self.row, self.callee, self.function, self.is_assembly)
-        rest = (offsets, self.actuals[actual], self.function_at)
-        return CallTable(*(column[position] for column in columns), *rest)
+        row, callee, function = (c[position] for c in (self.row, self.callee, self.function))
+        is_assembly, actuals = self.is_assembly[position], self.actuals[actual]
+        return CallTable(row, callee, function, is_assembly, offsets, actuals, self.function_at)
 
     def flat(self) -> tuple[I64, I64]:
         """Return for each actual its call and its position among that call's."""
@@ -62,7 +62,7 @@ def table_of(columns: Columns) -> CallTable:
     function_at = np.full(len(table), -1)
     function_at[rows] = function
     return CallTable(
-        *(rows, callee, function, _is_assembly(columns, callee)),
+        *(rows, callee, function, columns.is_constant_of(ConstantKind.ASSEMBLY, callee)),
         offsets_of(counts),
         operand[is_value].astype(np.int64),
         function_at,
@@ -86,17 +86,6 @@ def function_of_value(columns: Columns) -> I64:
             )
     function[table.kind == GlobalKind.IFUNC] = -1
     return function
-
-
-def _is_assembly(columns: Columns, callee: I64) -> Bools:
-    program = columns.program
-    first, end = program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
-    inside: Bools = (callee >= first) & (callee < end)
-    if not len(program.constants):
-        return inside
-    kind = program.constants.kind[np.where(inside, callee - first, 0)]
-    inside &= kind == ConstantKind.ASSEMBLY
-    return inside
 
 
 def named_arguments(columns: Columns, calls: CallTable) -> tuple[I64, Bools]:

@@ -42,7 +42,7 @@ class Code(NamedTuple):
     operands: I32  # of all of them
     value: Ints
     opcode: Ints
-    about: I32
+    about: Ints  # type
     first: Ints  # operand
     end: Ints
     origin: Ints
@@ -269,7 +269,7 @@ MOST_STRIDES = 4
 
 
 def gep_offsets(
-    program: Program, first: Ints, end: Ints, operands: I32, about: I32
+    program: Program, first: Ints, end: Ints, operands: I32, about: Ints
 ) -> tuple[I64, I64, I64]:
     """Return for each getelementptr (constant, strides, type): how far it leads, and to what.
 

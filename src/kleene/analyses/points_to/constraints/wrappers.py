@@ -18,6 +18,7 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import CallTable
+from kleene.base.arrays import Bools
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, Passing, ValueKind
 from kleene.ir.program import Program
 
@@ -47,10 +48,10 @@ class _Sources:
 
 
 def find_wrappers(
-    columns: Columns, calls: CallTable, allocators: dict[int, Allocator], defined: np.ndarray
+    columns: Columns, calls: CallTable, allocators: dict[int, Allocator], defined: Bools
 ) -> dict[int, Allocator]:
     """Return the wrappers among the defined functions, given the allocators, both by function."""
-    search = _Search(columns, calls, dict(allocators))
+    search = _Search(columns, calls, dict(allocators), defined)
     waiting = list(search.callers_of(allocators))
     while waiting:
         function = waiting.pop()
@@ -65,9 +66,9 @@ def find_wrappers(
 
 class _Search:
     def __init__(
-        self, columns: Columns, calls: CallTable, allocators: dict[int, Allocator]
+        self, columns: Columns, calls: CallTable, allocators: dict[int, Allocator], defined: Bools
     ) -> None:
-        self.columns, self.allocators = columns, allocators
+        self.columns, self.allocators, self.defined = columns, allocators, defined
         self.program: Program = columns.program
         self.base = self.program.bases[ValueKind.INSTRUCTION]
         order = np.argsort(calls.function, kind="stable")
@@ -187,27 +188,19 @@ class _Search:
                     slot = self.operands_of(user)[1]
                     if is_inside or self.stored_in(slot) is None:
                         return False
-                    waiting += self._loads(slot)
+                    users = self.users_of(slot).items()
+                    waiting += [
+                        (self.base + row, False) for row, code in users if code == Opcode.LOAD
+                    ]
                 elif not self._is_harmless(user, opcode):
                     return False
         return True
 
-    def _loads(self, slot: int) -> list[tuple[int, bool]]:
-        users = self.users_of(slot).items()
-        return [(self.base + user, False) for user, opcode in users if opcode == Opcode.LOAD]
-
     def _is_harmless(self, user: int, opcode: int) -> bool:
         if opcode in (Opcode.LOAD, Opcode.STORE, Opcode.ICMP, Opcode.RET):
             return True
-        if opcode not in CALLS:
-            return False
         function = self.function_of(user)
-        is_inside = function >= 0 and self._is_defined(function)
-        return function >= 0 and not is_inside
-
-    def _is_defined(self, function: int) -> bool:
-        offsets = self.program.function_table.block_offsets
-        return bool(offsets[function + 1] > offsets[function])
+        return opcode in CALLS and function >= 0 and not self.defined[function]
 
     def _is_mark(self, user: int) -> bool:
         """Return whether an instruction only says from where to where a variable lives."""

@@ -179,14 +179,11 @@ class _Line:
     def effects(self) -> Iterator[Effect]:
         """Yield the effects: one, or one for each term of a list."""
         word = self._peek()
-        if word in _ABOUT:
-            self._at += 1
+        if word in _ABOUT and self._takes(word):
             yield from (_ABOUT[word](term) for term in self._terms())
-        elif word == "copy":
-            self._at += 1
+        elif self._takes("copy"):
             yield self._copy()
-        elif word == "calls":
-            self._at += 1
+        elif self._takes("calls"):
             yield self._call()
         else:
             yield from self._assignments()
@@ -198,8 +195,7 @@ class _Line:
         self._expect("<-")
         source = self._term()
         size = None
-        if self._peek() == "[":
-            self._at += 1
+        if self._takes("["):
             size = self._number()
             self._expect("]")
         return Copies(to, source, size)
@@ -209,10 +205,7 @@ class _Line:
         self._expect("(")
         arguments = [] if self._peek() == ")" else list(self._terms())
         self._expect(")")
-        result = None
-        if self._peek() == "->":
-            self._at += 1
-            result = self._shared()
+        result = self._shared() if self._takes("->") else None
         return Calls(callee, tuple(arguments), result)
 
     def _assignments(self) -> Iterator[Effect]:
@@ -221,40 +214,34 @@ class _Line:
             self._expect("<-")
             yield from (Shares(name, term) for term in self._terms())
             return
-        if self._peek() != "*":
+        if not self._takes("*"):
             self._fail("an effect")
-        self._at += 1
         pointer = self._term()
         self._expect("<-")
         yield from (Stores(pointer, term) for term in self._terms())
 
     def _terms(self) -> Iterator[Term]:
         yield self._term()
-        while self._peek() == ",":
-            self._at += 1
+        while self._takes(","):
             yield self._term()
 
     def _term(self) -> Term:
-        if self._peek() == "*":
-            self._at += 1
+        if self._takes("*"):
             return Contents(self._term())
         term = self._simple()
-        while self._peek() == "..":
-            self._at += 1
+        while self._takes(".."):
             term = Anywhere(term, self._number() if self._peek().isdigit() else None)
         return term
 
     def _simple(self) -> Term:
         word = self._peek()
-        if word == "(":
-            self._at += 1
+        if self._takes("("):
             inner = self._term()
             self._expect(")")
             return inner
         if word.isdigit():
             return Argument(self._number())
-        if word in ("heap", "exception"):
-            self._at += 1
+        if self._takes("heap") or self._takes("exception"):
             return Heap(self._size(), word == "exception")
         if word in _NAMES or word.startswith("@"):
             self._at += 1
@@ -262,12 +249,10 @@ class _Line:
         self._fail("a term")
 
     def _size(self) -> tuple[int, ...]:
-        if self._peek() != "[":
+        if not self._takes("["):
             return ()
-        self._at += 1
         factors = [self._number()]
-        while self._peek() == "*":
-            self._at += 1
+        while self._takes("*"):
             factors.append(self._number())
         self._expect("]")
         return tuple(factors)
@@ -287,9 +272,14 @@ class _Line:
         return int(word)
 
     def _expect(self, word: str) -> None:
-        if self._peek() != word:
+        if not self._takes(word):
             self._fail(f"'{word}'")
-        self._at += 1
+
+    def _takes(self, word: str) -> bool:
+        """Return whether a word comes next, and pass it if it does."""
+        is_next = self._peek() == word
+        self._at += is_next
+        return is_next
 
     def _peek(self) -> str:
         return self._words[self._at][0]
