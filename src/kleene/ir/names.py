@@ -133,18 +133,19 @@ class Names:
     def _variables_of(self, function: int, first: int, last: int) -> dict[int, str]:
         """Return the variable that each value of a function first is, where that is plain."""
         table, rows = self._program.bindings, self.binding_rows(first, last)
+        rows = rows[table.exact[rows] != 0]
+        value = table.value[rows]
+        instruction = value - self._program.bases[ValueKind.INSTRUCTION]
+        opcode = self._program.instructions.opcode[np.maximum(instruction, 0)]
+        is_alloca = (instruction >= 0) & (opcode == Opcode.ALLOCA)
+        plain = (table.kind[rows] != Binding.DECLARE) | is_alloca
+        symbols = self._program.variables.name[table.variable[rows]]
         found: dict[int, str] = {}
-        for row in rows[table.exact[rows] != 0].tolist():
-            value, variable = int(table.value[row]), int(table.variable[row])
-            if table.kind[row] != Binding.DECLARE or self._is_alloca(value):
-                name = self.symbol(int(self._program.variables.name[variable]))
-                if name and not name.startswith('"'):
-                    found.setdefault(value, name)
+        for one, symbol in zip(value[plain].tolist(), symbols[plain].tolist(), strict=True):
+            name = self.symbol(symbol)
+            if name and not name.startswith('"'):
+                found.setdefault(one, name)
         return found
-
-    def _is_alloca(self, value: int) -> bool:
-        row = value - self._program.bases[ValueKind.INSTRUCTION]
-        return row >= 0 and bool(self._program.instructions.opcode[row] == Opcode.ALLOCA)
 
 
 def grouped(keys: I32, items: I32, n_keys: int) -> tuple[I32, I32]:

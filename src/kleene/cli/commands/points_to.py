@@ -146,9 +146,7 @@ def _answers(
     return found
 
 
-def _findings(
-    result: PointsToResult, name: str, reporting: Reporting
-) -> tuple[list[Finding], str]:
+def _findings(result: PointsToResult, name: str, reporting: Reporting) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.points_to import rules
     from kleene.analyses.points_to.findings import SOURCES, files_of

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
-from kleene.base.arrays import I32, distinct
+from kleene.base.arrays import I32, I64, distinct
 from kleene.base.errors import Span
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
@@ -131,6 +131,24 @@ class Naming(naming.Naming):
         if (function := int(self.function_of_result[node])) >= 0:
             return f"{self.function(function)}.return"
         return None
+
+    def nodes(self, nodes: I64) -> list[str]:
+        """Return the names of nodes, nothing for helpers.
+
+        Names are made function by function: arguments and instructions are in tables apart.
+        """
+        program, function = self._program, np.zeros(len(nodes), np.int64)
+        row = nodes - program.bases[ValueKind.ARGUMENT]
+        chosen = (row >= 0) & (row < len(program.arguments))
+        offsets = program.function_table.argument_offsets
+        function[chosen] = np.searchsorted(offsets, row[chosen], side="right") - 1
+        row = nodes - program.bases[ValueKind.INSTRUCTION]
+        chosen = (row >= 0) & (row < len(program.instructions))
+        function[chosen] = program.instruction_function[row[chosen]]
+        names = [""] * len(nodes)
+        for i in np.argsort(function, kind="stable").tolist():
+            names[i] = self.node(int(nodes[i])) or ""
+        return names
 
     def value(self, value: int) -> str:
         """Return the name of a value: `@symbol` is the address, a constant is written out."""

@@ -252,10 +252,9 @@ def facts_of(solved: Solved) -> Table:
     held = np.append(number[sets.objects], np.full(len(unknown), len(used), np.int32))
     pointer = np.append(np.repeat(np.arange(len(nodes)), sets.known.lengths()), unknown)
     objects = [*map(solved.object, used.tolist()), Object(UNKNOWN, UNKNOWN, None, None)]
-    names = [solved.naming.node(node) or "" for node in nodes.tolist()]
     return Table(
         {
-            "pointer": Coded(pointer.astype(np.int32), names),
+            "pointer": Coded(pointer.astype(np.int32), solved.naming.nodes(nodes)),
             "object": Coded(held, [object.name for object in objects]),
             "kind": Coded(held, [object.kind for object in objects]),
             "location": Coded(held, [object.location or "" for object in objects]),
@@ -278,8 +277,8 @@ def by_name(solved: Solved) -> dict[str, list[str]]:
         for i in range(len(sets))
     ]
     found: dict[str, list[str]] = {}
-    for node, i in zip(nodes.tolist(), which.tolist(), strict=True):
-        name, held = naming.node(node) or "", lists[i]
+    for name, i in zip(naming.nodes(nodes), which.tolist(), strict=True):
+        held = lists[i]
         if name in found:  # a local variable and a static one of the same function, say
             held = sorted(found[name] + held, key=lambda object: object == UNKNOWN)
         found[name] = held
