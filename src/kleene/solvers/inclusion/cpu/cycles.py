@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, ragged
+from kleene.base.arrays import I32, I64
 from kleene.graphs import Graph as Edges
 from kleene.graphs import strong_components
 from kleene.solvers.inclusion.compiled import entry_point
@@ -106,11 +106,21 @@ def _leaders(component: I32, n_components: int, offsets: I64) -> I32:
     return leader
 
 
+@entry_point
 def _edges_of(gone: I32, root: I32, offsets: I64, targets: I32) -> tuple[I32, I32]:
     """Return the edges that left the nodes given, between the nodes they are part of now."""
-    owner, edge = ragged(offsets[gone], offsets[gone + 1])
-    source, target = root[gone[owner]], root[targets[edge]]
-    return source[source != target], target[source != target]
+    n = 0
+    for node in gone:
+        n += offsets[node + 1] - offsets[node]
+    edges = np.empty((2, n), np.int32)
+    n = 0
+    for node in gone:
+        for e in range(offsets[node], offsets[node + 1]):
+            if root[targets[e]] != root[node]:
+                edges[0, n] = root[node]
+                edges[1, n] = root[targets[e]]
+                n += 1
+    return edges[0, :n].copy(), edges[1, :n].copy()
 
 
 @entry_point
