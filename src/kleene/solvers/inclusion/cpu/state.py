@@ -48,14 +48,14 @@ FIRST_WORDS, FIRST_ROWS, FIRST_EDGES, FIRST_CLASSES = 1 << 20, 1 << 18, 1 << 14,
 
 
 class Column(NamedTuple):
-    """An array with an element for each `per`, which begins as `value`."""
+    """An array with an element for each `per`, which begins as `value`, or as anything if None."""
 
     per: str
     dtype: type
-    value: int
+    value: int | None
 
 
-def per(unit: str, dtype: type = np.int32, value: int = 0) -> Any:
+def per(unit: str, dtype: type = np.int32, value: int | None = 0) -> Any:
     """Return the default of a field of `Graph` or `Shard`: `sized` puts an array in its place."""
     return Column(unit, dtype, value)
 
@@ -92,11 +92,11 @@ class Shard(NamedTuple):
     row_start: I64 = per("row", np.int64)
     row_length: I32 = per("row")
     row_owned: U8 = per("row", np.uint8)  # whether one node alone names it, and may change it
-    indices: I32 = per("word")
-    words: U64 = per("word", np.uint64)
+    indices: I32 = per("word", value=None)
+    words: U64 = per("word", np.uint64, None)
     head: I32 = per("node", value=-1)  # rows that wait to be added, a list of cells
-    cell_row: I32 = per("cell")
-    cell_next: I32 = per("cell")
+    cell_row: I32 = per("cell", value=None)
+    cell_next: I32 = per("cell", value=None)
     dirty: U64 = per("node block", np.uint64)  # bits by position: nodes with rows waiting
     changed: I32 = per("node")  # those with pointers that grew in this iteration
     is_changed: U8 = per("node", np.uint8)
@@ -150,8 +150,8 @@ def sized(tables: Tables, sizes: Mapping[str, int]) -> Tables:
     arrays: dict[str, Any] = {}
     for name, (unit, dtype, value) in tables._field_defaults.items():
         if unit in sizes:
-            # Pages of zeros that are never touched cost nothing
-            array = np.full(sizes[unit], value, dtype) if value else np.zeros(sizes[unit], dtype)
+            make = np.empty if value is None else np.zeros
+            array = np.full(sizes[unit], value, dtype) if value else make(sizes[unit], dtype)
             before = getattr(tables, name)
             if isinstance(before, np.ndarray):
                 array[: len(before)] = before
