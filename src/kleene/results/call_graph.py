@@ -291,7 +291,9 @@ class CallGraph:
         while len(waiting):
             found[waiting] = True
             following = targets[ragged(offsets[waiting], offsets[waiting + 1])[1]]
-            waiting = distinct(following[~found[following]])
+            is_new = np.zeros(len(found), bool)
+            is_new[following] = True
+            waiting = np.flatnonzero(is_new & ~found)
         return found
 
     def links(self, *, callbacks_from_outside: bool = False) -> tuple[I32, I32]:
