@@ -233,7 +233,8 @@ class CFAResult:
             number = line.rpartition(":")[2]
             found = [v for v in found if self.naming.variable(v).split(":")[-2] == number]
         if not found:
-            raise _unknown("name", f"no variable is called '{text}'", name, self.core.names)
+            message = f"no variable is called '{text}'"
+            raise _unknown(name, "cfa/no-such-name", message, self.core.names)
         return found
 
     def _named(self, text: str) -> list[Value]:
@@ -247,7 +248,7 @@ class CFAResult:
         ]
         if not found:
             message, names = f"no procedure is called '{text}'", [p.name for p in self.procedures]
-            raise _unknown("procedure", message, text, names)
+            raise _unknown(text, "cfa/no-such-procedure", message, names)
         return found
 
     def _sites_at(self, location: str) -> list[int]:
@@ -268,7 +269,7 @@ class CFAResult:
         return [(self.naming.row_location(row), row) for row in rows]
 
 
-def _unknown(what: str, message: str, text: str, known: Iterable[str]) -> SourceError:
+def _unknown(text: str, id: str, message: str, known: Iterable[str]) -> SourceError:
     near = sorted(get_close_matches(text, set(known), 3))
     notes = [f"did you mean {', '.join(near)}?"] if near else []
-    return SourceError(None, f"cfa/no-such-{what}", message, *notes)
+    return SourceError(None, id, message, *notes)

@@ -123,20 +123,20 @@ def _read(
             raise _missing(sources, opener, opened)
         around = sources.span((*stack, (0, 0, b"", opened))[1][3], opened)
         note = f"the outermost unclosed one is at {around.line}:{around.column}"
-        raise _error(sources, opened, "unclosed", "this is never closed", note, len(opener))
+        raise _error(sources, "scheme/unclosed", opened, "this is never closed", note, len(opener))
     return items, end
 
 
 def _error(
-    sources: Sources, at: int, id: str, message: str, note: str = "", length: int = 1
+    sources: Sources, id: str, at: int, message: str, note: str = "", length: int = 1
 ) -> SourceError:
     notes = [note] if note else []
-    return SourceError(sources.span(at, at + length), f"scheme/{id}", message, *notes)
+    return SourceError(sources.span(at, at + length), id, message, *notes)
 
 
 def _missing(sources: Sources, prefix: bytes, at: int) -> SourceError:
     message = "a datum is missing after this"
-    return _error(sources, at, "missing-datum", message, length=len(prefix))
+    return _error(sources, "scheme/missing-datum", at, message, length=len(prefix))
 
 
 def _check_end(
@@ -153,15 +153,15 @@ def _check_end(
         raise _missing(sources, opener, opened)
     if token == b".":
         if opener not in _LISTS or not items or dot != _NO_DOT:
-            raise _error(sources, at, "bad-dot", "a dot stands before one last item")
+            raise _error(sources, "scheme/bad-dot", at, "a dot stands before one last item")
     elif not opener:
-        raise _error(sources, at, "unopened", "nothing is open here to close")
+        raise _error(sources, "scheme/unopened", at, "nothing is open here to close")
     elif (token == b"]") != (opener == b"["):
         place = sources.span(opened, opened + 1)
         note = f"it was opened at {place.line}:{place.column}"
-        raise _error(sources, at, "mismatched", "closed by another kind", note)
+        raise _error(sources, "scheme/mismatched", at, "closed by another kind", note)
     elif dot != _NO_DOT and len(items) != dot + 1:
-        raise _error(sources, at, "bad-dot", "a dot stands before one last item")
+        raise _error(sources, "scheme/bad-dot", at, "a dot stands before one last item")
 
 
 def _closed(
@@ -198,7 +198,7 @@ def _prefixed(sources: Sources, prefix: bytes, at: int, datum: Datum) -> Datum |
 def _folding(sources: Sources, directive: bytes, at: int, folds: bool) -> bool:
     """Return whether symbols are read without regard to case from a directive on."""
     if directive not in _FOLDING:
-        raise _error(sources, at, "bad-directive", "there is no such directive")
+        raise _error(sources, "scheme/bad-directive", at, "there is no such directive")
     chosen = _FOLDING[directive]
     return folds if chosen is None else chosen
 
@@ -215,4 +215,4 @@ def _comment_end(sources: Sources, source: Source, first: int) -> int:
         depth += 1 if mark[0] == b"#|" else -1
         if depth == 0:
             return source.base + mark.end()
-    raise _error(sources, first, "unclosed-comment", "this comment is never closed")
+    raise _error(sources, "scheme/unclosed-comment", first, "this comment is never closed")

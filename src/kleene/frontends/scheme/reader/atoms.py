@@ -61,9 +61,10 @@ def parse(text: str, folds: bool) -> Atom:
             return Literal, number
         if _NO_NUMBER.fullmatch(text):
             raise Fault(0, "scheme/bad-number", f"{text} divides by zero")
-    if text == '"' or text == "|":
-        what = "string" if first == '"' else "symbol"
-        raise Fault(0, f"scheme/unclosed-{what}", f"this {what} is never closed")
+    if text == '"':
+        raise Fault(0, "scheme/unclosed-string", "this string is never closed")
+    if text == "|":
+        raise Fault(0, "scheme/unclosed-symbol", "this symbol is never closed")
     if first == '"':
         return Literal, _unescaped(text)
     if first == "|":

@@ -9,7 +9,7 @@ octagon. Nothing is checked here.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from kleene.kernels.minplus.layout import Forms
 from kleene.kernels.pointers import Pointer, address_of, keep, pointer
 
 SAME, TIGHTER, EMPTY = 0, 1, 2
-Cuts = I64 | None  # where the octagons of a batch begin and end, or their lists
+Cuts: TypeAlias = I64 | None  # where the octagons of a batch begin and end, or their lists
 _CHUNK = 512  # elements compared without looking up
 
 close = closure.close
