@@ -69,8 +69,13 @@ def _meanings(table: type[Table]) -> dict[str, Any]:
 
 
 def _dtypes(table: type[Table]) -> list[Any]:
-    """Return the element type of each column, whose annotation is `ndarray[shape, dtype[it]]`."""
-    return [get_args(get_args(hint)[1])[0] for hint in get_type_hints(table).values()]
+    """Return the element type of each column.
+
+    Its annotation is `ndarray[shape, dtype[it]]`; `NDArray[it]` where that is an alias that Python
+    keeps, as in NumPy 2.5 with Python 3.12.
+    """
+    last = [get_args(hint)[-1] for hint in get_type_hints(table).values()]
+    return [get_args(one)[0] if get_args(one) else one for one in last]
 
 
 meanings: Callable[[Any], dict[str, Any]] = cache(_meanings)
