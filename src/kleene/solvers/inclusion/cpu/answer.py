@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kleene.base.arrays import I32, I64, U64, offsets_of
-from kleene.kernels.bits import lowest
+from kleene.base.arrays import I32, I64, U64
+from kleene.kernels.bits import lowest, n_set
 from kleene.solvers.inclusion.compiled import entry_point
 from kleene.solvers.inclusion.cpu import state
 from kleene.solvers.inclusion.cpu.constraints import Rules
@@ -199,8 +199,7 @@ def call_edges(problem: Problem, rows: Rows, row_of: I32, threads: Threads = ALO
     function_of = problem.function_of()
     mask = words_of(function_of >= 0)
     called = row_of[problem.call_callee]
-    n_functions = offsets_of(np.bitwise_count(rows.word & mask[rows.index]))[rows.offsets]
-    offsets = offsets_of(np.diff(n_functions)[called])
+    offsets = _count_functions(rows.offsets, rows.index, rows.word, called, mask)
     edges = np.empty((int(offsets[-1]), 2), np.int32)
 
     def fill(first: int, end: int) -> None:
@@ -211,6 +210,21 @@ def call_edges(problem: Problem, rows: Rows, row_of: I32, threads: Threads = ALO
     if (np.diff(problem.function_object) < 0).any():
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
     return edges
+
+
+@entry_point
+def _count_functions(offsets: I64, index: I32, word: U64, called: I32, mask: U64) -> I64:
+    """Return where the functions of each call begin; a row that several calls hold counts once."""
+    n_called = np.full(len(offsets) - 1, -1, np.int64)  # per row
+    place = np.zeros(len(called) + 1, np.int64)
+    for call in range(len(called)):
+        row = called[call]
+        if n_called[row] < 0:
+            n_called[row] = 0
+            for i in range(offsets[row], offsets[row + 1]):
+                n_called[row] += n_set(word[i] & mask[index[i]])
+        place[call + 1] = place[call] + n_called[row]
+    return place
 
 
 @entry_point
