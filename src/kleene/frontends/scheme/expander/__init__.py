@@ -40,9 +40,8 @@ class Expansion:
 
     def add(self, source: Source) -> None:
         """Expand the forms of one more source."""
-        data = reader.read(self.sources, source)
-        with paused_collector():
-            self.expander.program(data, self.top)
+        with paused_collector():  # over both: at its end the data are gone
+            self.expander.program(reader.read(self.sources, source), self.top)
 
     @classmethod
     def of_text(cls, text: str | bytes, file: str, folder: Path | None = None) -> Expansion:

@@ -147,6 +147,8 @@ _ROOM = {
 
 def sized(tables: Tables, sizes: Mapping[str, int]) -> Tables:
     """Return the tables with arrays of these sizes, what they had before at the start of each."""
+    if not sizes:
+        return tables
     arrays: dict[str, Any] = {}
     for name, (unit, dtype, value) in tables._field_defaults.items():
         if unit in sizes:
