@@ -44,12 +44,16 @@ int main(int argc, char **argv) {
 _START = "import kleene\nfrom kleene.kernels.compiled import interpreted\n"
 _TASKS = {
     "points-to": """\
+from kleene.solvers.inclusion import solve
+from kleene.solvers.inclusion.generate import points_to_like, van_horn_mairson
 with interpreted():
     program = kleene.load("small.c", cache=False)
 with interpreted(False):
     for library in (False, True):
         result = program.points_to(library=library, device="cpu")
         result.to_json(), result.checks(), result.call_graph()
+    for problem in (points_to_like(53_362, 55_977, 1), van_horn_mairson(7168)):  # arrays grow
+        solve(problem, device="cpu")
 """,
     "the reader of C": """\
 with interpreted(False):
@@ -72,6 +76,7 @@ with interpreted(False):
     graph = graphs.Graph.from_edges(4, [0, 1, 2, 1], [1, 2, 1, 3])
     graphs.strong_components(graph), graphs.depth_first(graph, 0)
     graphs.loop_forest(graph, 0), graphs.weak_topological_order(graph, 0)
+    graphs.dominators(graph, 0)
 """,
 }
 
