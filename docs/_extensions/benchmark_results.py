@@ -24,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 
 _RANGE = re.compile(r" \[[^\]]*\.\.[^\]]*\]")  # of times: [min..max]
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+_COMMAND = re.compile(r"`python benchmarks/[^`]*`(,|$)")  # and the day and machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Result:
     def read(cls, text: str) -> Result:
         """Return the parts of a file that the harness wrote."""
         lines = text.splitlines()
-        (command,) = (line for line in lines if line.startswith("`python benchmarks/"))
+        (command,) = (line for line in lines if _COMMAND.match(line))
         columns, _, *rows = ([*cells(line)] for line in lines if line.startswith("|"))
         return cls(command, columns, rows)
 
