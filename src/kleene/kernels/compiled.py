@@ -257,7 +257,7 @@ class EntryPoint(Generic[P, R]):
         if _interpreting.get():
             given = map(_view, args) if self.unit.only_indexes else args
             return self.py_func(*given, **kwargs)
-        return self.dispatcher(*args, **kwargs)  # type: ignore[no-any-return]
+        return self.dispatcher(*args, **kwargs)
 
     @cached_property
     def dispatcher(self) -> Any:
