@@ -55,6 +55,22 @@ def test_queries_and_explanations(kleene: Kleene) -> None:
     ]
 
 
+def test_json_lists_what_code_outside_calls(kleene: Kleene, tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text(
+        "void watch(void (*)(void)); void (*hook(void))(void);\n"
+        "static void back(void) {}\n"
+        "int main(void) { watch(back); hook()(); return 0; }\n"
+    )
+    data = json.loads(kleene("points-to", source, "--json").stdout)
+    assert [site["may_leave"] for site in data["calls"]] == [True]
+    assert data["escaped"] == ["back"]
+    outside = {"calls": ["back", "main"], "called_by": ["main", "watch", "hook"]}
+    assert data["outside"] == outside
+    data = json.loads(kleene("points-to", EVENTS, "--json").stdout)
+    assert (data["escaped"], data["outside"]) == ([], {"calls": ["main"], "called_by": []})
+
+
 def test_json_has_the_same(kleene: Kleene) -> None:
     arguments = ("--query", "fallback", "--explain", "fallback", "complain", "--check", "--json")
     done = kleene("points-to", EVENTS, *arguments)

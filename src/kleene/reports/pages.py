@@ -51,6 +51,14 @@ def call_graph_page(
         rows.append((here, site.caller, site.kind.value, tuple(links)))
     text = "Calls through pointers or variables, and calls that libraries make."
     columns = ("call", "in", "kind", "may call")
+    sections = [Section("Call graph", columns, rows, text)] if rows else []
+    if len(graph.escaped_ids):
+        escaped = graph.escaped_ids.tolist()
+        called = [(_link(graph.name(function), where(function)),) for function in escaped]
+        text = (
+            "Functions whose addresses leave the program: code outside may call them at any time."
+        )
+        sections.append(Section("Called from outside", ("function",), called, text))
     inside = [file for file in files if not os.path.isabs(relative_path(file, root))]
     return page(
         title,
@@ -58,7 +66,7 @@ def call_graph_page(
         root=root,
         notes=notes,
         findings=findings,
-        sections=[Section("Call graph", columns, rows, text)] if rows else [],
+        sections=sections,
         subtitle=subtitle,
     )
 

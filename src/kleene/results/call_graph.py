@@ -6,10 +6,16 @@ A `CallGraph` is columns over call sites, and a list of target functions for eac
     target_offsets  0     1     3      5
     targets         4  |  1  2  |  1  3      functions, as numbers
 
-`CallSite` and `CallEdge` show single rows by name. Sites that may leave the program reach every
-function that escaped besides; these edges are not listed one by one, for there may be millions.
-In `links` one more node, the last, stands for all code outside: such sites reach it, functions
-without body or model too, since they may call back, and it reaches what escaped.
+`CallSite` and `CallEdge` show single rows by name. One more node, number `n_functions` and called
+`(outside)`, stands for all code outside the program. It calls the functions that escaped, and those
+it enters (`entries`); it is called by the sites that may leave the program, and by functions
+without body or model, since they may call back:
+
+    leaving site ──►             ┌──► escaped functions: callbacks handed to unknown code
+    opaque function ──► (outside) ──► entries: main, constructors, exported functions
+
+A site that may leave reaches every function that escaped besides its targets; these edges are not
+listed one by one, for there may be millions.
 """
 
 from __future__ import annotations
@@ -18,20 +24,23 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
+from itertools import repeat
 from typing import TypeVar
 
 import numpy as np
 
 from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, distinct, offsets_of, ragged
-from kleene.base.errors import Span
+from kleene.base.errors import SourceError, Span
 from kleene.results.drawing import Edge, Graph, Node
 from kleene.results.explanation import Explanation
 from kleene.results.naming import Naming
 from kleene.results.table import Table
 
 DIRECT, INDIRECT, CALLBACK = range(3)
+OUTSIDE = "(outside)"  # the name of all code outside: no function of C or Scheme is called so
 
 
 class CallKind(StrEnum):
@@ -39,7 +48,7 @@ class CallKind(StrEnum):
 
     DIRECT = "direct"  # by its name, or where it is written
     INDIRECT = "indirect"  # through a pointer, or a variable that holds a procedure
-    CALLBACK = "callback"  # by a library function or primitive that was given it
+    CALLBACK = "callback"  # by a library function, primitive or code outside that was given it
 
 
 _KINDS = tuple(CallKind)
@@ -51,10 +60,10 @@ _STYLES = {CallKind.DIRECT: "solid", CallKind.INDIRECT: "dashed", CallKind.CALLB
 class CallEdge:
     """One function may call another at one location."""
 
-    caller: str  # nothing where no code of the program makes the call
+    caller: str  # or OUTSIDE
     location: str | None  # file:line:column
     kind: CallKind
-    callee: str
+    callee: str  # or OUTSIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ class CallSite:
 
     @property
     def caller(self) -> str:
-        """The function that the call stands in; nothing where no code of the program makes it."""
+        """The function that the call stands in; OUTSIDE where no code of the program makes it."""
         return self.graph.name(int(self.graph.caller[self.id]))
 
     @property
@@ -151,8 +160,10 @@ class CallGraph:
         targets: the functions found to be called at each site, each once.
         may_leave: per site, whether it may reach what escaped, and code outside the program.
         escaped_ids: functions that code outside the program may call.
+        entries: functions that code outside enters by itself: main, constructors and the like.
         opaque: functions without body or model: they may call what escaped.
         explain: the derivation of the fact that a site may reach a function, by its name.
+        find: the number of the function that a name means; raises where there is none, or several.
     """
 
     naming: Naming
@@ -165,8 +176,10 @@ class CallGraph:
     targets: I32
     may_leave: Bools
     escaped_ids: I32
+    entries: I32
     opaque: I32
     explain: Callable[[int, str], Explanation]
+    find: Callable[[str], int]
 
     def __repr__(self) -> str:
         return f"<CallGraph: {self.n_functions} functions, {len(self.call)} calls>"
@@ -196,38 +209,66 @@ class CallGraph:
     @property
     def edges(self) -> tuple[CallEdge, ...]:
         """Every call, each target once; in a program full of unknown calls there may be many."""
-        return tuple(dict.fromkeys([*self._edges("known"), *self._edges("escaped")]))
+        return tuple(
+            dict.fromkeys([*self._edges("known"), *self._edges("escaped"), *self._outer()])
+        )
 
     def callees(self, function: str | int) -> list[str]:
-        """Return whom a function may call, each once; the list is kept, and not to be changed."""
+        """Return whom a function may call, each once; the list is kept, and not to be changed.
+
+        Raises:
+            SourceError: no function is called so, with the nearest names; or several are.
+        """
         if function not in self._callee_names:
             self._callee_names[function] = self.names(self.callee_ids(self.id(function)))
         return self._callee_names[function]
 
     def callers(self, function: str | int) -> list[str]:
-        """Return who may call a function, each once; the list is kept, and not to be changed."""
+        """Return who may call a function, each once; the list is kept, and not to be changed.
+
+        Raises:
+            SourceError: as `callees` does.
+        """
         if function not in self._caller_names:
             self._caller_names[function] = self.names(self.caller_ids(self.id(function)))
         return self._caller_names[function]
 
     def reachable(self, function: str | int) -> list[str]:
-        """Return the function and all it may call, directly, indirectly, or from outside."""
-        return self.names(np.flatnonzero(self.reached(self.id(function))[:-1]))
+        """Return the function and all it may call, directly, indirectly, or from outside.
+
+        Raises:
+            SourceError: as `callees` does.
+        """
+        start = self.id(function)
+        found = self.reached(start)
+        if start == self.n_functions:
+            for entry in self.entries.tolist():
+                found |= self.reached(entry)
+        return self.names(np.flatnonzero(found[:-1]))
 
     def at(self, location: str) -> list[CallSite]:
-        """Return the calls at a location: `queue.c:27`, with or without column."""
-        return [CallSite(self, site) for site in self._sites_at.get(location, ())]
+        """Return the calls at a location: `queue.c:27`, with or without column.
+
+        Raises:
+            SourceError: no call is there (`call-graph/no-such-call`), with the nearest ones.
+        """
+        if location not in self._sites_at:
+            raise self._no_call(location)
+        return [CallSite(self, site) for site in self._sites_at[location]]
 
     def within(self, function: str | int) -> CallGraph:
         """Return the part of the graph that a function reaches; all numbers of functions stay."""
         reached = self.reached(self.id(function))
-        kept = np.flatnonzero((self.caller >= 0) & reached[self.caller])
+        kept = np.flatnonzero(reached[self.caller])  # that of -1 is the last: the outside
         offsets = self.target_offsets
         columns = ("call", "caller", "kind", "callee", "may_leave")
         return replace(
             self,
             target_offsets=offsets_of(self.n_targets[kept]),
             targets=self.targets[ragged(offsets[kept], offsets[kept + 1])[1]],
+            escaped_ids=self.escaped_ids if reached[-1] else self.escaped_ids[:0],
+            entries=self.entries[:0],
+            opaque=self.opaque[reached[self.opaque]],
             explain=lambda site, target: self.explain(int(kept[site]), target),
             **{name: getattr(self, name)[kept] for name in columns},
         )
@@ -235,16 +276,25 @@ class CallGraph:
     # By number
 
     def id(self, function: str | int) -> int:
-        """Return the number of a function; -1 if none is called so."""
-        return self._ids.get(function, -1) if isinstance(function, str) else function
+        """Return the number of a function, `n_functions` for OUTSIDE.
+
+        Raises:
+            SourceError: no function is called so, with the nearest names; or several are.
+            IndexError: there is no function of that number.
+        """
+        if isinstance(function, str):
+            return self._ids[function] if function in self._ids else self.find(function)
+        if not 0 <= function <= self.n_functions:
+            raise IndexError(f"a function is a number from 0 to {self.n_functions - 1}")
+        return function
 
     def name(self, function: int) -> str:
-        """Return the name of a function, the empty text for -1."""
-        return self.functions[function] if function >= 0 else ""
+        """Return the name of a function; OUTSIDE for `n_functions`, and for -1."""
+        return self.functions[function] if 0 <= function < self.n_functions else OUTSIDE
 
     def names(self, functions: Ints) -> list[str]:
         """Return the names of functions."""
-        every = self.functions
+        every = (*self.functions, OUTSIDE)
         return [every[function] for function in functions.tolist()]
 
     @property
@@ -261,19 +311,22 @@ class CallGraph:
         return _row(self._by_caller, function)
 
     def callee_ids(self, function: int) -> I32:
-        """Return whom a function may call, each once, in the order of its calls."""
-        found = _row(self._callees, function)
+        """Return whom a function may call, each once, in the order of its calls; OUTSIDE last."""
+        found, outside = _row(self._callees, function), np.array([self.n_functions], np.int32)
+        if function == self.n_functions:
+            return _each_once([found, self.escaped_ids, self.entries])
         if self.may_leave[self.sites_in(function)].any():
-            found = _each_once([found, self.escaped_ids])
-        return found
+            return _each_once([found, self.escaped_ids, outside])
+        return np.append(found, outside) if function in self.opaque else found
 
     def caller_ids(self, function: int) -> I32:
-        """Return who may call a function, each once, in the order of the calls."""
-        found = _row(self._callers, function)
+        """Return who may call a function, each once, in the order of the calls; OUTSIDE last."""
+        if function == self.n_functions:
+            return _each_once([self._leaving, self.opaque])
+        found, outside = _row(self._callers, function), np.array([self.n_functions], np.int32)
         if function in self.escaped_ids:
-            leaving = self.caller[self.may_leave & (self.caller >= 0)]
-            found = _each_once([found, leaving])
-        return found
+            return _each_once([found, self._leaving, outside])
+        return _each_once([found, outside]) if function in self.entries else found
 
     def callers_by_distance(self, functions: Iterable[int], depth: int) -> dict[int, int]:
         """Return who may call one of the functions, through at most `depth` calls: by how many."""
@@ -300,14 +353,14 @@ class CallGraph:
         """Return who may call whom as (callers, callees); the last function is the outside.
 
         With `callbacks_from_outside` the outside makes all callbacks, at any time, in any thread.
+        Entries are left out: nothing that runs calls them.
         """
         outside = self.n_functions
         from_outside = self.caller < 0
         if callbacks_from_outside:
             from_outside = from_outside | (self.kind == CALLBACK)
         callers = np.where(from_outside, outside, self.caller)
-        leaving = self.caller[self.may_leave & (self.caller >= 0)]
-        leaving = distinct(np.concatenate([leaving, self.opaque]))
+        leaving = distinct(np.concatenate([self._leaving, self.opaque]))
         sources = [np.repeat(callers, self.n_targets), np.full(len(self.escaped_ids), outside)]
         targets = [self.targets, self.escaped_ids, np.full(len(leaving), outside)]
         ends = (np.concatenate([*sources, leaving]), np.concatenate(targets))
@@ -320,12 +373,21 @@ class CallGraph:
         return {
             "functions": list(self.functions),
             "escaped": list(self.escaped),
+            "outside": self.outside_as_json(),
             "sites": [site.as_json() for site in self.sites],
         }
 
+    def outside_as_json(self) -> dict[str, list[str]]:
+        """Return whom code outside calls, and who calls it, as plain data."""
+        outside = self.n_functions
+        return {"calls": self.callees(outside), "called_by": self.callers(outside)}
+
     def table(self) -> Table:
-        """Return a row for each call and known target: caller, location, kind, target."""
-        edges = list(self._edges("known"))
+        """Return a row for each call and known target: caller, location, kind, target.
+
+        Calls from outside come last. Those that leave reach OUTSIDE.
+        """
+        edges = [*self._edges("known"), *self._outer()]
         return Table(
             {
                 "caller": [edge.caller for edge in edges],
@@ -344,16 +406,17 @@ class CallGraph:
         return text.getvalue()
 
     def to_dot(self) -> str:
-        """Return the graph in DOT: dashed edges are indirect calls, dotted ones callbacks."""
-        edges = {(e.caller, e.callee, e.kind): None for e in self.edges if e.caller}
-        used = {name for caller, callee, _ in edges for name in (caller, callee)}
+        """Return the graph in DOT: dashed edges are indirect calls, dotted ones callbacks.
+
+        Calls of what escaped go through the node of code outside.
+        """
+        edges = [*self._edges("known"), *self._outer()]
+        pairs = {(e.caller, e.callee, e.kind): None for e in edges}
+        used = {name for caller, callee, _ in pairs for name in (caller, callee)}
         nodes = [Node(name) for name in self.functions if name in used]
-        arrows = [Edge(a, b, attributes={"style": _STYLES[kind]}) for a, b, kind in edges]
-        leaving = _each_once([self.caller[self.may_leave & (self.caller >= 0)]])
-        if len(leaving):
-            nodes.append(Node("?", "unknown", {"shape": "ellipse"}))
-            dashed = {"style": "dashed"}
-            arrows += [Edge(name, "?", attributes=dashed) for name in self.names(leaving)]
+        if OUTSIDE in used:
+            nodes.append(Node(OUTSIDE, attributes={"shape": "ellipse"}))
+        arrows = [Edge(a, b, attributes={"style": _STYLES[kind]}) for a, b, kind in pairs]
         return Graph("call graph", tuple(nodes), tuple(arrows)).dot()
 
     def difference(self, new: CallGraph) -> dict[str, list[str]]:
@@ -374,11 +437,40 @@ class CallGraph:
                     caller, location = site.caller, site.location
                 yield CallEdge(caller, location, site.kind, callee)
 
+    def _outer(self) -> Iterator[CallEdge]:
+        """Yield the calls from outside, and those that leave."""
+        called = _each_once([self.escaped_ids, self.entries])
+        for name in self.names(called):
+            yield CallEdge(OUTSIDE, None, CallKind.CALLBACK, name)
+        for site in map(CallSite, repeat(self), np.flatnonzero(self.may_leave).tolist()):
+            yield CallEdge(site.caller, site.location, site.kind, OUTSIDE)
+        for name in self.names(self.opaque):
+            yield CallEdge(name, None, CallKind.INDIRECT, OUTSIDE)
+
     def _plain_edges(self) -> set[str]:
-        plain = self.naming.plain_function
-        callers = np.repeat(self.caller, self.n_targets)
-        pairs = set(zip(callers.tolist(), self.targets.tolist(), strict=True))
-        return {f"{plain(a) if a >= 0 else ''} -> {plain(b)}" for a, b in pairs}
+        callers, callees = self.links()
+        callers = np.append(callers, np.full(len(self.entries), self.n_functions))
+        pairs = set(zip(callers.tolist(), [*callees.tolist(), *self.entries.tolist()], strict=True))
+        names = [*map(self.naming.plain_function, range(self.n_functions)), OUTSIDE]
+        return {f"{names[a]} -> {names[b]}" for a, b in pairs}
+
+    def _no_call(self, location: str) -> SourceError:
+        """Return the error that no call is at a location, with the nearest that have one."""
+        file, _, line = location.partition(":")
+        lines = (known for known in self._sites_at if known.count(":") == location.count(":"))
+        near = [known for known in lines if known.startswith(f"{file}:")]
+        if near and line.partition(":")[0].isdigit():
+            wanted = tuple(int(part) for part in line.split(":") if part.isdigit())
+            near.sort(key=lambda known: _distance(known, wanted))
+        else:
+            near = get_close_matches(location, self._sites_at)
+        notes = [f"did you mean {' or '.join(near[:3])}?"] if near else []
+        return SourceError(None, "call-graph/no-such-call", f"no call is at '{location}'", *notes)
+
+    @cached_property
+    def _leaving(self) -> I32:
+        """The functions with a call that may leave, each once, in the order of the calls."""
+        return _each_once([self.caller[self.may_leave & (self.caller >= 0)]])
 
     @cached_property
     def _successors(self) -> tuple[I64, I32]:
@@ -407,7 +499,7 @@ class CallGraph:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {name: function for function, name in enumerate(self.functions)}
+        return {name: function for function, name in enumerate((*self.functions, OUTSIDE))}
 
     @cached_property
     def _by_caller(self) -> tuple[I64, I64]:
@@ -416,9 +508,9 @@ class CallGraph:
 
     @cached_property
     def _callees(self) -> tuple[I64, I32]:
-        """The functions found to be called by each function, each once."""
+        """The functions found to be called by each function, and last by the outside, each once."""
         caller, target = self._known_pairs
-        return grouped_targets(self.n_functions, *_by(caller, target))
+        return grouped_targets(self.n_functions + 1, *_by(caller, target))
 
     @cached_property
     def _callers(self) -> tuple[I64, I32]:
@@ -428,8 +520,8 @@ class CallGraph:
 
     @property
     def _known_pairs(self) -> tuple[I32, I32]:
-        caller = np.repeat(self.caller, self.n_targets)
-        return caller[caller >= 0], self.targets[caller >= 0]
+        caller = np.where(self.caller < 0, self.n_functions, self.caller).astype(np.int32)
+        return np.repeat(caller, self.n_targets), self.targets
 
 
 def grouped_targets(n_sites: int, sites: Ints, functions: Ints) -> tuple[I64, I32]:
@@ -459,6 +551,12 @@ def _by(keys: I32, items: I32) -> tuple[I32, I32]:
 
 
 def _row(rows: tuple[I64, _Items], row: int) -> _Items:
-    """Return one list of CSR, an empty one for -1."""
+    """Return one list of CSR."""
     offsets, items = rows
-    return items[offsets[row] : offsets[row + 1]] if row >= 0 else items[:0]
+    return items[offsets[row] : offsets[row + 1]]
+
+
+def _distance(location: str, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how far a location is from a line, and from a column in it."""
+    parts = location.split(":")[1:]
+    return tuple(abs(int(a) - b) for a, b in zip(parts, wanted, strict=False) if a.isdigit())

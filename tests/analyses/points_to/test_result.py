@@ -8,8 +8,10 @@ import pytest
 
 import kleene
 from kleene.analyses.points_to import ANALYSIS, PointsTo, PointsToResult
+from kleene.base.errors import SourceError
 from kleene.ir import Program
 from kleene.results import CallKind
+from kleene.results.call_graph import OUTSIDE
 from tests.analyses.points_to.compiled import solved
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -87,7 +89,9 @@ def test_the_call_graph_has_all_three_kinds_of_calls(events: PointsToResult) -> 
     (site,) = graph.at("queue.c:27")
     assert site.targets == ("redraw",)
     assert site.why("redraw").steps[-1].location == "queue.c:27:5"
-    assert graph.at("queue.c:2") == []
+    assert graph.callers("main") == [OUTSIDE]
+    with pytest.raises(SourceError, match=r"no call is at 'queue\.c:2'"):
+        graph.at("queue.c:2")
 
 
 def test_mod_ref_of_a_function_and_what_it_calls(events: PointsToResult) -> None:
@@ -149,7 +153,20 @@ int main(void) { outside(back); call(); jump(); return private_ + untouched + !k
     assert "never" not in graph.reachable("main")
     (site,) = graph.indirect
     assert (site.known, site.targets, site.may_leave) == ((), ("back",), True)
-    assert graph.callees("jump") == ["hook", "back"]
+    assert graph.callees("jump") == ["hook", "back", OUTSIDE]
+    assert graph.callers("back") == ["jump", OUTSIDE]
+    assert graph.callees(OUTSIDE) == ["back", "main"]
+    assert graph.callers(OUTSIDE) == ["jump", "outside", "other", "hook"]
+    assert '"(outside)" -> "back"' in graph.to_dot()
+    for question in (graph.callees, graph.callers, graph.reachable, graph.within):
+        with pytest.raises(SourceError, match="did you mean jump") as error:
+            question("jmp")
+        assert error.value.id == "points-to/no-such-name"
+    direct = next(site for site in graph.sites if site.known == ("call",))
+    assert direct.why("call").steps[0].text == "call is called by its name"
+    for name, message in (("jump", "cannot reach"), ("cal", "did you mean call")):
+        with pytest.raises(SourceError, match=message):
+            direct.why(name)
     for function in ("call", "jump"):
         writes = result.mod_ref(function).writes
         assert writes.unknown
@@ -210,3 +227,22 @@ def test_a_program_without_main_says_how_it_can_be_analysed(tmp_path: Path) -> N
     assert error.value.id == "points-to/no-main"
     assert "--library" in error.value.notes[0]
     assert solved(tmp_path, text, library=True).of("keep.p").unknown
+
+
+def test_what_the_loader_runs_is_called_from_outside(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        """
+static int n;
+__attribute__((constructor)) static void first(void) { n = 1; }
+__attribute__((destructor)) static void last(void) { n = 2; }
+static void chosen(void) { n = 3; }
+static void (*resolve(void))(void) { return chosen; }
+void picked(void) __attribute__((ifunc("resolve")));
+int main(void) { picked(); return n; }
+""",
+    )
+    graph = result.call_graph()
+    assert set(graph.callees(OUTSIDE)) >= {"main", "first", "last", "resolve"}
+    assert set(graph.reachable(OUTSIDE)) >= {"main", "first", "last", "resolve", "chosen"}
+    assert all(OUTSIDE in graph.callers(f) for f in ("main", "first", "last", "resolve"))

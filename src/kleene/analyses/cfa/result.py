@@ -206,8 +206,10 @@ class CFAResult:
             targets=np.array(targets, np.int32),
             may_leave=np.zeros(len(rows), bool),
             escaped_ids=np.empty(0, np.int32),
+            entries=np.empty(0, np.int32),
             opaque=np.empty(0, np.int32),
             explain=explain,
+            find=self._function,
         )
 
     @cached_property
@@ -250,6 +252,15 @@ class CFAResult:
             message, names = f"no procedure is called '{text}'", [p.name for p in self.procedures]
             raise _unknown(text, "cfa/no-such-procedure", message, names)
         return found
+
+    def _function(self, text: str) -> int:
+        """Return the number of the procedure that a name means."""
+        found = list(dict.fromkeys(self._named(text)))
+        if len(found) > 1:
+            message = f"{len(found)} procedures are called '{text}'"
+            note = f"write one of {', '.join(map(str, found[:8]))}"
+            raise SourceError(None, "cfa/ambiguous-name", message, note)
+        return self.naming.function_of_row[found[0].row]
 
     def _sites_at(self, location: str) -> list[int]:
         """Return the calls at a location."""

@@ -276,7 +276,7 @@ class PointsToResult(Solved):
 
     @cached_property
     def _call_graph(self) -> CallGraph:
-        return call_graph_of(self, self._why_called)
+        return call_graph_of(self, self._why_called, self._lookup.symbols.function)
 
     @cached_property
     def _aliases(self) -> Aliases:

@@ -189,11 +189,13 @@ def _plain(
     """Return everything as data."""
     from kleene.results import findings_json
 
-    statistics = replace(result.statistics, phases=tuple(phases))
+    graph, statistics = result.call_graph(), replace(result.statistics, phases=tuple(phases))
     value: dict[str, object] = {
         "statistics": statistics.as_json(),
         "findings": findings_json(found, root),
-        "calls": [site.as_json() for site in result.call_graph().indirect],
+        "calls": [site.as_json() for site in graph.indirect],
+        "escaped": list(graph.escaped),
+        "outside": graph.outside_as_json(),
     }
     if "queries" in answers:
         value["queries"] = {name: found.as_json() for name, found in answers["queries"].items()}
