@@ -1,0 +1,22 @@
+"""Symbolic integers: expressions in normal form, their signs and order, ranges and equations."""
+
+from kleene.algebra.symbolic.equations import Solution, solve
+from kleene.algebra.symbolic.expression import (
+    Atom,
+    Expression,
+    Extremum,
+    Floor,
+    Operation,
+    Quotient,
+    Symbol,
+    of,
+    symbols,
+)
+from kleene.algebra.symbolic.ranges import ANYTHING, UNDEFINED, UNREACHABLE, Arithmetic, Range
+from kleene.algebra.symbolic.signs import Direction, Sign, Signs
+
+__all__ = [
+    "ANYTHING", "UNDEFINED", "UNREACHABLE", "Arithmetic", "Atom", "Direction", "Expression",
+    "Extremum", "Floor", "Operation", "Quotient", "Range", "Sign", "Signs", "Solution", "Symbol",
+    "of", "solve", "symbols",
+]  # fmt: skip

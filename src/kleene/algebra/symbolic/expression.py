@@ -1,0 +1,438 @@
+"""Integer expressions in a normal form: sums of products of atoms, with exact coefficients.
+
+    4*N*i + 4*j - 4     is     { N·i: 4,  j: 4,  1: -4 }
+
+An atom is a symbol, or what polynomials cannot say: `floor(e / d)`, C's division, a minimum or
+maximum, and the result of any other operation. Atoms are integers, so equal expressions mean equal
+values, and `a/2 + a/2` is not `a`: for odd `a`, floor(a / 2) + floor(a / 2) = a - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import floor, gcd, lcm, prod
+
+Number = int | Fraction
+
+
+class _Named:
+    """What every atom has: its text, by which atoms are ordered."""
+
+    @cached_property
+    def text(self) -> str:
+        """The atom as C writes it; `floor`, `min` and `max` as functions."""
+        match self:
+            case Symbol(name):
+                return name
+            case Floor(numerator, divisor):
+                return f"floor(({numerator}) / {divisor})"
+            case Quotient(numerator, below):
+                return f"({numerator}) / ({below})"
+            case Extremum(is_greatest, choices):
+                return f"{'max' if is_greatest else 'min'}({', '.join(sorted(map(str, choices)))})"
+            case Operation(name, operands):
+                return f"{name}({', '.join(map(str, operands))})"
+        raise AssertionError(self)
+
+
+@dataclass(frozen=True)
+class Symbol(_Named):
+    """A variable of the program, or a value that is nowhere computed, under its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Floor(_Named):
+    """The greatest integer that is not above `numerator / divisor`; made by `//`."""
+
+    numerator: Expression
+    divisor: int  # at least 2
+
+
+@dataclass(frozen=True)
+class Quotient(_Named):
+    """C's `numerator / divisor`, which rounds to zero, where signs do not say what that is."""
+
+    numerator: Expression
+    divisor: Expression
+
+
+@dataclass(frozen=True)
+class Extremum(_Named):
+    """The greatest of some expressions, or the least."""
+
+    is_greatest: bool
+    choices: frozenset[Expression]  # at least two, none of them an extremum of the same kind
+
+
+@dataclass(frozen=True)
+class Operation(_Named):
+    """The result of an operation about which no law is known: a load, `&`, `|`, a call."""
+
+    name: str
+    operands: tuple[Expression, ...]
+
+
+Atom = Symbol | Floor | Quotient | Extremum | Operation
+Monomial = tuple[tuple[Atom, int], ...]  # atoms in the order of their texts, with their powers
+_ONE: Monomial = ()
+
+
+class Expression:
+    """An immutable sum of monomials with coefficients; `+ - * ** //` work as on integers.
+
+    `//` takes an integer above zero and rounds down; `Signs.quotient` divides as C does.
+    """
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: Mapping[Monomial, Number]) -> None:
+        self.terms: dict[Monomial, Number] = {
+            monomial: _plain(factor) for monomial, factor in terms.items() if factor
+        }
+        self._hash = hash(frozenset(self.terms.items()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | Fraction):
+            return self.number == other
+        return isinstance(other, Expression) and self.terms == other.terms
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    @property
+    def number(self) -> Number | None:
+        """The value, if it is the same for all values of the atoms."""
+        if not self.terms:
+            return 0
+        return self.terms.get(_ONE) if len(self.terms) == 1 else None
+
+    @property
+    def constant(self) -> Number:
+        """The summand that has no atoms."""
+        return self.terms.get(_ONE, 0)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether all coefficients are integers, and with them every value."""
+        return all(isinstance(factor, int) for factor in self.terms.values())
+
+    @property
+    def atom(self) -> Atom | None:
+        """The one atom that the expression is, if it is one."""
+        if len(self.terms) != 1:
+            return None
+        ((monomial, factor),) = self.terms.items()
+        return monomial[0][0] if factor == 1 and [p for _, p in monomial] == [1] else None
+
+    def atoms(self) -> set[Atom]:
+        """Return the atoms of all monomials, not those inside other atoms."""
+        return {atom for monomial in self.terms for atom, _ in monomial}
+
+    def symbols(self) -> set[Symbol]:
+        """Return all symbols, also those inside other atoms."""
+        return {symbol for atom in self.atoms() for symbol in _symbols(atom)}
+
+    def __add__(self, other: Expression | Number) -> Expression:
+        total = dict(self.terms)
+        for monomial, factor in of(other).terms.items():
+            total[monomial] = total.get(monomial, 0) + factor
+        return _enter_extremum(Expression(total))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expression:
+        return self * -1
+
+    def __sub__(self, other: Expression | Number) -> Expression:
+        return self + -of(other)
+
+    def __rsub__(self, other: Expression | Number) -> Expression:
+        return -self + other
+
+    def __mul__(self, other: Expression | Number) -> Expression:
+        total: dict[Monomial, Number] = {}
+        for left, factor in self.terms.items():
+            for right, other_factor in of(other).terms.items():
+                monomial = _times(left, right)
+                total[monomial] = total.get(monomial, 0) + factor * other_factor
+        return _enter_extremum(Expression(total))
+
+    __rmul__ = __mul__
+
+    def __pow__(self, power: int) -> Expression:
+        assert power >= 0
+        return prod([self] * power, start=of(1))
+
+    def __floordiv__(self, divisor: int) -> Expression:
+        return _floor(self, divisor)
+
+    def over(self, divisor: Number) -> Expression:
+        """Return the exact quotient, with rational coefficients."""
+        return self * (Fraction(1) / divisor)
+
+    def coefficient(self, atom: Atom) -> Expression | None:
+        """Return the `c` of `c * atom + rest`, `atom` in neither; None if there are no such two."""
+        factors: dict[Monomial, Number] = {}
+        for monomial, factor in self.terms.items():
+            rest = tuple((other, power) for other, power in monomial if other != atom)
+            if len(rest) < len(monomial):
+                if (atom, 1) not in monomial:
+                    return None
+                factors[rest] = factor
+            if any(occurs(atom, inside) for other, _ in rest for inside in _operands(other)):
+                return None
+        return Expression(factors)
+
+    def substitute(self, values: Mapping[Atom, Expression | Number]) -> Expression:
+        """Return the expression with `values` in place of their atoms, everywhere."""
+        numbers: dict[Monomial, Number] = {}  # of monomials in which only numbers are put
+        total = of(0)
+        for monomial, factor in self.terms.items():
+            kept: list[tuple[Atom, int]] = []
+            for atom, power in monomial:
+                value = values.get(atom)
+                if isinstance(value, int | Fraction):
+                    factor *= value**power
+                elif value is None and isinstance(atom, Symbol):
+                    kept.append((atom, power))
+                else:
+                    break
+            else:
+                numbers[tuple(kept)] = numbers.get(tuple(kept), 0) + factor
+                continue
+            factor = self.terms[monomial]
+            powers = [_substituted(atom, values) ** power for atom, power in monomial]
+            total += prod(powers, start=of(factor))
+        return total + Expression(numbers)
+
+    def evaluate(self, values: Mapping[str, Number]) -> Number:
+        """Return the number for numbers in place of all symbols.
+
+        Raises:
+            KeyError: a symbol has no value.
+            ZeroDivisionError: C's division has a zero below.
+            ValueError: an operation without a law has no value.
+        """
+        return sum(
+            factor * prod(_value(atom, values) ** power for atom, power in monomial)
+            for monomial, factor in self.terms.items()
+        )
+
+    def __str__(self) -> str:
+        def rank(monomial: Monomial) -> tuple[int, str]:
+            return -sum(power for _, power in monomial), _product(monomial)
+
+        text = ""
+        for monomial in sorted(self.terms, key=rank):
+            factor = self.terms[monomial]
+            sign = " - " if factor < 0 else " + "
+            text += sign + _product(monomial, max(factor, -factor))
+        return ("-" if text.startswith(" - ") else "") + text[3:] if text else "0"
+
+    __repr__ = __str__
+
+
+def of(value: Expression | Atom | Number | str) -> Expression:
+    """Return an atom, a number, or the symbol of a name as an expression."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, int | Fraction):
+        return Expression({_ONE: value})
+    return Expression({((Symbol(value) if isinstance(value, str) else value, 1),): 1})
+
+
+def symbols(names: str) -> list[Expression]:
+    """Return the symbols with the names in a text."""
+    return [of(name) for name in names.split()]
+
+
+def extremum(is_greatest: bool, choices: Iterable[Expression | Number]) -> Expression:
+    """Return the greatest (or least) of some expressions, as far as that needs no signs.
+
+    Choices that differ by a number are compared, and `max(a, min(a, b))` is `a`.
+    """
+    nested = [inner for choice in choices for inner in _flat(is_greatest, of(choice))]
+    assert nested
+    assert all(choice.is_integer for choice in nested), "atoms are integers"
+    best: dict[Expression, Number] = {}  # without constant → the best constant
+    for choice in nested:
+        rest = choice - choice.constant
+        if rest in best:
+            better = max if is_greatest else min
+            best[rest] = better(best[rest], choice.constant)
+        else:
+            best[rest] = choice.constant
+    found = {rest + constant for rest, constant in best.items()}
+    found = {choice for choice in found if not (_other_choices(is_greatest, choice) & found)}
+    if len(found) == 1:
+        return found.pop()
+    return of(Extremum(is_greatest, frozenset(found)))
+
+
+def _flat(is_greatest: bool, choice: Expression) -> Iterable[Expression]:
+    """Return the choices of an expression that is itself an extremum of this kind."""
+    atom = choice.atom
+    is_same = isinstance(atom, Extremum) and atom.is_greatest == is_greatest
+    return atom.choices if is_same and isinstance(atom, Extremum) else (choice,)
+
+
+def _other_choices(is_greatest: bool, choice: Expression) -> frozenset[Expression]:
+    """Return the choices of an extremum of the other kind: any of them absorbs it."""
+    atom = choice.atom
+    if isinstance(atom, Extremum) and atom.is_greatest != is_greatest:
+        return atom.choices
+    return frozenset()
+
+
+def _enter_extremum(value: Expression) -> Expression:
+    """Return `c * max(a, b) + rest` as `max(c*a + rest, c*b + rest)`: one form for one value.
+
+    Only where the sum has one extremum, with power one and a number as its factor; for a factor
+    below zero the least becomes the greatest.
+    """
+    if len(value.terms) < 2 and value.atom is not None:
+        return value
+    inside = [(m, a) for m in value.terms for a, _ in m if isinstance(a, Extremum)]
+    if len(inside) != 1 or len(inside[0][0]) != 1 or inside[0][0][0][1] != 1:
+        return value
+    if not value.is_integer:  # a choice that is no integer would be an atom that is none
+        return value
+    monomial, atom = inside[0]
+    factor = value.terms[monomial]
+    rest = Expression({other: f for other, f in value.terms.items() if other != monomial})
+    is_greatest = atom.is_greatest == (factor > 0)
+    return extremum(is_greatest, [choice * factor + rest for choice in atom.choices])
+
+
+def _floor(value: Expression, divisor: int) -> Expression:
+    """Return floor(value / divisor).
+
+    Let value = d·q + r, coefficient by coefficient, 0 <= r's coefficients < d. Atoms are integers,
+    so q is one, and floor(value / d) = q + floor(r / d). If g divides d and all coefficients of r
+    but the constant k, floor((g·s + k) / (g·e)) = floor((s + floor(k / g)) / e), since s is an
+    integer.
+    """
+    assert divisor > 0
+    scale = lcm(*(Fraction(factor).denominator for factor in value.terms.values()), 1)
+    scaled = {monomial: int(factor * scale) for monomial, factor in value.terms.items()}
+    divisor *= scale
+    whole = Expression({monomial: factor // divisor for monomial, factor in scaled.items()})
+    rest = {monomial: factor % divisor for monomial, factor in scaled.items()}
+    constant = rest.pop(_ONE, 0)
+    common = gcd(divisor, *rest.values())
+    divisor //= common
+    rest = {monomial: factor // common for monomial, factor in rest.items() if factor}
+    if divisor == 1 or not rest:
+        return whole + Expression(rest) + constant // common
+    numerator = Expression({**rest, _ONE: constant // common})
+    atom = numerator.atom
+    if isinstance(atom, Floor):  # floor(floor(x / a) / b) = floor(x / (a·b))
+        return whole + _floor(atom.numerator, atom.divisor * divisor)
+    return whole + of(Floor(numerator, divisor))
+
+
+def _times(left: Monomial, right: Monomial) -> Monomial:
+    """Return the product of two monomials."""
+    if not left or not right:
+        return left or right
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: item[0].text))
+
+
+def _plain(number: Number) -> Number:
+    """Return an integer as one."""
+    return number.numerator if number.denominator == 1 else number
+
+
+def _product(monomial: Monomial, factor: Number = 1) -> str:
+    """Return the text of a product, as C writes it."""
+    parts = [] if factor == 1 and monomial else [str(factor)]
+    for atom, power in monomial:
+        is_open = isinstance(atom, Quotient) and (len(monomial) > 1 or power > 1 or bool(parts))
+        parts += [f"({atom.text})" if is_open else atom.text] * power
+    return "*".join(parts)
+
+
+def _operands(atom: Atom) -> tuple[Expression, ...]:
+    """Return the expressions inside an atom."""
+    match atom:
+        case Floor(numerator, _):
+            return (numerator,)
+        case Quotient(numerator, divisor):
+            return (numerator, divisor)
+        case Extremum(_, choices):
+            return tuple(choices)
+        case Operation(_, operands):
+            return operands
+    return ()
+
+
+def occurs(atom: Atom, inside: Expression) -> bool:
+    """Return whether `atom` is somewhere in an expression."""
+    return any(
+        atom == other or any(occurs(atom, operand) for operand in _operands(other))
+        for other in inside.atoms()
+    )
+
+
+def _symbols(atom: Atom) -> set[Symbol]:
+    if isinstance(atom, Symbol):
+        return {atom}
+    return {symbol for operand in _operands(atom) for symbol in operand.symbols()}
+
+
+def _rebuilt(atom: Atom, change: Callable[[Expression], Expression]) -> Expression:
+    """Return an atom with `change` applied to the expressions inside it."""
+    match atom:
+        case Floor(numerator, divisor):
+            return change(numerator) // divisor
+        case Quotient(numerator, divisor):
+            return quotient(change(numerator), change(divisor))
+        case Extremum(is_greatest, choices):
+            return extremum(is_greatest, map(change, choices))
+        case Operation(name, operands):
+            return of(Operation(name, tuple(map(change, operands))))
+    return of(atom)
+
+
+def _substituted(atom: Atom, values: Mapping[Atom, Expression | Number]) -> Expression:
+    if atom in values:
+        return of(values[atom])
+    return _rebuilt(atom, lambda inside: inside.substitute(values))
+
+
+def quotient(numerator: Expression, divisor: Expression) -> Expression:
+    """Return C's division, as far as it needs no signs."""
+    above, below = numerator.number, divisor.number
+    if below is not None and below < 0:
+        return -quotient(numerator, -divisor)
+    if above is not None and below:
+        return of(int(Fraction(above) / below))
+    if isinstance(below, int) and below > 0:
+        exact = numerator.over(below)
+        if exact.is_integer:
+            return exact
+    return of(Quotient(numerator, divisor))
+
+
+def _value(atom: Atom, values: Mapping[str, Number]) -> Number:
+    match atom:
+        case Symbol(name):
+            return values[name]
+        case Floor(numerator, divisor):
+            return floor(Fraction(numerator.evaluate(values)) / divisor)
+        case Quotient(numerator, divisor):
+            return int(Fraction(numerator.evaluate(values)) / divisor.evaluate(values))
+        case Extremum(is_greatest, choices):
+            return (max if is_greatest else min)(choice.evaluate(values) for choice in choices)
+    raise ValueError(f"{atom.text} has no known value")
