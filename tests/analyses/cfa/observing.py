@@ -5,7 +5,8 @@ from __future__ import annotations
 from kleene.analyses.cfa import CFA
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.expander import Expansion
-from kleene.frontends.scheme.interpreter import objects, run
+from kleene.frontends.scheme.interpreter import objects, primitives, run
+from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import Pair
 
 KINDS = {
@@ -20,16 +21,35 @@ KINDS = {
     objects.Native: {"primitive"},
 }
 
+PRELUDE = {
+    known.code: name for name, known in primitives().items() if type(known) is objects.Closure
+}
+PORTS = {"parameter", "current-input-port", "current-output-port", "current-error-port"}
+
 
 class Notes:
-    """What a run did: calls (site, lambda) and bindings (variable, what)."""
+    """What a run did: calls (site, lambda), other calls (site, what), bindings (variable, what)."""
 
     def __init__(self):
         self.calls = set()
+        self.others = set()
         self.bindings = set()
 
     def called(self, site, row):
         self.calls.add((site, row))
+
+    def met(self, site, procedure, n_arguments):
+        kind, name = type(procedure), None
+        if kind is objects.Native:
+            name = procedure.row.name
+        elif kind is objects.Closure:
+            name = PRELUDE.get(procedure.code)
+        if name is not None and table()[name].accepts(n_arguments):
+            self.others.add((site, name))
+        elif kind is objects.Continuation:
+            self.others.add((site, "continuation"))
+        elif kind is objects.Parameter and not n_arguments:
+            self.others.add((site, "parameter"))
 
     def bound(self, variable, value):
         if type(value) is objects.Closure and value.code.row >= 0:
@@ -71,6 +91,16 @@ def _calls(core, notes, result):
         known = evaluated if site >= core.root else _targets(result, site)
         if row not in known:
             yield f"{core.span(min(site, core.root))} calls {core.span(row)}"
+    for site, name in sorted(notes.others):
+        if site < core.root and not _meets(result, site, name):
+            yield f"{core.span(site)} calls {name}"
+
+
+def _meets(result, site, name):
+    """Return whether a site may reach a primitive or continuation, however a program gets it."""
+    names = {target.name for target in result.targets([site])}
+    same = PORTS if name == "parameter" else {name}
+    return not names.isdisjoint({"evaluated", *same})
 
 
 def _targets(result, site):

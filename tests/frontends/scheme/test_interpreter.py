@@ -120,9 +120,13 @@ class Witness:
     def __init__(self) -> None:
         self.calls: set[tuple[int, int]] = set()
         self.bindings: list[tuple[int, object]] = []
+        self.met_at: list[tuple[int, object, int]] = []
 
     def called(self, site, row):
         self.calls.add((site, row))
+
+    def met(self, site, procedure, n_arguments):
+        self.met_at.append((site, procedure, n_arguments))
 
     def bound(self, variable, value):
         self.bindings.append((variable, value))

@@ -25,7 +25,10 @@ from kleene.solvers.inclusion.builder import ConstraintBuilder, Images, Origins
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import NONE
 
-LAMBDA, INSTANCE, OTHER = range(3)  # what a function object is
+# What a function object is: a lambda, a primitive used as a value, what `call/cc` passes, what
+# `make-parameter` returns, a procedure of text that the analysis does not see, a procedure by a
+# name that nothing defines, or no procedure of the program at all.
+LAMBDA, INSTANCE, CONTINUATION, PARAMETER, TEXT, UNBOUND, HIDDEN = range(7)
 EVERYWHERE = -2  # the `here` of code that is always reached
 
 

@@ -14,10 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.cfa.builder import EVERYWHERE, LAMBDA, SchemeBuilder
+from kleene.analyses.cfa.builder import (
+    CONTINUATION,
+    EVERYWHERE,
+    INSTANCE,
+    LAMBDA,
+    PARAMETER,
+    TEXT,
+    UNBOUND,
+    SchemeBuilder,
+)
 from kleene.analyses.cfa.contexts import Context, Contexts, called, captures_of
 from kleene.analyses.cfa.index import ROOT, Index
 from kleene.analyses.cfa.layouts import N_EXACT, ArgumentLayout, Tag
@@ -30,8 +40,12 @@ from kleene.ir.scheme.values import Pair
 from kleene.solvers.inclusion import Problem, Solution
 from kleene.solvers.inclusion.problem import NONE
 
+# Targets that no row, primitive or variable stands for: a procedure of evaluated text, one that the
+# code behind a name without definition returned, and continuations and parameters made nowhere.
+UNSEEN = ("evaluated", "outside", "continuation", "parameter")
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class ConstraintSystem:
     """What a program says about its procedures, and what the numbers in it stand for.
 
@@ -48,8 +62,8 @@ class ConstraintSystem:
     n_data: int  # objects but for the token's
     object_row: I32  # per object: the row that makes it, or NONE
     procedures: dict[int, tuple[int, int]]  # objects that are procedures: what a function is
-    function_kind: I32  # LAMBDA, INSTANCE, OTHER
-    function_row: I32  # the lambda's row, or the instance's site
+    function_kind: I32  # LAMBDA, INSTANCE, ...: see `builder`
+    function_which: I32  # the row; of an INSTANCE or TEXT the site, of UNBOUND the variable
     call_site: I32
     call_size: I32  # arguments, or NONE where that is not known
     call_operator: I32  # nodes
@@ -61,6 +75,7 @@ class ConstraintSystem:
     here_of: dict[int, list[int]] = field(default_factory=dict)  # per closure: its tokens' nodes
     call_context: list[Context] = field(default_factory=list)  # the call, and that of its code
     evaluations: tuple[tuple[int, int], ...] = ()  # sites of `eval` and `load`, and of their texts
+    outside_site: int = NONE  # of calls that the code behind unbound names makes
     hidden: frozenset[int] = frozenset()  # objects that are no values of the program
 
     @property
@@ -68,6 +83,35 @@ class ConstraintSystem:
         """Whether each function is a lambda of the program, in one of its contexts."""
         found: Bools = self.function_kind == LAMBDA
         return found
+
+    @cached_property
+    def target_of_function(self) -> I32:
+        """What each function is called as a target, or NONE; the same with every m.
+
+        Targets are numbers: first the rows of the program, which stand for the lambda there, or for
+        the continuation or parameter that is made there; then its primitives; then its variables,
+        for procedures that nothing defines; and last what `UNSEEN` names. No row makes a
+        continuation where a redefined name begins as `call/cc`.
+        """
+        n_rows, kind, which = self.core.n_rows, self.function_kind, self.function_which
+        found = np.where(np.isin(kind, (LAMBDA, CONTINUATION, PARAMETER)), which, NONE)
+        primitives = {site: n_rows + self.primitive_number[n] for site, n in self.instances.items()}
+        for function in np.flatnonzero(kind == INSTANCE).tolist():
+            found[function] = primitives[int(which[function])]
+        first_variable = n_rows + len(self.primitive_number)
+        found[kind == UNBOUND] = first_variable + which[kind == UNBOUND]
+        last = first_variable + self.core.n_variables
+        found[kind == TEXT] = last + UNSEEN.index("evaluated")
+        found[(kind == TEXT) & (which == self.outside_site)] = last + UNSEEN.index("outside")
+        for made, name in ((CONTINUATION, "continuation"), (PARAMETER, "parameter")):
+            found[(kind == made) & (which == NONE)] = last + UNSEEN.index(name)
+        return found.astype(np.int32)
+
+    @cached_property
+    def primitive_number(self) -> dict[str, int]:
+        """Primitives by their names: those of the core, then what only its forms turn into."""
+        names = dict.fromkeys([*self.core.primitives, *sorted(self.instances.values())])
+        return {name: number for number, name in enumerate(names)}
 
     def foresaw(self, solution: Solution) -> bool:
         """Return whether the contexts of all calls of a solution had been found before."""
@@ -106,14 +150,15 @@ def _system(work: Frames) -> ConstraintSystem:
         object_row=w.rows_of_objects(problem),
         procedures=w.procedures(problem),
         function_kind=function["kind"].astype(np.int32),
-        function_row=function["which"].astype(np.int32),
+        function_which=function["which"].astype(np.int32),
         call_site=origins.call,
         call_size=call["size"].astype(np.int32),
         call_operator=call["operator"].astype(np.int32),
         call_context=w.call_contexts(),
         lets=np.array(sorted(work.lets.items()), np.int32).reshape(-1, 2),
         evaluations=tuple(sorted(set(work.primitives.evaluations))),
-        instances=work.instances,
+        outside_site=outside.site if (outside := work.primitives.outside) else NONE,
+        instances=work.primitives.instances,
         layouts=w.layouts.layouts,
     )
 
@@ -159,7 +204,6 @@ class Frames:
         self.row_of: dict[int, int] = {}
         self.here_of: dict[int, list[int]] = {}
         self.lets: dict[int, int] = {}
-        self.instances: dict[int, str] = {}
         self.steps = {
             columns.CONSTANT: self._constant,
             columns.VARIABLE: self._variable,
@@ -211,13 +255,18 @@ class Frames:
         return found
 
     def _globals(self) -> None:
-        """Let globals begin as the primitives that they are before they are given a value."""
+        """Let globals begin as what they are before they are given a value.
+
+        That is a primitive; or a procedure from outside of the program, where nothing defines it.
+        """
         starts = self.core.starts_as
         changed = (starts != NONE) & (self.core.is_defined | self.core.is_assigned)
         for variable in np.flatnonzero(changed).tolist():
             name = self.core.primitives[starts[variable]]
             label = ~(self.core.n_rows + variable)
-            self.builder.rules.address(variable, self._instance(name, NONE, label))
+            self.builder.rules.address(variable, self.primitives.value(name, label, NONE))
+        for variable in np.unique(self.core.reference[self.core.unbound()]).tolist():
+            self.builder.rules.address(variable, self.primitives.unbound(variable))
 
     def _open(self, procedure: int) -> list[Frame]:
         """Return the frames of a lambda: none if nothing calls it, unless all code counts."""
@@ -282,13 +331,7 @@ class Frames:
 
     def _primitive(self, row: int) -> int:
         name = self.core.primitives[self.index.reference[row]]
-        return self.builder.held(self._instance(name, row, ~row))
-
-    def _instance(self, name: str, row: int, label: int) -> int:
-        """Return the object of a primitive that is used as a value."""
-        site = self.builder.site(label)
-        self.instances[site] = name
-        return self.primitives.value(name, site, row)
+        return self.builder.held(self.primitives.value(name, ~row, row))
 
     def _lambda(self, row: int) -> int:
         captured = self.captures.captured.get(row, ())

@@ -74,7 +74,7 @@ def longer(system: ConstraintSystem, solution: Solution, depth: int, only_local:
 def called(system: ConstraintSystem, solution: Solution) -> Iterable[tuple[int, int]]:
     """Return the calls of a solution and the lambdas they meet, each pair once."""
     call, function = solution.call_edges.T
-    row = np.where(system.is_lambda[function], system.function_row[function], -1)
+    row = np.where(system.is_lambda[function], system.function_which[function], -1)
     pairs = np.unique(call[row >= 0].astype(np.int64) << 32 | row[row >= 0])
     return zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kleene.analyses.cfa.builder import INSTANCE, LAMBDA, OTHER
+from kleene.analyses.cfa.builder import CONTINUATION, HIDDEN, INSTANCE, LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import Index
 from kleene.base.arrays import I32
@@ -73,7 +73,7 @@ def generate(core: Core) -> ConstraintSystem:
         object_row=origin,
         procedures={n: (int(kind[n]), int(which[n])) for n in known},
         function_kind=kind,
-        function_row=which,
+        function_which=which,
         call_site=terms.call_origin,
         call_size=np.where(terms.call_origin < 0, NONE, n_operands[terms.call_origin] - 1),
         call_operator=terms.fun,
@@ -86,10 +86,11 @@ def generate(core: Core) -> ConstraintSystem:
 
 def _functions(core: Core, origin: I32) -> tuple[I32, I32, dict[int, str]]:
     """Return what each lambda is, of which row, and the names of primitives by their sites."""
-    kind = np.where(core.kind[origin] == columns.LAMBDA, LAMBDA, OTHER).astype(np.int32)
-    kind[origin == NONE] = OTHER
-    is_primitive = (origin != NONE) & (core.kind[origin] == columns.PRIMITIVE)
-    kind[is_primitive] = INSTANCE
+    kinds = {columns.LAMBDA: LAMBDA, columns.PRIMITIVE: INSTANCE, columns.CALL: CONTINUATION}
+    kind = np.full(len(origin), HIDDEN, np.int32)
+    for column, function in kinds.items():  # what `call/cc` passes stands for the call
+        kind[(origin != NONE) & (core.kind[origin] == column)] = function
+    is_primitive = kind == INSTANCE
     which, instances = origin.copy(), dict[int, str]()
     for site, number in enumerate(np.flatnonzero(is_primitive).tolist(), core.n_rows):
         which[number] = site

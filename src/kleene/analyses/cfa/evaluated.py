@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kleene.analyses.cfa.builder import EVERYWHERE, OTHER, SchemeBuilder
+from kleene.analyses.cfa.builder import EVERYWHERE, TEXT, SchemeBuilder
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.layouts import FIELDS
 from kleene.ir.scheme import core as columns
@@ -27,17 +27,26 @@ _CHANGES = frozenset(("only", "except", "prefix", "rename"))
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What some text holds, whether it is reached, and the site of its calls."""
+    """What some text holds, the same but only if it is reached, and the site of its calls."""
 
     held: int
+    inside: int
     here: int
     site: int
 
 
 def text(builder: SchemeBuilder, label: int) -> Text:
     """Return new text."""
-    here = builder.here()
-    return Text(builder.node(), here if builder.layout.head else EVERYWHERE, builder.site(label))
+    here, held = builder.here(), builder.node()
+    here = here if builder.layout.head else EVERYWHERE
+    return Text(held, builder.gated(held, here), here, builder.site(label))
+
+
+def procedure(w: SchemeBuilder, text: Text, what: tuple[int, int]) -> int:
+    """Return a procedure of the text: it keeps its arguments, and returns anything of the text."""
+    here = text.here if w.layout.head else NONE
+    formals = w.layout.formals_with_rest([], text.held, here)
+    return w.closure(formals, text.inside, text.held, what)
 
 
 def sees_libraries_only(index: Index, operands: tuple[int, ...]) -> bool:
@@ -67,7 +76,7 @@ def write(w: SchemeBuilder, text: Text, seen: list[int]) -> None:
     It reads and writes all data it comes by, calls and is called with any of it, and makes data and
     procedures of its own.
     """
-    inside = w.gated(text.held, text.here)
+    inside = text.inside
     for node in seen:
         w.copy(text.held, node)
         w.copy(node, inside)
@@ -78,8 +87,7 @@ def write(w: SchemeBuilder, text: Text, seen: list[int]) -> None:
     w.rules.store(fields, inside)
     actuals = w.layout.spread([], inside, 0, w.token_at(text.here))
     w.copy(text.held, w.call(text.held, actuals, text.site, NONE, text.here))
-    formals = w.layout.formals_with_rest([], text.held, NONE)
-    w.rules.address(text.held, w.closure(formals, inside, text.held, (OTHER, NONE)))
+    w.rules.address(text.held, procedure(w, text, (TEXT, text.site)))
     for kind in ("pair", "vector", "box", "table", "delay", "chain", "promise", "condition"):
         n_fields = sum(tag == kind for tag, _ in FIELDS.values())
         w.copy(text.held, w.held(w.data(kind, [inside] * n_fields, NONE)[0]))

@@ -61,7 +61,7 @@ class _Findings:
         """Yield calls of lambdas that take other numbers of arguments."""
         reach = self._reach
         for site, rows in reach.mismatches.items():
-            others = len(reach.targets.get(site, ())) or site in reach.calling_others
+            others = len(reach.targets.get(site, ()))
             given = _arguments(len(self._system.index.below(site)) - 1)
             names = [self._naming.procedure(row).name for row in rows]
             message = f"{_listed(names)} {'does' if len(names) == 1 else 'do'} not take {given}"

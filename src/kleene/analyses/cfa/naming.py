@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.cfa.builder import INSTANCE, LAMBDA
-from kleene.analyses.cfa.constraints import ConstraintSystem
+from kleene.analyses.cfa.builder import CONTINUATION, INSTANCE, LAMBDA, TEXT
+from kleene.analyses.cfa.constraints import UNSEEN, ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
 from kleene.base.arrays import offsets_of
 from kleene.base.errors import Span
@@ -46,8 +46,9 @@ class Value:
 class Naming(naming.Naming):
     """Names of the rows, variables and objects of one program.
 
-    Functions are `procedure_rows`: the top level, then every lambda. The number of a location is
-    that of a byte in the sources, that of a call its row.
+    Functions are the top level, then every lambda, then what else a call may reach: primitives
+    that are used as values, continuations, parameters, and code that the analysis does not see.
+    The number of a location is that of a byte in the sources, that of a call its row.
     """
 
     def __init__(self, system: ConstraintSystem) -> None:
@@ -70,22 +71,46 @@ class Naming(naming.Naming):
     # Procedures
 
     @cached_property
-    def procedure_rows(self) -> list[int]:
-        """The row of each function: ROOT for the top level, then those of all lambdas."""
-        return [ROOT, *np.flatnonzero(self.core.kind == columns.LAMBDA).tolist()]
+    def targets(self) -> list[int]:
+        """The number that each function has as a target: ROOT for the top level, then others."""
+        lambdas = np.flatnonzero(self.core.kind == columns.LAMBDA).tolist()
+        every = self.system.target_of_function.tolist()
+        return [ROOT, *lambdas, *sorted(set(every) - {NONE, *lambdas})]
 
     @cached_property
-    def function_of_row(self) -> dict[int, int]:
-        """The number of the function that each lambda is, and ROOT."""
-        return {row: function for function, row in enumerate(self.procedure_rows)}
+    def function_of_target(self) -> dict[int, int]:
+        """The number of the function that each target is, and ROOT."""
+        return {target: function for function, target in enumerate(self.targets)}
 
     def function(self, function: int) -> str:
         """Return a procedure as text, with its location."""
-        return str(self.procedure(self.procedure_rows[function]))
+        return str(self.target(self.targets[function]))
 
     def plain_function(self, function: int) -> str:
         """Return the name of a procedure without its location."""
-        return self.procedure(self.procedure_rows[function]).name
+        return self.target(self.targets[function]).name
+
+    def target(self, target: int) -> Value:
+        """Return what a call may reach as a value, by its number (`target_of_function`)."""
+        s, core = self.system, self.core
+        if target < core.n_rows:
+            is_lambda = target == ROOT or self.index.kind[target] == columns.LAMBDA
+            return self.procedure(target) if is_lambda else self._made_at(target)
+        number = target - core.n_rows
+        if number < len(s.primitive_number):
+            return Value("primitive", list(s.primitive_number)[number], "", NONE)
+        variable = number - len(s.primitive_number)
+        if variable < core.n_variables:
+            return Value("unbound", core.names[variable], "", NONE)
+        name = UNSEEN[variable - core.n_variables]
+        return Value(name, name, "", NONE)
+
+    def _made_at(self, row: int) -> Value:
+        """Return the continuation or parameter that a row makes."""
+        is_call = self.index.kind[row] == columns.CALL
+        maker = self.index.primitive(self.index.below(row)[0] if is_call else row)
+        kind = "parameter" if maker == "make-parameter" else "continuation"
+        return Value(kind, kind, self.row_location(row), row)
 
     def procedure(self, row: int) -> Value:
         """Return a lambda as a value, or the top level."""
@@ -151,8 +176,12 @@ class Naming(naming.Naming):
             return self.procedure(row)
         if what == INSTANCE:
             return Value("primitive", s.instances[which], "", NONE)
-        name = "continuation" if row != NONE else "evaluated"
-        return Value(name, name, self.row_location(row), row)
+        if what == CONTINUATION:
+            return Value("continuation", "continuation", self.row_location(row), row)
+        if what == TEXT:
+            name = "outside" if which == s.outside_site else "evaluated"
+            return Value(name, name, "", NONE)
+        return Value("unbound", self.core.names[which], "", NONE)
 
     @cached_property
     def _kinds(self) -> list[str]:

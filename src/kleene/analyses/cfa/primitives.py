@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from kleene.analyses.cfa import evaluated
-from kleene.analyses.cfa.builder import INSTANCE, OTHER, SchemeBuilder
+from kleene.analyses.cfa.builder import CONTINUATION, INSTANCE, PARAMETER, UNBOUND, SchemeBuilder
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.layouts import FIELDS, N_EXACT, Tag
 from kleene.ir.scheme.primitives import table
@@ -88,12 +88,20 @@ class Primitives:
         self.handled = builder.node()
         # What primitives raise themselves is taken to hold no procedure in its irritants.
         builder.copy(self.raised, builder.held(builder.data("condition", [NONE], NONE)[0]))
+        self.instances: dict[int, str] = {}  # primitives used as values, by their sites
         self.text: evaluated.Text | None = None  # that sees all of the program
+        self.outside: evaluated.Text | None = None  # the code behind names that nothing defines
         self.evaluations: list[tuple[int, int]] = []  # sites of `eval` and `load`, and of the text
 
-    def value(self, name: str, site: int, row: int) -> int:
-        """Return the object of a primitive as a value; `site` stands for the calls it makes."""
-        w, facts = self.builder, table()[name]
+    def named_site(self, name: str, label: int) -> int:
+        """Return a new site that stands for the calls of a primitive that is used as a value."""
+        site = self.builder.site(label)
+        self.instances[site] = name
+        return site
+
+    def value(self, name: str, label: int, row: int) -> int:
+        """Return the object of a primitive as a value; contexts know its calls by `label`."""
+        w, facts, site = self.builder, table()[name], self.named_site(name, label)
         if name not in models():
             return w.closure([], NONE, NONE, (INSTANCE, site))
         here = w.here()
@@ -256,7 +264,7 @@ class Primitives:
         w.copy(one, w.held(w.data("values", [others], use.row)[0]))
         formals = w.layout.formals_with_rest([], others, NONE)
         formals[w.layout.start(1) + w.layout.head] = one
-        continuation = w.held(w.closure(formals, NONE, others, (OTHER, use.row)))
+        continuation = w.held(w.closure(formals, NONE, others, (CONTINUATION, use.row)))
         return w.union([one, self.called(use.arguments.at(0), [continuation], use)])
 
     def _make_parameter(self, use: Use) -> int:
@@ -267,7 +275,7 @@ class Primitives:
         object, cells = w.data("parameter", [w.union([value, converted]), given.at(1)], use.row)
         for offset in (0, 1):  # calls in other contexts come by the second
             formals = w.layout.actuals([], NONE)
-            w.function(object, offset, formals, cells[0], NONE, (OTHER, use.row))
+            w.function(object, offset, formals, cells[0], NONE, (PARAMETER, use.row))
         return w.held(object)
 
     def _parameterize(self, use: Use) -> int:
@@ -291,7 +299,8 @@ class Primitives:
     def _guard(self, use: Use) -> int:
         """A guard's handler is given the condition, and a procedure that raises it again."""
         w, given = self.builder, use.arguments
-        again = w.held(w.closure(w.layout.actuals([], NONE), self.handled, NONE, (OTHER, use.row)))
+        what = (INSTANCE, self.named_site("raise-continuable", ~use.row))
+        again = w.held(w.closure(w.layout.actuals([], NONE), self.handled, NONE, what))
         handled = self.called(given.at(1), [self.raised, again], use)
         return w.union([self.called(given.at(0), [], use), handled])
 
@@ -344,3 +353,15 @@ class Primitives:
         """Write what text may do that is evaluated in the program's own environment."""
         if self.text is not None:
             evaluated.write(self.builder, self.text, [*globals, self.raised, self.handled])
+        if self.outside is not None:
+            evaluated.write(self.builder, self.outside, [self.raised, self.handled])
+
+    def unbound(self, variable: int) -> int:
+        """Return the object of a procedure that the program names and does not define.
+
+        It may do whatever can be done with what it and others of its kind are given.
+        """
+        w = self.builder
+        if self.outside is None:
+            self.outside = evaluated.text(w, ~(w.n_rows + len(self.index.core.names) + 1))
+        return evaluated.procedure(w, self.outside, (UNBOUND, variable))

@@ -1,4 +1,4 @@
-"""Who calls whom: the engine's calls and functions as sites and lambdas of the program.
+"""Who calls whom: the engine's calls and functions as sites and targets of the program.
 
 A call that a primitive makes belongs to the site that calls the primitive, however it got there:
 the site reaches the primitive's own site, and whatever that reaches.
@@ -11,11 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.cfa.builder import INSTANCE
+from kleene.analyses.cfa.builder import HIDDEN, INSTANCE, PARAMETER, TEXT, UNBOUND
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
 from kleene.base.arrays import I32, Bools, distinct
 from kleene.ir.scheme import core as columns
+from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.problem import NONE
 
@@ -32,7 +33,7 @@ class Reach:
         """The closures' lambdas that can be called, and ROOT; all where every call counts."""
         s = self.system
         if not s.counts_reachable:
-            return {ROOT, *s.function_row[s.is_lambda].tolist()}
+            return {ROOT, *s.function_which[s.is_lambda].tolist()}
         sizes, row_of = self.solution.rows.sizes(), self.solution.row_of
         found = (row for row, nodes in s.here_of.items() if sizes[row_of[nodes]].any())
         return {ROOT, *found}
@@ -43,7 +44,11 @@ class Reach:
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
-        """The lambdas that each reached site may call, by row; sites that call none are absent."""
+        """What each reached site may call, in the numbers of `target_of_function`.
+
+        A primitive that the site names itself is not among them: `(map f x)` has the targets of f.
+        Sites that call nothing are absent.
+        """
         s, direct = self.system, _grouped(*self._pairs(self._fits))
         found = {each: rows for each, rows in direct.items() if each < s.core.n_rows}
         for each, others in self._closures.items():
@@ -70,33 +75,42 @@ class Reach:
     @cached_property
     def mismatches(self) -> dict[int, list[int]]:
         """Lambdas that sites meet without the right number of arguments for them."""
-        site, row = self._pairs(~self._fits)
+        site, row = self._pairs(~self._fits & self.system.is_lambda[self.solution.call_edges[:, 1]])
         clauses = np.fromiter(self._clauses, np.int64)
         is_clause = np.isin(row, clauses) | (site >= self.system.core.n_rows)
         return _grouped(site[~is_clause], row[~is_clause])
 
-    @cached_property
-    def calling_others(self) -> set[int]:
-        """The sites that may call what is no lambda: primitives, continuations, evaluated text."""
-        s, (call, function) = self.system, self.solution.call_edges.T
-        return set(s.call_site[call[~s.is_lambda[function]]].tolist())
-
     def _pairs(self, chosen: Bools) -> tuple[I32, I32]:
-        """Return the sites and lambdas of the chosen edges."""
-        s, edges = self.system, self.solution.call_edges
-        edges = edges[chosen & s.is_lambda[edges[:, 1]]]
-        return s.call_site[edges[:, 0]], s.function_row[edges[:, 1]]
+        """Return the sites and targets of the chosen edges; what text calls of its own is none."""
+        s, (call, function) = self.system, self.solution.call_edges.T
+        kind, site = s.function_kind[function], s.call_site[call]
+        is_own = (kind == TEXT) & (s.function_which[function] == site)
+        chosen = chosen & (kind != HIDDEN) & ~is_own
+        return site[chosen], s.target_of_function[function[chosen]]
 
     @cached_property
     def _fits(self) -> Bools:
-        """Whether each edge passes as many arguments as the lambda takes, as far as is known."""
-        s, (call, function) = self.system, self.solution.call_edges.T
-        size = s.call_size[call]
-        row = np.where(s.is_lambda[function], s.function_row[function], 0)
-        has_rest = s.core.has_rest[row]
-        n_fixed = s.core.n_bound[row] - has_rest
-        found: Bools = (size == NONE) | np.where(has_rest, size >= n_fixed, size == n_fixed)
+        """Whether each edge passes as many arguments as the function takes, as far as is known."""
+        call, function = self.solution.call_edges.T
+        size, (least, most) = self.system.call_size[call], self._arities
+        found: Bools = (size == NONE) | (least[function] <= size) & (size <= most[function])
         return found
+
+    @cached_property
+    def _arities(self) -> tuple[I32, I32]:
+        """How many arguments each function takes at least and at most."""
+        s, n_most = self.system, np.iinfo(np.int32).max
+        least = np.zeros(len(s.function_kind), np.int32)
+        most = np.full(len(least), n_most, np.int32)
+        row = s.function_which[s.is_lambda]
+        least[s.is_lambda] = s.core.n_bound[row] - s.core.has_rest[row]
+        most[s.is_lambda] = np.where(s.core.has_rest[row], n_most, s.core.n_bound[row])
+        most[s.function_kind == PARAMETER] = 0
+        for function in np.flatnonzero(s.function_kind == INSTANCE).tolist():
+            facts = table()[s.instances[int(s.function_which[function])]]
+            least[function] = facts.n_least
+            most[function] = n_most if facts.n_most is None else facts.n_most
+        return least, most
 
     @cached_property
     def _clauses(self) -> set[int]:
@@ -110,10 +124,12 @@ class Reach:
 
     @cached_property
     def _through(self) -> dict[int, list[int]]:
-        """The sites of primitives, used as values, that each site calls."""
-        s, edges = self.system, self.solution.call_edges
-        edges = edges[s.function_kind[edges[:, 1]] == INSTANCE]
-        found = _grouped(s.call_site[edges[:, 0]], s.function_row[edges[:, 1]])
+        """The sites of primitives used as values, and of unseen code, that each site calls."""
+        s, (call, function) = self.system, self.solution.call_edges.T
+        kind = s.function_kind[function]
+        behind = np.where(kind == UNBOUND, s.outside_site, s.function_which[function])
+        chosen = np.isin(kind, (INSTANCE, TEXT, UNBOUND))
+        found = _grouped(s.call_site[call[chosen]], behind[chosen].astype(np.int32))
         for site, text in s.evaluations:
             found.setdefault(site, []).append(text)
         return found

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.cfa.builder import LAMBDA
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.findings import findings_of
 from kleene.analyses.cfa.naming import Naming, Steps, Value
@@ -62,7 +61,10 @@ class CFAResult:
         return sorted({self.naming.value(o) for o in found - self.system.hidden})
 
     def calls(self, location: str) -> list[Value]:
-        """Return the procedures that the call at `file:line:column`, or `line:column`, may reach.
+        """Return what the call at `file:line:column`, or `line:column`, may reach.
+
+        Those are procedures of the program, primitives, continuations, parameters, and code that
+        the analysis does not see: text that is evaluated, and what has a name that nothing defines.
 
         Raises:
             SourceError: `cfa/no-such-call`, with the calls in that line.
@@ -70,9 +72,14 @@ class CFAResult:
         return self.targets(self._sites_at(location))
 
     def targets(self, sites: list[int]) -> list[Value]:
-        """Return the procedures that any of these calls, given by row, may reach."""
-        rows = {row for site in sites for row in self.reach.targets.get(site, ())}
-        return [self.naming.procedure(row) for row in sorted(rows)]
+        """Return what any of these calls, given by row, may reach; see `calls`."""
+        index, found = self.system.index, set[int]()
+        for site in sites:
+            found.update(self.reach.targets.get(site, ()))
+            name = index.primitive(index.below(site)[0])
+            if name is not None and self.reach.runs(site):
+                found.add(self.core.n_rows + self.system.primitive_number[name])
+        return [self.naming.target(target) for target in sorted(found)]
 
     def call_graph(self) -> CallGraph:
         """Return who may call whom, and where."""
@@ -80,28 +87,29 @@ class CFAResult:
 
     def callers(self, name: str, depth: int = 1) -> list[tuple[int, Value]]:
         """Return who may call a procedure: how many calls away at least, and the caller."""
-        functions = [self.naming.function_of_row[value.row] for value in self._named(name)]
+        functions = [self.naming.function_of_target[target] for target in self._named(name)]
         found = self._graph.callers_by_distance(functions, depth)
-        rows = self.naming.procedure_rows
-        return sorted((n, self.naming.procedure(rows[caller])) for caller, n in found.items())
+        targets = self.naming.targets
+        return sorted((n, self.naming.target(targets[caller])) for caller, n in found.items())
 
     def why(self, call: str, target: str) -> Explanation:
-        """Return the shortest derivation by which a procedure comes to be called.
+        """Return the shortest derivation by which a procedure, or what else, comes to be called.
 
         Raises:
             SourceError: the call cannot reach the procedure (`cfa/no-such-fact`).
         """
         sites = self._sites_at(call)
-        rows = {procedure.row for procedure in self._named(target)}
+        wanted = set(self._named(target))
         s = self.system
         behind = set().union(*(self.reach.behind(site) for site in sites))
         calls = np.flatnonzero(np.isin(s.call_site, list(behind)))
         nodes = np.unique(s.call_operator[calls]).tolist()
-        objects = [o for o, what in s.procedures.items() if what[0] == LAMBDA and what[1] in rows]
+        is_wanted = np.isin(s.target_of_function, list(wanted))
+        objects = np.unique(s.problem.function_object[is_wanted]).tolist()
         found = self._derivations.shortest(nodes, objects) if nodes and objects else None
         if found is not None:
             return Explanation(call, target, self._steps.of(found))
-        if any(rows & set(self.reach.targets.get(site, ())) for site in sites):
+        if any(wanted & set(self.reach.targets.get(site, ())) for site in sites):
             at = self.naming.call_location(sites[0])
             location, span = self.naming.location(at), self.naming.span(at)
             step = Step(location, "is called right where it is written", "", "", span)
@@ -120,13 +128,15 @@ class CFAResult:
     @cached_property
     def dead(self) -> list[Value]:
         """The procedures that nothing can call."""
-        called = {row for rows in self.reach.targets.values() for row in rows}
+        called = {target for targets in self.reach.targets.values() for target in targets}
         return [procedure for procedure in self.procedures if procedure.row not in called]
 
     @cached_property
     def known_calls(self) -> list[CallSite]:
-        """The calls that can reach one procedure only: it could be put in their place."""
-        return [site for site in self._graph.indirect if len(site.known) == 1]
+        """The calls that can reach one thing only, be it a primitive or a continuation."""
+        graph = self._graph
+        chosen = (graph.kind != DIRECT) & (graph.n_targets == 1)
+        return [CallSite(graph, site) for site in np.flatnonzero(chosen).tolist()]
 
     @cached_property
     def escaping(self) -> list[Value]:
@@ -179,7 +189,7 @@ class CFAResult:
 
     @cached_property
     def _graph(self) -> CallGraph:
-        """The call graph: a site for each reached call that may call a procedure."""
+        """The call graph; calls that only call a primitive by its name are no sites."""
         s, naming, index = self.system, self.naming, self.system.index
         rows = np.array(list(self.reach.targets), np.int32)
         first = {site: call for call, site in reversed(list(enumerate(s.call_site.tolist())))}
@@ -189,15 +199,15 @@ class CFAResult:
             DIRECT if index.is_let[o] else CALLBACK if index.primitive(o) is not None else INDIRECT
             for o in operators
         ]
-        callers = [naming.function_of_row[index.procedure[row]] for row in rows.tolist()]
-        targets = [naming.function_of_row[t] for ts in self.reach.targets.values() for t in ts]
+        callers = [naming.function_of_target[index.procedure[row]] for row in rows.tolist()]
+        targets = [naming.function_of_target[t] for ts in self.reach.targets.values() for t in ts]
 
         def explain(site: int, target: str) -> Explanation:
             return self.why(naming.row_location(int(rows[site])), target)
 
         return CallGraph(
             naming,
-            len(naming.procedure_rows),
+            len(naming.targets),
             call=rows,
             caller=np.array(callers, np.int32),
             kind=np.array(kinds, np.uint8),
@@ -239,17 +249,18 @@ class CFAResult:
             raise _unknown(name, "cfa/no-such-name", message, self.core.names)
         return found
 
-    def _named(self, text: str) -> list[Value]:
-        """Return the procedures of that name, or at that location; there, lambdas of `let` too."""
-        lets = map(self.naming.procedure, self.system.lets[:, 1].tolist())
-        found = [p for p in self.procedures if p.name == text]
+    def _named(self, text: str) -> list[int]:
+        """Return the targets of that name, or at that location; there, lambdas of `let` too."""
+        naming, lets = self.naming, set(self.system.lets[:, 1].tolist())
+        every = [(target, naming.target(target)) for target in naming.targets]
+        found = [t for t, value in every if value.name == text and t not in lets]
         found += [
-            p
-            for p in (*self.procedures, *lets)
-            if text in (p.location, str(p)) or p.location.endswith(f":{text}")
+            target
+            for target, value in every
+            if text in (value.location, str(value)) or value.location.endswith(f":{text}")
         ]
         if not found:
-            message, names = f"no procedure is called '{text}'", [p.name for p in self.procedures]
+            message, names = f"no procedure is called '{text}'", [value.name for _, value in every]
             raise _unknown(text, "cfa/no-such-procedure", message, names)
         return found
 

@@ -127,7 +127,7 @@ def _findings(result: CFAResult, reporting: Reporting) -> tuple[list[Finding], s
     root = root_of(files)
 
     def where(function: int) -> Span | None:
-        row = naming.procedure_rows[function]
+        row = naming.target(naming.targets[function]).row
         return naming.span(naming.call_location(row)) if row >= 0 else None
 
     title = f"Control-flow analysis of {Path(files[-1]).name}"

@@ -147,12 +147,16 @@ class Sequence(Code):
 
 
 class Call(Code):
-    """A call; its parts are evaluated from left to right. `row` is -1 in the prelude."""
+    """A call; its parts are evaluated from left to right.
 
-    __slots__ = ("parts", "row", "simple")
+    `row` is -1 in the prelude; `names_primitive` tells whether the operator is one, by its name.
+    """
 
-    def __init__(self, row: int, parts: list[Code]) -> None:
+    __slots__ = ("names_primitive", "parts", "row", "simple")
+
+    def __init__(self, row: int, parts: list[Code], names_primitive: bool) -> None:
         self.row = row
+        self.names_primitive = names_primitive
         self.parts = parts
         self.value = None
         values = [part.value for part in parts]
@@ -164,9 +168,7 @@ class Call(Code):
             machine.site = self.row  # where a complaint about an operand belongs
         if self.simple is None:
             return self._go([], frame, k, machine)
-        values = [value(frame) for value in self.simple]  # type: ignore[misc]
-        site = self.row if self.row >= 0 else frame[1]
-        return machine.apply(values[0], values[1:], k, site)
+        return self._apply([value(frame) for value in self.simple], frame, k, machine)  # type: ignore[misc]
 
     def _argument(
         self, values: list[Any], value: Any, frame: Frame, k: Any, machine: Machine
@@ -180,7 +182,12 @@ class Call(Code):
             if part.value is None:
                 return part, frame, After(self._argument, values, frame, k)
             values.append(part.value(frame))
+        return self._apply(values, frame, k, machine)
+
+    def _apply(self, values: list[Any], frame: Frame, k: Any, machine: Machine) -> State:
         site = self.row if self.row >= 0 else frame[1]
+        if machine.observer is not None and self.row >= 0 and not self.names_primitive:
+            machine.observer.met(site, values[0], len(values) - 1)
         return machine.apply(values[0], values[1:], k, site)
 
 

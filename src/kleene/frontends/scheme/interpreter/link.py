@@ -116,9 +116,10 @@ class _Work:
     def _call(self, row: int, parts: list[Code]) -> Code:
         """Return a call; of a plain primitive with simple arguments, its plain function."""
         number = -1 if self.linker.is_prelude else row
-        made = code.Call(number, parts)
         operator = self._below(row)[0]
-        if made.simple is None or self.kind[operator] != columns.PRIMITIVE:
+        names_primitive = self.kind[operator] == columns.PRIMITIVE
+        made = code.Call(number, parts, names_primitive)
+        if made.simple is None or not names_primitive:
             return made
         native = self.linker.primitives[self.core.primitives[self.reference[operator]]]
         is_plain = type(native) is Native and native.kind == "plain"

@@ -35,6 +35,12 @@ class Observer(Protocol):
         Thunks of `dynamic-wind` and handlers are called for the site that they were given at.
         """
 
+    def met(self, site: int, procedure: Any, n_arguments: int) -> None:
+        """The call at row `site` calls this, if it can be called; the site names no primitive.
+
+        What primitives call is not reported here, since some are written in Scheme themselves.
+        """
+
     def bound(self, variable: int, value: Any) -> None:
         """A variable of the program is given a value."""
 
