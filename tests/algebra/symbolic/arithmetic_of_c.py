@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from kleene.algebra.symbolic import Expression, Signs, of
-from kleene.algebra.symbolic.expression import extremum
+from kleene.algebra.symbolic import Expression, Signs, maximum, of
 
 
 def quotient(above: int, below: int) -> int:
@@ -40,7 +39,7 @@ def random_expression(
         case 4:
             return left // divisor, i // divisor
         case 5:
-            return extremum(True, [left, right]), max(i, j)
+            return maximum([left, right]), max(i, j)
         case 6:
             return signs.minimum(left, right, left - right), min(i, j, i - j)
         case 7 if j:

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from kleene.algebra.symbolic import Operation, Signs, Symbol, of, symbols
-from kleene.algebra.symbolic.expression import extremum
+from kleene.algebra.symbolic import Operation, Signs, Symbol, maximum, minimum, of, symbols
 from tests.algebra.symbolic.arithmetic_of_c import random_expression
 
 a, b, k, n, x, y = symbols("a b k n x y")
@@ -49,16 +48,16 @@ def test_division_is_of_integers() -> None:
 
 
 def test_extrema_have_one_form() -> None:
-    top = extremum(True, [a, b])
-    assert top + 1 == extremum(True, [a + 1, b + 1])
-    assert -top == extremum(False, [-a, -b])
-    assert extremum(True, [a, top]) == top
-    assert extremum(True, [a, a + 2, a - 1]) == a + 2
+    top = maximum([a, b])
+    assert top + 1 == maximum([a + 1, b + 1])
+    assert -top == minimum([-a, -b])
+    assert maximum([a, top]) == top
+    assert maximum([a, a + 2, a - 1]) == a + 2
 
 
 def test_the_greater_of_one_and_a_lesser_is_the_one() -> None:
     """The printed rule says max(a, min(a, b)) = b, which 3 and 5 refute."""
-    absorbed = extremum(True, [a, extremum(False, [a, b])])
+    absorbed = maximum([a, minimum([a, b])])
     assert absorbed == a
     assert absorbed.evaluate({"a": 3, "b": 5}) == max(3, min(3, 5)) != 5
 
@@ -75,7 +74,7 @@ def test_texts_are_those_of_c() -> None:
     assert str(4 * n * n - 4) == "4*n*n - 4"
     assert str(-a + b) == "-a + b"
     assert str((a + 1) // 2) == "floor((a + 1) / 2)"
-    assert str(extremum(False, [a, b]) * n) == "min(a, b)*n"
+    assert str(minimum([a, b]) * n) == "min(a, b)*n"
     assert str(of(0)) == "0"
 
 

@@ -16,9 +16,10 @@ from kleene.algebra.symbolic import (
     Range,
     Sign,
     Signs,
+    maximum,
+    minimum,
     symbols,
 )
-from kleene.algebra.symbolic.expression import extremum
 from tests.algebra.symbolic.arithmetic_of_c import quotient, remainder
 
 plain = Arithmetic()
@@ -155,7 +156,7 @@ def test_a_loop_widens_and_narrows_to_its_bound() -> None:
     body, _ = plain.less(header, Range.single(n))
     assert body == Range.of(0, n - 1)
     step = plain.join(Range.of(0, 0), plain.add(body, Range.of(1, 1)))
-    assert plain.narrow(header, step) == Range.of(0, extremum(True, [n, n * 0]))
+    assert plain.narrow(header, step) == Range.of(0, maximum([n, n * 0]))
 
 
 def test_ranges_of_the_printed_example() -> None:
@@ -163,8 +164,8 @@ def test_ranges_of_the_printed_example() -> None:
     index = Range.of(0, n - 1)
     assert positive.multiply(index, index) == Range.of(0, (n - 1) * (n - 1))
     either = positive.join(Range.single(n), Range.single(m))
-    assert either == Range.of(extremum(False, [m, n]), extremum(True, [m, n]))
+    assert either == Range.of(minimum([m, n]), maximum([m, n]))
     total = positive.add(either, index)
-    assert total.high == extremum(True, [m, n]) + n - 1
+    assert total.high == maximum([m, n]) + n - 1
     below, _ = positive.less(index, Range.single(m))
-    assert below == Range.of(0, extremum(False, [m, n]) - 1)
+    assert below == Range.of(0, minimum([m, n]) - 1)

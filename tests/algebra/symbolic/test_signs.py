@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from kleene.algebra.symbolic import Direction, Sign, Signs, Symbol, of, symbols
-from kleene.algebra.symbolic.expression import extremum
+from kleene.algebra.symbolic import Direction, Sign, Signs, Symbol, maximum, of, symbols
 from kleene.algebra.symbolic.signs import (
     ADD,
     DIVIDE,
@@ -64,9 +63,9 @@ def test_a_value_less_one_by_substitution() -> None:
 def test_greatest_of_several() -> None:
     signs = Signs({"n": POSITIVE})
     assert signs.maximum(n + 1, 1) == n + 1
-    assert signs.maximum(a, signs.maximum(n + 1, 1)) == extremum(True, [a, n + 1])
+    assert signs.maximum(a, signs.maximum(n + 1, 1)) == maximum([a, n + 1])
     plain = Signs()
-    assert plain.maximum(a, plain.maximum(n + 1, 1)) == extremum(True, [a, of(1), n + 1])
+    assert plain.maximum(a, plain.maximum(n + 1, 1)) == maximum([a, of(1), n + 1])
 
 
 def test_squares_of_grid_coordinates_increase() -> None:
@@ -82,7 +81,7 @@ def test_monotonicity_looks_into_rounding_and_extrema() -> None:
     signs = Signs({"n": Sign.NOT_NEGATIVE})
     assert signs.monotonicity((3 * x + 1) // 4, Symbol("x")) == Direction.INCREASING
     assert signs.monotonicity(-(x // 2), Symbol("x")) == Direction.DECREASING
-    assert signs.monotonicity(extremum(True, [x, 7 - y]), Symbol("x")) == Direction.INCREASING
+    assert signs.monotonicity(maximum([x, 7 - y]), Symbol("x")) == Direction.INCREASING
     assert signs.monotonicity(x // 2 * n, Symbol("x")) == Direction.INCREASING
 
 

@@ -4,11 +4,13 @@ from kleene.algebra.symbolic.equations import Solution, solve
 from kleene.algebra.symbolic.expression import (
     Atom,
     Expression,
-    Extremum,
     Floor,
+    Maximum,
     Operation,
     Quotient,
     Symbol,
+    maximum,
+    minimum,
     of,
     symbols,
 )
@@ -17,6 +19,6 @@ from kleene.algebra.symbolic.signs import Direction, Sign, Signs
 
 __all__ = [
     "ANYTHING", "UNDEFINED", "UNREACHABLE", "Arithmetic", "Atom", "Direction", "Expression",
-    "Extremum", "Floor", "Operation", "Quotient", "Range", "Sign", "Signs", "Solution", "Symbol",
-    "of", "solve", "symbols",
+    "Floor", "Maximum", "Operation", "Quotient", "Range", "Sign", "Signs", "Solution", "Symbol",
+    "maximum", "minimum", "of", "solve", "symbols",
 ]  # fmt: skip

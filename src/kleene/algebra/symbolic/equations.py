@@ -12,8 +12,8 @@ from fractions import Fraction
 from kleene.algebra.symbolic.expression import (
     Atom,
     Expression,
-    Extremum,
     Floor,
+    Maximum,
     Number,
     Symbol,
     of,
@@ -34,7 +34,7 @@ def solve(equations: Iterable[tuple[Expression | Number, Expression | Number]]) 
     """Return all solutions in integers, as far as substitution finds them; none if contradictory.
 
     An equation that is linear in some symbol, with a number as its coefficient, gives that symbol;
-    then it is put into the others, which may become linear in turn. A floor or extremum that alone
+    then it is put into the others, which may become linear in turn. A floor or maximum that alone
     is left in an equation gives one alternative for each value it may have come from.
     """
     return _solve(tuple(of(left) - right for left, right in equations), {})
@@ -87,7 +87,7 @@ def _alternatives(zero: Expression) -> list[Expression] | None:
     """Return expressions of which one is 0 wherever `zero` is, if an atom alone gives them.
 
     c·floor(e / d) + k = 0: the floor is q = -k / c, and e one of d·q, …, d·q + d - 1.
-    max(a, b, …) = 0: one of the choices is 0 (a sum with an extremum is itself one).
+    c·max(a, b, …) + k = 0: one of the choices is -k / c.
     """
     atoms = zero.atoms()
     if len(atoms) != 1:
@@ -103,7 +103,7 @@ def _alternatives(zero: Expression) -> list[Expression] | None:
             return [of(1)]  # no integer fits: a contradiction
         first = atom.divisor * int(quotient)
         return [atom.numerator - first - more for more in range(atom.divisor)]
-    if isinstance(atom, Extremum) and len(atom.choices) <= _MOST_ALTERNATIVES:
+    if isinstance(atom, Maximum) and len(atom.choices) <= _MOST_ALTERNATIVES:
         return [choice * number + zero.constant for choice in sorted(atom.choices, key=str)]
     return None
 

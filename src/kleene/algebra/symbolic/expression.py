@@ -31,8 +31,8 @@ class _Named:
                 return f"floor(({numerator}) / {divisor})"
             case Quotient(numerator, below):
                 return f"({numerator}) / ({below})"
-            case Extremum(is_greatest, choices):
-                return f"{'max' if is_greatest else 'min'}({', '.join(sorted(map(str, choices)))})"
+            case Maximum(choices):
+                return f"max({', '.join(sorted(map(str, choices)))})"
             case Operation(name, operands):
                 return f"{name}({', '.join(map(str, operands))})"
         raise AssertionError(self)
@@ -62,11 +62,14 @@ class Quotient(_Named):
 
 
 @dataclass(frozen=True)
-class Extremum(_Named):
-    """The greatest of some expressions, or the least."""
+class Maximum(_Named):
+    """The greatest of some expressions; made by `maximum`, and the least is `-max(-a, -b)`.
 
-    is_greatest: bool
-    choices: frozenset[Expression]  # at least two, none of them an extremum of the same kind
+    The choices have no monomial, number or common divisor that all of them share: those stand
+    outside, so that one value has one form. max(2*a + 2, 2*b + 4) is 2*max(a, b + 1) + 2.
+    """
+
+    choices: frozenset[Expression]  # at least two, none of them a sum with a maximum
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Operation(_Named):
     operands: tuple[Expression, ...]
 
 
-Atom = Symbol | Floor | Quotient | Extremum | Operation
+Atom = Symbol | Floor | Quotient | Maximum | Operation
 Monomial = tuple[tuple[Atom, int], ...]  # atoms in the order of their texts, with their powers
 _ONE: Monomial = ()
 
@@ -144,7 +147,7 @@ class Expression:
         total = dict(self.terms)
         for monomial, factor in of(other).terms.items():
             total[monomial] = total.get(monomial, 0) + factor
-        return _enter_extremum(Expression(total))
+        return Expression(total)
 
     __radd__ = __add__
 
@@ -163,7 +166,7 @@ class Expression:
             for right, other_factor in of(other).terms.items():
                 monomial = _times(left, right)
                 total[monomial] = total.get(monomial, 0) + factor * other_factor
-        return _enter_extremum(Expression(total))
+        return Expression(total)
 
     __rmul__ = __mul__
 
@@ -233,8 +236,10 @@ class Expression:
         text = ""
         for monomial in sorted(self.terms, key=rank):
             factor = self.terms[monomial]
-            sign = " - " if factor < 0 else " + "
-            text += sign + _product(monomial, max(factor, -factor))
+            product = _product(monomial, max(factor, -factor))
+            if factor < 0 and _flips(monomial):
+                factor, product = -factor, _product(monomial, -factor, flip=True)
+            text += (" - " if factor < 0 else " + ") + product
         return ("-" if text.startswith(" - ") else "") + text[3:] if text else "0"
 
     __repr__ = __str__
@@ -254,62 +259,56 @@ def symbols(names: str) -> list[Expression]:
     return [of(name) for name in names.split()]
 
 
-def extremum(is_greatest: bool, choices: Iterable[Expression | Number]) -> Expression:
-    """Return the greatest (or least) of some expressions, as far as that needs no signs.
+def maximum(choices: Iterable[Expression | Number]) -> Expression:
+    """Return the greatest of some expressions, as far as that needs no signs.
 
-    Choices that differ by a number are compared, and `max(a, min(a, b))` is `a`.
+    Choices that differ by a number are compared, and max(a, min(a, b)) is a.
     """
-    nested = [inner for choice in choices for inner in _flat(is_greatest, of(choice))]
-    assert nested
-    assert all(choice.is_integer for choice in nested), "atoms are integers"
-    best: dict[Expression, Number] = {}  # without constant → the best constant
-    for choice in nested:
+    flat = {inner for choice in choices for inner in choices_of(of(choice))}
+    assert all(choice.is_integer for choice in flat), "atoms are integers"
+    greatest: dict[Expression, Number] = {}  # a sum without its constant → the greatest constant
+    for choice in flat:
         rest = choice - choice.constant
-        if rest in best:
-            better = max if is_greatest else min
-            best[rest] = better(best[rest], choice.constant)
-        else:
-            best[rest] = choice.constant
-    found = {rest + constant for rest, constant in best.items()}
-    found = {choice for choice in found if not (_other_choices(is_greatest, choice) & found)}
+        greatest[rest] = max(greatest.get(rest, choice.constant), choice.constant)
+    found = {rest + constant for rest, constant in greatest.items()}
+    found = {one for one in found if not _lesser_of(one) & found}
     if len(found) == 1:
         return found.pop()
-    return of(Extremum(is_greatest, frozenset(found)))
+    first, *others = found
+    shared = {m: f for m, f in first.terms.items() if all(o.terms.get(m) == f for o in others)}
+    shared[_ONE] = min(one.constant for one in found)
+    rests = [one - Expression(shared) for one in found]
+    divisor = gcd(*(int(factor) for rest in rests for factor in rest.terms.values()))
+    atom = Maximum(frozenset(rest.over(divisor) for rest in rests))
+    return of(atom) * divisor + Expression(shared)
 
 
-def _flat(is_greatest: bool, choice: Expression) -> Iterable[Expression]:
-    """Return the choices of an expression that is itself an extremum of this kind."""
-    atom = choice.atom
-    is_same = isinstance(atom, Extremum) and atom.is_greatest == is_greatest
-    return atom.choices if is_same and isinstance(atom, Extremum) else (choice,)
+def _lesser_of(value: Expression) -> set[Expression]:
+    """Return expressions that `value`, if it is a minimum, does not exceed."""
+    choices = choices_of(-value)
+    return {-choice for choice in choices} if len(choices) > 1 else set()
 
 
-def _other_choices(is_greatest: bool, choice: Expression) -> frozenset[Expression]:
-    """Return the choices of an extremum of the other kind: any of them absorbs it."""
-    atom = choice.atom
-    if isinstance(atom, Extremum) and atom.is_greatest != is_greatest:
-        return atom.choices
-    return frozenset()
+def minimum(choices: Iterable[Expression | Number]) -> Expression:
+    """Return the least of some expressions, as far as that needs no signs."""
+    return -maximum(-of(choice) for choice in choices)
 
 
-def _enter_extremum(value: Expression) -> Expression:
-    """Return `c * max(a, b) + rest` as `max(c*a + rest, c*b + rest)`: one form for one value.
+def choices_of(value: Expression) -> list[Expression]:
+    """Return expressions of which `value` is the greatest.
 
-    Only where the sum has one extremum, with power one and a number as its factor; for a factor
-    below zero the least becomes the greatest.
+    c·max(a, b) + r is max(c·a + r, c·b + r) for c > 0, if the sum has this maximum once; else there
+    is one choice, `value`.
     """
-    if len(value.terms) < 2 and value.atom is not None:
-        return value
-    inside = [(m, a) for m in value.terms for a, _ in m if isinstance(a, Extremum)]
-    if len(inside) != 1 or len(inside[0][0]) != 1 or inside[0][0][0][1] != 1:
-        return value
-    if not value.is_integer:  # a choice that is no integer would be an atom that is none
-        return value
-    monomial, atom = inside[0]
-    factor = value.terms[monomial]
-    rest = Expression({other: f for other, f in value.terms.items() if other != monomial})
-    is_greatest = atom.is_greatest == (factor > 0)
-    return extremum(is_greatest, [choice * factor + rest for choice in atom.choices])
+    found = [
+        monomial for monomial in value.terms if any(isinstance(a, Maximum) for a, _ in monomial)
+    ]
+    if len(found) != 1 or len(found[0]) != 1 or found[0][0][1] != 1 or value.terms[found[0]] < 0:
+        return [value]
+    ((atom, _),), factor = found[0], value.terms[found[0]]
+    assert isinstance(atom, Maximum)
+    rest = value - of(atom) * factor
+    return [choice * factor + rest for choice in atom.choices]
 
 
 def _floor(value: Expression, divisor: int) -> Expression:
@@ -354,13 +353,21 @@ def _plain(number: Number) -> Number:
     return number.numerator if number.denominator == 1 else number
 
 
-def _product(monomial: Monomial, factor: Number = 1) -> str:
-    """Return the text of a product, as C writes it."""
+def _product(monomial: Monomial, factor: Number = 1, *, flip: bool = False) -> str:
+    """Return the text of a product, as C writes it; with `flip`, of its negation, by a minimum."""
     parts = [] if factor == 1 and monomial else [str(factor)]
     for atom, power in monomial:
+        text = atom.text
+        if flip and isinstance(atom, Maximum) and power == 1:
+            text, flip = f"min({', '.join(sorted(str(-c) for c in atom.choices))})", False
         is_open = isinstance(atom, Quotient) and (len(monomial) > 1 or power > 1 or bool(parts))
-        parts += [f"({atom.text})" if is_open else atom.text] * power
+        parts += [f"({text})" if is_open else text] * power
     return "*".join(parts)
+
+
+def _flips(monomial: Monomial) -> bool:
+    """Return whether the negation of a product is written better with a minimum."""
+    return any(isinstance(atom, Maximum) and power == 1 for atom, power in monomial)
 
 
 def _operands(atom: Atom) -> tuple[Expression, ...]:
@@ -370,7 +377,7 @@ def _operands(atom: Atom) -> tuple[Expression, ...]:
             return (numerator,)
         case Quotient(numerator, divisor):
             return (numerator, divisor)
-        case Extremum(_, choices):
+        case Maximum(choices):
             return tuple(choices)
         case Operation(_, operands):
             return operands
@@ -398,8 +405,8 @@ def _rebuilt(atom: Atom, change: Callable[[Expression], Expression]) -> Expressi
             return change(numerator) // divisor
         case Quotient(numerator, divisor):
             return quotient(change(numerator), change(divisor))
-        case Extremum(is_greatest, choices):
-            return extremum(is_greatest, map(change, choices))
+        case Maximum(choices):
+            return maximum(map(change, choices))
         case Operation(name, operands):
             return of(Operation(name, tuple(map(change, operands))))
     return of(atom)
@@ -433,6 +440,6 @@ def _value(atom: Atom, values: Mapping[str, Number]) -> Number:
             return floor(Fraction(numerator.evaluate(values)) / divisor)
         case Quotient(numerator, divisor):
             return int(Fraction(numerator.evaluate(values)) / divisor.evaluate(values))
-        case Extremum(is_greatest, choices):
-            return (max if is_greatest else min)(choice.evaluate(values) for choice in choices)
+        case Maximum(choices):
+            return max(choice.evaluate(values) for choice in choices)
     raise ValueError(f"{atom.text} has no known value")

@@ -18,13 +18,14 @@ from itertools import product
 from kleene.algebra.symbolic.expression import (
     Atom,
     Expression,
-    Extremum,
     Floor,
+    Maximum,
     Monomial,
     Number,
     Quotient,
     Symbol,
-    extremum,
+    choices_of,
+    maximum,
     of,
     quotient,
 )
@@ -141,9 +142,8 @@ class Signs:
                 return known & (signs | (Sign.ZERO if signs & Sign.POSITIVE else Sign.NONE))
             case Quotient(numerator, divisor):
                 return known & DIVIDE[self.of(numerator)][self.of(divisor)]
-            case Extremum(is_greatest, choices):
-                table = MAXIMUM if is_greatest else MINIMUM
-                return known & reduce(lambda a, b: table[a][b], map(self.of, choices))
+            case Maximum(choices):
+                return known & reduce(lambda a, b: MAXIMUM[a][b], map(self.of, choices))
         return known
 
     def direct(self, value: Expression) -> Sign:
@@ -170,6 +170,11 @@ class Signs:
 
     def _of(self, value: Expression) -> Sign:
         signs = self.direct(value)
+        for sign in (1, -1):  # max(a, b) - a is max(0, b - a), a minimum the negation of a maximum
+            choices = choices_of(value * sign)
+            if len(choices) > 1:
+                greatest = reduce(lambda a, b: MAXIMUM[a][b], map(self.of, choices))
+                signs &= greatest if sign > 0 else _negated(greatest)
         for atom in sorted(value.atoms(), key=lambda atom: atom.text):
             if signs in _SETTLED:
                 break
@@ -237,7 +242,7 @@ class Signs:
                 return Sign.POSITIVE if atom == symbol else Sign.ZERO
             case Floor(numerator, _):  # grows where its operand does, or stays
                 return Sign(self.monotonicity(numerator, symbol)) | Sign.ZERO
-            case Extremum(_, choices):
+            case Maximum(choices):
                 changes = (Sign(self.monotonicity(choice, symbol)) for choice in choices)
                 return reduce(Sign.__or__, changes) | Sign.ZERO
             case Quotient(numerator, divisor) if divisor.number:
@@ -248,26 +253,16 @@ class Signs:
 
     def maximum(self, *choices: Expression | Number) -> Expression:
         """Return the greatest, without choices that are proved not to exceed another."""
-        return self._extremum(True, choices)
+        flat = {inner for choice in choices for inner in choices_of(of(choice))}
+        kept: list[Expression] = []
+        for choice in sorted(flat, key=str):
+            if not any(self.at_most(choice, other) for other in kept):
+                kept = [other for other in kept if not self.at_most(other, choice)] + [choice]
+        return maximum(kept)
 
     def minimum(self, *choices: Expression | Number) -> Expression:
         """Return the least, without choices that are proved not to be below another."""
-        return self._extremum(False, choices)
-
-    def _extremum(self, is_greatest: bool, choices: tuple[Expression | Number, ...]) -> Expression:
-        whole = extremum(is_greatest, choices)
-        atom = whole.atom
-        if not isinstance(atom, Extremum) or atom.is_greatest != is_greatest:
-            return whole
-        kept: list[Expression] = []
-        for choice in sorted(atom.choices, key=str):
-            if any(self._wins(is_greatest, other, choice) for other in kept):
-                continue
-            kept = [o for o in kept if not self._wins(is_greatest, choice, o)] + [choice]
-        return extremum(is_greatest, kept)
-
-    def _wins(self, is_greatest: bool, one: Expression, other: Expression) -> bool:
-        return self.at_most(other, one) if is_greatest else self.at_most(one, other)
+        return -self.maximum(*(-of(choice) for choice in choices))
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
         """Return C's division: down for quotients of at least 0, up for others."""
