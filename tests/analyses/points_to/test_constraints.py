@@ -51,6 +51,15 @@ void copies(int n) {
     ((char *)&bytewise_to)[i] = ((char *)&bytewise_from)[i];
 }
 
+/* constant storage */
+int *const fixed[2] = {&a, &b};
+int *loose[2], **either, *from_fixed;
+void constants(int n) {
+  either = n ? (int **)fixed : loose;
+  either[n] = &c;
+  from_fixed = fixed[n];
+}
+
 /* values */
 int *chosen, *joined, *tagged, *untagged, *moved, *exchanged, *swapped, *old;
 uintptr_t integer;
@@ -140,7 +149,8 @@ int main(int argc, char **argv) {
   arguments = argv;
   argument = argv[argc];
   nested_at = initial.nested;
-  fields(argc); unions(); copies(argc); values(argc); calls(argc); heap(); jumps(); assembly();
+  fields(argc); unions(); copies(argc); constants(argc);
+  values(argc); calls(argc); heap(); jumps(); assembly();
   return 0;
 }
 """
@@ -185,6 +195,12 @@ def test_copies_of_memory_keep_fields_apart(
 
 def test_bytes_copied_one_by_one_are_a_pointer(museum: OracleAnswer) -> None:
     assert museum.holds("bytewise_to") == {"c"}
+
+
+def test_constant_storage_takes_no_stores(museum: OracleAnswer) -> None:
+    assert museum.holds("either") == {"fixed", "loose"}
+    assert museum.holds("loose") == {"c"}
+    assert museum.holds("from_fixed") == {"a", "b"}
 
 
 @pytest.mark.parametrize(

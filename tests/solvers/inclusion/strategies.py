@@ -75,6 +75,9 @@ def problems(draw: st.DrawFn, calls: bool = True, flags: bool = True) -> Problem
             call_result=node_or_none,
             actuals=st.lists(node_or_none, max_size=4),
         )
+    if n_objects:
+        some = draw(st.lists(st.integers(0, n_objects - 1), max_size=3))
+        columns["constant_object"] = sorted({*some} - {*columns.get("function_object", ())})
     if flags:
         table(3, flagged_node=node, flags=st.integers(0, 3))
     return problem_of(n_nodes, **columns)
@@ -125,6 +128,9 @@ def random_problem(seed: int, calls: bool = True, flags: bool = True) -> Problem
         n = count(5)
         columns |= {"call_callee": nodes(n), "call_result": nodes(n, 0.3)}
         columns["actuals"] = [nodes(int(rng.integers(0, 5)), 0.1) for _ in range(n)]
+    if n_objects and rng.random() < 0.5:
+        some = rng.integers(0, n_objects, count(4))
+        columns["constant_object"] = np.setdiff1d(some, columns.get("function_object", []))
     if flags and rng.random() < 0.3:
         n = 1 + count(2)
         columns |= {"flagged_node": nodes(n), "flags": rng.integers(0, 4, n)}
@@ -170,6 +176,7 @@ def large_problem(seed: int) -> Problem:
         call_callee=nodes(n_calls),
         call_result=nodes(n_calls, 0.3),
         actuals=[nodes(int(rng.integers(0, 6)), 0.1) for _ in range(n_calls)],
+        constant_object=np.setdiff1d(rng.integers(0, n_objects, count(0.2)), functions),
         flagged_node=nodes(n_flags),
         flags=rng.integers(1, 4, n_flags),
     )

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.solvers.inclusion import BY_LAYOUT, NONE, Problem, Rows, Solution, difference, reference
+from kleene.solvers.inclusion import (
+    BY_LAYOUT,
+    NONE,
+    TO_OUTSIDE,
+    Problem,
+    Rows,
+    Solution,
+    cpu,
+    difference,
+    reference,
+)
 from kleene.solvers.inclusion.builder import ConstraintBuilder
 from tests.solvers.inclusion.registry import OF_ALL_RULES, Solver
 from tests.solvers.inclusion.strategies import problem_of, random_problem
@@ -113,7 +123,7 @@ def renumbered(problem: Problem, nodes: np.ndarray, order: list[int]) -> tuple[P
     objects[old] = np.arange(problem.n_objects)
     changes: dict[str, np.ndarray] = {}
     for name, column in problem.columns().items():
-        if name in ("address_object", "function_object"):
+        if name in ("address_object", "function_object", "constant_object"):
             changes[name] = objects[column]
         elif name not in _NO_NODES and not name.endswith("offsets"):
             changes[name] = np.append(nodes, np.int32(NONE))[column]
@@ -173,6 +183,39 @@ def test_no_fact_supports_itself(solver: Solver, amount: int | None) -> None:
     b.copy(q, p) if amount is None else b.offset(q, p, amount)
     answer = solver.solve(b.problem())
     assert [answer.of(node).tolist() for node in (p, q, inside)] == [[], [], [0]]
+
+
+@of_all_rules
+def test_stores_change_no_constant_contents(solver: Solver) -> None:
+    """p = {a, t}, *p = q, x = *p: t keeps what it has, and x sees that and what a got."""
+    p, q, x, in_a, in_t = range(5)
+    b = ConstraintBuilder()
+    for _ in range(5):
+        b.node()
+    a, t, first, second = (b.allocation([node]) for node in (in_a, in_t, NONE, NONE))
+    for node, object in ((p, a), (p, t), (q, second), (in_t, first)):
+        b.address(node, object)
+    b.constant(t)
+    b.store(p, q)
+    b.load(x, p)
+    answer = solver.solve(b.problem())
+    assert [answer.of(node).tolist() for node in (in_a, in_t, x)] == [[3], [2], [2, 3]]
+
+
+def test_the_outside_changes_no_constant_contents() -> None:
+    p, in_a, in_t = range(3)
+    b = ConstraintBuilder()
+    for _ in range(3):
+        b.node()
+    a, t, first = (b.allocation([node]) for node in (in_a, in_t, NONE))
+    for node, object in ((p, a), (p, t), (in_t, first)):
+        b.address(node, object)
+    b.constant(t)
+    b.flag(p, TO_OUTSIDE)
+    for solve in (reference.solve, cpu.solve):
+        answer = solve(b.problem())
+        assert answer.escaped.tolist() == [True, True, True]
+        assert answer.unknown.tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("problem", [Problem(0), Problem(3)], ids=["nothing", "nodes alone"])

@@ -154,6 +154,11 @@ def test_an_object_is_one_function_at_most() -> None:
     assert refused(**changes) == [("inclusion/function-twice", message)]
 
 
+def test_a_function_has_no_constant_contents() -> None:
+    message = "constant_object: row 1 holds 2, which is a function: these have no constant contents"
+    assert refused(constant_object=[0, 2]) == [("inclusion/constant-function", message)]
+
+
 def test_further_bad_rows_are_counted() -> None:
     with pytest.raises(SourceError) as caught:
         check(replace(good(), formals=np.array([9, 9], np.int32)))

@@ -76,7 +76,7 @@ def outcome(path: Path) -> Problem | SourceError:
 def test_files_without_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
     np.savez(path, head=np.array([1, 3]))
-    with pytest.raises(SourceError, match="no inclusion problem of format 3"):
+    with pytest.raises(SourceError, match="no inclusion problem of format 4"):
         load(path)
     with zipfile.ZipFile(path, "w") as archive:
         buffer = io.BytesIO()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.base.arrays import I32, I64, Ints, offsets_of
+from kleene.base.arrays import I32, I64, Ints, offsets_of, ragged
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import ANY, COLUMNS, NONE, Problem
 
@@ -92,6 +92,7 @@ class ConstraintBuilder:
         self._flag = _Table("flagged_node", "flags")
         self._allocation = _Table("layout", "n_contents", *allocation)
         self._contents = _Table("contents")
+        self._constant = _Table("allocation")
         of_function = ("function_result", "function_rest", "n_formals")
         self._function = _Table("allocation", "offset", *of_function, *function)
         self._formal = _Table("formals")
@@ -221,6 +222,10 @@ class ConstraintBuilder:
         """Let nodes exchange values with the outside: FROM_OUTSIDE, TO_OUTSIDE or both."""
         self._flag.add(node, flags)
 
+    def constant(self, allocation: ArrayLike) -> None:
+        """Let no store change what is in these allocations, nor the outside."""
+        self._constant.add(allocation)
+
     def layouts(self) -> I64:
         """Return the layout of each allocation."""
         return self._allocation.columns()["layout"]
@@ -253,6 +258,7 @@ class ConstraintBuilder:
         address, function, filled = (
             table.columns() for table in (self._address, self._function, self._fill)
         )
+        constant = self._constant.columns()["allocation"]
         row, node = objects.contents_at(filled["allocation"], filled["offset"])
         columns |= {
             "address_object": objects.find(address["allocation"], address["offset"]),
@@ -262,6 +268,7 @@ class ConstraintBuilder:
             "formal_offsets": offsets_of(columns["n_formals"]),
             "actual_offsets": offsets_of(columns["n_actuals"]),
             "contents": objects.contents,
+            "constant_object": ragged(objects.offsets[constant], objects.offsets[constant + 1])[1],
             "allocation_offsets": objects.offsets,
         }
         if images is not None:

@@ -34,7 +34,7 @@ _NODES = (
 _NODES_OR_NONE = (
     *("contents", "function_result", "function_rest", "formals", "call_result", "actuals"),
 )
-_OBJECTS = ("address_object", "function_object")
+_OBJECTS = ("address_object", "function_object", "constant_object")
 
 
 def check(problem: Problem) -> None:
@@ -114,6 +114,12 @@ def _values(problem: Problem) -> Iterator[SourceError]:
     meaning, most = "which is no sum of known flags", FROM_OUTSIDE | TO_OUTSIDE
     yield from _range(columns, "inclusion/bad-flags", "flags", 0, most, meaning)
     yield from _twice(problem.function_object)
+    bad = np.isin(problem.constant_object, problem.function_object)
+    if bad.any():
+        meaning = "which is a function: these have no constant contents"
+        yield _bad(
+            problem.constant_object, "inclusion/constant-function", "constant_object", bad, meaning
+        )
 
 
 def _images(problem: Problem, columns: dict[str, I32]) -> Iterator[SourceError]:

@@ -15,7 +15,9 @@ node n holds, `c(o)` for the contents node of object o, `A(o)` for the objects o
   are included in those of g's formals (beyond the formals: in that of g's rest), and the set of
   g's result in that of r.
 
-An object without contents, a callee that is no function and a missing node ask for nothing.
+An object without contents, a callee that is no function and a missing node ask for nothing. Nor
+does a store to a *constant* object: loads read its contents, but neither stores nor the outside
+change them.
 
 **Offset kinds** are for objects that are not evenly spaced (the fields of a struct, where all
 elements of an inner array are one field). Allocations of one *layout* have equally many objects.
@@ -28,8 +30,8 @@ it: a node with `FROM_OUTSIDE` may hold whatever the outside holds; what a node 
 holds escapes. Let E be the escaped objects, and *unknown* the nodes that may hold all of E:
 
 - a FROM_OUTSIDE node is unknown; pts(n) ⊆ E for a TO_OUTSIDE node n;
-- o ∈ E implies A(o) ⊆ E, c(o) is unknown, pts(c(o)) ⊆ E; a function in E has unknown formals and
-  rest, and what its result holds is in E;
+- o ∈ E implies A(o) ⊆ E, c(o) is unknown unless o is constant, pts(c(o)) ⊆ E; a function in E has
+  unknown formals and rest, and what its result holds is in E;
 - along copies, loads, offsets and the flows of stores and calls, an unknown source makes the
   destination unknown; so does a load through an unknown pointer;
 - a store through an unknown pointer puts what the source holds in E; a call of an unknown callee
@@ -73,6 +75,7 @@ class Problem:
     n_nodes: int
     contents: I32 = field(default_factory=_empty)  # per object: its contents node, or NONE
     allocation_offsets: I32 = field(default_factory=_zero)  # n + 1: the objects of each allocation
+    constant_object: I32 = field(default_factory=_empty)  # no functions; each any number of times
     address_node: I32 = field(default_factory=_empty)
     address_object: I32 = field(default_factory=_empty)
     copy_destination: I32 = field(default_factory=_empty)
@@ -136,6 +139,12 @@ class Problem:
         functions = np.full(self.n_objects, NONE, np.int32)
         functions[self.function_object] = np.arange(self.n_functions)
         return functions
+
+    def store_contents(self) -> I32:
+        """Return the node that a store to each object changes: its contents, or `NONE`."""
+        found = self.contents.copy()
+        found[self.constant_object] = NONE
+        return found
 
     def columns(self) -> dict[str, I32]:
         """Return every column by name."""

@@ -26,6 +26,7 @@ class _State:
         self.escaped: set[int] = set()
         self.edges: set[tuple[int, int]] = set()
         self.outside: set[int] = set()
+        self.written = problem.store_contents().tolist()
         self.function_of = {int(o): f for f, o in enumerate(problem.function_object)}
         bounds = problem.allocation_offsets.tolist()
         self.allocation = [
@@ -52,7 +53,7 @@ class _State:
                 self.unknown.add(destination)
         for pointer, source in _rows(p.store_pointer, p.store_source):
             for o in list(self.pts[pointer]):
-                self.flow(source, int(p.contents[o]))
+                self.flow(source, self.written[o])
             if pointer in self.unknown:
                 self.escaped |= self.pts[source]
         for destination, source, amount in _rows(
@@ -119,8 +120,9 @@ class _State:
         self.escaped.update(self.allocation[o])
         contents = int(p.contents[o])
         if contents >= 0:
-            self.unknown.add(contents)
             self.escaped |= self.pts[contents]
+        if self.written[o] >= 0:
+            self.unknown.add(self.written[o])
         if o in self.function_of:
             function = self.function_of[o]
             formals = p.formals[p.formal_offsets[function] : p.formal_offsets[function + 1]]

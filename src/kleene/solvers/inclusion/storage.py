@@ -15,7 +15,7 @@ from kleene.base.errors import SourceError, Span
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import COLUMNS, Problem
 
-FORMAT = 3
+FORMAT = 4
 # What the zip and array readers raise on bytes that are no archive of arrays.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, ValueError, TypeError, SyntaxError),

@@ -208,7 +208,8 @@ class Derivations:
 
     def _stores(self, nodes: Bools, object: int, fresh: Bools) -> Iterator[Flow]:
         p = self._problem
-        owners = np.flatnonzero((p.contents >= 0) & nodes[p.contents])
+        written = p.store_contents()
+        owners = np.flatnonzero((written >= 0) & nodes[written])
         if not len(owners):
             return
         rows = np.flatnonzero(fresh[p.store_source])
@@ -312,7 +313,7 @@ class Derivations:
         is_open = solution.escaped[p.function_object]
         formals = p.formals[np.repeat(is_open, np.diff(p.formal_offsets))]
         entered = np.zeros_like(nodes)
-        for group in (p.contents[solution.escaped], formals, p.function_rest[is_open]):
+        for group in (p.store_contents()[solution.escaped], formals, p.function_rest[is_open]):
             entered[group[group >= 0]] = True
         yield from enter(Rule.ENTER, np.flatnonzero(entered & nodes), NONE, NONE)
         rows = np.flatnonzero(nodes[p.load_destination] & solution.unknown[p.load_pointer])

@@ -15,7 +15,7 @@ from kleene.analyses.points_to.constraints.functions import FunctionTable
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import I32, I64
+from kleene.base.arrays import I32, I64, Bools
 from kleene.ir.codes import (
     ConstantKind,
     GlobalFlag,
@@ -42,17 +42,21 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     rows = np.flatnonzero(table.kind == GlobalKind.VARIABLE)
     types = table.type[rows]
     layout = _by_type(types, layouts.plain)
+    is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
     for position in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
         layout[position] = layouts.unrolled(int(types[position]))
+    # The tables of classes of others are declared as one pointer, or as none, and are longer.
+    layout[is_declared & _is_class_table(columns, rows)] = layouts.cells()
     allocation = builder.allocate(
         *(AllocationKind.GLOBAL, rows, layout), type=types, n_bytes=program.types.size[types]
     )
     builder.address(rows, allocation)
-    is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
     builder.fill(allocation[starts[owner]], byte, value)
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
+    is_constant = (table.flags[rows] & GlobalFlag.CONSTANT != 0) & ~outside
+    builder.constant(allocation[is_constant])
     for position in np.flatnonzero(outside).tolist():
         variable = int(rows[position])
         model = library.find(program.strings[int(table.name[variable])])
@@ -62,10 +66,17 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
             models.hold(model, variable, int(allocation[position]))
 
 
-def _is_virtual_table(columns: Columns, rows: I64) -> np.ndarray:
+def _is_virtual_table(columns: Columns, rows: I64) -> Bools:
     program = columns.program
     names = (program.strings.raw(s)[:4] for s in program.globals.name[rows].tolist())
     return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
+
+
+def _is_class_table(columns: Columns, rows: I64) -> Bools:
+    """Return which globals are a virtual table, a `std::type_info` or the name in one."""
+    program = columns.program
+    names = (program.strings.raw(s)[:3] for s in program.globals.name[rows].tolist())
+    return np.fromiter((name == b"_ZT" for name in names), bool, len(rows))
 
 
 def generate_aliases(builder: PointerBuilder, functions: FunctionTable) -> None:

@@ -37,6 +37,7 @@ from kleene.solvers.inclusion.problem import (
 
 CONTENTS = -1  # maps from an object to a node, as in rules.cu; m >= 0 is the formal at place m
 RESULT = -2
+CONSTANT = -2  # in function_of, as in targets.cuh: no function, and its contents are constant
 COPY, PUSH, PULL, OFFSET = range(4)  # kinds of rules
 _Column = NDArray[np.integer] | list[int] | int
 
@@ -70,7 +71,7 @@ class Tables:
     seed_object: I32
     kinds: list[Rules]
     contents: I32
-    function_of: I32
+    function_of: I32  # -1 for none, `CONSTANT`
     images: Images
 
     @property
@@ -100,6 +101,8 @@ def tables_of(problem: Problem) -> Tables:
         pull.append((escaped, escaped, [CONTENTS, RESULT]))
         offset.append((escaped, escaped, [ANY]))
     seed_row, seed_object = _joined(seeds)
+    function_of = p.function_of()
+    function_of[p.constant_object] = CONSTANT
     return Tables(
         n_rows=p.n_nodes + 2 * has_outside,
         n_objects=p.n_objects + has_outside,
@@ -110,7 +113,7 @@ def tables_of(problem: Problem) -> Tables:
         seed_object=seed_object,
         kinds=[_rules(parts) for parts in (copy, push, pull, offset)],
         contents=np.append(p.contents, [-1] * has_outside).astype(np.int32),
-        function_of=np.append(p.function_of(), [-1] * has_outside).astype(np.int32),
+        function_of=np.append(function_of, [-1] * has_outside).astype(np.int32),
         images=images_of(p, int(has_outside)),
     )
 

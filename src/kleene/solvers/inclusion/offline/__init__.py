@@ -5,8 +5,8 @@ Two steps, both exact. Cycles of copies hold one set. Then value numbering (Hard
 order of the copies each node is labelled by the set of what flows in, and nodes with equal labels
 are equal. A load through p, a result of calling p and an offset of p depend on pts(p) alone: they
 are labelled by p's label of the round before, so that a second round merges what follows from the
-first. A contents node, a formal and a rest have sources that only solving finds: each has a label
-of its own.
+first. A contents node, unless it is constant, a formal and a rest have sources that only solving
+finds: each has a label of its own.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _numbered(problem: Problem, component: I32, before: I32) -> I32:
     from kleene.solvers.inclusion.offline import numbering, tables
 
     p, label = problem, before[component]
-    own = np.concatenate([p.contents, p.formals, p.function_rest])
+    own = np.concatenate([p.store_contents(), p.formals, p.function_rest])
     own = own[own != NONE]
     outside = p.flagged_node[p.flags & FROM_OUTSIDE != 0]
     result, callee = p.call_result[p.call_result != NONE], p.call_callee[p.call_result != NONE]

@@ -87,7 +87,7 @@ def _graph(problem: Problem, leader: I32, number: I32) -> tuple[rules.Graph, Poo
 
     graph = rules.Graph(
         *(leader, heads(), heads(), heads(), heads(), heads(), heads(), heads(), heads()),
-        *(*offset, images_of(p), p.contents >= 0, p.function_of()),
+        *(*offset, images_of(p), p.store_contents() >= 0, p.function_of()),
         *(place(p.function_result), place(p.function_rest), p.formal_offsets, place(p.formals)),
         *(place(p.call_callee), place(p.call_result), p.actual_offsets, place(p.actuals)),
         used=np.array([1, 0], np.int64),  # element 0 stands for none

@@ -45,7 +45,7 @@ class Graph(NamedTuple):
     offset_source: Heads  # -1 for none
     offset_amount: Heads
     images: Images
-    has_contents: NDArray[np.bool_]
+    takes_stores: NDArray[np.bool_]  # per object
     function_of: Heads  # per object, -1 for none
     function_result: Heads
     function_rest: Heads
@@ -115,7 +115,7 @@ def _store_pairs(pool: Pool, g: Graph) -> I64:
             more[:n_pairs] = pairs[:n_pairs]
             pairs = more
         for k in range(n_members):
-            if g.has_contents[g.buffer[k]]:
+            if g.takes_stores[g.buffer[k]]:
                 pairs[n_pairs] = g.leader[g.buffer[k]] * n_ids + y
                 n_pairs += 1
     return np.sort(pairs[:n_pairs])

@@ -23,6 +23,7 @@ from kleene.solvers.inclusion.cuda.answer import words
 from kleene.solvers.inclusion.cuda.cycles import renamed, rows_of
 from kleene.solvers.inclusion.cuda.rounds import BLOCK, HERE, Rounds, warps
 from kleene.solvers.inclusion.cuda.tables import (
+    CONSTANT,
     CONTENTS,
     COPY,
     OFFSET,
@@ -244,7 +245,7 @@ def _target(maps: Any, special: Any, m: int, o: int, is_into: bool) -> Any:
     if o == special[0]:
         return special[2] if is_into else special[1]
     if m == CONTENTS:
-        return contents[o]
+        return -1 if is_into and function_of[o] == CONSTANT else contents[o]
     function = function_of[o]
     if function < 0:
         return -1
