@@ -234,7 +234,6 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> OracleAnswer:
 @pytest.mark.parametrize(
     ("variable", "held"),
     [
-        ("environment", {"static getenv"}),
         ("duplicate", {"strdup@main"}),
         ("line", {"getline@main"}),
         ("file", {"fopen@main"}),
@@ -247,7 +246,6 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> OracleAnswer:
         ("previous", {"on_signal"}),
         ("from_exit", {"a"}),
         ("searched", {"key"}),
-        ("formatted", {"command_line main.1"}),
         ("by_address", {"malloc@malloc"}),
     ],
 )
@@ -257,9 +255,20 @@ def test_models_do_what_the_library_does(
     assert museum.holds(variable) == held
 
 
-@pytest.mark.parametrize("variable", ["word", "rest_of_text", "found"])
-def test_pointers_into_a_string_stay_in_it(museum: OracleAnswer, variable: str) -> None:
-    assert {name.split("+")[0] for name in museum.holds(variable)} == {"text"}
+@pytest.mark.parametrize(
+    ("variable", "string"),
+    [
+        ("word", "text"),
+        ("rest_of_text", "text"),
+        ("found", "text"),
+        ("environment", "static getenv"),
+        ("formatted", "command_line main.1"),
+    ],
+)
+def test_pointers_into_a_string_stay_in_it(
+    museum: OracleAnswer, variable: str, string: str
+) -> None:
+    assert {name.split("+")[0] for name in museum.holds(variable)} == {string}
 
 
 def test_elements_are_reached_in_steps(museum: OracleAnswer) -> None:

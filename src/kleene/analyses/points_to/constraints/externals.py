@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
+from kleene.analyses.points_to.constraints.formats import are_digits
 from kleene.analyses.points_to.constraints.functions import (
     CallTable,
     FunctionTable,
@@ -25,7 +26,7 @@ from kleene.base.arrays import I64, Bools
 from kleene.ir.codes import GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
-EXCEPTION = "@exception"
+EXCEPTION, ENVIRON = "@exception", "@environ"  # names that models share with this program
 
 
 @dataclass(eq=False)
@@ -49,6 +50,11 @@ class Sites:
         found = np.full(len(there), nothing)
         found[there] = self.actuals[(self.offsets[:-1] + position)[there]]
         return found
+
+    def following(self, position: int) -> Bools:
+        """Return which of `actuals` are at `position` or behind."""
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.arange(len(self.actuals)) - starts >= position
 
 
 class Models:
@@ -80,7 +86,7 @@ class Models:
     def hold(self, model: Model, variable: int, allocation: int) -> None:
         """Add what a declared variable contains."""
         one, none = np.array([variable]), np.array([NONE])
-        sites = Sites(variable, none, one, none, np.zeros(2, np.int64), one[:0], none, none, none)
+        sites = Sites(variable, none, one, none, np.array([0, 1]), one, none, none, none)
         for effect in model:
             if isinstance(effect, language.Holds):
                 self._builder.fill(allocation, 0, self._node(effect.term, sites))
@@ -113,6 +119,12 @@ class Models:
         match term:
             case language.Argument(position):
                 return sites.argument(position, self._nothing)
+            case language.Following(position):
+                return self._several(sites, sites.following(position))
+            case language.Digits(position):
+                formats = sites.argument(position, self._nothing)
+                is_digit = are_digits(self._builder.columns, sites.offsets, formats, position)
+                return self._several(sites, sites.following(position + 1) & is_digit)
             case language.Anywhere(inner, step):
                 return self._anywhere(self._node(inner, sites), step, sites)
             case language.Contents(inner):
@@ -123,6 +135,13 @@ class Models:
                 return self._variadic(sites)
             case language.Named(name):
                 return np.full(count, self._named(name, sites.callee))
+
+    def _several(self, sites: Sites, chosen: Bools) -> I64:
+        """Return a node at each site that has what the chosen arguments have."""
+        found = self._builder.nodes(len(sites.origin))
+        site = np.repeat(np.arange(len(found)), np.diff(sites.offsets))[chosen]
+        self._builder.copy(found[site], sites.actuals[chosen], sites.origin[site])
+        return found
 
     def _anywhere(self, node: I64, step: int | None, sites: Sites) -> I64:
         """Return nodes that point anywhere, or in steps of a constant, into what nodes point to."""

@@ -4,7 +4,9 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 
 | term | the pointers it stands for |
 |---|---|
-| `0`, `1`, … | that argument |
+| `0`, `1`, … | that argument; for a variable, `0` is its address |
+| `1+` | that argument and all behind it |
+| `digits[1]` | the arguments behind 1 that 1, a format of printf, writes as numbers: all but `%s` |
 | `heap[0*1]` | new storage for each call, of that many bytes: a product of arguments, or left out |
 | `exception[0]` | the same, for an exception |
 | `static` | storage that the function keeps for itself |
@@ -39,6 +41,20 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Following:
+    """An argument and all behind it."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """The arguments that a format, itself an argument, writes as numbers."""
+
+    format: int
+
+
+@dataclass(frozen=True, slots=True)
 class Heap:
     """New storage for each call; its size is the product of these arguments, if any."""
 
@@ -68,7 +84,7 @@ class Contents:
     term: Term
 
 
-Term = Argument | Heap | Named | Anywhere | Contents
+Term = Argument | Following | Digits | Heap | Named | Anywhere | Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +256,13 @@ class _Line:
             self._expect(")")
             return inner
         if word.isdigit():
-            return Argument(self._number())
+            position = self._number()
+            return Following(position) if self._takes("+") else Argument(position)
+        if self._takes("digits"):
+            self._expect("[")
+            position = self._number()
+            self._expect("]")
+            return Digits(position)
         if self._takes("heap") or self._takes("exception"):
             return Heap(self._size(), word == "exception")
         if word in _NAMES or word.startswith("@"):

@@ -1,0 +1,68 @@
+"""The formats of printf, where they are constant: which arguments become numbers in a text.
+
+A pointer written as a number (`%p`, or an integer conversion of one that was cast) can be read back
+by scanf or strtoul. One written by `%s` cannot: its text is what it points to.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.base.arrays import I64, Bools
+from kleene.ir.codes import ConstantKind, GlobalFlag, GlobalKind, ValueKind
+
+_CONVERSION = re.compile(
+    rb"%(?:%|(?P<place>\d+\$)?[-+ #0'I]*(?P<width>\*|\d*)"
+    rb"(?:\.(?P<precision>\*|\d*))?(?:hh|h|ll|l|j|z|t|L|q|w\d+|wf\d+)?(?P<letter>[A-Za-z]))"
+)
+
+
+def are_digits(columns: Columns, offsets: I64, formats: I64, position: int) -> Bools:
+    """Return which arguments of calls may be written as numbers, those up to the format aside.
+
+    Args:
+        columns: of the program.
+        offsets: where the arguments of each call begin, n + 1.
+        formats: the value that is the format of each call.
+        position: which argument it is.
+    """
+    found = np.ones(int(offsets[-1]), bool)
+    for call, value in enumerate(formats.tolist()):
+        text = _text_of(columns, value)
+        letters = None if text is None else letters_of(text)
+        if letters is None:
+            continue
+        first = int(offsets[call]) + position + 1
+        for place in range(first, int(offsets[call + 1])):
+            number = place - first
+            found[place] = number < len(letters) and letters[number] not in "sSn"
+    return found
+
+
+def letters_of(text: bytes) -> str | None:
+    """Return what converts each argument behind a format; None where arguments are numbered."""
+    found = []
+    for match in _CONVERSION.finditer(text):
+        if match["place"]:
+            return None
+        found += ["d" for part in ("width", "precision") if match[part] == b"*"]
+        if match["letter"]:
+            found.append(match["letter"].decode())
+    return "".join(found)
+
+
+def _text_of(columns: Columns, value: int) -> bytes | None:
+    """Return the text of a constant string, up to its first null byte."""
+    program = columns.program
+    if not 0 <= value < len(program.globals) or program.globals.kind[value] != GlobalKind.VARIABLE:
+        return None
+    row = int(program.globals.initializer[value]) - program.bases[ValueKind.CONSTANT]
+    is_constant = program.globals.flags[value] & GlobalFlag.CONSTANT
+    if not is_constant or row < 0:
+        return None
+    if program.constants.kind[row] != ConstantKind.STRING:
+        return None
+    return program.strings.raw(int(program.constants.payload[row])).split(b"\0")[0]
