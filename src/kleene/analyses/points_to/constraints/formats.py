@@ -43,15 +43,20 @@ def are_digits(columns: Columns, offsets: I64, formats: I64, position: int) -> B
 
 
 def letters_of(text: bytes) -> str | None:
-    """Return what converts each argument behind a format; None where arguments are numbered."""
-    found = []
-    for match in _CONVERSION.finditer(text):
-        if match["place"]:
+    """Return what converts each argument behind a format.
+
+    None stands for a format that says it otherwise: by numbers of arguments, or in unknown words.
+    """
+    found, at = "", text.find(b"%")
+    while at >= 0:
+        match = _CONVERSION.match(text, at)
+        if match is None or match["place"]:
             return None
-        found += ["d" for part in ("width", "precision") if match[part] == b"*"]
-        if match["letter"]:
-            found.append(match["letter"].decode())
-    return "".join(found)
+        found += "d" * sum(match[part] == b"*" for part in ("width", "precision"))
+        if match["letter"] and match["letter"] != b"m":  # that is strerror(errno)
+            found += match["letter"].decode()
+        at = text.find(b"%", match.end())
+    return found
 
 
 def _text_of(columns: Columns, value: int) -> bytes | None:
@@ -63,6 +68,7 @@ def _text_of(columns: Columns, value: int) -> bytes | None:
     is_constant = program.globals.flags[value] & GlobalFlag.CONSTANT
     if not is_constant or row < 0:
         return None
-    if program.constants.kind[row] != ConstantKind.STRING:
+    element = program.types.elements_of(int(program.constants.type[row]))
+    if program.constants.kind[row] != ConstantKind.STRING or program.types.size[element[0]] != 1:
         return None
     return program.strings.raw(int(program.constants.payload[row])).split(b"\0")[0]
