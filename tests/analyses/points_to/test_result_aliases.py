@@ -159,3 +159,31 @@ def test_overlap_covers_every_pair_of_concrete_accesses(data: st.DataObject) -> 
     both_rows = bool(locations[left][2] and locations[right][2])
     if not both_rows:
         assert found == touches or UNKNOWN_OFFSET in (locations[left][0], locations[right][0])
+
+
+OUTSIDE = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+extern int declared, own;
+int own;
+int main(int argc, char **argv) {
+  void *found = dlsym(0, argv[1]);
+  void *function = (void *)getpid, *variable = &declared, *stream = stdout;
+  void *time = localtime(0), *argument = argv[0], *mine = &own, *main_ = (void *)main;
+  *(int *)found = 1;
+  return !function + !variable + !stream + !time + !argument + !mine + !main_;
+}
+"""
+
+
+def test_an_unknown_pointer_may_hold_what_is_the_outsides_own(tmp_path: Path):
+    """Nothing of these escapes; who looks symbols up by name finds them all the same."""
+    result = solved(tmp_path, OUTSIDE)
+    for outside in ("function", "variable", "stream", "time", "argument"):
+        assert result.may_alias("main.found", f"main.{outside}"), outside
+        assert result.may_alias(["main.found"], [f"main.{outside}"])[0], outside
+    for inside in ("mine", "main_"):
+        assert not result.may_alias("main.found", f"main.{inside}"), inside
+    assert "declared" in result.mod_ref("main").writes

@@ -376,6 +376,11 @@ void *calloc(size_t n, size_t n_bytes) { return block(__libc_calloc(n, n_bytes),
 void *realloc(void *old, size_t n_bytes) { return block(__libc_realloc(old, n_bytes), n_bytes); }
 void *memalign(size_t to, size_t n_bytes) { return block(__libc_memalign(to, n_bytes), n_bytes); }
 void *aligned_alloc(size_t to, size_t n_bytes) { return memalign(to, n_bytes); }
+void *valloc(size_t n_bytes) { return memalign(sysconf(_SC_PAGESIZE), n_bytes); }
+void *pvalloc(size_t n_bytes) {
+  size_t page = sysconf(_SC_PAGESIZE);
+  return memalign(page, (n_bytes + page - 1) / page * page);
+}
 int posix_memalign(void **found, size_t to, size_t n_bytes) {
   void *start = memalign(to, n_bytes);
   if (start) *found = start;

@@ -1,8 +1,8 @@
 """May, or must, two pointers lead to the same bytes?
 
 A pointer is a set of objects and the bytes it is used for: the largest load or store made through
-it directly, 1 if there is none. The unknown may be itself and all that escaped. Of columns of
-pointers, equal pairs are looked at once.
+it directly, 1 if there is none. The unknown may be itself and all that code outside knows. Of
+columns of pointers, equal pairs are looked at once.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class Pointers:
         np.maximum.at(most, owner, n_bytes[groups.values])
         return cls(sets_of(solved, groups), most)
 
-    def may_escape(self, escaped: Bools) -> Bools:
-        """Return which of the pointers may hold an object that escaped."""
+    def may_hold(self, objects: Bools) -> Bools:
+        """Return which of the pointers may hold one of the objects."""
         known = self.sets.known
-        found: Bools = np.diff(offsets_of(escaped[known.values])[known.offsets]) > 0
+        found: Bools = np.diff(offsets_of(objects[known.values])[known.offsets]) > 0
         return found
 
 
@@ -89,12 +89,12 @@ class Aliases:
 
     def may_alias(self, left: I32, right: I32) -> bool:
         """Return whether what two groups of nodes hold may overlap."""
-        unknown, escaped = self._solution.unknown, self._solution.escaped
+        unknown, known_outside = self._solution.unknown, self._solved.known_outside
         is_unknown, other_unknown = unknown[left].any(), unknown[right].any()
         ours, theirs = explicit(self._solution, left), explicit(self._solution, right)
-        if is_unknown and (other_unknown or escaped[theirs].any()):
+        if is_unknown and (other_unknown or known_outside[theirs].any()):
             return True
-        if other_unknown and escaped[ours].any():
+        if other_unknown and known_outside[ours].any():
             return True
         sizes = (int(self.accessed_bytes[nodes].max(initial=1)) for nodes in (left, right))
         return self.geometry.overlap(ours, next(sizes), theirs, next(sizes))
@@ -105,9 +105,9 @@ class Aliases:
         pairs, which = np.unique(i << 32 | j, return_inverse=True)
         i, j = pairs >> 32, pairs & 0xFFFFFFFF
         a_unknown, b_unknown = a.sets.unknown[i], b.sets.unknown[j]
-        escaped = self._solution.escaped
-        found: Bools = a_unknown & (b_unknown | b.may_escape(escaped)[j])
-        found |= b_unknown & a.may_escape(escaped)[i]
+        outside = self._solved.known_outside
+        found: Bools = a_unknown & (b_unknown | b.may_hold(outside)[j])
+        found |= b_unknown & a.may_hold(outside)[i]
         rest = np.flatnonzero(~found)
         found[rest] = self.geometry.overlap_columns(
             *(a.sets.known, a.n_bytes, b.sets.known, b.n_bytes), (i[rest], j[rest])

@@ -58,7 +58,7 @@ class EffectFinder:
 
     def __init__(self, solved: Solved, graph: CallGraph, geometry: Geometry) -> None:
         self._program, self._system = solved.program, solved.system
-        self._solution = solved.solution
+        self._solution, self._solved = solved.solution, solved
         self._graph, self._geometry = graph, geometry
 
     def of_functions(self, functions: Iterable[int]) -> Effects:
@@ -98,14 +98,14 @@ class EffectFinder:
         return Effects(Rows.from_lists(reads), Rows.from_lists(writes), np.array(unknown, bool))
 
     def _touched(self, here: Bools, *, unknown: bool) -> _Touched:
-        """Return what instructions touch, and what escaped where the unknown may run."""
+        """Return what instructions touch, and what is known outside where the unknown may run."""
         n_objects = self._system.problem.n_objects
         found = _Touched(np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=unknown)
         self._accesses(here, found)
         self._externals(here, found)
         if unknown:
-            found.reads[self._solution.escaped] = True
-            found.writes[self._solution.escaped] = True
+            found.reads[self._solved.known_outside] = True
+            found.writes[self._solved.known_outside] = True
         return found
 
     def _accesses(self, here: Bools, found: _Touched) -> None:
@@ -133,7 +133,7 @@ class EffectFinder:
         found = np.zeros(self._system.problem.n_objects, bool)
         found[explicit(self._solution, nodes)] = True
         if self._solution.unknown[nodes].any():
-            found |= self._solution.escaped
+            found |= self._solved.known_outside
         return np.flatnonzero(found)
 
     def _externals(self, here: Bools, found: _Touched) -> None:

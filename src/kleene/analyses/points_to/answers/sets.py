@@ -19,7 +19,7 @@ from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSys
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.graphs import Rows
 from kleene.ir import Program
-from kleene.ir.codes import TypeKind, ValueKind
+from kleene.ir.codes import GlobalFlag, TypeKind, ValueKind
 from kleene.results import Coded, Table
 from kleene.results.drawing import Edge, Graph, Node
 from kleene.solvers.inclusion import Solution
@@ -149,6 +149,20 @@ class Solved:
     def escaped(self) -> I32:
         """The objects that code outside the program may hold."""
         return np.flatnonzero(self.solution.escaped).astype(np.int32)
+
+    @cached_property
+    def known_outside(self) -> Bools:
+        """Per object: code outside knows its address, and an unknown pointer may hold it.
+
+        That is so of what escaped, and of what is the outside's own: functions and variables that
+        the program only declares, storage that a library keeps, the command line.
+        """
+        table, flags = self.system.allocations, self.program.globals.flags
+        is_symbol = np.isin(table.kind, (AllocationKind.GLOBAL, AllocationKind.FUNCTION))
+        is_own = np.isin(table.kind, (AllocationKind.STATIC, AllocationKind.COMMAND_LINE))
+        is_own[is_symbol] = flags[table.site[is_symbol]] & GlobalFlag.DECLARATION != 0
+        found: Bools = self.solution.escaped | is_own[self.system.locations.allocation]
+        return found
 
     @cached_property
     def pointers(self) -> I64:

@@ -134,27 +134,27 @@ def generate_exports(builder: PointerBuilder) -> None:
 
 
 def generate_command_line(builder: PointerBuilder, models: Models, main: int) -> None:
-    """Add what main is given: arrays of strings, for its arguments and for the environment."""
+    """Add what main is given: its arguments and the environment, one array of strings.
+
+    Linux puts the pointers to both behind one another, and their texts too; programs that set
+    their title walk from the one into the other.
+    """
     columns = builder.columns
     table = columns.program.function_table
     first, end = table.argument_offsets[main : main + 2].tolist()
-    base = columns.program.bases[ValueKind.ARGUMENT]
+    given = columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)[1:3]
+    if not len(given):
+        return
     types, layouts = columns.program.types, builder.object_layouts
     bytes_ = np.flatnonzero((types.kind == TypeKind.INT) & (types.bits == 8))
     text = layouts.repeated(int(bytes_[0])) if len(bytes_) else layouts.raw(-1)
-    for position, argument in enumerate(range(first + 1, min(end, first + 3))):
-        array = builder.allocate(
-            AllocationKind.COMMAND_LINE, base + argument, layouts.cells(), part=2 * position
-        )
-        strings = builder.allocate(
-            AllocationKind.COMMAND_LINE, base + argument, text, part=2 * position + 1
-        )
-        builder.address(base + argument, array)
-        node = builder.node()
-        builder.address(node, strings)
-        builder.fill(array, 0, node)
-        if position == 1:
-            builder.copy(models.shared(ENVIRON), base + argument)
+    array = builder.allocate(AllocationKind.COMMAND_LINE, given[0], layouts.cells())
+    strings = builder.allocate(AllocationKind.COMMAND_LINE, given[0], text, part=1)
+    builder.address(given, array)
+    node = builder.node()
+    builder.address(node, strings)
+    builder.fill(array, 0, node)
+    builder.copy(models.shared(ENVIRON), builder.at_unknown_offset(given[:1]))
 
 
 _AGGREGATE, _SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
