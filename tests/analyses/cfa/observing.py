@@ -13,7 +13,7 @@ KINDS = {
     Pair: {"pair"},
     list: {"vector"},
     objects.Box: {"box"},
-    objects.Record: {"record"},
+    objects.Record: {"record", "table"},
     objects.Parameter: {"parameter", "primitive"},
     objects.Continuation: {"continuation", "evaluated"},
     objects.Promise: {"delay", "chain", "promise"},

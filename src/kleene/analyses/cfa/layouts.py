@@ -86,6 +86,8 @@ FIELDS: dict[str, tuple[Tag, int]] = {
     "content": ("box", 0),
     "key": ("table", 0),
     "value": ("table", 1),
+    "equivalence": ("table", 2),
+    "hashing": ("table", 3),
     "delayed": ("delay", 0),
     "chained": ("chain", 0),
     "kept": ("promise", 0),

@@ -136,6 +136,8 @@ class Primitives:
             for part in parts:
                 self.builder.copy(node, self._eval(part, use, node))
             return node
+        if word == "primitive":
+            return self.builder.held(self.value(parts[0], ~use.row, use.row))
         if word == "new":
             values = [self._eval(part, use, self_node) for part in parts[1:]]
             tag: Tag = ("values", 2) if parts[0] == "values-2" else parts[0]
@@ -158,11 +160,26 @@ class Primitives:
         if word == "handle":
             w.copy(self.handled, self.called(nodes[0], [self.raised], use))
             return NONE
+        if word == "look":
+            return self._look(nodes[0], nodes[1], use)
         if word == "list":
             return w.list_of(nodes[0], NONE, use.row)
         if word == "list*":
             return w.union([w.list_of(nodes[0], nodes[1], use.row), nodes[1]])
         return self.select(word, nodes[0])
+
+    def _look(self, table: int, key: int, use: Use) -> int:
+        """Let a table's procedures be called with a key, and with those it has when it grows.
+
+        The hash procedure is given a bound as well, or not.
+        """
+        w = self.builder
+        key = w.union([key, w.get("key", table)])
+        self.called(w.get("equivalence", table), [key, key], use)
+        hashing = w.get("hashing", table)
+        self.called(hashing, [key], use)
+        self.called(hashing, [key, NONE], use)
+        return NONE
 
     def select(self, word: str, node: int) -> int:
         """Return the node of a field, of a spine or of the items of a list."""

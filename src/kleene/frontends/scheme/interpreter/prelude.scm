@@ -170,11 +170,78 @@
   (call-with-output-string
     (lambda (port) (parameterize ((current-output-port port)) (thunk)))))
 
+;; SRFI 69. A table has a vector of buckets, which are lists of pairs (key . value), and calls the
+;; procedures it was made with: the hash procedure with a key and a bound, the other with two keys.
+(define-record-type hash-table
+  (%make-table equivalence hash size buckets)
+  hash-table?
+  (equivalence hash-table-equivalence-function)
+  (hash hash-table-hash-function)
+  (size hash-table-size %set-size!)
+  (buckets %buckets %set-buckets!))
+
+(define (%hash-for equivalence)
+  (cond ((or (eq? equivalence eq?) (eq? equivalence eqv?)) hash-by-identity)
+        ((eq? equivalence string=?) string-hash)
+        ((eq? equivalence string-ci=?) string-ci-hash)
+        (else hash)))
+
+(define (make-hash-table . procedures)
+  (let* ((equivalence (if (pair? procedures) (car procedures) equal?))
+         (more (if (pair? procedures) (cdr procedures) '()))
+         (hash (if (pair? more) (car more) (%hash-for equivalence))))
+    (%make-table equivalence hash 0 (make-vector 7 '()))))
+
+(define (%bucket table key)
+  (let ((bound (vector-length (%buckets table))))
+    (modulo ((hash-table-hash-function table) key bound) bound)))
+
+(define (%entry table key)
+  (let ((same? (hash-table-equivalence-function table)))
+    (let loop ((entries (vector-ref (%buckets table) (%bucket table key))))
+      (cond ((null? entries) #f)
+            ((same? key (caar entries)) (car entries))
+            (else (loop (cdr entries)))))))
+
+(define (%put-entry! table entry)
+  (let ((bucket (%bucket table (car entry))) (buckets (%buckets table)))
+    (vector-set! buckets bucket (cons entry (vector-ref buckets bucket)))
+    (%set-size! table (+ (hash-table-size table) 1))))
+
+(define (%grow! table)
+  (let ((entries (hash-table->alist table)))
+    (%set-buckets! table (make-vector (+ 1 (* 2 (vector-length (%buckets table)))) '()))
+    (%set-size! table 0)
+    (for-each (lambda (entry) (%put-entry! table entry)) entries)))
+
+(define (hash-table-set! table key value)
+  (let ((entry (%entry table key)))
+    (cond (entry (set-cdr! entry value))
+          (else (if (> (hash-table-size table) (* 2 (vector-length (%buckets table))))
+                    (%grow! table))
+                (%put-entry! table (cons key value))))))
+
+(define (hash-table-delete! table key)
+  (let ((entry (%entry table key)))
+    (if entry
+        (let ((bucket (%bucket table key)) (buckets (%buckets table)))
+          (vector-set! buckets bucket
+                       (remove (lambda (other) (eq? other entry)) (vector-ref buckets bucket)))
+          (%set-size! table (- (hash-table-size table) 1))))))
+
+(define (hash-table-exists? table key) (if (%entry table key) #t #f))
+(define (hash-table-contains? table key) (hash-table-exists? table key))
+(define (hash-table-count table) (hash-table-size table))
+
 (define (hash-table-ref table key . more)
-  (if (hash-table-contains? table key)
-      (let ((value (hash-table-ref/default table key #f)))
-        (if (and (pair? more) (pair? (cdr more))) ((cadr more) value) value))
-      (if (pair? more) ((car more)) (error "hash-table-ref: no such key" key))))
+  (let ((entry (%entry table key)))
+    (cond ((and entry (pair? more) (pair? (cdr more))) ((cadr more) (cdr entry)))
+          (entry (cdr entry))
+          ((pair? more) ((car more)))
+          (else (error "hash-table-ref: no such key" key)))))
+
+(define (hash-table-ref/default table key default)
+  (let ((entry (%entry table key))) (if entry (cdr entry) default)))
 
 (define (hash-table-update! table key f . more)
   (hash-table-set! table key (f (apply hash-table-ref table key more))))
@@ -182,8 +249,39 @@
 (define (hash-table-update!/default table key f default)
   (hash-table-set! table key (f (hash-table-ref/default table key default))))
 
+(define (hash-table-fold table f start)
+  (fold (lambda (entry result) (f (car entry) (cdr entry) result)) start
+        (hash-table->alist table)))
+
 (define (hash-table-walk table f)
   (for-each (lambda (entry) (f (car entry) (cdr entry))) (hash-table->alist table)))
+
+(define (hash-table->alist table)
+  (append-map (lambda (entries) (map (lambda (entry) (cons (car entry) (cdr entry))) entries))
+              (vector->list (%buckets table))))
+
+(define (hash-table-keys table) (map car (hash-table->alist table)))
+(define (hash-table-values table) (map cdr (hash-table->alist table)))
+
+(define (%put-new! table entries)
+  (for-each (lambda (entry)
+              (if (not (hash-table-exists? table (car entry)))
+                  (hash-table-set! table (car entry) (cdr entry))))
+            entries))
+
+(define (alist->hash-table entries . procedures)
+  (let ((table (apply make-hash-table procedures))) (%put-new! table entries) table))
+
+(define (hash-table-copy table)
+  (let ((copy (make-hash-table (hash-table-equivalence-function table)
+                               (hash-table-hash-function table))))
+    (%put-new! copy (hash-table->alist table))
+    copy))
+
+(define (hash-table-merge! table other)
+  (for-each (lambda (entry) (hash-table-set! table (car entry) (cdr entry)))
+            (hash-table->alist other))
+  table)
 
 ;; A guard's clauses run outside its body; raising again happens inside, where it was raised.
 (define (%guard thunk handler)

@@ -198,7 +198,7 @@ def _opaque(value: Any) -> str:
         return f"#<error {value.message}>"
     if isinstance(value, Values):
         return " ".join(text_of(item, is_written=True) for item in value.items)
-    names = {Promise: "promise", Box: "box", Environment: "environment", dict: "hash table"}
+    names = {Promise: "promise", Box: "box", Environment: "environment"}
     names.update({InputPort: "input port", OutputPort: "output port"})
     return f"#<{names.get(type(value), 'object')}>"
 

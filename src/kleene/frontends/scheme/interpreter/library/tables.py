@@ -1,16 +1,17 @@
-"""Boxes, hash tables, records, and what derived forms make."""
+"""Boxes, hashing, records, and what derived forms make."""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from typing import Any
 
-from kleene.frontends.scheme.interpreter.library.lists import BY_VALUE, pair
+from kleene.frontends.scheme.interpreter.library.lists import BY_VALUE
 from kleene.frontends.scheme.interpreter.library.registry import checked, plain
 from kleene.frontends.scheme.interpreter.objects import Box, CaseLambda, Promise, Record, RecordType
-from kleene.ir.scheme.values import Pair, String, items_of, list_of, pairs_of
+from kleene.ir.scheme.values import Pair, String, items_of, pairs_of
 
 box = checked("a box", Box)
-hash_table = checked("a hash table", dict)  # by what stands for a key: the key and its value
 record_type = checked("a record type", RecordType)
 
 plain("box")(Box)
@@ -36,28 +37,20 @@ def key_of(value: Any) -> Any:
     return (kind, value) if kind in BY_VALUE else (kind, id(value))
 
 
-plain("make-hash-table")(lambda *_: {})
-plain("hash-table?")(lambda x: type(x) is dict)
-plain("hash-table-contains?")(lambda t, key: key_of(key) in hash_table(t))
-plain("hash-table-count")(lambda t: len(hash_table(t)))
-plain("hash-table-keys")(lambda t: list_of([key for key, _ in hash_table(t).values()]))
-plain("hash-table-values")(lambda t: list_of([value for _, value in hash_table(t).values()]))
-plain("hash-table->alist")(lambda t: list_of([Pair(k, v) for k, v in hash_table(t).values()]))
-plain("hash-table-ref/default")(lambda t, key, v: hash_table(t).get(key_of(key), (None, v))[1])
-plain("hash-table-set!")(lambda t, key, v: hash_table(t).update({key_of(key): (key, v)}))
+def _folded(value: Any) -> Any:
+    return String(value.text.lower()) if type(value) is String else value
 
 
-@plain("hash-table-delete!")
-def _hash_delete(t: Any, key: Any) -> None:
-    hash_table(t).pop(key_of(key), None)
+def _hashed(name: str, key: Callable[[Any], Any]) -> None:
+    @plain(name)
+    def hash_of(value: Any, bound: int = 2**29) -> int:
+        return zlib.crc32(repr(key(value)).encode(errors="surrogatepass")) % bound
 
 
-@plain("alist->hash-table")
-def _hash_from(entries: Any, *_: Any) -> Any:
-    made: dict[Any, Any] = {}
-    for entry in items_of(entries):
-        made.setdefault(key_of(pair(entry).car), (entry.car, entry.cdr))
-    return made
+_hashed("hash", key_of)
+_hashed("string-hash", key_of)
+_hashed("string-ci-hash", lambda value: key_of(_folded(value)))
+_hashed("hash-by-identity", lambda value: key_of(value) if type(value) in BY_VALUE else id(value))
 
 
 plain("%make-record-type")(lambda name, fields: RecordType(name, list(items_of(fields))))
