@@ -269,9 +269,10 @@ class CFAResult:
         found = list(dict.fromkeys(self._named(text)))
         if len(found) > 1:
             message = f"{len(found)} procedures are called '{text}'"
-            note = f"write one of {', '.join(map(str, found[:8]))}"
+            shown = ", ".join(str(self.naming.target(target)) for target in found[:8])
+            note = f"write one of {shown}"
             raise SourceError(None, "cfa/ambiguous-name", message, note)
-        return self.naming.function_of_row[found[0].row]
+        return self.naming.function_of_target[found[0]]
 
     def _sites_at(self, location: str) -> list[int]:
         """Return the calls at a location."""
