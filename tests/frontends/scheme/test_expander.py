@@ -375,3 +375,36 @@ def enclosing(core, row):
         around.add(row)
         row = parents[row]
     return around
+
+
+FORWARD = """(define-syntax two
+  (syntax-rules () ((_ n) (begin (define (n) (list (hid) car)) (define (hid) 'hidden)
+                                 (define car 'mine)))))
+"""
+
+
+def test_names_of_one_template_may_be_used_before_their_definitions():
+    assert value(FORWARD + "(two a) (two b) (list (a) (b) (car '(1)))") == (
+        "((hidden mine) (hidden mine) 1)"
+    )
+    wrapped = "(define-syntax wrap (syntax-rules () ((_ n) (begin (two n) (two other)))))"
+    assert value(FORWARD + wrapped + "(wrap a) (a)") == "(hidden mine)"
+    nested = FORWARD.replace("(define (hid) 'hidden)", "(make hid 'hidden)")
+    make = "(define-syntax make (syntax-rules () ((_ name v) (define (name) v))))"
+    assert value(make + nested + "(begin (two a) (define x (a))) x") == "(hidden mine)"
+    assert not len(parse(FORWARD + "(two a)").unbound())
+
+
+def test_names_of_one_template_in_a_library():
+    body = FORWARD + "(two a)"
+    library = f"(define-library (l) (export a two) (import (scheme base)) (begin {body}))"
+    use = "(import (scheme base) (l)) (two b) (list (a) (b))"
+    assert value(library + use) == "((hidden mine) (hidden mine))"
+
+
+def test_forms_after_a_use_of_a_macro_see_what_it_bound():
+    syntax = "(define-syntax quiet (syntax-rules () ((_ n) (begin (define (n) (m)) (keep m)))))"
+    keep = (
+        "(define-syntax keep (syntax-rules () ((_ m) (define-syntax m (syntax-rules () ((_) 7))))))"
+    )
+    assert value(f"{keep} {syntax} (quiet a) (define b (a)) (list b (a))") == "(7 7)"

@@ -180,34 +180,47 @@ class Expander:
 
     # --- bodies and the top level ---------------------------------------------------------------
 
-    def items(self, forms: list[Datum], scope: Scope) -> Iterator[tuple[Identifier | None, Any]]:
-        """Yield the definitions and expressions of a body: a name or None, and a datum."""
+    def items(
+        self, forms: list[Datum], scope: Scope
+    ) -> Iterator[tuple[Identifier | None, Any, bool]]:
+        """Yield the definitions and expressions of a body: a name or None, and a datum.
+
+        The third value tells whether the same use of a macro may have more of them. The datum is
+        None where such a use ends without one.
+        """
         waiting = forms[::-1]
+        end = -1  # how many forms wait behind a use of a macro; -1: there is none
         while waiting:
             form = waiting.pop()
-            if type(form) is Dotted and (macro := self._macro_of(form, scope)):
-                waiting.append(self.expanded(macro, form, scope))
-                continue
-            if type(form) is not Form or not form.items or type(form.items[0]) is not Identifier:
-                yield None, form
-                continue
-            binding = scope.lookup(form.items[0])
+            if end > len(waiting):
+                end = -1
+                yield None, None, False
+            name: Identifier | None = None
+            binding: Binding | None = None
+            if type(form) is Dotted:
+                binding = self._macro_of(form, scope)
+            elif type(form) is Form and form.items and type(form.items[0]) is Identifier:
+                binding = scope.lookup(form.items[0])
             if type(binding) is Macro:
-                waiting.append(self.expanded(binding, form, scope))
-            elif type(binding) is not Special or binding.splice is None:
-                yield None, form
-            elif binding.name == "define":
-                yield binding.splice(self, form, scope)  # type: ignore[misc]
-            else:
-                waiting.extend(reversed(binding.splice(self, form, scope)))
+                end = len(waiting) if end < 0 else end
+                waiting.append(self.expanded(binding, form, scope))  # type: ignore[arg-type]
+                continue
+            if type(binding) is Special and binding.splice is not None:
+                if binding.name != "define":
+                    waiting.extend(reversed(binding.splice(self, form, scope)))
+                    continue
+                name, form = binding.splice(self, form, scope)  # type: ignore[assignment]
+            has_more = 0 <= end < len(waiting)
+            end = end if has_more else -1
+            yield name, form, has_more
 
     def body(self, forms: list[Datum], scope: Scope, slot: int, form: Any) -> None:
         """Put a body into a slot; its definitions are bound in `scope`, which is its own."""
         defined: list[tuple[Name, Any, Any]] = []
         expressions: list[Any] = []
-        for identifier, datum in self.items(forms, scope):
+        for identifier, datum, _ in self.items(forms, scope):
             if identifier is None:
-                expressions.append(datum)
+                expressions += [] if datum is None else [datum]
                 continue
             for early in expressions:  # R7RS has definitions first; common practice does not
                 defined.append((Alias("_", scope), early, early))
@@ -226,21 +239,32 @@ class Expander:
         self.sequence(expressions, scope, first + len(defined), form)
 
     def program(self, forms: list[Datum], top: Top) -> None:
-        """Expand the forms of a top level, each before the next is looked at."""
-        for identifier, datum in self.items(forms, top):
-            slot = self.builder.top_slot()
-            if identifier is not None:
-                number = self.define_global(identifier, top)
-                slot = self.builder.row(
-                    core.DEFINE, identifier.at, datum.end, slot, number, n_operands=1
-                )
-            self.push(datum, top, slot)
-            try:
-                self.drain()
-            except SourceError:  # what `eval` cannot expand must not stay half made
-                self.builder.top_slots.pop()
-                self.stack.clear()
-                raise
+        """Expand the forms of a top level, each before the next is looked at.
+
+        All names that one use of a macro defines are defined before any of its forms is expanded:
+        those that its template inserts mean these definitions, which may come behind.
+        """
+        n_before = len(self.builder.top_slots)
+        try:
+            for identifier, datum, has_more in self.items(forms, top):
+                if datum is not None:
+                    self.stack.insert(0, (datum, top, self._top_slot(identifier, datum, top)))
+                if not has_more:
+                    self.drain()
+                    n_before = len(self.builder.top_slots)
+            self.drain()
+        except SourceError:  # what `eval` cannot expand must not stay half made
+            del self.builder.top_slots[n_before:]
+            self.stack.clear()
+            raise
+
+    def _top_slot(self, identifier: Identifier | None, datum: Any, top: Top) -> int:
+        """Return the slot of one more form of the top level: of the value, if it defines one."""
+        slot = self.builder.top_slot()
+        if identifier is None:
+            return slot
+        number = self.define_global(identifier, top)
+        return self.builder.row(core.DEFINE, identifier.at, datum.end, slot, number, n_operands=1)
 
     def define_global(self, identifier: Identifier, top: Top) -> int:
         """Return the variable that a top-level definition of `identifier` defines."""
