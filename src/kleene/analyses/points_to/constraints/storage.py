@@ -60,6 +60,7 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     builder.store(anywhere, value[is_packed])
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
     is_constant = (table.flags[rows] & GlobalFlag.CONSTANT != 0) & ~outside
+    is_constant[starts[owner[is_packed]]] = False  # they take the stores above
     builder.constant(allocation[is_constant])
     for position in np.flatnonzero(outside).tolist():
         variable = int(rows[position])
