@@ -3,8 +3,7 @@
 A `CompilationUnit` is a set of sources whose functions are compiled together. Python calls an
 *entry point*, whose machine code is kept on disk with the device functions it calls inside. Only
 compiled code calls a *device function*; its decorator returns the function as it was, and Numba
-sees it when a caller is compiled. A *no-refcount* function is a device function that leaves it to
-its callers to hold arrays.
+sees it when a caller is compiled.
 
 Nothing here imports Numba: `machine_code` does, when an entry point first needs machine code. So a
 small input is answered by plain Python before Numba is even imported: `interpreted` says where, and
@@ -232,16 +231,7 @@ class CompilationUnit:
 
     def device_function(self, function: Function) -> Function:
         """Return the function, which compiled code may call from now on."""
-        device_functions[function] = DeviceFunction(self, counts_references=True)
-        return function
-
-    def no_refcount(self, function: Function) -> Function:
-        """Return a device function that makes and returns no array and calls only no-refcount ones.
-
-        Numba counts who holds an array, by atomic instructions: more than half of the time in the
-        offset images of a points-to analysis. Here the caller holds the arrays, uncounted.
-        """
-        device_functions[function] = DeviceFunction(self, counts_references=False)
+        device_functions[function] = self
         return function
 
 
@@ -271,13 +261,6 @@ def _view(value: Any) -> Any:
     return value.data if isinstance(value, np.ndarray) else value
 
 
-class DeviceFunction(NamedTuple):
-    """How a function that only compiled code calls is to be compiled."""
-
-    unit: CompilationUnit
-    counts_references: bool
-
-
 def intrinsic(build: Callable[..., Any]) -> Callable[[Function], Function]:
     """Return a decorator of functions for which compiled code has instructions of its own.
 
@@ -292,7 +275,7 @@ def intrinsic(build: Callable[..., Any]) -> Callable[[Function], Function]:
     return named
 
 
-device_functions: dict[Callable[..., Any], DeviceFunction] = {}
+device_functions: dict[Callable[..., Any], CompilationUnit] = {}
 intrinsics: dict[Callable[..., Any], Callable[..., Any]] = {}  # with what builds their instructions
 
 

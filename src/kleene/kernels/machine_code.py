@@ -61,11 +61,10 @@ def entry_point(function: Function, unit: CompilationUnit) -> Any:
 @cache
 def device_function(function: Function) -> Any:
     """Return Numba's dispatcher of a device function."""
-    unit, counts_references = compiled.device_functions[function]
-    options = {"pipeline_class": _DeviceFunction} if counts_references else _NO_REFCOUNT
-    made = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    compile_ = made.compile
-    made.compile = lambda called_with: compile_(unit.rule(function, called_with))
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    made = _njit(pipeline_class=_DeviceFunction, **options)(function)
+    rule, compile_ = compiled.device_functions[function].rule, made.compile
+    made.compile = lambda called_with: compile_(rule(function, called_with))
     return made
 
 
@@ -123,20 +122,6 @@ class _DeviceFunction(Compiler):
         if library is None:
             library = _DeviceFunctionCode(target.codegen(), "device")  # type: ignore[no-untyped-call]
         super().__init__(typing, target, library, *rest)  # type: ignore[no-untyped-call]
-
-
-class _NoRefcount(_DeviceFunction):
-    """What makes the code of a device function that counts no references."""
-
-    def compile_extra(self, func: Any) -> Any:
-        """Return the code of a function, which must not return an array that it does not hold."""
-        made = super().compile_extra(func)  # type: ignore[no-untyped-call]
-        result = made.target_context.data_model_manager[made.signature.return_type]
-        assert not result.contains_nrt_meminfo(), "a no-refcount function returns an array"
-        return made
-
-
-_NO_REFCOUNT = {"pipeline_class": _NoRefcount, "_nrt": False}
 
 
 class _EntryPointCode(JITCodeLibrary):

@@ -2,16 +2,14 @@
 
 Numba passes an array as seven values, counts who holds it by atomic instructions, and asks of every
 signed index whether it is negative; a pointer is one value, and its index is taken as it is. It has
-no length and no second dimension: device functions that ask for these are `no_refcount` ones.
+no length and no second dimension: lengths stand beside the arrays, and tables are columns.
 
-- `as_pointers` makes a pointer of an array, and of each one in a named tuple of arrays. A solver's
-  state is a tuple of some fifty arrays, which every device function is given: with pointers it
-  solved 1.4 times as fast as with uncounted arrays on nginx, 1.3 times on sqlite3 and on a dense
-  closure of 8,000 lambdas (interleaved medians); with counted ones it took nine times as long. The
-  reader of C runs as fast either way, and is compiled in three quarters of the time. The caller of
-  the entry point holds the arrays meanwhile. The entry point hands its arrays over and does nothing
-  else with them: with the length of an array taken as well, Numba's count of references came out
-  one too low, and the heap was damaged.
+- `as_pointers` makes a pointer of an array, and of each one in a named tuple of arrays; numbers in
+  the tuple stay as they are. A solver's state is a tuple of some fifty arrays, which every device
+  function is given: with counted references it took nine times as long. The caller of the entry
+  point holds the arrays meanwhile. The entry point hands its arrays over and does nothing else with
+  them: with the length of an array taken as well, Numba's count of references came out one too low,
+  and the heap was damaged.
 - `pointer(array, at)` points to an element, `advance` goes on from there; `at_address` and
   `address_of` turn pointers into numbers and back. Who made the array says `keep(array)` after the
   last use of a pointer: Numba sees no use of the array in those.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kleene.ir import codes
-from kleene.kernels import bits
+from kleene.kernels import bits, pointers
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
@@ -18,6 +18,6 @@ UNIT = CompilationUnit(
     ),
     codes.__file__,
     bits.__file__,
+    pointers.__file__,
 )
 entry_point, device_function = UNIT.entry_point, UNIT.device_function
-no_refcount = UNIT.no_refcount

@@ -45,21 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.analyses.points_to.images.layout_arrays import (
-    ARRAY,
-    BIT,
-    BYTE,
-    EXTENT,
-    FIELD,
-    FIRST_FIELD,
-    FIRST_LOCATION,
-    HAS_END,
     MOST_KNOWN,
-    N_ARRAY_COLUMNS,
-    N_BYTES,
-    N_FIELD_COLUMNS,
-    PARENT,
-    STRIDE,
-    WIDTH,
     LayoutArrays,
     find_locations,
     search_all,
@@ -93,7 +79,9 @@ class LocationTable:
 
     def locations(self, layouts: Ints, bytes_: Ints) -> I32:
         """Return the location at each byte of each layout: see `location`."""
-        found = find_locations(self.arrays, layouts.astype(np.int64), bytes_.astype(np.int64))
+        found = np.empty(len(layouts), np.int64)
+        columns = layouts.astype(np.int64), bytes_.astype(np.int64)
+        find_locations(self.arrays, *columns, found, len(found))
         return np.where(found < self.n_locations[layouts], found, -1).astype(np.int32)
 
 
@@ -102,14 +90,14 @@ def location_table(
 ) -> LocationTable:
     """Return the locations of the layouts, and the images of every edge in every layout."""
     arrays = _layout_arrays(layouts)
-    rows, row_offsets, images, occurs = image_tables(arrays, *edges.columns())
-    rows, row_offsets = _with_calls(layouts, edges, arrays, rows, row_offsets)
-    n_bytes, has_contents = arrays.layouts[:-1, N_BYTES], arrays.layouts[:-1, HAS_END] > 0
-    n_regular = np.diff(arrays.layouts[:, FIRST_LOCATION])
-    n_classes = np.diff(arrays.layouts[:, FIRST_FIELD])
+    tables = image_tables(arrays, edges)
+    rows, row_offsets = _with_calls(layouts, edges, arrays, tables.rows, tables.offsets)
+    n_bytes, has_contents = arrays.n_bytes[:-1], arrays.has_end[:-1] > 0
+    n_regular = np.diff(arrays.first_location)
+    n_classes = np.diff(arrays.first_field)
     is_bounded = n_bytes < UNBOUNDED
-    wants_unknown = (occurs[:, 1] > 0) | (has_unknown & has_contents & _has_interior(arrays))
-    n_extra = np.where(is_bounded, np.where(wants_unknown, 2, occurs[:, 0]), wants_unknown)
+    wants_unknown = (tables.has_unknown > 0) | (has_unknown & has_contents & _has_interior(arrays))
+    n_extra = np.where(is_bounded, np.where(wants_unknown, 2, tables.has_end), wants_unknown)
     n_locations = n_regular + n_extra
     offsets = offsets_of(n_locations).astype(np.int32)
     layout = np.repeat(np.arange(len(layouts)), n_locations)
@@ -122,21 +110,20 @@ def location_table(
         return column
 
     byte, stride = _bytes_and_strides(arrays)
-    field = arrays.locations[:, FIELD]
-    contents = field - np.repeat(arrays.layouts[:-1, FIRST_FIELD], n_regular)
+    contents = arrays.field - np.repeat(arrays.first_field[:-1], n_regular)
     contents[~np.repeat(has_contents, n_regular)] = -1
     is_end = is_bounded[layout] & (within == n_regular[layout])
     return LocationTable(
         n_locations.astype(np.int32),
         offsets,
         spread(byte, np.where(is_end, n_bytes[layout], UNKNOWN_OFFSET)),
-        spread(np.minimum(arrays.fields[field, EXTENT], 1 << 30), 0).astype(np.int32),
+        spread(np.minimum(arrays.extent[arrays.field], 1 << 30), 0).astype(np.int32),
         spread(stride, 0).astype(np.int32),
         spread(contents, -1).astype(np.int32),
         np.where(has_contents, n_classes, 0).astype(np.int32),
         rows,
         row_offsets,
-        images,
+        tables.images,
         arrays,
     )
 
@@ -167,19 +154,19 @@ def _layout_arrays(layouts: Sequence[ObjectLayout]) -> LayoutArrays:
             field_rows.append((field.byte, field.n_bytes, around, width, first))
             n_locations += 1 << width
     layout_rows.append((0, 0, 0, len(array_rows), len(field_rows), n_locations, n_known))
-    fields = np.array(field_rows, np.int64).reshape(-1, N_FIELD_COLUMNS)
-    n_of_field = 1 << fields[:, WIDTH]
-    location_field = np.repeat(np.arange(len(fields)), n_of_field)
-    first = np.cumsum(n_of_field) - n_of_field
-    arrays = LayoutArrays(
-        np.array(layout_rows, np.int64),
-        np.array(array_rows, np.int64).reshape(-1, N_ARRAY_COLUMNS),
-        fields,
-        np.stack([location_field, np.arange(n_locations) - first[location_field]], axis=1),
-        np.empty((n_known, 2), np.int32),
-    )
-    search_all(arrays, arrays.known)
+    fields = _columns(field_rows, 5)
+    n_of_field = 1 << fields[3]
+    field_of = np.repeat(np.arange(len(field_rows)), n_of_field)
+    mask = np.arange(n_locations) - (np.cumsum(n_of_field) - n_of_field)[field_of]
+    columns = (*_columns(layout_rows, 7), *_columns(array_rows, 7), *fields, field_of, mask)
+    arrays = LayoutArrays._make((len(layouts), *columns, np.empty(n_known, np.int32)))
+    search_all(arrays)
     return arrays
+
+
+def _columns(rows: list[tuple[int, ...]], n_columns: int) -> I64:
+    """Return the columns of a table."""
+    return np.array(rows, np.int64).reshape(-1, n_columns).T.copy()
 
 
 def _with_calls(
@@ -192,7 +179,7 @@ def _with_calls(
     """Return the rows and offsets of images; a call has images of what it can call alone."""
     takes = np.array([layout.n_arguments for layout in layouts], np.int64)
     nowhere = len(offsets) - 1
-    n_regular = np.diff(arrays.layouts[:, FIRST_LOCATION])
+    n_regular = np.diff(arrays.first_location)
     n_most = int(n_regular.max(initial=0)) + 2  # the end, the unknown offset
     table = rows.reshape(-1, max(len(layouts), 1))
     for n_arguments, edge in edges.calls().items():
@@ -203,20 +190,18 @@ def _with_calls(
 
 def _has_interior(arrays: LayoutArrays) -> NDArray[np.bool_]:
     """Return for each layout whether it has bytes at which nothing begins."""
-    found = offsets_of(arrays.fields[:, EXTENT] > 1)
-    return np.diff(found[arrays.layouts[:, FIRST_FIELD]]) > 0
+    found = offsets_of(arrays.extent > 1)
+    return np.diff(found[arrays.first_field]) > 0
 
 
 def _bytes_and_strides(arrays: LayoutArrays) -> tuple[I64, I64]:
     """Return the byte of each location, and a stride: it divides distances of its addresses."""
-    field, mask = arrays.locations.T
-    byte = arrays.fields[field, BYTE]
+    byte, array = arrays.byte[arrays.field], arrays.array[arrays.field]
     stride = np.zeros(len(byte), np.int64)
-    array = arrays.fields[field, ARRAY]
     while (array >= 0).any():
-        row = arrays.arrays[array]
-        repeats = (array >= 0) & (row[:, BIT] >= 0) & ((mask >> np.maximum(row[:, BIT], 0)) & 1 > 0)
-        byte = byte + np.where(repeats, row[:, STRIDE], 0)
-        stride = np.where(repeats, np.gcd(stride, row[:, STRIDE]), stride)
-        array = np.where(array >= 0, row[:, PARENT], -1)
+        bit, element = arrays.bit[array], arrays.stride[array]
+        repeats = (array >= 0) & (bit >= 0) & ((arrays.mask >> np.maximum(bit, 0)) & 1 > 0)
+        byte = byte + np.where(repeats, element, 0)
+        stride = np.where(repeats, np.gcd(stride, element), stride)
+        array = np.where(array >= 0, arrays.parent[array], -1)
     return byte, stride

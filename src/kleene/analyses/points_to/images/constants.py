@@ -7,108 +7,52 @@ the arrays are: a few elements stand for all (`boundary_elements`, `residue_peri
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import gcd
 
-import numpy as np
-
-from kleene.analyses.points_to.compiled import device_function, no_refcount
+from kleene.analyses.points_to.compiled import device_function
 from kleene.analyses.points_to.images.layout_arrays import (
-    ARRAY,
-    BEGIN,
-    BIT,
-    BYTE,
-    CONFINES,
-    CONFINES_CONSTANTS,
-    COUNT,
-    EXTENT,
-    FIELD,
-    FIRST_FIELD,
-    FIRST_LOCATION,
-    HAS_END,
-    LOCATION,
-    MASK,
-    N_BYTES,
-    PARENT,
-    SPAN,
-    STRIDE,
-    WIDTH,
-    Grid,
+    OUTSIDE,
     LayoutArrays,
-    Set,
-    add_location,
     count_locations,
-    count_rows,
-    n_words,
-    put,
-    put_all,
+    location_at,
 )
-from kleene.analyses.points_to.object_layout import UNBOUNDED
-from kleene.base.arrays import I64
+from kleene.analyses.points_to.images.scratch import Scratch, Walk, put
+from kleene.analyses.points_to.object_layout import UNBOUNDED, Confines
 
-# Rows of a *walk*, an enumeration of the addresses of a location. Column i is for the i-th array
-# around it, innermost first: which array, its first element to choose, how many there are to
-# choose, and which of these is chosen now. Row PAST has in column 0 the array that is taken past
-# its end, or -1, and in column 1 whether elements were left out that leave the allocation.
-AROUND, LOW, CHOICES, CHOSEN, PAST, N_WALK = range(6)
-DEEPEST = 16  # arrays in one another; object layouts have no more than seven
-N_RESIDUES = 1 << 8  # remembered at a time, of a stride and of one divisor of it
-
-
-class Scratch(NamedTuple):
-    """Memory to work in while the images under the edges of one layout are found."""
-
-    image: Set  # per location: its image
-    following: Set  # per location: its image under one more stride
-    between: Set  # two sets, of what is reached in between
-    swept: Set  # two per residue: the locations that have addresses of it
-    swept_modulus: I64  # per row of `swept`: which modulus it is of, 0 before there is one
-    walks: Grid  # two enumerations of addresses
+_CONFINES_CONSTANTS = int(Confines.CONSTANTS)
+_MOST_ELEMENTS = 1 << 8  # of one array; where more are chosen, every element counts instead
 
 
 @device_function
-def scratch_for(n_rows: int) -> Scratch:
-    """Return memory for a layout of `n_rows` locations.
-
-    The last location is the unknown offset: its image is every location, under every edge.
-    """
-    width = n_words(n_rows)
-    image, following = np.zeros((n_rows, width), np.uint64), np.zeros((n_rows, width), np.uint64)
-    put_all(image[n_rows - 1], n_rows)
-    put_all(following[n_rows - 1], n_rows)
-    return Scratch(
-        image,
-        following,
-        np.empty((2, width), np.uint64),
-        np.empty((2 * N_RESIDUES, width), np.uint64),
-        np.zeros(2 * N_RESIDUES, np.int64),
-        np.zeros((2, N_WALK, DEEPEST), np.int64),
-    )
-
-
-@no_refcount
-def arrays_around(a: LayoutArrays, field: int, walk: Grid) -> int:
+def arrays_around(a: LayoutArrays, field: int, walk: Walk) -> int:
     """List the arrays around a field, innermost first, and return how many there are."""
-    depth, array = 0, a.fields[field, ARRAY]
+    depth, array = 0, a.array[field]
     while array >= 0:
-        walk[AROUND, depth] = array
-        depth, array = depth + 1, a.arrays[array, PARENT]
+        walk.around[depth] = array
+        depth, array = depth + 1, a.parent[array]
     return depth
 
 
-@no_refcount
+@device_function
 def is_in_others(a: LayoutArrays, array: int, mask: int) -> bool:
     """Return whether locations with this mask lie in elements 1, 2, … of an array."""
-    return bool(a.arrays[array, BIT] >= 0 and (mask >> a.arrays[array, BIT]) & 1)
+    return bool(a.bit[array] >= 0 and (mask >> a.bit[array]) & 1)
 
 
-@no_refcount
+@device_function
+def choose(walk: Walk, i: int, low: int, high: int) -> None:
+    """Choose elements `low` to `high` of the i-th array, `low` first."""
+    walk.low[i], walk.high[i], walk.element[i] = low, high, low
+
+
+@device_function
 def boundary_elements(
-    a: LayoutArrays, size: int, depth: int, mask: int, constant: int, walk: Grid
-) -> int:
+    a: LayoutArrays, size: int, depth: int, mask: int, constant: int, walk: Walk
+) -> tuple[int, bool]:
     """Choose the array elements that stand for all when `constant` bytes are added to each.
 
-    Returns how many elements are chosen of one array at most. Those not chosen behave like one that
-    is, or leave the allocation of `size` bytes, which is noted in `walk[PAST, 1]`.
+    Returns how many elements are chosen of one array at most, and whether those not chosen behave
+    like one that is: otherwise some leave the allocation of `size` bytes.
     """
     # Let an array have elements of t bytes, 0 … last, and c = constant >= 0 (c < 0 is its mirror).
     # The address in element e goes to element e + c/t, in whole elements one more or less, since
@@ -128,15 +72,13 @@ def boundary_elements(
     # test_steps_in_bytes_come_to_every_byte, without `high` for c < 0
     # test_raw_storage_covers_every_use, without `room` test_counting_down_stays_in_an_inner_array
     # and test_every_element_that_leaves_an_array_but_not_its_storage_is_followed.
-    walk[PAST, 0], walk[PAST, 1] = -1, 0
-    most = 1
+    most, all_inside = 1, True
     for i in range(depth):
-        array = walk[AROUND, i]
-        walk[LOW, i], walk[CHOSEN, i], walk[CHOICES, i] = 1, 0, 1
+        array, low, high = walk.around[i], 0, 0
         if is_in_others(a, array, mask):
-            stride, last = a.arrays[array, STRIDE], a.arrays[array, COUNT] - 1
-            is_open = a.arrays[array, SPAN] == UNBOUNDED
-            room = a.arrays[array, BEGIN] if is_open else size - a.arrays[array, SPAN]
+            stride, last = a.stride[array], a.n_elements[array] - 1
+            is_open = a.span[array] == UNBOUNDED
+            room = a.begin[array] if is_open else size - a.span[array]
             if constant < 0:
                 low = -constant // stride - room // stride - 2
                 high = -constant // stride + 2
@@ -146,16 +88,16 @@ def boundary_elements(
             if is_open and constant > 0:
                 low, high = 1, 2
             elif (low > 1 and constant < 0) or (high < last and constant > 0):
-                walk[PAST, 1] = 1
+                all_inside = False
             low, high = min(max(low, 1), last), max(min(high, last), 1)
-            walk[LOW, i], walk[CHOICES, i] = low, high - low + 1
             most = max(most, high - low + 1)
-    return most
+        choose(walk, i, low, high)
+    return most, all_inside
 
 
-@no_refcount
+@device_function
 def residue_period(
-    a: LayoutArrays, depth: int, mask: int, stride: int, n_past: int, walk: Grid
+    a: LayoutArrays, depth: int, mask: int, stride: int, n_past: int, walk: Walk
 ) -> int:
     """Choose array elements whose addresses have all the residues that a location's have.
 
@@ -168,206 +110,195 @@ def residue_period(
     # for some element if and only if element 1's is congruent to y mod g: it alone is chosen, with
     # modulus g. This is exact. In shorter arrays all elements are chosen; with modulus g there,
     # too, test_a_stride_that_fits_no_array_finds_each_element fails.
-    walk[PAST, 0] = -1
     for i in range(depth):
-        array = walk[AROUND, i]
-        walk[LOW, i], walk[CHOSEN, i], walk[CHOICES, i] = 1, 0, 1
+        array, low, high = walk.around[i], 0, 0
         if is_in_others(a, array, mask):
-            divisor, rest = stride, a.arrays[array, STRIDE]
-            while rest:
-                divisor, rest = rest, divisor % rest
-            walk[CHOICES, i] = a.arrays[array, COUNT] - 1 + n_past
-            if a.arrays[array, COUNT] > stride // divisor:
-                stride, walk[CHOICES, i] = divisor, 1
+            divisor = gcd(stride, a.stride[array])
+            low, high = 1, a.n_elements[array] - 1 + n_past
+            if a.n_elements[array] > stride // divisor:
+                stride, high = divisor, 1
+        choose(walk, i, low, high)
     return stride
 
 
-@no_refcount
-def next_choice(depth: int, walk: Grid) -> bool:
-    """Choose the next combination of elements; return False if the last one was chosen before."""
+@device_function
+def next_choice(depth: int, walk: Walk) -> bool:
+    """Choose the next combination of elements; the first one and False after the last."""
     for i in range(depth):
-        if i != walk[PAST, 0]:
-            walk[CHOSEN, i] += 1
-            if walk[CHOSEN, i] < walk[CHOICES, i]:
-                return True
-            walk[CHOSEN, i] = 0
+        if walk.element[i] < walk.high[i]:
+            walk.element[i] += 1
+            return True
+        walk.element[i] = walk.low[i]
     return False
 
 
-@no_refcount
-def chosen_offset(a: LayoutArrays, first: int, depth: int, mask: int, walk: Grid) -> int:
+@device_function
+def chosen_offset(a: LayoutArrays, first: int, depth: int, walk: Walk) -> int:
     """Return Σ e·t over the arrays `first` to `depth` - 1: chosen element times element size."""
     n_bytes = 0
     for i in range(first, depth):
-        array = walk[AROUND, i]
-        if i == walk[PAST, 0]:
-            n_bytes += a.arrays[array, SPAN]
-        elif is_in_others(a, array, mask):
-            n_bytes += a.arrays[array, STRIDE] * (walk[LOW, i] + walk[CHOSEN, i])
+        n_bytes += a.stride[walk.around[i]] * walk.element[i]
     return n_bytes
 
 
-@no_refcount
+@device_function
+def add_location(a: LayoutArrays, s: Scratch, layout: int, byte: int, found: int) -> bool:
+    """Add the location of a byte to a set; return False if the byte is outside the allocation.
+
+    A byte inside a field, not its first, adds the unknown offset too.
+    """
+    location, is_within = location_at(a, layout, byte)
+    if location == OUTSIDE:
+        return False
+    put(s, found, location)
+    if is_within:
+        put(s, found, s.n_locations - 1)
+    return True
+
+
+@device_function
 def add_residue_class(
-    a: LayoutArrays, layout: int, residue: int, stride: int, found: Set, walk: Grid
+    a: LayoutArrays, s: Scratch, layout: int, residue: int, stride: int, found: int
 ) -> None:
     """Add every location that has an address y with y = residue (mod stride), or contains one."""
-    size = a.layouts[layout, N_BYTES]
-    low, high = a.layouts[layout, FIRST_FIELD], a.layouts[layout + 1, FIRST_FIELD]
+    size = a.n_bytes[layout]
+    low, high = a.first_field[layout], a.first_field[layout + 1]
     if size // stride <= high - low:
         for address in range(residue, size + 1, stride):
-            add_location(a, layout, address, found)
+            add_location(a, s, layout, address, found)
         return
-    if size < UNBOUNDED and a.layouts[layout, HAS_END] and (size - residue) % stride == 0:
-        put(found, count_locations(a, layout))
+    if size < UNBOUNDED and a.has_end[layout] and (size - residue) % stride == 0:
+        put(s, found, count_locations(a, layout))
     for field in range(low, high):
-        depth = arrays_around(a, field, walk)
-        for mask in range(1 << a.fields[field, WIDTH]):
-            _add_residue(a, layout, field, depth, mask, residue, stride, found, walk)
+        depth = arrays_around(a, field, s.inner_walk)
+        for mask in range(1 << a.width[field]):
+            _add_residue(a, s, field, depth, mask, residue, stride, found)
 
 
-@no_refcount
+@device_function
 def _add_residue(
     a: LayoutArrays,
-    layout: int,
+    s: Scratch,
     field: int,
     depth: int,
     mask: int,
     residue: int,
     stride: int,
-    found: Set,
-    walk: Grid,
+    found: int,
 ) -> None:
     """Add the location of a field if an address y of it has y = residue (mod stride).
 
     If some such y is not the first byte of the field, the unknown offset is added too.
     """
-    stride = residue_period(a, depth, mask, stride, 0, walk)
+    stride = residue_period(a, depth, mask, stride, 0, s.inner_walk)
     going = True
     while going:
-        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walk)
+        address = a.byte[field] + chosen_offset(a, 0, depth, s.inner_walk)
         # The first address of the residue from the field's beginning on is `distance` further. The
         # field has one inside if that is not its beginning, or if one more fits.
         distance = (residue - address) % stride
-        if distance < a.fields[field, EXTENT]:
-            put(found, a.fields[field, LOCATION] + mask)
-            if distance or stride < a.fields[field, EXTENT]:
-                put(found, count_rows(a, layout) - 1)
-        going = next_choice(depth, walk)
+        if distance < a.extent[field]:
+            put(s, found, a.location[field] + mask)
+            if distance or stride < a.extent[field]:
+                put(s, found, s.n_locations - 1)
+        going = next_choice(depth, s.inner_walk)
 
 
-_MOST_ELEMENTS = 1 << 8  # of one array; where more are chosen, every element counts instead
-
-
-@no_refcount
+@device_function
 def add_constant(
     a: LayoutArrays,
+    s: Scratch,
     layout: int,
     location: int,
     constant: int,
     in_bytes: bool,
-    found: Set,
-    walks: Grid,
+    found: int,
 ) -> bool:
     """Add the locations of x + constant, for all addresses x of a location.
 
     Returns whether all x + constant are inside the allocation.
     """
-    size = a.layouts[layout, N_BYTES]
+    size = a.n_bytes[layout]
     if location == count_locations(a, layout):
-        return add_location(a, layout, size + constant, found)
-    row = a.layouts[layout, FIRST_LOCATION] + location
-    field, mask = a.locations[row, FIELD], a.locations[row, MASK]
-    if a.fields[field, ARRAY] < 0:
-        return add_location(a, layout, a.fields[field, BYTE] + constant, found)
-    depth = arrays_around(a, field, walks[0])
-    if constant == 0 or (not in_bytes and _stays(a, depth, mask, constant, walks[0])):
-        put(found, location)
+        return add_location(a, s, layout, size + constant, found)
+    row = a.first_location[layout] + location
+    field, mask = a.field[row], a.mask[row]
+    if a.array[field] < 0:
+        return add_location(a, s, layout, a.byte[field] + constant, found)
+    depth = arrays_around(a, field, s.walk)
+    if constant == 0 or (not in_bytes and _stays(a, depth, mask, constant, s.walk)):
+        put(s, found, location)
         return True
-    if boundary_elements(a, size, depth, mask, constant, walks[0]) > _MOST_ELEMENTS:
-        _add_every_element(a, layout, field, depth, mask, constant, found, walks)
+    most, all_inside = boundary_elements(a, size, depth, mask, constant, s.walk)
+    if most > _MOST_ELEMENTS:
+        _add_every_element(a, s, layout, field, depth, constant, found)
         return False
-    all_inside, going = not walks[0, PAST, 1], True
+    going = True
     while going:
-        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walks[0]) + constant
-        all_inside &= add_location(a, layout, address, found)
-        going = next_choice(depth, walks[0])
+        address = a.byte[field] + chosen_offset(a, 0, depth, s.walk) + constant
+        all_inside &= add_location(a, s, layout, address, found)
+        going = next_choice(depth, s.walk)
     if constant < 0:
         for i in range(depth):
-            _add_from_past_end(a, layout, row, depth, i, constant, found, walks[0])
+            _add_from_past_end(a, s, layout, row, depth, i, constant, found)
     return all_inside
 
 
-@no_refcount
+@device_function
 def _add_every_element(
-    a: LayoutArrays,
-    layout: int,
-    field: int,
-    depth: int,
-    mask: int,
-    constant: int,
-    found: Set,
-    walks: Grid,
+    a: LayoutArrays, s: Scratch, layout: int, field: int, depth: int, constant: int, found: int
 ) -> None:
     """Add the locations of x + constant + Σ j·t, for all j: t are the element sizes around x."""
     # An over-approximation: with g the gcd of the element sizes, every address of the location plus
     # the constant is congruent to the field's byte plus the constant mod g.
     stride = 0
     for i in range(depth):
-        rest = a.arrays[walks[0, AROUND, i], STRIDE]
-        while rest:
-            stride, rest = rest, stride % rest
-    add_residue_class(
-        a, layout, (a.fields[field, BYTE] + constant) % stride, stride, found, walks[1]
-    )
+        stride = gcd(stride, a.stride[s.walk.around[i]])
+    add_residue_class(a, s, layout, (a.byte[field] + constant) % stride, stride, found)
 
 
-@no_refcount
-def _stays(a: LayoutArrays, depth: int, mask: int, constant: int, walk: Grid) -> bool:
+@device_function
+def _stays(a: LayoutArrays, depth: int, mask: int, constant: int, walk: Walk) -> bool:
     """Return whether the constant leads from elements 1, 2, … of an array to such elements.
 
     It does if it is a positive multiple of the element size, smaller than the array.
     """
     for i in range(depth):
-        array = walk[AROUND, i]
-        fits = constant % a.arrays[array, STRIDE] == 0 and 0 < constant < a.arrays[array, SPAN]
-        if (
-            fits
-            and a.arrays[array, CONFINES] >= CONFINES_CONSTANTS
-            and is_in_others(a, array, mask)
-        ):
+        array = walk.around[i]
+        fits = constant % a.stride[array] == 0 and 0 < constant < a.span[array]
+        if fits and a.confines[array] >= _CONFINES_CONSTANTS and is_in_others(a, array, mask):
             return True
     return False
 
 
-@no_refcount
+@device_function
 def _add_from_past_end(
     a: LayoutArrays,
+    s: Scratch,
     layout: int,
     row: int,
     depth: int,
     i: int,
     constant: int,
-    found: Set,
-    walk: Grid,
+    found: int,
 ) -> None:
     """Add the locations that a negative constant reaches from past the end of an array.
 
     That is the i-th array around the location in `row`, of which pointers past its end are kept as
     pointers to its elements 1, 2, …: p - 4 with p = a + 3 of `int a[3]` is &a[2].
     """
-    field, mask, array = a.locations[row, FIELD], a.locations[row, MASK], walk[AROUND, i]
-    may_be_past = a.arrays[array, COUNT] == 1 or is_in_others(a, array, mask)
-    if not may_be_past or a.arrays[array, SPAN] == UNBOUNDED:
+    field, mask, array = a.field[row], a.mask[row], s.walk.around[i]
+    may_be_past = a.n_elements[array] == 1 or is_in_others(a, array, mask)
+    if not may_be_past or a.span[array] == UNBOUNDED:
         return
-    boundary_elements(a, a.layouts[layout, N_BYTES], depth, mask, constant, walk)
-    # The pointer is `span` bytes behind the array's beginning, in the same field of an element that
-    # is none. The elements of the arrays around are chosen as for the addresses inside.
-    walk[PAST, 0] = i
+    # The pointer is to the same field of element `n_elements`, which is none. The elements of the
+    # arrays around are chosen as for the addresses inside.
+    boundary_elements(a, a.n_bytes[layout], depth, mask, constant, s.walk)
+    choose(s.walk, i, a.n_elements[array], a.n_elements[array])
     going = True
     while going:
-        address = a.fields[field, BYTE] + chosen_offset(a, 0, depth, mask, walk) + constant
-        inside = address - a.arrays[array, BEGIN] - chosen_offset(a, i + 1, depth, mask, walk)
-        if 0 <= inside < a.arrays[array, SPAN]:
-            add_location(a, layout, address, found)
-        going = next_choice(depth, walk)
+        address = a.byte[field] + chosen_offset(a, 0, depth, s.walk) + constant
+        inside = address - a.begin[array] - chosen_offset(a, i + 1, depth, s.walk)
+        if 0 <= inside < a.span[array]:
+            add_location(a, s, layout, address, found)
+        going = next_choice(depth, s.walk)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from kleene.analyses.points_to.compiled import no_refcount
+from kleene.analyses.points_to.compiled import device_function
 from kleene.analyses.points_to.images.constants import (
-    N_RESIDUES,
-    Scratch,
     add_constant,
     add_residue_class,
     arrays_around,
@@ -14,120 +12,109 @@ from kleene.analyses.points_to.images.constants import (
     residue_period,
 )
 from kleene.analyses.points_to.images.layout_arrays import (
-    ARRAY,
-    BEGIN,
-    BIT,
-    BYTE,
-    CONFINES,
-    CONFINES_INDICES,
-    FIELD,
-    FIRST_ARRAY,
-    FIRST_LOCATION,
-    IS_RAW,
-    MASK,
-    N_BYTES,
-    PARENT,
-    SPAN,
-    STRIDE,
-    Grid,
     LayoutArrays,
-    Set,
     count_locations,
+    location_at,
+)
+from kleene.analyses.points_to.images.scratch import (
+    N_RESIDUES,
+    Scratch,
+    clear,
     following,
     has,
     join,
-    location_at,
     put,
     put_all,
 )
-from kleene.analyses.points_to.object_layout import UNBOUNDED
+from kleene.analyses.points_to.object_layout import UNBOUNDED, Confines
 from kleene.base.arrays import I64
 
+_CONFINES_INDICES = int(Confines.INDICES)
 
-@no_refcount
+
+@device_function
 def _array_of(a: LayoutArrays, layout: int, location: int, stride: int) -> int:
     """Return the outermost array around a location that confines an index of `stride`, or -1."""
     if location >= count_locations(a, layout):
         return -1
     found = -1
-    array = a.fields[a.locations[a.layouts[layout, FIRST_LOCATION] + location, FIELD], ARRAY]
+    array = a.array[a.field[a.first_location[layout] + location]]
     while array >= 0:
-        fits = stride % a.arrays[array, STRIDE] == 0 and stride <= a.arrays[array, SPAN]
-        if fits and a.arrays[array, CONFINES] >= CONFINES_INDICES:
+        fits = stride % a.stride[array] == 0 and stride <= a.span[array]
+        if fits and a.confines[array] >= _CONFINES_INDICES:
             found = array
-        array = a.arrays[array, PARENT]
+        array = a.parent[array]
     return found
 
 
-@no_refcount
-def _add_elements(a: LayoutArrays, layout: int, location: int, array: int, found: Set) -> None:
+@device_function
+def _add_elements(
+    a: LayoutArrays, s: Scratch, layout: int, location: int, array: int, found: int
+) -> None:
     """Add the locations of a field in all elements of an array around it.
 
     The end is added if the array ends there and the field is the first of an element: a + n.
     """
-    bit = a.arrays[array, BIT]
-    put(found, location)
+    row, bit = a.first_location[layout] + location, a.bit[array]
+    put(s, found, location)
     if bit >= 0:
-        mask = a.locations[a.layouts[layout, FIRST_LOCATION] + location, MASK]
-        first = location - (mask & (1 << bit))
-        put(found, first)
-        put(found, first + (1 << bit))
-    begin, span = a.arrays[array, BEGIN], a.arrays[array, SPAN]
-    field = a.locations[a.layouts[layout, FIRST_LOCATION] + location, FIELD]
-    is_last = begin + span == a.layouts[layout, N_BYTES] and a.arrays[array, PARENT] < 0
-    if is_last and span < UNBOUNDED and a.fields[field, BYTE] == begin:
-        put(found, count_locations(a, layout))
+        first = location - (a.mask[row] & (1 << bit))
+        put(s, found, first)
+        put(s, found, first + (1 << bit))
+    begin, span = a.begin[array], a.span[array]
+    is_last = begin + span == a.n_bytes[layout] and a.parent[array] < 0
+    if is_last and span < UNBOUNDED and a.byte[a.field[row]] == begin:
+        put(s, found, count_locations(a, layout))
 
 
-@no_refcount
+@device_function
 def _add_multiples(
-    a: LayoutArrays, layout: int, location: int, constant: int, stride: int, found: Set, s: Scratch
+    a: LayoutArrays, s: Scratch, layout: int, location: int, constant: int, stride: int, found: int
 ) -> None:
     """Add what is at x + constant + j·stride, for all addresses x of a location and all j."""
-    field, mask, depth, byte = 0, 0, 0, a.layouts[layout, N_BYTES]
+    mask, depth, byte = 0, 0, a.n_bytes[layout]
     if location < count_locations(a, layout):
-        row = a.layouts[layout, FIRST_LOCATION] + location
-        field, mask = a.locations[row, FIELD], a.locations[row, MASK]
-        depth, byte = arrays_around(a, field, s.walks[0]), a.fields[field, BYTE]
-    modulus = residue_period(a, depth, mask, stride, 1, s.walks[0])
+        row = a.first_location[layout] + location
+        field, mask = a.field[row], a.mask[row]
+        depth, byte = arrays_around(a, field, s.walk), a.byte[field]
+    modulus = residue_period(a, depth, mask, stride, 1, s.walk)
     going = True
     while going:
-        residue = (byte + chosen_offset(a, 0, depth, mask, s.walks[0]) + constant) % modulus
+        residue = (byte + chosen_offset(a, 0, depth, s.walk) + constant) % modulus
         if modulus > N_RESIDUES:
-            add_residue_class(a, layout, residue, modulus, found, s.walks[1])
+            add_residue_class(a, s, layout, residue, modulus, found)
         else:
             slot = residue if modulus == stride else residue + N_RESIDUES
-            if s.swept_modulus[slot] != modulus:
-                s.swept_modulus[slot] = modulus
-                s.swept[slot] = 0
-                add_residue_class(a, layout, residue, modulus, s.swept[slot], s.walks[1])
-            join(found, s.swept[slot])
-        going = next_choice(depth, s.walks[0])
+            swept, swept_for = 2 * s.n_locations + 2 + slot, layout * (N_RESIDUES + 1) + modulus
+            if s.swept[slot] != swept_for:
+                s.swept[slot] = swept_for
+                clear(s, swept)
+                add_residue_class(a, s, layout, residue, modulus, swept)
+            join(s, found, swept)
+        going = next_choice(depth, s.walk)
 
 
-@no_refcount
+@device_function
 def _add_and_index(
     a: LayoutArrays,
+    s: Scratch,
     layout: int,
     location: int,
     constant: int,
     in_bytes: bool,
     stride: int,
-    found: Set,
-    s: Scratch,
+    found: int,
 ) -> None:
     """Add the image of a location under a constant and an index that stays in its array."""
-    offset_locations, indexed = s.between[0], s.between[1]
-    offset_locations[:] = 0
-    is_elsewhere = not add_constant(
-        a, layout, location, constant, in_bytes, offset_locations, s.walks
-    )
-    if has(offset_locations, len(s.image) - 1):
-        put_all(found, len(s.image))
+    offset_locations, indexed = 2 * s.n_locations, 2 * s.n_locations + 1
+    clear(s, offset_locations)
+    is_elsewhere = not add_constant(a, s, layout, location, constant, in_bytes, offset_locations)
+    if has(s, offset_locations, s.n_locations - 1):
+        put_all(s, found)
         return
-    is_elsewhere |= not _index_all(a, layout, stride, offset_locations, found)
-    if location == count_locations(a, layout) and stride > 1 and not a.layouts[layout, IS_RAW]:
-        _index_from_end(a, layout, constant, in_bytes, stride, found, indexed, s.walks)
+    is_elsewhere |= not _index_all(a, s, layout, stride, offset_locations, found)
+    if location == count_locations(a, layout) and stride > 1 and not a.is_raw[layout]:
+        _index_from_end(a, s, layout, constant, in_bytes, stride, found, indexed)
         return
     # The index has been tried in the arrays around x + c. Where there is none, or x + c is outside
     # the allocation, its array is one around x: `a[i - 1]` has x = a, c = -t, and an index of at
@@ -136,107 +123,125 @@ def _add_and_index(
     # constant may lead into another array than the index means: both are taken.
     own = _array_of(a, layout, location, stride)
     if own < 0 and is_elsewhere:
-        _add_multiples(a, layout, location, constant, stride, found, s)
+        _add_multiples(a, s, layout, location, constant, stride, found)
     elif own >= 0 and (is_elsewhere or constant < 0):
-        field = a.locations[a.layouts[layout, FIRST_LOCATION] + location, FIELD]
-        inside = a.fields[field, BYTE] - a.arrays[own, BEGIN]
-        within = (inside + constant) % a.arrays[own, STRIDE] - inside  # without whole elements
-        indexed[:] = 0
-        offset_locations[:] = 0
-        _add_elements(a, layout, location, own, indexed)
-        at = following(indexed, 0)
+        inside = a.byte[a.field[a.first_location[layout] + location]] - a.begin[own]
+        within = (inside + constant) % a.stride[own] - inside  # without whole elements
+        clear(s, indexed)
+        clear(s, offset_locations)
+        _add_elements(a, s, layout, location, own, indexed)
+        at = following(s, indexed, 0)
         while at >= 0:
-            add_constant(a, layout, at, constant, in_bytes, found, s.walks)
-            add_constant(a, layout, at, within, in_bytes, offset_locations, s.walks)
-            at = following(indexed, at + 1)
-        _index_all(a, layout, stride, offset_locations, found)
+            add_constant(a, s, layout, at, constant, in_bytes, found)
+            add_constant(a, s, layout, at, within, in_bytes, offset_locations)
+            at = following(s, indexed, at + 1)
+        _index_all(a, s, layout, stride, offset_locations, found)
 
 
-@no_refcount
+@device_function
 def _index_from_end(
     a: LayoutArrays,
+    s: Scratch,
     layout: int,
     constant: int,
     in_bytes: bool,
     stride: int,
-    found: Set,
-    indexed: Set,
-    walks: Grid,
+    found: int,
+    indexed: int,
 ) -> None:
     """Add what an index reaches from the end of the allocation: arrays that end there."""
-    size = a.layouts[layout, N_BYTES]
-    for array in range(a.layouts[layout, FIRST_ARRAY], a.layouts[layout + 1, FIRST_ARRAY]):
-        end, around = a.arrays[array, BEGIN] + a.arrays[array, SPAN], a.arrays[array, PARENT]
-        while around >= 0 and end == a.arrays[around, BEGIN] + a.arrays[around, STRIDE]:
-            end, around = a.arrays[around, BEGIN] + a.arrays[around, SPAN], a.arrays[around, PARENT]
-        if around < 0 and end == size and stride % a.arrays[array, STRIDE] == 0:
-            indexed[:] = 0
-            first, _ = location_at(a, layout, size - a.arrays[array, SPAN])
-            _add_elements(a, layout, first, array, indexed)
-            at = following(indexed, 0)
+    size = a.n_bytes[layout]
+    for array in range(a.first_array[layout], a.first_array[layout + 1]):
+        end, around = a.begin[array] + a.span[array], a.parent[array]
+        while around >= 0 and end == a.begin[around] + a.stride[around]:
+            end, around = a.begin[around] + a.span[around], a.parent[around]
+        if around < 0 and end == size and stride % a.stride[array] == 0:
+            clear(s, indexed)
+            first, _ = location_at(a, layout, size - a.span[array])
+            _add_elements(a, s, layout, first, array, indexed)
+            at = following(s, indexed, 0)
             while at >= 0:
-                add_constant(a, layout, at, constant, in_bytes, found, walks)
-                at = following(indexed, at + 1)
+                add_constant(a, s, layout, at, constant, in_bytes, found)
+                at = following(s, indexed, at + 1)
 
 
-@no_refcount
-def _index_all(a: LayoutArrays, layout: int, stride: int, locations: Set, found: Set) -> bool:
+@device_function
+def _index_all(
+    a: LayoutArrays, s: Scratch, layout: int, stride: int, locations: int, found: int
+) -> bool:
     """Add for each location its field in all elements of the array that confines the index.
 
     A location in no such array is added itself. Returns whether all are in one.
     """
     all_indexed = True
-    location = following(locations, 0)
+    location = following(s, locations, 0)
     while location >= 0:
         array = _array_of(a, layout, location, stride)
         if array >= 0:
-            _add_elements(a, layout, location, array, found)
+            _add_elements(a, s, layout, location, array, found)
         else:
             all_indexed = False
-            put(found, location)
-        location = following(locations, location + 1)
+            put(s, found, location)
+        location = following(s, locations, location + 1)
     return all_indexed
 
 
-@no_refcount
+@device_function
 def _index_everywhere(
-    a: LayoutArrays, layout: int, constant: int, in_bytes: bool, stride: int, image: Set, s: Scratch
+    a: LayoutArrays,
+    s: Scratch,
+    layout: int,
+    constant: int,
+    in_bytes: bool,
+    stride: int,
+    first: int,
 ) -> None:
-    """Set the images of all locations but the unknown offset under a constant and one index."""
-    for location in range(len(image) - 1):
-        image[location] = 0
-        _add_and_index(a, layout, location, constant, in_bytes, stride, image[location], s)
+    """Set the images under a constant and one index, from set `first` on.
+
+    Those are of all locations but the unknown offset.
+    """
+    for location in range(s.n_locations - 1):
+        clear(s, first + location)
+        _add_and_index(a, s, layout, location, constant, in_bytes, stride, first + location)
 
 
-@no_refcount
+@device_function
 def index_images(
-    a: LayoutArrays, layout: int, constant: int, in_bytes: bool, strides: I64, s: Scratch
+    a: LayoutArrays,
+    s: Scratch,
+    layout: int,
+    constant: int,
+    in_bytes: bool,
+    strides: I64,
+    first: int,
+    end: int,
 ) -> None:
     """Set the images of all locations of a layout under a constant and an index for each stride.
 
-    Indices are added one after the other, the largest stride first: the outermost array's.
+    Indices are added one after the other, the largest stride first: the outermost array's. They are
+    `strides[first]` to `strides[end - 1]`.
     """
-    end, reached = len(s.image) - 2, s.between[0]
-    _index_everywhere(a, layout, constant, in_bytes, strides[0], s.image, s)
-    for k in range(1, len(strides)):
-        _index_everywhere(a, layout, 0, in_bytes, strides[k], s.following, s)
-        if a.layouts[layout, N_BYTES] < UNBOUNDED:
-            s.following[end] = 0
-            put(s.following[end], end)  # the end has no elements
-        for location in range(len(s.image) - 1):
-            reached[:] = 0
-            join(reached, s.image[location])
-            at = following(reached, 0)
+    n, reached = s.n_locations, 2 * s.n_locations
+    _index_everywhere(a, s, layout, constant, in_bytes, strides[first], 0)
+    for k in range(first + 1, end):
+        _index_everywhere(a, s, layout, 0, in_bytes, strides[k], n)
+        if a.n_bytes[layout] < UNBOUNDED:
+            clear(s, n + n - 2)
+            put(s, n + n - 2, n - 2)  # the end has no elements
+        for location in range(n - 1):
+            clear(s, reached)
+            join(s, reached, location)
+            at = following(s, reached, 0)
             while at >= 0:
-                join(s.image[location], s.following[at])
-                at = following(reached, at + 1)
+                join(s, location, n + at)
+                at = following(s, reached, at + 1)
 
 
-@no_refcount
+@device_function
 def early_index_images(
-    a: LayoutArrays, layout: int, constant: int, stride: int, s: Scratch
+    a: LayoutArrays, s: Scratch, layout: int, constant: int, stride: int
 ) -> None:
     """Set the images of all locations under a constant and an index that no array confines."""
-    for location in range(len(s.image) - 1):
-        s.image[location] = 0
-        _add_multiples(a, layout, location, constant, stride, s.image[location], s)
+    for location in range(s.n_locations - 1):
+        clear(s, location)
+        _add_multiples(a, s, layout, location, constant, stride, location)
