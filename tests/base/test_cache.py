@@ -60,6 +60,22 @@ def test_a_flipped_bit_is_a_miss(tmp_path: Path, position: int) -> None:
     assert cache.get("ir", KEY) is None
 
 
+def test_an_entry_under_anothers_name_is_a_miss(tmp_path: Path) -> None:
+    cache, keys = Cache(tmp_path), [key_of("a"), key_of("b")]
+    for kind in ("kind", "other"):
+        for key in keys:
+            cache.put(kind, key, f"{kind} {key}".encode())
+    files = [file for file in sorted(tmp_path.rglob("*")) if file.is_file()]
+    contents = [file.read_bytes() for file in files]
+    for file, raw in zip(files, contents[1:] + contents[:1], strict=True):
+        file.write_bytes(raw)
+    assert {cache.get(kind, key) for kind in ("kind", "other") for key in keys} == {None}
+
+
+def test_names_that_are_no_text_have_keys(tmp_path: Path) -> None:
+    assert len({key_of("\udcff"), key_of("\ud800"), key_of("?"), key_of("\xff")}) == 4
+
+
 def test_a_folder_in_an_entrys_place_is_a_miss(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     (tmp_path / "ir" / KEY[:2] / KEY).mkdir(parents=True)

@@ -70,10 +70,30 @@ def test_bytes_that_are_no_text_are_shown_replaced(tmp_path: Path) -> None:
     ]
 
 
+def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "long.c"
+    path.write_text("x" * 150_000 + "@" + "y" * 150_000)
+    shown = SourceError(Span(str(path), 1, 150_001), "room/id", "bad " * 9_000).render()
+    assert len(shown) < 1_500
+    line, caret = shown.splitlines()[1:]
+    assert line.startswith("   1 | …x")
+    assert line.endswith("y…")
+    assert line.index("@") == caret.index("^")
+
+
+def test_nothing_in_an_error_reaches_a_terminal_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[2J\n.c"
+    path.write_text("\x1b]0;title\x07 code\n")
+    error = SourceError(Span(str(path), 1, 12), "room/id", "\x1b[31m", "a\x9bnote\u202e")
+    assert all(c.isprintable() or c == "\n" for c in error.render())
+    assert len(error.render().splitlines()) == 4
+
+
 @pytest.mark.parametrize("name", ["absent.c", "", ".", "nul\0byte.c"])
 def test_an_unreadable_file_has_no_excerpt(name: str, tmp_path: Path) -> None:
     span = Span(str(tmp_path / name), 1, 1)
-    assert SourceError(span, "room/id", "gone").render() == f"{span}: error[room/id]: gone"
+    shown = str(span).replace("\0", "<U+0000>")
+    assert SourceError(span, "room/id", "gone").render() == f"{shown}: error[room/id]: gone"
 
 
 def test_an_error_without_a_place_has_no_head() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from typing import Annotated
@@ -78,7 +79,7 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert child.stderr is not None
     child.stdout.close()
     assert child.stderr.read() == b""
-    assert child.wait() == 1
+    assert child.wait() == -signal.SIGPIPE
     child.stderr.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,6 +80,31 @@ def test_compiled_code_calls_what_was_kept(tmp_path: Path) -> None:
         command = [sys.executable, "-c", f"import main; {code}"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert done.stdout == ("82\n" if "twice" in code else "")
+
+
+def test_machine_code_under_anothers_name_or_damaged_is_compiled_anew(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN.replace("run(count) + run(count)", "count - 1"))
+    (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(1)))
+    cache = tmp_path / "cache"
+    environment = os.environ | {"KLEENE_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", "import main; print(main.run(40), main.twice(40))"]
+
+    def answer() -> str:
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert answer() == "41 39\n"
+    one, other = sorted(cache.rglob("main.*"))
+    swapped = {one: other.read_bytes(), other: one.read_bytes()}
+    for file, raw in swapped.items():
+        file.write_bytes(raw)
+    assert answer() == "41 39\n"
+    for file in (one, other):
+        raw = bytearray(file.read_bytes())
+        raw[len(raw) // 2] ^= 1
+        file.write_bytes(raw)
+    assert answer() == "41 39\n"
 
 
 MAKER = """\

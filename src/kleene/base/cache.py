@@ -1,9 +1,10 @@
 """A content-addressed cache on disk: safe under concurrent runs, never trusted blindly.
 
-An entry is one file named by the SHA-256 of what it was made from. It is written to a temporary
-name and renamed into place, so a reader sees a whole entry or none. Its header carries a digest of
-the payload: a damaged or truncated entry reads as a miss, and is made again. A folder that cannot
-be written costs speed, never an answer.
+An entry is one file named by the SHA-256 of what it was made from, its key. It is written to a
+temporary name and renamed into place, so a reader sees a whole entry or none. Its header carries a
+digest of its kind, its key and its payload: an entry that is damaged, cut off, or another one's
+under its name reads as a miss, and is made again. A folder that cannot be written costs speed,
+never an answer.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_MAGIC = b"kleene-cache-1\n"
+from kleene.base.files import read_file
+from kleene.base.tidy import unfinished
+
+_MAGIC = b"kleene-cache-2\n"
 _DIGEST_BYTES = 32
 
 
@@ -31,7 +36,8 @@ def key_of(*parts: bytes | str) -> str:
     """Return the key for an entry made from `parts`; their boundaries count."""
     digest = hashlib.sha256()
     for part in parts:
-        raw = part.encode() if isinstance(part, str) else part
+        # Names of files that are no UTF-8 have surrogates in them: each gives other bytes.
+        raw = part.encode(errors="surrogatepass") if isinstance(part, str) else part
         digest.update(len(raw).to_bytes(8, "little"))
         digest.update(raw)
     return digest.hexdigest()
@@ -49,21 +55,19 @@ class Cache:
         if path is None:
             return None
         try:
-            raw = path.read_bytes()
+            raw = read_file(path)
         except OSError:
             return None
         head = len(_MAGIC) + _DIGEST_BYTES
         payload = raw[head:]
-        if raw[:head] != _MAGIC + _digest(payload):
-            return None
-        return payload
+        return payload if raw[:head] == _head(kind, key, payload) else None
 
     def put(self, kind: str, key: str, payload: bytes) -> bool:
         """Store the entry; False where the folder cannot be written."""
         path = self._path(kind, key)
         if path is None:
             return False
-        return replace(path, _MAGIC + _digest(payload) + payload)
+        return replace(path, _head(kind, key, payload) + payload)
 
     def size(self) -> tuple[int, int]:
         """Return how many entries there are, and their bytes."""
@@ -105,14 +109,16 @@ def replace(path: Path, raw: bytes, *, mode: int = 0o600) -> bool:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
     except OSError:
         return False
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        return False
+    with unfinished(Path(name)):
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+            os.chmod(name, mode)
+            os.replace(name, path)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(name)
+            return False
     return True
 
 
@@ -122,8 +128,11 @@ def _is_entry(path: Path) -> bool:
     return (named_by_key or path.name.startswith(".tmp-")) and path.is_file()
 
 
-def _digest(payload: bytes) -> bytes:
-    return hashlib.sha256(payload).digest()
+def _head(kind: str, key: str, payload: bytes) -> bytes:
+    """Return what an entry begins with."""
+    digest = hashlib.sha256(f"{kind}/{key}/".encode())
+    digest.update(payload)
+    return _MAGIC + digest.digest()
 
 
 def _size_of(path: Path) -> int:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from kleene.base.source_text import source_line, source_lines, visible
 
+_LINE = 160  # characters of a source line that are shown
+_TEXT, _LINES = 600, 40  # characters of a line of a message, and how many lines
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -49,11 +52,11 @@ class SourceError(Exception):
 
     def render(self) -> str:
         """Return the error as a compiler prints it: head, source line, caret, notes."""
-        head = f"{self.span}: " if self.span else ""
-        lines = [f"{head}error[{self.id}]: {self.message}"]
+        head = f"{visible(str(self.span))}: " if self.span else ""
+        lines = [f"{head}error[{self.id}]: {_cut(self.message)}"]
         if self.span:
             lines += excerpt(self.span)
-        lines += [f"note: {note}" for note in self.notes]
+        lines += [f"note: {_cut(note)}" for note in self.notes]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, object]:
@@ -99,13 +102,27 @@ def raise_all(errors: Iterable[SourceError]) -> None:
 
 
 def excerpt(span: Span) -> list[str]:
-    """Return the source line of `span` with a caret under it, or nothing if it cannot be read."""
+    """Return the source line of `span` with a caret under it, or nothing if it cannot be read.
+
+    Of a long line the part around the place is shown.
+    """
     if not 0 < span.line <= len(source_lines(span.file)):
         return []
     text = source_line(span.file, span.line)
-    shown = [f"{span.line:4} | {visible(text)}"]
+    first = max(0, span.column - 1 - _LINE // 2) if len(text) > _LINE else 0
+    part = text[first : first + _LINE]
+    left, right = "…" * (first > 0), "…" * (first + _LINE < len(text))
+    shown = [f"{span.line:4} | {left}{visible(part)}{right}"]
     if span.column:
-        before, marked = text[: span.column - 1], text[span.column - 1 :][: span.length]
+        at = span.column - 1 - first
+        before, marked = left + part[:at], part[at:][: span.length]
         pad = "".join("\t" if c == "\t" else " " for c in visible(before))
         shown.append(f"     | {pad}{'^' * max(1, len(visible(marked)))}")
     return shown
+
+
+def _cut(text: str) -> str:
+    """Return text whose lines are cut where nobody reads on."""
+    lines = text.split("\n")
+    kept = [line if len(line) <= _TEXT else f"{line[:_TEXT]}…" for line in lines[:_LINES]]
+    return "\n".join(map(visible, kept if len(lines) <= _LINES else [*kept, "…"]))

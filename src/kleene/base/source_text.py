@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
+
+from kleene.base.files import read_file
 
 # Characters that change how the text around them is shown: C0 and C1 controls but for the tab, the
 # marks and overrides of the bidirectional algorithm, separators that some programs take for ends of
-# lines, and characters of no width.
+# lines, characters of no width, and surrogates, which no encoding has: in names of files they stand
+# for bytes that are no UTF-8.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
@@ -48,10 +52,24 @@ def visible(text: str) -> str:
     >>> visible("left\u202eright")
     'left<U+202E>right'
     """
-    return _HIDDEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return text if text.isprintable() else _HIDDEN.sub(_written_out, text)
+
+
+def printable(text: str) -> str:
+    r"""Return lines of text for a terminal: as `visible`, but for the newlines between them.
+
+    >>> printable("\x1b[31mred\n")
+    '<U+001B>[31mred\n'
+    """
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return f"<U+{ord(found[0]):04X}>"
 
 
 @lru_cache(maxsize=64)
 def _lines(path: str, _changed_ns: int, _size: int) -> tuple[str, ...]:
-    with Path(path).open(encoding="utf-8", errors="replace") as file:  # newlines are universal
-        return tuple(line.removesuffix("\n") for line in file)
+    text = read_file(path).decode(errors="replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return tuple(lines if lines[-1] else lines[:-1])

@@ -11,11 +11,14 @@ import sys
 
 from kleene.cli import discover
 from kleene.cli.exit_codes import ExitCode
+from kleene.cli.guard import ends
 from kleene.cli.options import UsageError, parsed
+from kleene.cli.output import open_standard_streams, say
 
 
 def main() -> None:
     """Run the command line; `exit_codes.ExitCode` says how it may end."""
+    open_standard_streams()
     name, *words = sys.argv[1:] or [""]
     if name in discover.available() and "_KLEENE_COMPLETE" not in os.environ:
         command = discover.load(name)
@@ -29,4 +32,5 @@ def main() -> None:
             sys.exit(ExitCode.INTERRUPTED)
     from kleene.cli.app import app
 
-    app(prog_name="kleene")
+    with ends(lambda error: say(error.render())):
+        app(prog_name="kleene")

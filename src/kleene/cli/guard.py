@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from typing import Any
 
-from kleene.base import progress
-from kleene.base.errors import SourceError
-from kleene.cli import limits, output
+from kleene.base import progress, tidy
+from kleene.base.errors import SourceError, Span
+from kleene.cli import limits, output, signals
 from kleene.cli.bars import Bars
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.shared import Shared
@@ -23,19 +24,43 @@ def guarded(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
     def call(**given: Any) -> None:
         shared = Shared(**{one.name: given.pop(one.name, one.default) for one in fields(Shared)})
-        try:
-            limits.keep(shared)
+        as_json = given.get("as_json", False)
+        report = functools.partial(_report, as_json=as_json)
+        with ends(report):
+            limits.keep(shared, report)
+            signals.watch(report)
             with output.notes(not shared.quiet), progress.showing(_sink(shared)):
                 run(**given)
-            sys.stdout.flush()  # a closed pipe shows here, not at interpreter exit
-        except SourceError as error:
-            _report(error, as_json=given.get("as_json", False))
-            raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
-        except BrokenPipeError:
-            _forget_stdout()
-            raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
+            output.flush()
 
     return call
+
+
+@contextmanager
+def ends(report: Callable[[SourceError], None]) -> Iterator[None]:
+    """Turn the ways in which the block may end into exit codes; `report` is told of errors."""
+    try:
+        yield
+    except SourceError as error:
+        report(error)
+        raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
+    except MemoryError as error:
+        words = f"no memory is left: {error}" if str(error) else "no memory is left"
+        report(SourceError(None, "cli/out-of-memory", words))
+        raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
+    except BrokenPipeError:
+        _end_by_closed_pipe()
+    except OSError as error:  # nobody closer has found words for it: a full disk, no more processes
+        if output.is_of_stdout(error):
+            output.forget_stdout()
+            output.say(SourceError(None, "cli/cannot-write", f"stdout: {error.strerror}").render())
+        else:
+            place = Span(str(error.filename)) if error.filename is not None else None
+            report(SourceError(place, "cli/system", error.strerror or str(error)))
+        raise SystemExit(ExitCode.INPUT_AT_FAULT) from None
+    except KeyboardInterrupt:
+        tidy.tidy()
+        raise
 
 
 def _sink(shared: Shared) -> progress.Sink:
@@ -44,13 +69,17 @@ def _sink(shared: Shared) -> progress.Sink:
 
 def _report(error: SourceError, *, as_json: bool) -> None:
     if as_json:
-        output.emit_json({"errors": [single.as_json() for single in error]})
-    else:
-        print(error.render(), file=sys.stderr)
+        with suppress(OSError):
+            output.emit_json({"errors": [single.as_json() for single in error]})
+            return
+    output.say(error.render())
 
 
-def _forget_stdout() -> None:
-    """Send what is left in the buffer nowhere: Python would complain about it at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _end_by_closed_pipe() -> None:
+    """End as every program does that writes to a pipe nobody reads any more: `kleene … | head`."""
+    output.forget_stdout()
+    if hasattr(signal, "SIGPIPE"):
+        tidy.tidy()
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    raise SystemExit(ExitCode.CLEAN)

@@ -8,26 +8,33 @@ scratch folder.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO
 
+from kleene.base import tidy
 from kleene.base.errors import SourceError
+from kleene.cli import signals
 from kleene.cli.shared import Shared
 
 _LOOKS_PER_S = 20
 _TIME_TO_TIDY_S = 1.0
 _MEGA = 1 << 20
+_STDOUT = 1
 
 
-def keep(limits: Shared) -> None:
+def keep(limits: Shared, report: Callable[[SourceError], None]) -> None:
     """Return in a child process; this one stays here, and ends as the child does.
+
+    A signal that ends this process ends the child too; `report` is told when memory is used up.
 
     Raises:
         SystemExit: the child has ended by itself; the exit code is its own.
@@ -37,21 +44,21 @@ def keep(limits: Shared) -> None:
     if limits.timeout is None and limits.memory is None:
         return
     _refuse_what_cannot_be_kept(limits)
-    scratch = tempfile.mkdtemp(prefix="kleene-")
-    with tempfile.TemporaryFile() as printed:
-        child = os.fork()
-        if child == 0:
-            _become_child(scratch, printed)
-            return
+    stack = ExitStack()
+    scratch, printed = stack.enter_context(tidy.scratch()), tempfile.TemporaryFile()  # noqa: SIM115
+    child = os.fork()
+    if child == 0:
+        _become_child(scratch, printed)
+        return
+    with stack, printed, tidy.started(child):
         with suppress(OSError):  # both sides ask for the group: neither has to wait for the other
             os.setpgid(child, child)
+        signals.watch(report)
         try:
             code = _watch(child, limits)
         except BaseException:  # a limit, or Ctrl-C: in a group of its own the child has not seen it
             _end(child)
             raise
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
         _pass_on(printed)
     raise SystemExit(code)
 
@@ -64,16 +71,12 @@ def _refuse_what_cannot_be_kept(limits: Shared) -> None:
         raise SourceError(None, "cli/no-limit", message, "--timeout works")
 
 
-def _become_child(scratch: str, printed: IO[bytes]) -> None:
-    """Lead a process group, write to `printed`, and end tidily when told to."""
+def _become_child(scratch: Path, printed: IO[bytes]) -> None:
+    """Lead a process group, write to `printed`, and leave to the parent what is the parent's."""
     os.setpgid(0, 0)
-    os.dup2(printed.fileno(), sys.stdout.fileno())
-    os.environ["TMPDIR"] = tempfile.tempdir = scratch
-    signal.signal(signal.SIGTERM, _unwind)
-
-
-def _unwind(_signal: int, _frame: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
+    tidy.forget()
+    os.dup2(printed.fileno(), _STDOUT)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
 
 
 def _watch(child: int, limits: Shared) -> int:
@@ -95,16 +98,11 @@ def _watch(child: int, limits: Shared) -> int:
 
 def _held(process: int) -> int:
     """Return the resident bytes of a process and of all below it; 0 for those that have ended."""
-    try:
-        resident = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-        below = [
-            int(child)
-            for thread in Path(f"/proc/{process}/task").iterdir()
-            for child in (thread / "children").read_text().split()
-        ]
-    except OSError:
-        return 0
-    return resident * os.sysconf("SC_PAGE_SIZE") + sum(_held(child) for child in below)
+    pages = 0
+    for one in [process, *tidy.below(process)]:
+        with suppress(OSError):
+            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _end(child: int) -> None:
@@ -115,8 +113,7 @@ def _end(child: int) -> None:
     while not ended and time.monotonic() < deadline:
         time.sleep(1 / _LOOKS_PER_S)
         ended, _ = os.waitpid(child, os.WNOHANG)
-    with suppress(ProcessLookupError):  # nobody is left in its group
-        os.killpg(child, signal.SIGKILL)
+    tidy.end(child)
     if not ended:
         os.waitpid(child, 0)
 
@@ -124,6 +121,10 @@ def _end(child: int) -> None:
 def _pass_on(printed: IO[bytes]) -> None:
     """Print what the child has printed."""
     printed.seek(0)
+    if sys.stdout is None:
+        if printed.read(1):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return
     sys.stdout.flush()
     shutil.copyfileobj(printed, sys.stdout.buffer)
     sys.stdout.flush()

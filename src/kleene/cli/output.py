@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from kleene.base import json
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import write_file
+from kleene.base.source_text import printable
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO, errno.EFBIG, errno.ENXIO)
 _notes_are_shown = True
 
 
@@ -22,15 +28,67 @@ def rows(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def emit(pieces: Iterable[str]) -> None:
-    """Print text on stdout as its pieces come."""
+    """Print text on stdout as its pieces come, with nothing in it that a terminal would obey."""
     for piece in pieces:
-        sys.stdout.write(piece)
-    sys.stdout.flush()
+        _stdout().write(printable(piece))
+    flush()
 
 
 def emit_json(value: object) -> None:
-    """Print `value` on stdout as JSON."""
-    emit([json.dumps(value), "\n"])
+    """Print `value` on stdout as JSON, which is plain ASCII."""
+    _stdout().write(json.dumps(value) + "\n")
+    flush()
+
+
+def flush() -> None:
+    """Send on what was printed: a pipe that is closed shows here, not when Python ends."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """Print a line on stderr, with nothing in it that a terminal would obey, if it can be."""
+    with suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
+
+
+def open_standard_streams() -> None:
+    """Make sure that stdin, stdout and stderr are open, and take any text.
+
+    Python opens none in place of one that was closed (`>&-`): the next file would get its number,
+    and what is meant for stdout would end up there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, this one
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def is_of_stdout(error: OSError) -> bool:
+    """Return whether an error is of writing to stdout: it names no file."""
+    return error.filename is None and error.errno in _FULL
+
+
+def forget_stdout() -> None:
+    """Send what is left in the buffer nowhere: Python would complain about it at exit."""
+    if sys.stdout is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _stdout() -> TextIO:
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return sys.stdout
 
 
 @contextmanager
@@ -47,7 +105,7 @@ def notes(shown: bool) -> Iterator[None]:
 def note(text: str) -> None:
     """Tell the user something that is not the answer, on stderr; with `--quiet` nothing."""
     if _notes_are_shown:
-        print(f"note: {text}", file=sys.stderr)
+        say(f"note: {text}")
 
 
 def check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
@@ -60,25 +118,10 @@ def check_suffix(path: Path | None, known: tuple[str, ...]) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write `text` to `path`: the whole of it or, with an error, nothing."""
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_text(text, encoding="utf-8")  # a device or pipe is written to, not replaced
-        else:
-            _replace(path.resolve(), text)
+        write_file(path, text.encode(errors="surrogatepass"))
     except OSError as error:
         cause = error.strerror or str(error)
         raise SourceError(Span(str(path)), "cli/cannot-write", cause) from None
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write `text` under a name of this process, then move it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
-        temporary.replace(path)
-    except BaseException:  # the end of the time allowed comes as SystemExit
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def megabytes(n_bytes: int) -> str:

@@ -24,11 +24,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import PathLike
+from kleene.base.paths import paths_of
 
 if TYPE_CHECKING:
     from kleene.ir import Program
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,11 @@ def load(paths: PathLike | Iterable[PathLike], **options: Any) -> Program | Any:
             `kleene.frontends.scheme.load`, which also say what they return exactly.
 
     Raises:
-        SourceError: an input is missing or wrong, or the paths are in different languages.
+        SourceError: an input is missing or wrong, the paths are in different languages, or are no
+            paths (`load/not-a-path`).
     """
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return front_end_of(several).load([os.fspath(path) for path in several], **options)
+    several = paths_of(paths)
+    return front_end_of(several).load(several, **options)
 
 
 def _module(name: str) -> Any:

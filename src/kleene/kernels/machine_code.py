@@ -32,10 +32,13 @@ from numba.extending import intrinsic, typeof_impl
 
 from kleene.base import progress
 from kleene.base.cache import key_of, replace
+from kleene.base.files import read_file
 from kleene.kernels import compiled
 from kleene.kernels.compiled import CompilationUnit, EntryPoint, Kinds
 
 Function = Callable[..., Any]
+
+_HEAD_BYTES = 64  # a digest in hexadecimal
 
 _njit: Any = njit  # Numba publishes few types
 _intrinsic: Any = intrinsic
@@ -153,9 +156,9 @@ class _OnDisk:
     for which modules are imported. One without constants is as good as any other, so it is kept by
     name, and the entry point's own is taken.
 
-    A file is the unit's stamp, then the record. Where a function has no source among those of its
-    unit, or names variables around it, nothing could tell whether a file is out of date: there is
-    none, and every process compiles.
+    A file is a digest of the unit's stamp, of its own name and of the record, then the record.
+    Where a function has no source among those of its unit, or names variables around it, nothing
+    could tell whether a file is out of date: there is none, and every process compiles.
     """
 
     cache_path = None
@@ -199,18 +202,27 @@ class _OnDisk:
         full = tuple(environment for environment in environments if environment.consts)
         names = [environment.env_name for environment in environments if not environment.consts]
         raw: bytes = dumps((((*record, full)), names))  # type: ignore[no-untyped-call]
-        if replace(self._file(kinds), self._unit.stamp.encode() + raw, mode=0o644):
+        file = self._file(kinds)
+        if replace(file, self._head(file, raw) + raw, mode=0o644):
             self._unit.mark_ready()
 
     def _read(self, kinds: Kinds) -> bytes | None:
         if not self._is_kept:
             return None
-        stamp = self._unit.stamp.encode()
+        file = self._file(kinds)
         try:
-            raw = self._file(kinds).read_bytes()
+            found = read_file(file)
         except OSError:
             return None
-        return raw.removeprefix(stamp) if raw.startswith(stamp) else None
+        raw = found[_HEAD_BYTES:]
+        return raw if found[:_HEAD_BYTES] == self._head(file, raw) else None
+
+    def _head(self, file: Path, raw: bytes) -> bytes:
+        """Return what a file begins with: it ties the record to the sources and to its name.
+
+        A record under another's name would be run in its place, and a damaged one as it is.
+        """
+        return key_of(self._unit.stamp, file.name, raw).encode()
 
     def _file(self, kinds: Kinds) -> Path:
         function, machine = self._function, cpu_target.target_context.codegen().magic_tuple()

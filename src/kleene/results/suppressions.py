@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
 
 from kleene.base.errors import Span
+from kleene.base.files import read_file
 from kleene.base.source_text import source_lines
 from kleene.results.finding import Finding
 from kleene.results.rules import Rule, Severity
@@ -132,8 +132,8 @@ def suppressions_in(file: str | os.PathLike[str]) -> list[Suppression]:
 def _mentions(path: str) -> bool:
     """Return whether a file has such a comment at all: most have none, and are not taken apart."""
     try:
-        return _WORD in Path(path).read_bytes()
-    except (OSError, ValueError):
+        return _WORD in read_file(path)
+    except OSError:
         return False
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import kleene
+from kleene.base import tidy
 from kleene.base.cache import Cache
 
 AN_HOUR_AGO = 3600
@@ -47,13 +47,13 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     starts: list[object] = []
-    run = subprocess.run
+    run = tidy.run
 
     def counted(command: list[str], **settings: object) -> object:
         starts.append(command)
-        return run(command, **settings)  # type: ignore[call-overload]
+        return run(command, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(subprocess, "run", counted)
+    monkeypatch.setattr(tidy, "run", counted)
     folder = tmp_path / "project"
     folder.mkdir()
     return Project(folder, starts)

@@ -14,6 +14,7 @@ from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
+from kleene.base.paths import paths_of
 from kleene.ir import Program
 from kleene.kernels import compiled
 from kleene.solvers import inclusion
@@ -47,6 +48,10 @@ class PointsTo:
     wrappers: tuple[str, ...] = ()
     models: tuple[str | os.PathLike[str], ...] = ()
     exact_arguments: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("wrappers", "models"):  # one text is one name, not a name for each letter
+            object.__setattr__(self, name, paths_of(getattr(self, name)))
 
     def run(
         self,

@@ -18,7 +18,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from kleene.base.errors import SourceError, raise_all
+from kleene.base import tidy
+from kleene.base.errors import SourceError, Span, raise_all
+from kleene.base.files import read_file
 from kleene.frontends.c import diagnostics
 from kleene.frontends.c.source import Language, Source
 
@@ -35,6 +37,10 @@ _ALWAYS = (
     "-fno-slp-vectorize",
     "-fno-color-diagnostics",
 )
+# Where the compiler may write: reports of its own crashes, too.
+_SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEMP")
+_VERSION_WITHIN_S = 60
+_COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may also be an endless loop
 _MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
 
 
@@ -81,15 +87,24 @@ class Compiler:
 
     def preprocess(self, source: Source, options: Options, scratch: Path) -> bytes:
         """Return the text of `source` with its headers in place and its macros expanded."""
-        return _run([*self.words(source, options), "-E", source.file], source, scratch)
+        return _run([*self.words(source, options), "-E", _operand(source.file)], source, scratch)
 
     def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:
         """Return the bitcode of `source`."""
-        made = ["-c", "-emit-llvm", source.file, "-o", str(output)]
+        made = ["-c", "-emit-llvm", _operand(source.file), "-o", str(output)]
         _run([*self.words(source, options), *made], source, scratch)
-        raw = output.read_bytes()
-        output.unlink()
+        try:
+            raw = output.read_bytes()
+            output.unlink()
+        except OSError as error:
+            problem = f"the compiler wrote nothing that can be read: {error.strerror}"
+            raise SourceError(Span(source.path), "c/compiler-crashed", problem) from None
         return raw
+
+
+def _operand(file: str) -> str:
+    """Return the name of a file so that no compiler takes it for an option or a response file."""
+    return os.path.join(".", file) if file.startswith(("-", "@")) else file
 
 
 def find(cc: str | None = None) -> Compiler:
@@ -122,7 +137,10 @@ def _bundled() -> Compiler:
 
 @cache
 def _named(asked: str) -> Compiler:
-    words = tuple(shlex.split(asked))
+    try:
+        words = tuple(shlex.split(asked))
+    except ValueError:  # a quotation mark alone
+        words = ()
     program = shutil.which(words[0]) if words else None
     if program is None:
         raise SourceError(
@@ -146,10 +164,8 @@ def _named(asked: str) -> Compiler:
 def _identity(command: tuple[str, ...]) -> str | None:
     """Return what tells this clang from any other, or None if it is not one."""
     try:
-        told = subprocess.run(
-            [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-    except OSError:
+        told = tidy.run([*command, "--version"], timeout=_VERSION_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired):
         return None
     if told.returncode or b"clang" not in told.stdout:
         return None
@@ -160,20 +176,21 @@ def _identity(command: tuple[str, ...]) -> str | None:
 
 def _run(command: Sequence[str], source: Source, scratch: Path) -> bytes:
     """Return what the command prints; its complaints become `SourceError`s."""
-    folders = {name: str(scratch) for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
+    environment = os.environ | {name: str(scratch) for name in _SCRATCH}
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            cwd=source.directory,
-            env=os.environ | folders,
-        )
+        done = tidy.run(command, cwd=source.directory, env=environment, timeout=_COMPILED_WITHIN_S)
     except OSError as error:
         raise SourceError(None, "c/no-compiler", f"{error.filename}: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        message = f"the compiler is not done after {_COMPILED_WITHIN_S} s"
+        raise SourceError(Span(source.path), "c/compiler-crashed", message) from None
+    except ValueError as error:  # a NUL in an option, or a surrogate that stands for no byte
+        message = f"this can be no option of the compiler: {error}"
+        raise SourceError(None, "c/bad-option", message) from None
     if done.returncode:
         told = done.stderr.decode(errors="replace")
+        if crash := diagnostics.crash(done.returncode, told, source.path):
+            raise crash
         raise_all(diagnostics.errors(told, source.path, source.directory))
     return done.stdout
 
@@ -197,7 +214,6 @@ def files_of(text: bytes, *, with_system: bool = True) -> list[str]:
 def _bytes_of(file: str) -> bytes:
     """Return what is in `file`, or nothing: `#line` and the compiler name some that never were."""
     try:
-        with open(file, "rb") as opened:
-            return opened.read()
+        return read_file(file)
     except OSError:
         return b""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.base.files import file_problem, read_file
 from kleene.frontends.c.source import LANGUAGES, Language, Source, is_chosen
 
 _KEPT_WITH_VALUE = re.compile(
@@ -46,16 +47,20 @@ def entries(path: str, only: tuple[str, ...] = ()) -> Iterator[Source]:
     found: list[Source] = []
     errors: list[SourceError] = []
     for entry in _read(path):
+        _check(entry, path)
         if not is_chosen(only, entry["file"], _output(entry)):
             continue
         source = _source(entry, os.path.dirname(path))
         if source is None:
             continue
         found.append(source)
-        for needed in (source.path, source.directory or "."):
-            if not os.path.exists(needed):
-                note = f"it is named by {path}"
-                errors.append(SourceError(Span(needed), "c/no-such-file", "not there", note))
+        if not os.path.isdir(source.directory or "."):
+            folder, note = source.directory or ".", f"it is named by {path}"
+            errors.append(SourceError(Span(folder), "c/no-such-file", "no such folder", note))
+        elif problem := file_problem(source.path):
+            id, note = "c/no-such-file", f"it is named by {path}"
+            id = "c/unreadable" if os.path.exists(source.path) else id
+            errors.append(SourceError(Span(source.path), id, problem, note))
     raise_all(errors)
     if not found:
         what = f"no C or C++ entry that '{' '.join(only)}' chooses" if only else "no C or C++ entry"
@@ -79,13 +84,13 @@ def kept(arguments: list[str], directory: str) -> tuple[str, ...]:
 
 def _read(path: str) -> list[dict[str, Any]]:
     try:
-        raw = Path(path).read_text(encoding="utf-8")
-        found = json.loads(raw)
+        # Bytes of names that are no UTF-8 come as Python has them in names of files.
+        found = json.loads(read_file(path).decode("utf-8-sig", "surrogateescape"))
     except json.JSONDecodeError as error:
         place = Span(path, error.lineno, error.colno)
         raise SourceError(place, "c/bad-database", f"not JSON: {error.msg}") from None
-    except UnicodeDecodeError:
-        raise SourceError(Span(path), "c/bad-database", "not UTF-8 text") from None
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
+        raise SourceError(Span(path), "c/bad-database", "no JSON that could be read") from None
     except OSError as error:
         raise SourceError(Span(path), "c/unreadable", f"{error.strerror}") from None
     if not isinstance(found, list) or not all(_is_entry(entry) for entry in found):
@@ -109,6 +114,22 @@ def _is_entry(entry: object) -> bool:
         and all(isinstance(argument, str) for argument in arguments)
         and ("command" in entry or "arguments" in entry)
     )
+
+
+def _check(entry: dict[str, Any], path: str) -> None:
+    """Raise if no command could have what stands in an entry."""
+    arguments = _arguments(entry)
+    if not arguments:
+        message = f"the entry of {entry['file']} has an empty command"
+        raise SourceError(Span(path), "c/bad-database", message)
+    for text in (entry["file"], entry.get("directory", ""), *arguments):
+        try:
+            is_right = b"\0" not in os.fsencode(text)
+        except UnicodeEncodeError:  # a surrogate alone
+            is_right = False
+        if not is_right:
+            message = f"{text!r} can be no name and no word of a command"
+            raise SourceError(Span(path), "c/bad-database", message)
 
 
 def _source(entry: dict[str, Any], folder: str) -> Source | None:
@@ -144,7 +165,7 @@ def _output(entry: dict[str, Any]) -> str:
 
 
 def _after(option: str, arguments: list[str]) -> str | None:
-    for argument, value in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, value in zip(arguments, [*arguments[1:], ""], strict=False):
         if argument == option:
             return value
         if argument.startswith(option):
@@ -157,6 +178,16 @@ def _expanded(arguments: list[str], directory: str) -> Iterator[str]:
     for argument in arguments:
         file = os.path.join(directory, argument[1:])
         if argument.startswith("@") and os.path.isfile(file):
-            yield from shlex.split(Path(file).read_text(encoding="utf-8", errors="replace"))
+            yield from _words_in(file)
         else:
             yield argument
+
+
+def _words_in(file: str) -> list[str]:
+    try:
+        return shlex.split(os.fsdecode(read_file(file)).replace("\0", ""))
+    except OSError as error:
+        raise SourceError(Span(file), "c/unreadable", f"{error.strerror}") from None
+    except ValueError as error:
+        message = f"this response file cannot be split: {error}"
+        raise SourceError(Span(file), "c/bad-database", message) from None

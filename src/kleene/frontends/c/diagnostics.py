@@ -10,6 +10,11 @@ from kleene.base.errors import SourceError, Span
 _PLACED = re.compile(
     r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<kind>[a-z ]+): (?P<text>.*)"
 )
+_CRASHED = re.compile(
+    r"clang frontend command failed (with exit code \d+|due to signal.*?)(?= \(use|$)"
+    r"|PLEASE (submit|append) .*|fatal error: error in backend.*",
+    re.MULTILINE,
+)
 _UNPLACED = re.compile(r"(?:[\w.+-]+: )?(?:fatal )?error: (?P<text>.*)")
 
 
@@ -17,7 +22,7 @@ def errors(output: str, file: str, directory: str | None) -> list[SourceError]:
     """Return the errors in what clang printed while it compiled `file` in `directory`.
 
     A note of clang's goes with the error before it. Where clang names no place, the place is the
-    file; where it names no error (a crash), the error is its last line.
+    file; where it names no error, the error is its last line.
     """
     found: list[tuple[Span, str, list[str]]] = []
     for line in output.splitlines():
@@ -32,6 +37,19 @@ def errors(output: str, file: str, directory: str | None) -> list[SourceError]:
     if not found:
         found.append((Span(file), _last_line(output), []))
     return [SourceError(span, "c/does-not-compile", text, *notes) for span, text, notes in found]
+
+
+def crash(status: int, output: str, file: str) -> SourceError | None:
+    """Return the error that the compiler crashed on `file`, if it did: that is nobody's mistake."""
+    if not (status < 0 or status > 128 or _CRASHED.search(output)):
+        return None
+    first = next(iter(found[0] for found in [_CRASHED.search(output)] if found), f"status {status}")
+    return SourceError(
+        Span(file),
+        "c/compiler-crashed",
+        f"the compiler crashed: {first}",
+        "the file may be right: leave it out, or name another clang with cc= (--cc) or $KLEENE_CC",
+    )
 
 
 def _span(placed: re.Match[str], directory: str | None) -> Span:

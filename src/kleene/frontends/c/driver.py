@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kleene.base import progress
 from kleene.base.cache import Cache, default_folder, key_of
+from kleene.base.errors import SourceError
+from kleene.base.files import PathLike
+from kleene.base.paths import paths_of
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.exchange import Unit
 from kleene.frontends.c.inputs import discover
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from kleene.ir import Program
 
 _INTERPRETED_S_A_BYTE = 2e-6  # of bitcode, read by plain Python
-PathLike = str | os.PathLike[str]
 
 
 def load(
@@ -58,11 +59,11 @@ def load(
         SourceError: an input is missing, does not compile, is damaged, or does not fit the others.
     """
     store = cache if isinstance(cache, Cache) else Cache(default_folder() if cache else None)
-    standards = _words(std) if std is not None else ()
-    words = tuple(shlex.split(flags)) if isinstance(flags, str) else tuple(flags)
+    standards = paths_of(std) if std is not None else ()
+    words = _split(flags) if isinstance(flags, str) else paths_of(flags)
     units = gather(
-        discover(_words(paths), _words(only)),
-        options=Options(_words(defines), _words(includes), standards, words),
+        discover(paths_of(paths), paths_of(only)),
+        options=Options(paths_of(defines), paths_of(includes), standards, words),
         cc=cc,
         cache=store,
         jobs=jobs,
@@ -113,8 +114,9 @@ def _read_by_llvm(units: Sequence[Unit]) -> Program:
         return reader.read(raw)
 
 
-def _words(value: PathLike | Iterable[PathLike]) -> tuple[str, ...]:
-    """Return one or many as many."""
-    if isinstance(value, str | os.PathLike):
-        return (os.fspath(value),)
-    return tuple(os.fspath(one) for one in value)
+def _split(flags: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(flags))
+    except ValueError as error:
+        message = f"the flags cannot be split as a shell would: {error}"
+        raise SourceError(None, "c/bad-option", message) from None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.base.files import file_problem, read_file
 from kleene.frontends.c import database
 from kleene.frontends.c.exchange import FORMS, Form
 from kleene.frontends.c.source import LANGUAGES, Source, is_chosen
@@ -44,6 +45,11 @@ def discover(paths: Iterable[str], only: tuple[str, ...] = ()) -> list[Source | 
     errors: list[SourceError] = []
     for path in paths:
         try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            errors.append(SourceError(Span(path), "c/no-such-file", "no such file or folder"))
+            continue
+        try:
             for found in _expand(path, only):
                 own = (found.flags, found.directory) if isinstance(found, Source) else ()
                 unique.setdefault((os.path.realpath(found.path), own), found)
@@ -60,12 +66,14 @@ def _expand(path: str, only: tuple[str, ...]) -> list[Source | Given]:
         return _inside(path, only)
     if os.path.exists(path):
         return _one(path, only)
-    if glob.has_magic(path):
+    if glob.has_magic(path) and "\0" not in path:
         return _matching(path, only)
     raise SourceError(Span(path), "c/no-such-file", "no such file or folder")
 
 
 def _one(path: str, only: tuple[str, ...]) -> list[Source | Given]:
+    if problem := file_problem(path):
+        raise SourceError(Span(path), "c/unreadable", problem)
     suffix = Path(path).suffix
     if suffix in LANGUAGES:
         return [Source(path, LANGUAGES[suffix])]
@@ -92,7 +100,7 @@ def _inside(folder: str, only: tuple[str, ...]) -> list[Source | Given]:
             f"no C or C++ source{_that_matches(only)} in this folder or below it",
             "hidden folders and build folders are not searched; name such a folder itself",
         )
-    return [Source(path, LANGUAGES[Path(path).suffix]) for path in files]
+    return [found for path in files for found in _one(path, ())]
 
 
 def _that_matches(only: tuple[str, ...]) -> str:
@@ -126,7 +134,6 @@ def _begins_as_bitcode(path: str) -> bool:
     from kleene.frontends.c import bitcode
 
     try:
-        with open(path, "rb") as file:
-            return bitcode.is_bitcode(file.read(4))
+        return bitcode.is_bitcode(read_file(path)[:4])
     except OSError:
         return False

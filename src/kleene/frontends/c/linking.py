@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.base.tidy import running
 from kleene.frontends.c.exchange import MARK, Unit
 
 _COMMAND = (sys.executable, "-P", "-m", "kleene.frontends.c.worker")
@@ -43,11 +44,8 @@ def linking(units: Sequence[Unit]) -> Iterator[Callable[[], bytes]]:
         tempfile.TemporaryFile() as complaints,
     ):
         _ask(units, _MIN_MEMORY_BYTES + _MEMORY_PER_BYTE * n_bytes, request)
-        with subprocess.Popen(_COMMAND, stdin=request, stdout=answer, stderr=complaints) as child:
-            try:
-                yield lambda: _module(units, child, limit_s, answer, complaints)
-            finally:
-                child.kill()
+        with running(_COMMAND, stdin=request, stdout=answer, stderr=complaints) as child:
+            yield lambda: _module(units, child, limit_s, answer, complaints)
 
 
 def _ask(units: Sequence[Unit], memory_bytes: int, request: IO[bytes]) -> None:

@@ -18,9 +18,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 
 from kleene.base.cache import Cache, key_of
+from kleene.base.files import read_file
 from kleene.frontends.c.compiler import Compiler, Options, files_of
 from kleene.frontends.c.source import Source
 
@@ -64,7 +64,10 @@ def note(
     here = source.directory or ""
     files = [os.path.abspath(os.path.join(here, name)) for name in files_of(text)]
     files = [file for file in files if not file.startswith(home)]
-    if any(_VARIES.search(Path(file).read_bytes()) for file in files if os.path.isfile(file)):
+    try:
+        if any(_VARIES.search(read_file(file)) for file in files if os.path.isfile(file)):
+            return
+    except OSError:  # it has gone in the meantime
         return
     folders |= {os.path.dirname(file) for file in files}
     # A file found as F = folder/sub/name would have been found in any other folder/sub first.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kleene.base import progress
+from kleene.base import progress, tidy
 from kleene.base.cache import Cache, key_of
 from kleene.base.errors import SourceError, Span, raise_all
+from kleene.base.files import read_file
 from kleene.frontends.c import bitcode, manifests
 from kleene.frontends.c.compiler import Compiler, Options, contents, find
 from kleene.frontends.c.exchange import Unit
@@ -57,7 +57,7 @@ def gather(
 
 def _read(given: Given, normalise: bool) -> Unit:
     try:
-        raw = Path(given.file).read_bytes()
+        raw = read_file(given.file)
     except OSError as error:
         raise SourceError(Span(given.file), "c/unreadable", f"{error.strerror}") from None
     if given.form == "bitcode":
@@ -83,13 +83,13 @@ def _compile_changed(
 
     def work(number: int, source: Source) -> bytes | SourceError:
         try:
-            return _compile(source, compiler, options, cache, Path(scratch), f"{number}.bc")
+            return _compile(source, compiler, options, cache, scratch, f"{number}.bc")
         except SourceError as error:
             return error
 
     with (
         progress.task("compiling", len(sources)) as advance,
-        tempfile.TemporaryDirectory(prefix="kleene-") as scratch,
+        tidy.scratch() as scratch,
         ThreadPoolExecutor(jobs or os.cpu_count()) as pool,
     ):
         futures = [pool.submit(work, number, source) for number, source in enumerate(sources)]
@@ -105,8 +105,10 @@ def _follow(
     try:
         for _ in as_completed(futures):
             advance(1)
-    finally:  # after an interrupt, start no further compilation
+    except BaseException:  # an interrupt: start no further compilation, and wait for none
         pool.shutdown(wait=False, cancel_futures=True)
+        tidy.end_processes()
+        raise
 
 
 def _compile(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import PathLike
+from kleene.base.paths import paths_of
 
 if TYPE_CHECKING:
     from kleene.ir.scheme.core import Core
@@ -18,7 +19,7 @@ LANGUAGE = "Scheme"
 SUFFIXES = (".scm", ".sld", ".sps", ".ss")
 
 
-def load(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Core:
+def load(paths: PathLike | Iterable[PathLike]) -> Core:
     """Return the core of the program in a file; libraries and includes are found beside it.
 
     Raises:
@@ -27,7 +28,7 @@ def load(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Co
     """
     from kleene.frontends.scheme.expander import Expansion
 
-    files = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(one) for one in paths]
+    files = list(map(Path, paths_of(paths)))
     if len(files) != 1:
         message = f"a Scheme program is one file, and {len(files)} are named"
         note = "libraries and included files are found beside it"

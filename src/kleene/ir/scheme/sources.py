@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Sources:
     def load(self, path: Path) -> Source:
         """Return the source in a file."""
         try:
-            text = path.read_bytes()
+            text = read_file(path)
         except OSError as error:
             problem = error.strerror or "cannot be read"
             raise SourceError(Span(str(path)), "scheme/unreadable", problem) from None

@@ -7,10 +7,10 @@ fit, whoever is expected to be much faster on this machine solves, else both rac
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass, replace
 
+from kleene.base import memory
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.base.progress import task
@@ -63,13 +63,13 @@ def plan(problem: Problem, device: Device | str = Device.AUTO) -> Plan:
             return _on_cpu(problem, f"no GPU: {refused}")
         note = "use the device 'cpu', or 'auto' to let Kleene choose"
         raise SourceError(None, "inclusion/no-gpu", f"the GPU cannot solve this: {refused}", note)
-    free_bytes = launch.gpu_free_bytes() if launch.gpu_problem() is None else _free_bytes()
+    free = launch.gpu_free_bytes() if launch.gpu_problem() is None else memory.free_bytes()
     if not is_open:
-        return Plan(wanted, "as asked", cuda.forecast(problem), free_bytes)
+        return Plan(wanted, "as asked", cuda.forecast(problem), free)
     times = choice.expected(problem)
     if times.side is Device.CPU:
         return _on_cpu(problem, str(times))
-    return Plan(times.side, str(times), cuda.forecast(problem), free_bytes)
+    return Plan(times.side, str(times), cuda.forecast(problem), free)
 
 
 def solve(
@@ -135,9 +135,4 @@ def both(problem: Problem, threads: int | None = None, trace: Trace | None = Non
 
 def _on_cpu(problem: Problem, reason: str) -> Plan:
     n_words = -(-problem.n_objects // 64)
-    return Plan(Device.CPU, reason, 8 * problem.n_nodes * n_words, _free_bytes())
-
-
-def _free_bytes() -> int:
-    """Return how much memory this machine could give now."""
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Plan(Device.CPU, reason, 8 * problem.n_nodes * n_words, memory.free_bytes())

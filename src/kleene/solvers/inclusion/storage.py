@@ -12,6 +12,7 @@ import numpy as np
 
 from kleene.base.arrays import I32
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import read_file, write_file
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import COLUMNS, Problem
 
@@ -27,9 +28,10 @@ def save(problem: Problem, path: Path | str) -> None:
     """Write a problem to one file; `load` gives it back."""
     head = np.array([FORMAT, problem.n_nodes], np.int64)
     arrays: dict[str, Any] = {"head": head, **problem.columns()}
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
     try:
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        write_file(path, archive.getvalue())
     except OSError as error:
         message = f"the file cannot be written: {error.strerror}"
         raise SourceError(Span(str(path)), "inclusion/cannot-write", message) from None
@@ -39,7 +41,7 @@ def load(path: Path | str) -> Problem:
     """Return the problem in a file that `save` wrote, checked."""
     span = Span(str(path))
     try:
-        arrays = _arrays(Path(path).read_bytes())
+        arrays = _arrays(read_file(path))
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise SourceError(span, "inclusion/unreadable", message) from None

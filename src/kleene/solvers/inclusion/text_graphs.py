@@ -23,6 +23,7 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import read_file
 from kleene.solvers.inclusion.check import check
 from kleene.solvers.inclusion.problem import Problem
 
@@ -37,7 +38,7 @@ _NO_NUMBER = re.compile(rb"(?<![^\s,])(?:-?+[0-9]*+(?=[^\s,])|-(?![^\s,]))")
 def read_text(path: Path | str) -> Problem:
     """Return the problem in a text file, checked."""
     try:
-        text = Path(path).read_bytes()
+        text = read_file(path)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise SourceError(Span(str(path)), "inclusion/unreadable", message) from None

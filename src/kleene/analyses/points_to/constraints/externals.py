@@ -23,6 +23,7 @@ from kleene.analyses.points_to.library import language
 from kleene.analyses.points_to.library.language import Model, Term
 from kleene.analyses.points_to.memory_model import AllocationKind, External
 from kleene.base.arrays import I64, Bools
+from kleene.base.errors import SourceError
 from kleene.ir.codes import GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
@@ -256,6 +257,7 @@ class Externals:
     def generate(self, calls: CallTable) -> tuple[External, ...]:
         """Add the calls, and declared functions called by address; return who is called."""
         functions = self.functions
+        self._check_models()
         is_modelled = np.array([model is not None for model in functions.model], bool)
         unknown = calls.only(~is_modelled[calls.function])
         generate_outside(self.builder, functions, unknown)
@@ -267,6 +269,14 @@ class Externals:
         shown = np.flatnonzero((counts > 0) & ~(functions.is_intrinsic & is_modelled)).tolist()
         found = [External(functions.name[f], bool(is_modelled[f]), int(counts[f])) for f in shown]
         return tuple(sorted(found, key=lambda e: (e.is_modelled, -e.n_calls, e.name)))
+
+    def _check_models(self) -> None:
+        """Raise if a function's model says what it contains: that is for variables."""
+        for name, model in zip(self.functions.name, self.functions.model, strict=True):
+            if any(isinstance(effect, language.Holds) for effect in model or ()):
+                message = f"the model of '{name}' has 'holds', which is for variables"
+                note = "it is a function: write 'returns'"
+                raise SourceError(None, "points-to/bad-model", message, note)
 
     def _generate(self, function: int, calls: CallTable, own: I64) -> None:
         """Add a function that is outside or modelled, and its own calls if it is modelled."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kleene.analyses.points_to.library.language import Model, heap_of, parse_models
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import read_file
 
 __all__ = ["Library", "Model", "builtin", "heap_of", "read_models"]
 
@@ -76,9 +77,10 @@ def read_models(paths: Iterable[Path]) -> Library:
     lines: list[tuple[list[str], Model]] = []
     for path in paths:
         try:
-            text = path.read_text("utf-8")
+            text = read_file(path).decode()
         except (OSError, UnicodeDecodeError) as error:
-            message = f"the models cannot be read: {error}"
-            raise SourceError(Span(str(path)), "points-to/no-models", message) from error
+            problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            message = f"the models cannot be read: {problem}"
+            raise SourceError(Span(str(path)), "points-to/no-models", message) from None
         lines += parse_models(text, str(path))
     return builtin().with_user(of_lines(lines))

@@ -158,6 +158,8 @@ _ABOUT: dict[str, Callable[[Term], Effect]] = {
     "holds": Holds,
     "escapes": Escapes,
 }
+_DIGITS = 4  # no function has more than 9,999 arguments
+_MOST_WORDS = 500  # each word may be in another, and Python's stack ends
 _NAMES = ("static", "variadic", "unknown", "_")
 
 
@@ -242,11 +244,13 @@ class _Line:
             yield self._term()
 
     def _term(self) -> Term:
+        if len(self._words) > _MOST_WORDS:
+            self._fail(f"an effect of at most {_MOST_WORDS} words")
         if self._takes("*"):
             return Contents(self._term())
         term = self._simple()
         while self._takes(".."):
-            term = Anywhere(term, self._number() if self._peek().isdigit() else None)
+            term = Anywhere(term, self._number() if _is_number(self._peek()) else None)
         return term
 
     def _simple(self) -> Term:
@@ -255,7 +259,7 @@ class _Line:
             inner = self._term()
             self._expect(")")
             return inner
-        if word.isdigit():
+        if _is_number(word):
             position = self._number()
             return Following(position) if self._takes("+") else Argument(position)
         if self._takes("digits"):
@@ -288,7 +292,7 @@ class _Line:
 
     def _number(self) -> int:
         word = self._peek()
-        if not word.isdigit():
+        if not _is_number(word) or int(word[: _DIGITS + 1]) >= 10**_DIGITS:
             self._fail("the number of an argument")
         self._at += 1
         return int(word)
@@ -310,6 +314,10 @@ class _Line:
         word, column = self._words[self._at]
         found = f"'{word}'" if word else "the end"
         raise _error(self._file, self._line, column, f"{found} stands where {wanted} should")
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit()
 
 
 def _error(file: str, line: int, column: int, message: str) -> SourceError:

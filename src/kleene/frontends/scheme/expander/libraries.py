@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kleene.base.files import read_file
 from kleene.frontends.scheme import reader
 from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, plain_name
 from kleene.frontends.scheme.expander.expand import Expander
@@ -200,9 +201,9 @@ def include(x: Expander, form: Form, scope: Scope) -> list[Datum]:
             raise x.error(form, "scheme/endless-include", f"more than {_MOST_INCLUDES} includes")
         path = Path(x.sources.source_of(form.at).file).parent / literal_text(x, part, "a file")
         try:
-            text = path.read_bytes()
-        except (OSError, ValueError) as error:
-            problem = getattr(error, "strerror", None) or "no such file"
+            text = read_file(path)
+        except OSError as error:
+            problem = error.strerror or "no such file"
             raise x.error(part, "scheme/no-include", f"{path.name}: {problem}") from None
         data += reader.read(x.sources, x.sources.add(str(path), text), fold_case=folds)
     return data
