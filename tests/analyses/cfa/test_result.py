@@ -54,7 +54,7 @@ def test_calls_of_primitives_belong_to_whoever_calls_them(result):
 def test_primitives_continuations_and_parameters_are_targets():
     text = """(define (f x) x)
 (define ops (list f car))
-((cadr ops) '(1))
+((list-ref ops 1) '(1))
 (define (g k) (k 1))
 (call/cc g)
 (g f)

@@ -381,7 +381,35 @@ class Frames:
                 self._bind(variable, node)
             return self.node_of[self.index.below(operator)[0]]
         actuals = self.builder.layout.actuals(nodes, self.builder.token_at(here))
-        return self.builder.call(self.node_of[operator], actuals, row, len(nodes), here)
+        result = self.builder.call(self.node_of[operator], actuals, row, len(nodes), here)
+        procedure = self._record_procedure(operator)
+        if procedure == NONE or self.index.n_bound[procedure] != len(nodes):
+            return result
+        return self._used_record(row, procedure, nodes)
+
+    def _record_procedure(self, operator: int) -> int:
+        """Return the procedure of `define-record-type` that is called, if it is known, or NONE."""
+        if self.index.kind[operator] != columns.VARIABLE:
+            return NONE
+        return self.index.record_procedures.get(self.index.reference[operator], NONE)
+
+    def _used_record(self, row: int, procedure: int, nodes: list[int]) -> int:
+        """Return the result of such a call: what the procedure's body does with these arguments.
+
+        So records are told apart by the calls of their constructors, and not by its one body.
+        """
+        operator, *operands = self.index.below(self.index.below(procedure)[0])
+        given = dict(zip(self.index.formals(procedure), nodes, strict=True))
+        arguments = [
+            given.get(self.index.reference[operand], NONE)
+            if self.index.kind[operand] == columns.VARIABLE
+            else NONE
+            for operand in operands
+        ]
+        use = Use(Arguments(arguments, len(arguments)), row, self.now.here, row, tuple(operands))
+        name = self.index.primitive(operator)
+        assert name is not None, "the body calls a primitive"
+        return self.primitives.result(name, use)
 
     def _bind(self, variable: int, node: int) -> None:
         self.builder.copy(self.now.held.get(variable, variable), node)

@@ -28,6 +28,7 @@ class Index:
         self.is_let = self._lets()
         self.procedure = self._procedures()
         self.value_sizes = self._value_sizes()
+        self.record_procedures = self._record_procedures()
 
     def below(self, row: int) -> list[int]:
         """Return the operands of a row."""
@@ -80,6 +81,33 @@ class Index:
                 for operand in self.below(row):
                     owner[operand] = inside
         return owner
+
+    def _record_procedures(self) -> dict[int, int]:
+        """Return the lambdas that use records, by the variables that never hold anything else.
+
+        They are those of `define-record-type`: their body is one call of `%record`, `%record-ref`
+        or `%record-set!` with the formals. Text that is evaluated may assign any global variable.
+        """
+        core, found = self.core, dict[int, int]()
+        if not {"%record", "%record-ref", "%record-set!"} & set(core.primitives):
+            return found
+        is_closed = {"eval", "load"}.isdisjoint(core.primitives)
+        binds = (core.kind == columns.DEFINE) | (core.kind == columns.LETREC)
+        for row in np.flatnonzero(binds).tolist():
+            is_global = self.kind[row] == columns.DEFINE
+            variables = [self.reference[row]] if is_global else self.formals(row)
+            for variable, value in zip(variables, self.below(row), strict=False):
+                is_fixed = not core.is_assigned[variable] and (is_closed or not is_global)
+                if is_fixed and self._uses_record(value):
+                    found[variable] = value
+        return found
+
+    def _uses_record(self, row: int) -> bool:
+        if self.kind[row] != columns.LAMBDA or self.has_rest[row]:
+            return False
+        body = self.below(row)[0]
+        name = self.primitive(self.below(body)[0]) if self.kind[body] == columns.CALL else None
+        return name in ("%record", "%record-ref", "%record-set!")
 
     def _value_sizes(self) -> set[int]:
         """Return how many values the program returns at once."""

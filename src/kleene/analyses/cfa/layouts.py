@@ -12,6 +12,15 @@ of reachability:
 **Data** of a kind is an allocation with an object for each field, and is known by the first. The
 offset kind of a field takes the first object to the field's; data of other kinds it takes nowhere,
 so that `(car x)` finds nothing in the vectors that x may hold.
+
+**Vectors** have a field for what is written at an index that is not known, then one for each item
+if their length is known, and kinds for the four ways to use them:
+
+    (vector a b)             | any | a | b |        (make-vector n x)        | any: x |
+    (vector-set! v i x)      ("vector", 0)          any
+    (vector-set! v 1 x)      ("vector-slot", 1)     b, or any where there is no such field
+    (vector-ref v 1)         ("vector-item", 1)     any and b
+    (vector-ref v i)         ("vector-items", 0)    all
 """
 
 from __future__ import annotations
@@ -82,7 +91,8 @@ Tag = str | tuple[str, int]  # of a record type or of several values, with a num
 FIELDS: dict[str, tuple[Tag, int]] = {
     "car": ("pair", 0),
     "cdr": ("pair", 1),
-    "item": ("vector", 0),
+    "item": ("vector-items", 0),
+    "slot": ("vector", 0),
     "content": ("box", 0),
     "key": ("table", 0),
     "value": ("table", 1),
@@ -94,6 +104,7 @@ FIELDS: dict[str, tuple[Tag, int]] = {
     "current": ("parameter", 0),
     "converter": ("parameter", 1),
     "irritants": ("condition", 0),
+    "message": ("condition", 1),
     "any-value": ("values", 0),
 }
 
@@ -127,8 +138,22 @@ class DataLayouts:
             for (other, size), layout in self.layouts.items():
                 if other == "token":
                     rows[kind, layout] = NONE
-                elif tag == other and number < size:
+                elif found := _images(tag, number, other, size):
                     rows[kind, layout] = len(offsets) - 1
-                    images.append(number)
+                    images += found
                     offsets += [len(images)] * size
         return rows.ravel(), np.array(offsets, np.int32), np.array(images, np.int32)
+
+
+def _images(tag: Tag, number: int, other: Tag, size: int) -> list[int]:
+    """Return where an offset kind leads from data of a layout, as fields; see the module's head."""
+    if other != "vector" or tag == "vector":
+        return [number] if tag == other and number < size else []
+    if tag == "vector-items":
+        return list(range(size))
+    is_there = number + 1 < size
+    if tag == "vector-slot":
+        return [number + 1 if is_there else 0]
+    if tag == "vector-item":
+        return [0, number + 1] if is_there else [0]
+    return []

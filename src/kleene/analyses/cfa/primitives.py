@@ -17,10 +17,12 @@ from kleene.analyses.cfa import evaluated
 from kleene.analyses.cfa.builder import CONTINUATION, INSTANCE, PARAMETER, UNBOUND, SchemeBuilder
 from kleene.analyses.cfa.index import Index
 from kleene.analyses.cfa.layouts import FIELDS, N_EXACT, Tag
+from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.primitives import table
 from kleene.solvers.inclusion.problem import NONE
 
 Model = Any  # an integer, a word, a list of models; or a method
+_MOST_EXACT = 64  # items of a list or vector that are told apart by their place
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Primitives:
         self.raised = builder.node()
         self.handled = builder.node()
         # What primitives raise themselves is taken to hold no procedure in its irritants.
-        builder.copy(self.raised, builder.held(builder.data("condition", [NONE], NONE)[0]))
+        builder.copy(self.raised, builder.held(builder.data("condition", [NONE, NONE], NONE)[0]))
         self.instances: dict[int, str] = {}  # primitives used as values, by their sites
         self.text: evaluated.Text | None = None  # that sees all of the program
         self.outside: evaluated.Text | None = None  # the code behind names that nothing defines
@@ -232,6 +234,51 @@ class Primitives:
         w = self.builder
         actuals = w.layout.spread(first, more, len(first), w.token_at(use.here))
         return w.call(callee, actuals, use.site, NONE, use.here)
+
+    def _list(self, use: Use) -> int:
+        """A list of which the items are known has a pair for each of them."""
+        nodes = use.arguments.nodes
+        if not use.arguments.is_exact or len(nodes) > _MOST_EXACT:
+            return self.builder.list_of(self._some_arguments("from", 0, use), NONE, use.row)
+        return self._pairs(nodes, NONE, use)
+
+    def _list_star(self, use: Use) -> int:
+        nodes = use.arguments.nodes
+        if use.arguments.is_exact and 0 < len(nodes) <= _MOST_EXACT:
+            return self._pairs(nodes[:-1], nodes[-1], use)
+        items, tail = (self._some_arguments(word, 0, use) for word in ("init", "last"))
+        return self.builder.union([self.builder.list_of(items, tail, use.row), tail])
+
+    def _pairs(self, items: list[int], tail: int, use: Use) -> int:
+        w = self.builder
+        for item in reversed(items):
+            tail = w.held(w.data("pair", [item, tail], use.row)[0])
+        return tail
+
+    def _vector(self, use: Use) -> int:
+        w, given = self.builder, use.arguments
+        if given.is_exact and len(given.nodes) <= _MOST_EXACT:
+            return w.held(w.data("vector", [NONE, *given.nodes], use.row)[0])
+        return w.held(w.data("vector", [self._some_arguments("from", 0, use)], use.row)[0])
+
+    def _vector_ref(self, use: Use) -> int:
+        index = self._known_index(use)
+        field: tuple[Tag, int] = FIELDS["item"] if index is None else ("vector-item", index)
+        return self.builder.field(*field, use.arguments.at(0))
+
+    def _vector_set(self, use: Use) -> int:
+        index = self._known_index(use)
+        field: tuple[Tag, int] = FIELDS["slot"] if index is None else ("vector-slot", index)
+        target = self.builder.gated(use.arguments.at(0), use.here)
+        self.builder.put(*field, target, use.arguments.at(2))
+        return NONE
+
+    def _known_index(self, use: Use) -> int | None:
+        """Return the index of a call of `vector-ref` or `vector-set!`, if it is written there."""
+        if len(use.operands) < 2 or self.index.kind[use.operands[1]] != columns.CONSTANT:
+            return None
+        value = self.index.core.constants[self.index.reference[use.operands[1]]]
+        return value if type(value) is int and 0 <= value < _MOST_EXACT else None
 
     def _apply(self, use: Use) -> int:
         given = use.arguments

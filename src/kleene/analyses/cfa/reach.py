@@ -81,11 +81,11 @@ class Reach:
         return _grouped(site[~is_clause], row[~is_clause])
 
     def _pairs(self, chosen: Bools) -> tuple[I32, I32]:
-        """Return the sites and targets of the chosen edges; what text calls of its own is none."""
+        """Return the sites and targets of the chosen edges; text that calls text is none."""
         s, (call, function) = self.system, self.solution.call_edges.T
         kind, site = s.function_kind[function], s.call_site[call]
-        is_own = (kind == TEXT) & (s.function_which[function] == site)
-        chosen = chosen & (kind != HIDDEN) & ~is_own
+        texts = [s.outside_site, *(text for _, text in s.evaluations)]
+        chosen = chosen & (kind != HIDDEN) & ~((kind == TEXT) & np.isin(site, texts))
         return site[chosen], s.target_of_function[function[chosen]]
 
     @cached_property

@@ -209,7 +209,7 @@ class Expander:
                 if binding.name != "define":
                     waiting.extend(reversed(binding.splice(self, form, scope)))
                     continue
-                name, form = binding.splice(self, form, scope)  # type: ignore[assignment]
+                name, form = binding.splice(self, form, scope)
             has_more = 0 <= end < len(waiting)
             end = end if has_more else -1
             yield name, form, has_more
