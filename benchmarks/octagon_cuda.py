@@ -23,7 +23,6 @@ import numpy as np
 from harness import RESULTS, Measurement, Table, measure
 from octagon_inputs import dense
 
-from kleene.base.device import Device
 from kleene.kernels import launch, minplus
 from kleene.kernels.minplus import CUDA_FROM_VARIABLES, cuda
 
@@ -50,18 +49,13 @@ def copied(there: Any) -> Any:
     return copy
 
 
-def close_there(m: Any) -> Any:
-    assert minplus.close(m, device=Device.CUDA)
-    return m
-
-
-def close_here(m: Any) -> Any:
+def closed(m: Any) -> Any:
     assert minplus.close(m)
     return m
 
 
 def there_and_back(m: Any) -> Any:
-    return cuda.to_host(close_there(cuda.to_device(m)))
+    return cuda.to_host(closed(cuda.to_device(m)))
 
 
 @cache
@@ -106,7 +100,7 @@ def on_cpu(m: Any, n: int, n_threads: int, times: Times) -> Measurement | None:
         return None
     numba.set_num_threads(n_threads)
     try:
-        found = once(close_here, m) if n >= 2048 else measure(close_here, repeat=7, setup=m.copy)
+        found = once(closed, m) if n >= 2048 else measure(closed, repeat=7, setup=m.copy)
     finally:
         numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     times[key] = found.min_s
@@ -116,7 +110,7 @@ def on_cpu(m: Any, n: int, n_threads: int, times: Times) -> Measurement | None:
 def close_one(table: Table, n: int, dtype: str, times: Times) -> None:
     m = dense(n, dtype)
     there = cuda.to_device(m)
-    ours = measure(close_there, repeat=9 if n < 4096 else 3, setup=partial(copied, there))
+    ours = measure(closed, repeat=9 if n < 4096 else 3, setup=partial(copied, there))
     travelling = once(there_and_back, m) if n >= 4096 else measure(partial(there_and_back, m))
     n_threads = numba.config.NUMBA_NUM_THREADS
     theirs, alone = on_cpu(m, n, n_threads, times), on_cpu(m, n, 1, times)
@@ -143,7 +137,7 @@ def close_one(table: Table, n: int, dtype: str, times: Times) -> None:
 
 
 def close_batch(offsets: Any, m: Any) -> Any:
-    assert bool(minplus.close(m, offsets, device=Device.CUDA).all())
+    assert bool(minplus.close(m, offsets).all())
     return m
 
 

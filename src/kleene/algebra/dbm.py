@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kleene.algebra import memory
-from kleene.algebra.memory import Cells, beside, here, is_here, where
+from kleene.algebra.memory import Cells, beside, here, is_here
 from kleene.kernels import minplus
 from kleene.kernels.minplus import OBJECT, infinity, reference
 from kleene.kernels.minplus.cpu import components as compiled
@@ -153,14 +153,14 @@ def close(m: Cells, tighten: bool) -> bool:
     """Close; return whether a point is left."""
     if m.dtype == OBJECT:
         return reference.close(m, tighten)
-    return bool(minplus.close(m, tighten=tighten, device=where(m)))
+    return bool(minplus.close(m, tighten=tighten))
 
 
 def strengthen(m: Cells, tighten: bool) -> bool:
     """Combine bounds on single variables; return whether a point is left."""
     if m.dtype == OBJECT:
         return reference.strengthen(m, tighten)
-    return bool(minplus.strengthen(m, tighten=tighten, device=where(m)))
+    return bool(minplus.strengthen(m, tighten=tighten))
 
 
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
@@ -177,14 +177,14 @@ def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
     """Add constraints and close nothing."""
     if m.dtype == OBJECT:
         return reference.add(m, i, j, values)
-    return minplus.add(m, beside(m, i), beside(m, j), beside(m, values), device=where(m))
+    return minplus.add(m, beside(m, i), beside(m, j), beside(m, values))
 
 
 def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
     if m.dtype == OBJECT:
         return reference.assign(m, target, source, negate, up, down)
-    return minplus.assign(m, target, source, up=up, down=down, negate=negate, device=where(m))
+    return minplus.assign(m, target, source, up=up, down=down, negate=negate)
 
 
 def select(m: Cells, variables: list[int]) -> Cells:
@@ -197,7 +197,7 @@ def select(m: Cells, variables: list[int]) -> Cells:
         # In their order, and so row by row, in stretches
         compiled.assemble(out, partition.table_of([operations.address(m)], 0, chosen))
     else:
-        minplus.select(out, m, beside(m, chosen), device=where(m))
+        minplus.select(out, m, beside(m, chosen))
     return out
 
 
@@ -213,7 +213,7 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
         if out.dtype == OBJECT:
             reference.place(out, m, at)
         else:
-            minplus.place(out, m, beside(out, at), device=where(out))
+            minplus.place(out, m, beside(out, at))
 
 
 def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
@@ -242,7 +242,7 @@ def _combined(operation: str, a: Cells, b: Cells, *more: Any) -> Cells:
     if a.dtype == OBJECT:
         getattr(reference, operation)(out, a, b, *more)
     else:
-        getattr(minplus, operation)(out, a, b, *(beside(a, one) for one in more), device=where(a))
+        getattr(minplus, operation)(out, a, b, *(beside(a, one) for one in more))
     return out
 
 
@@ -250,7 +250,7 @@ def includes(a: Cells, b: Cells) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
     if a.dtype == OBJECT:
         return reference.includes(a, b)
-    return bool(minplus.includes(a, b, device=where(a)))
+    return bool(minplus.includes(a, b))
 
 
 def minimal(m: Cells) -> Cells:
@@ -259,7 +259,7 @@ def minimal(m: Cells) -> Cells:
     if m.dtype == OBJECT:
         reference.minimal(kept, m)
     else:
-        minplus.minimal(kept, m, device=where(m))
+        minplus.minimal(kept, m)
     return here(kept)
 
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.base.device import Device
 from kleene.kernels import minplus
 from kleene.kernels.minplus import reference
 from tests.kernels.minplus.octagon_inputs import octagons
@@ -48,8 +47,3 @@ def test_the_narrowest_exact_type():
     assert minplus.exact_dtype(16, 128) == np.int32
     assert minplus.exact_dtype(1024, 2**20) == np.int64
     assert minplus.exact_dtype(1024, 2**62) is None
-
-
-def test_other_devices_are_refused():
-    with pytest.raises(ValueError, match="'cpu' or 'cuda'"):
-        minplus.close(minplus.top(1, np.int32), device=Device.HYBRID)

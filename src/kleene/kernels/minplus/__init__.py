@@ -9,7 +9,8 @@ Without offsets `m` is one octagon, a batch of one:
     rows, variables, lows, ...  an array cut by `starts` (int64)         an array
     a returned flag             an array of bool                         a bool
 
-All work in place on arrays of one type:
+They run where `m` lies: on the CPU for an array of NumPy, on the GPU for one of CuPy. All work in
+place on arrays of one type:
 
 - float64: every sum is rounded upwards, so no bound is ever below the exact one.
 - int64, int32, int16: sums are exact, or saturate: to infinity above, to the least bound below.
@@ -69,7 +70,6 @@ __all__ = [
 # threads of its host, a guard 2.6 times, and no other loses more than 0.2 ms
 # (benchmarks/octagon_cuda_library.py); at 256 variables the common ones lose five to ten times.
 CUDA_FROM_VARIABLES = 512
-_CPU = Device.CPU
 _THRESHOLDS = {dtype: np.zeros(0, dtype) for dtype in DTYPES}
 
 
@@ -81,36 +81,32 @@ def choose(n_variables: int) -> tuple[Device, str]:
     return Device.CPU if n_variables < CUDA_FROM_VARIABLES else Device.CUDA, why
 
 
-def _backend(device: Device) -> Any:
-    """Return the module that computes for a device: each operation, every argument by its place."""
-    if device is Device.CPU or device is Device.AUTO:
+def _backend(m: Array) -> Any:
+    """Return the module that computes where an array lies: each operation, arguments by place."""
+    if type(m) is np.ndarray:
         return operations
-    if device is Device.CUDA:
-        from kleene.kernels.minplus import cuda  # compiles nothing yet, but few callers ask for it
+    from kleene.kernels.minplus import cuda  # compiles nothing yet, but few callers ask for it
 
-        return cuda
-    raise ValueError(f"one call runs on one device, not {device!r}: ask for 'cpu' or 'cuda'")
+    return cuda
 
 
-def close(m: Array, offsets: Array = None, *, tighten: bool = False, device: Device = _CPU) -> Any:
+def close(m: Array, offsets: Array = None, *, tighten: bool = False) -> Any:
     """Return whether the octagon has a point, having closed it.
 
     Cost: 4n³ sums. Emptiness is found at the first negative cycle, before the rest is computed.
     """
     check.octagons(m, offsets)
-    return _answer(_backend(device).close(m, offsets, tighten), offsets)
+    return _answer(_backend(m).close(m, offsets, tighten), offsets)
 
 
-def strengthen(
-    m: Array, offsets: Array = None, *, tighten: bool = False, device: Device = _CPU
-) -> Any:
+def strengthen(m: Array, offsets: Array = None, *, tighten: bool = False) -> Any:
     """Return whether the octagon has a point, having combined its unary bounds; O(n²).
 
     What it gives is closed where no path gives a tighter bound: in a box, or in closed octagons of
     different variables placed in one.
     """
     check.octagons(m, offsets)
-    return _answer(_backend(device).strengthen(m, offsets, tighten), offsets)
+    return _answer(_backend(m).strengthen(m, offsets, tighten), offsets)
 
 
 def close_after(
@@ -122,7 +118,6 @@ def close_after(
     offsets: Array = None,
     starts: Array = None,
     tighten: bool = False,
-    device: Device = _CPU,
 ) -> Any:
     """Return whether a closed octagon has a point under more constraints, having closed it again.
 
@@ -130,8 +125,8 @@ def close_after(
     something, O(1) for the others.
     """
     check.constraints(m, offsets, rows, columns, bounds, starts)
-    backend = _backend(device)
-    return _answer(backend.close_after(m, offsets, rows, columns, bounds, starts, tighten), offsets)
+    found = _backend(m).close_after(m, offsets, rows, columns, bounds, starts, tighten)
+    return _answer(found, offsets)
 
 
 def add(
@@ -142,33 +137,26 @@ def add(
     *,
     offsets: Array = None,
     starts: Array = None,
-    device: Device = _CPU,
 ) -> None:
     """Add the constraints V'[columns[t]] - V'[rows[t]] <= bounds[t], and close nothing."""
     check.constraints(m, offsets, rows, columns, bounds, starts)
-    _backend(device).add(m, offsets, rows, columns, bounds, starts)
+    _backend(m).add(m, offsets, rows, columns, bounds, starts)
 
 
-def join(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
+def join(out: Array, a: Array, b: Array, offsets: Array = None) -> None:
     """Write the least octagon around two closed ones; it is closed."""
     check.pairs(out, a, b, offsets)
-    _backend(device).join(out, a, b)
+    _backend(out).join(out, a, b)
 
 
-def meet(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
+def meet(out: Array, a: Array, b: Array, offsets: Array = None) -> None:
     """Write the constraints of both; closed arguments do not make it closed."""
     check.pairs(out, a, b, offsets)
-    _backend(device).meet(out, a, b)
+    _backend(out).meet(out, a, b)
 
 
 def widen(
-    out: Array,
-    a: Array,
-    b: Array,
-    thresholds: Array = None,
-    *,
-    offsets: Array = None,
-    device: Device = _CPU,
+    out: Array, a: Array, b: Array, thresholds: Array = None, *, offsets: Array = None
 ) -> None:
     """Write each bound of `a` that holds in `b`, and for others the next threshold or none.
 
@@ -180,33 +168,33 @@ def widen(
     check.pairs(out, a, b, offsets)
     steps = _THRESHOLDS[a.dtype] if thresholds is None else thresholds
     check.thresholds(a, steps)
-    _backend(device).widen(out, a, b, offsets, steps)
+    _backend(out).widen(out, a, b, offsets, steps)
 
 
-def narrow(out: Array, a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
+def narrow(out: Array, a: Array, b: Array, offsets: Array = None) -> None:
     """Write the bounds of `a`, and those of `b` where `a` has none."""
     check.pairs(out, a, b, offsets)
-    _backend(device).narrow(out, a, b, offsets)
+    _backend(out).narrow(out, a, b, offsets)
 
 
-def includes(a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> Any:
+def includes(a: Array, b: Array, offsets: Array = None) -> Any:
     """Return whether every point of `b` is in `a`, if `b` is closed; True is right in any case."""
     check.octagons(a, offsets, is_written=False)
     check.same(a, b)
-    return _answer(_backend(device).includes(a, b, offsets), offsets)
+    return _answer(_backend(a).includes(a, b, offsets), offsets)
 
 
-def equals(a: Array, b: Array, offsets: Array = None, *, device: Device = _CPU) -> Any:
+def equals(a: Array, b: Array, offsets: Array = None) -> Any:
     """Return whether all bounds are equal: if both are closed, whether their points are."""
     check.octagons(a, offsets, is_written=False)
     check.same(a, b)
-    return _answer(_backend(device).equals(a, b, offsets), offsets)
+    return _answer(_backend(a).equals(a, b, offsets), offsets)
 
 
-def forget(m: Array, variable: Each, *, offsets: Array = None, device: Device = _CPU) -> None:
+def forget(m: Array, variable: Each, *, offsets: Array = None) -> None:
     """Drop every bound on a variable; what was closed stays closed."""
     check.variables(m, offsets, variable)
-    _backend(device).forget(m, offsets, variable)
+    _backend(m).forget(m, offsets, variable)
 
 
 def assign(
@@ -218,7 +206,6 @@ def assign(
     down: Each,
     negate: Each = False,
     offsets: Array = None,
-    device: Device = _CPU,
 ) -> None:
     """Assign x := y + d, or -y + d, for all d with d <= up and -d <= down; O(n).
 
@@ -227,26 +214,20 @@ def assign(
     """
     check.variables(m, offsets, target, source)
     check.ends(m, offsets, up, down, negate)
-    _backend(device).assign(m, offsets, target, source, negate, up, down)
+    _backend(m).assign(m, offsets, target, source, negate, up, down)
 
 
 def assign_interval(
-    m: Array, variable: Each, *, up: Each, down: Each, offsets: Array = None, device: Device = _CPU
+    m: Array, variable: Each, *, up: Each, down: Each, offsets: Array = None
 ) -> None:
     """Assign x := d, for all d with d <= up and -d <= down; O(n), and keeps it closed."""
     check.variables(m, offsets, variable)
     check.ends(m, offsets, up, down)
-    _backend(device).assign_interval(m, offsets, variable, up, down)
+    _backend(m).assign_interval(m, offsets, variable, up, down)
 
 
 def assign_linear(
-    m: Array,
-    target: Each,
-    forms: Forms,
-    *,
-    offsets: Array = None,
-    tighten: bool = False,
-    device: Device = _CPU,
+    m: Array, target: Each, forms: Forms, *, offsets: Array = None, tighten: bool = False
 ) -> None:
     """Assign x := Σ c_t y_t + d for all c_t in lows[t]..highs[t], d <= up and -d <= down.
 
@@ -258,19 +239,17 @@ def assign_linear(
     """
     check.variables(m, offsets, target)
     check.forms(m, offsets, forms)
-    _backend(device).assign_linear(m, offsets, target, forms, tighten)
+    _backend(m).assign_linear(m, offsets, target, forms, tighten)
 
 
-def unary(
-    out: Array, m: Array, *, offsets: Array = None, starts: Array = None, device: Device = _CPU
-) -> None:
+def unary(out: Array, m: Array, *, offsets: Array = None, starts: Array = None) -> None:
     """Write to out[i] (of 2n elements) twice the bound of V'[i]: of 2x at 2k, of -2x at 2k+1."""
     check.octagons(m, offsets, is_written=False)
     length = len(out) if offsets is not None else 2 * n_variables(len(m))
     check.column(out, m.dtype, length, "out")
     check.writeable(out)
     check.cut(offsets, starts, len(out))
-    _backend(device).unary(out, m, offsets, starts)
+    _backend(out).unary(out, m, offsets, starts)
 
 
 def select(
@@ -281,14 +260,13 @@ def select(
     offsets: Array = None,
     out_offsets: Array = None,
     starts: Array = None,
-    device: Device = _CPU,
 ) -> None:
     """Write the octagon whose variable k is variables[k] of `m`, or is free where that is -1.
 
     No variable of `m` may come twice. A closed `m` gives a closed `out`.
     """
     check.chosen(out, out_offsets, m, offsets, variables, starts, least=-1)
-    _backend(device).select(out, m, variables, offsets, out_offsets, starts)
+    _backend(out).select(out, m, variables, offsets, out_offsets, starts)
 
 
 def place(
@@ -299,7 +277,6 @@ def place(
     offsets: Array = None,
     out_offsets: Array = None,
     starts: Array = None,
-    device: Device = _CPU,
 ) -> None:
     """Overwrite in `out` all bounds between variables[k] with those between the variables k of `m`.
 
@@ -307,10 +284,10 @@ def place(
     """
     check.chosen(m, offsets, out, out_offsets, variables, starts, least=0)
     check.writeable(out)
-    _backend(device).place(out, m, variables, offsets, out_offsets, starts)
+    _backend(out).place(out, m, variables, offsets, out_offsets, starts)
 
 
-def minimal(out: Array, m: Array, offsets: Array = None, *, device: Device = _CPU) -> None:
+def minimal(out: Array, m: Array, offsets: Array = None) -> None:
     """Mark in `out` (of bool) elements of a closed octagon that give all others, none to spare.
 
     Closing those again gives the octagon back, and without any of them it does not (integers closed
@@ -319,7 +296,7 @@ def minimal(out: Array, m: Array, offsets: Array = None, *, device: Device = _CP
     check.octagons(m, offsets, is_written=False)
     check.column(out, np.dtype(np.bool_), len(m), "out")
     check.writeable(out)
-    _backend(device).minimal(out, m, offsets)
+    _backend(out).minimal(out, m, offsets)
 
 
 def _answer(found: Any, offsets: Array) -> Any:
