@@ -89,6 +89,14 @@ class Compiler:
         """Return the text of `source` with its headers in place and its macros expanded."""
         return _run([*self.words(source, options), "-E", _operand(source.file)], source, scratch)
 
+    def syntax_tree(self, source: Source, options: Options, scratch: Path) -> bytes:
+        """Return clang's syntax tree of `source` as JSON.
+
+        The action that comes last is the one that clang runs; `-E` keeps zig from linking.
+        """
+        made = ["-E", "-Xclang", "-ast-dump=json", _operand(source.file)]
+        return _run([*self.words(source, options), *made], source, scratch)
+
     def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:
         """Return the bitcode of `source`."""
         made = ["-c", "-emit-llvm", _operand(source.file), "-o", str(output)]

@@ -1,0 +1,231 @@
+"""Symbolic values of expressions and conditions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kleene.ir.loops import polynomial, tree
+from kleene.ir.loops.polynomial import AtomKind, Polynomial
+from kleene.ir.loops.tables import (
+    Both,
+    Compare,
+    Condition,
+    Either,
+    Maybe,
+    negation,
+)
+from kleene.ir.loops.text import text
+from kleene.ir.loops.tree import Type
+from kleene.transforms.loops.recorder import Recorder
+from kleene.transforms.loops.values import UNKNOWN, Place, Value, fitted, number
+
+_COMPARED = {"<", "<=", ">", ">=", "==", "!="}
+
+
+class Evaluation(Recorder):
+    """Expressions: what they read is recorded, their value is returned."""
+
+    # Values
+
+    def _value(self, node: tree.Expression) -> Value:
+        match node:
+            case tree.Literal(value=value):
+                return number(value) if isinstance(value, int) else UNKNOWN
+            case tree.Read(location=location):
+                return self._read(location)
+            case tree.Decay(location=location):
+                place, obligations = self._address(location)
+                if isinstance(location, tree.Nowhere):
+                    return UNKNOWN
+                return Value(None, place.inside(polynomial.ZERO), obligations)
+            case tree.AddressOf(location=location):
+                place, obligations = self._address(location)
+                return Value(None, place, obligations)
+            case tree.Convert(operand=operand):
+                return self._converted(self._value(operand), operand.type, node.type)
+            case tree.Unary(operator=operator, operand=operand):
+                return self._unary(operator, self._value(operand), node)
+            case tree.Binary(operator=operator):
+                if operator in ("&&", "||", "<", "<=", ">", ">=", "==", "!="):
+                    self._condition(node)
+                    return self._unfollowed("condition", node.type)
+                return self._binary(node)
+            case tree.Choose():
+                return self._choice(node)
+            case tree.Call():
+                return self._call(node)
+            case _:
+                return UNKNOWN
+
+    def _converted(self, value: Value, source: Type, target: Type) -> Value:
+        if target.kind == "int" and value.number is not None and source.kind == "int":
+            return fitted(value.number, value.obligations, target, source)
+        if target.kind == "pointer" and value.place is not None:
+            return value if _same_elements(source, target) else self._viewed(value.place, target)
+        if target.kind == "int":
+            return self._unfollowed("conversion", target)
+        return UNKNOWN
+
+    def _viewed(self, place: Place, target: Type) -> Value:
+        """Return a pointer into the same storage as elements of another type."""
+        if target.target is not None and target.target.kind == "void":
+            return Value(None, place)
+        return Value(None, Place(place.root, None))
+
+    def _unary(self, operator: str, value: Value, node: tree.Expression) -> Value:
+        if value.number is None or operator == "!":
+            return self._unfollowed(operator, node.type)
+        result = -value.number if operator == "-" else -value.number - 1
+        return fitted(result, value.obligations, node.type, None)
+
+    def _binary(self, node: tree.Binary) -> Value:
+        left, right = self._value(node.left), self._value(node.right)
+        obligations = (*left.obligations, *right.obligations)
+        operator = node.operator
+        if node.type.kind == "pointer":
+            pointer, by = (left, right) if left.place is not None else (right, left)
+            if pointer.place is None:
+                return self._unfollowed(text(node), node.type)
+            amount = by.number
+            if amount is not None and operator == "-":
+                amount = -amount
+            return Value(None, pointer.place.moved(amount), obligations)
+        if node.type.kind != "int":
+            return UNKNOWN
+        if left.place is not None and right.place is not None and operator == "-":
+            apart = difference(left.place, right.place)
+            return self._unfollowed(text(node), node.type) if apart is None else Value(apart)
+        if left.number is None or right.number is None:
+            return self._unfollowed(text(node), node.type)
+        result = self._arithmetic(operator, left.number, right.number, node)
+        return fitted(result, obligations, node.type, None)
+
+    def _arithmetic(
+        self, operator: str, left: Polynomial, right: Polynomial, node: tree.Binary
+    ) -> Polynomial:
+        by = right.constant
+        if operator == "+":
+            return left + right
+        if operator == "-":
+            return left - right
+        if operator == "*":
+            return left * right
+        if operator == "<<" and by is not None and 0 <= by < node.type.bits:
+            return left * (1 << by)
+        if operator in ("/", "%") and by not in (None, 0):
+            kind: AtomKind = "quotient" if operator == "/" else "remainder"
+            name = f"({left}){operator}{by}"
+            operands = (left, right)
+            loops = left.loops
+            atom = self._atom((kind, *operands), name, kind, loops, node.type, operands)
+            return polynomial.of(atom)
+        # A function of its operands: the same operands give the same value.
+        key = (operator, left, right, node.type.name)
+        name = f"({left} {operator} {right})"
+        loops = left.loops | right.loops
+        return polynomial.of(self._atom(key, name, "value", loops, node.type))
+
+    def _choice(self, node: tree.Choose) -> Value:
+        condition = self._condition(node.condition)
+        with self._under(condition):
+            then = self._value(node.then)
+        with self._under(negation(condition)):
+            otherwise = self._value(node.otherwise)
+        if then == otherwise:
+            return then
+        return self._unfollowed(text(node), node.type)
+
+    # Conditions
+
+    @contextmanager
+    def _under(self, *conditions: Condition) -> Iterator[None]:
+        self._context += conditions
+        yield
+        del self._context[len(self._context) - len(conditions) :]
+
+    def _maybe(self) -> Maybe:
+        return Maybe(self._fresh("condition", None, "condition"))
+
+    def _condition(self, node: tree.Expression) -> Condition:
+        match node:
+            case tree.Convert(operand=operand) if _keeps_truth(operand.type, node.type):
+                return self._condition(operand)
+            case tree.Unary(operator="!", operand=operand):
+                return negation(self._condition(operand))
+            case tree.Binary(operator="&&", left=left, right=right):
+                first = self._condition(left)
+                with self._under(first):
+                    return Both((first, self._condition(right)))
+            case tree.Binary(operator="||", left=left, right=right):
+                first = self._condition(left)
+                with self._under(negation(first)):
+                    return Either((first, self._condition(right)))
+            case tree.Binary(operator=operator, left=left, right=right) if operator in _COMPARED:
+                return self._comparison(operator, self._value(left), self._value(right))
+            case _:
+                value = self._value(node)
+                if node.type.kind != "int" or value.number is None:
+                    return self._maybe()
+                return Compare("!=", value.number, value.obligations)
+
+    def _comparison(self, operator: str, left: Value, right: Value) -> Condition:
+        if left.place is not None and right.place is not None:
+            apart = difference(left.place, right.place)
+        elif left.number is not None and right.number is not None:
+            apart = left.number - right.number
+        else:
+            apart = None
+        if apart is None:
+            return self._maybe()
+        obligations = (*left.obligations, *right.obligations)
+        match operator:
+            case "==":
+                return Compare("==", apart, obligations)
+            case "!=":
+                return Compare("!=", apart, obligations)
+            case "<":
+                return Compare(">=", -apart - 1, obligations)
+            case "<=":
+                return Compare(">=", -apart, obligations)
+            case ">":
+                return Compare(">=", apart - 1, obligations)
+            case _:
+                return Compare(">=", apart, obligations)
+
+    @abstractmethod
+    def _call(self, node: tree.Call) -> Value:
+        """Execute a call, and return what it gives."""
+
+
+def difference(left: Place, right: Place) -> Polynomial | None:
+    """Return how many elements two addresses in the same array are apart."""
+    if left.root is not right.root or not left.path or not right.path:
+        return None
+    if left.path[:-1] != right.path[:-1]:
+        return None
+    first, second = left.path[-1], right.path[-1]
+    if isinstance(first, str) or isinstance(second, str):
+        return polynomial.ZERO if first == second else None
+    return first - second
+
+
+def _same_elements(source: Type, target: Type) -> bool:
+    first, second = source.target, target.target
+    if first is None or second is None:
+        return False
+    if "void" in (second.kind, first.kind):
+        return second.kind == "void"
+    return (first.kind, first.bits, first.kind == "record" and first.name) == (
+        second.kind,
+        second.bits,
+        second.kind == "record" and second.name,
+    ) and first.kind not in ("array", "other")
+
+
+def _keeps_truth(source: Type, target: Type) -> bool:
+    """Return whether a converted integer is zero exactly if it was before."""
+    if source.kind != "int" or target.kind != "int":
+        return False
+    return target.bits == 1 or target.bits >= source.bits > 0

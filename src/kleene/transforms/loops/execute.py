@@ -1,0 +1,561 @@
+"""The symbolic execution of one function, which records its loops and accesses.
+
+Integer and pointer variables that no pointer can point to have a symbolic value: a polynomial over
+what the function began with, over counters of loops, and over loads. A variable that changes by the
+same amount in every iteration is an induction variable, and its value is `entry + step * counter`.
+Whatever is not followed gets an atom of its own, which changes in every loop around it.
+
+Loads are told apart by the address and by how often its storage may have been written. Inside of a
+loop that writes to other storage through a pointer, a load is taken to stay the same: both accesses
+are in the table, and whoever uses it must see to it that they do not overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kleene.base.errors import Span
+from kleene.ir.loops import polynomial, tree
+from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.ir.loops.tables import (
+    Both,
+    Compare,
+    Condition,
+    Either,
+    LoopRow,
+    LoopTable,
+    Obligations,
+    Root,
+    negation,
+)
+from kleene.ir.loops.text import text
+from kleene.ir.loops.tree import Reason, Symbol
+from kleene.transforms.loops.conditions import iterations
+from kleene.transforms.loops.evaluate import Evaluation, difference
+from kleene.transforms.loops.recorder import Environment, Frame
+from kleene.transforms.loops.updates import guarded_update, update_of
+from kleene.transforms.loops.values import UNKNOWN, Place, Value
+
+_MAX_INLINED = 8  # calls inside of each other
+_MAX_STATEMENTS = 20_000  # executed, with those of calls: then the rest is not followed
+
+
+class Execution(Evaluation):
+    """One function, executed once from its beginning."""
+
+    def table(self) -> LoopTable:
+        """Return the loops and accesses of the function."""
+        for symbol in self._function.parameters:
+            self._environment[symbol] = self._given(symbol)
+        self._block(self._function.body)
+        self._loops.sort(key=lambda row: row.sequence)
+        return LoopTable(
+            self._function.name,
+            self._function.place,
+            tuple(self._loops),
+            tuple(self._accesses),
+            self._parameters,
+        )
+
+    # Calls
+
+    def _call(self, node: tree.Call) -> Value:
+        arguments = [self._value(one) for one in node.arguments]
+        if node.effect == "none":
+            return self._unfollowed(text(node), node.type)
+        if node.effect == "allocates" and not self._stack:
+            storage = Root(self._next_root(), text(node), "variable", is_exposed=True)
+            return Value(None, Place(storage, (polynomial.ZERO,)))
+        callee = self._functions.get(node.function)
+        if callee is None or len(callee.parameters) != len(arguments):
+            self._refuse(Reason.CALL_NOT_ALLOWED, node.function, node.place)
+            return self._anything(node)
+        if node.function in self._calls or len(self._calls) > _MAX_INLINED:
+            self._refuse(Reason.RECURSION, node.function, node.place)
+            return self._anything(node)
+        if any(isinstance(s, tree.Declare) and s.symbol.storage == "static" for s in _all(callee)):
+            self._refuse(Reason.STATIC_IN_CALLEE, node.function, node.place)
+        for symbol, value in zip(callee.parameters, arguments, strict=True):
+            self._declare(symbol, self._around())
+            target = tree.Variable(symbol.type, node.place, symbol)
+            self._environment.pop(symbol, None)
+            self._write(target, value if self._is_followed(symbol) else UNKNOWN)
+        return self._called(callee, node)
+
+    def _called(self, callee: tree.Function, node: tree.Call) -> Value:
+        frame = Frame("call")
+        self._frames.append(frame)
+        self._calls.append(callee.name)
+        falls_through = self._block(callee.body)
+        self._calls.pop()
+        self._frames.pop()
+        ends = [environment for environment, _ in frame.returned]
+        if falls_through is not None:
+            ends.append(self._environment)
+        self._environment = self._joined(ends) if ends else self._environment
+        values = [value for _, value in frame.returned]
+        if len(values) == 1 and falls_through is None:
+            return values[0]
+        return self._unfollowed(text(node), node.type)
+
+    def _anything(self, node: tree.Call) -> Value:
+        """Return the result of a call that may read and write whatever a pointer reaches."""
+        at = tree.Nowhere(node.type, node.place, node.function)
+        root = self._unknown_root(f"{node.function}()")
+        self._record(Place(root, None), at, is_write=False)
+        self._record(Place(root, None), at, is_write=True)
+        self._touch(root)
+        return self._unfollowed(text(node), node.type)
+
+    def _refuse(self, reason: Reason, detail: str, place: Span) -> None:
+        for row in self._stack:
+            row.refuse(reason, detail, place)
+
+    # Statements: each returns the condition under which what follows it is executed, True for
+    # always, None for never.
+
+    def _block(self, block: tree.Block) -> Condition | bool | None:
+        guards: list[Condition] = []
+        is_reached = True
+        for statement in block:
+            if isinstance(statement, tree.Label):
+                is_reached = True
+            if not is_reached:
+                continue
+            falls_through = self._statement(statement)
+            if falls_through is None:
+                is_reached = False
+            elif not isinstance(falls_through, bool):
+                guards.append(falls_through)
+                self._context.append(falls_through)
+        del self._context[len(self._context) - len(guards) :]
+        if not is_reached:
+            return None
+        return Both(tuple(guards)) if guards else True
+
+    def _statement(self, node: tree.Statement) -> Condition | bool | None:
+        self._n_statements += 1
+        if self._n_statements > _MAX_STATEMENTS:
+            self._skip(node)
+            return True
+        match node:
+            case tree.Declare(symbol=symbol):
+                self._declare(symbol, self._around())
+                self._environment.pop(symbol, None)
+            case tree.Assign(target=target, value=value):
+                self._assign(target, value)
+            case tree.Evaluate(value=value):
+                self._value(value)
+            case tree.If():
+                return self._if(node)
+            case tree.Loop():
+                self._loop(node)
+            case tree.Jump(kind=kind):
+                self._jump(kind, node)
+                return None
+            case tree.Return(value=value):
+                self._return(value, node)
+                return None
+            case tree.Refuse(reason=reason, detail=detail):
+                self._refuse(reason, detail, node.place)
+                if reason is Reason.GOTO and detail == "goto" and not self._stack:
+                    return None
+            case tree.Irregular(body=body):
+                self._irregular(body)
+            case tree.Label():
+                self._forget(set(self._environment))
+                self._epoch += 1
+                if self._frames and self._frames[-1].kind == "loop":
+                    self._refuse(Reason.IRREGULAR_CONTROL, "a jump into the loop", node.place)
+        return True
+
+    def _skip(self, node: tree.Statement) -> None:
+        """Refuse the loops around a statement that is not executed, and those in it."""
+        self._refuse(Reason.UNSUPPORTED, "too many statements", node.place)
+        for one in tree.walk(node):
+            if isinstance(one, tree.Loop) and self._is_recording:
+                row = self._new_row(one)
+                row.sequence = row.end_sequence = self._sequence = self._sequence + 1
+                row.refuse(Reason.UNSUPPORTED, "too many statements", one.place)
+                self._loops.append(row)
+
+    def _assign(self, target: tree.Location, value: tree.Expression) -> None:
+        found = update_of(target, value)
+        if found is None:
+            self._write(target, self._value(value))
+            return
+        operator, others = found
+        result = self._updated(target, value, operator, others)
+        self._write(target, result, operator)
+
+    def _updated(
+        self,
+        target: tree.Location,
+        value: tree.Expression,
+        operator: str,
+        others: tuple[tree.Expression, ...],
+    ) -> Value:
+        """Record the reads of an update, that of its target apart, and return the new value."""
+        for one in others:
+            self._value(one)
+        self._read(target, operator)
+        with self._silently():
+            return self._value(value)
+
+    def _if(self, node: tree.If) -> Condition | bool | None:
+        if (found := guarded_update(node)) is not None:
+            assign, operator, others = found
+            self._updated(assign.target, assign.value, operator, others)
+            self._write(assign.target, self._unfollowed("extremum", assign.target.type), operator)
+            return True
+        condition = self._condition(node.condition)
+        if self._has_jumps:  # a label may be inside of either part
+            condition = self._maybe()
+        before = dict(self._environment)
+        with self._under(condition):
+            then = self._block(node.then)
+        after_then, self._environment = self._environment, before
+        with self._under(negation(condition)):
+            otherwise = self._block(node.otherwise)
+        if then is None and otherwise is None:
+            return None
+        if then is None:
+            return _conjunction(negation(condition), otherwise)
+        if otherwise is None:
+            self._environment = after_then
+            return _conjunction(condition, then)
+        self._environment = self._joined([after_then, self._environment])
+        if then is True and otherwise is True:
+            return True
+        return Either((_conjunction(condition, then), _conjunction(negation(condition), otherwise)))
+
+    def _joined(self, environments: list[Environment]) -> Environment:
+        """Return what is known on every way that leads here."""
+        first, *others = environments
+        joined: Environment = {}
+        symbols = dict.fromkeys(symbol for one in environments for symbol in one)
+        for symbol in symbols:
+            value = first.get(symbol)
+            if value is not None and all(one.get(symbol) == value for one in others):
+                joined[symbol] = value
+            else:
+                joined[symbol] = self._opaque(symbol)
+        return joined
+
+    def _jump(self, kind: str, node: tree.Statement) -> None:
+        for frame in reversed(self._frames):
+            if frame.kind == "call":
+                break
+            if frame.kind == "switch" and kind == "break":
+                return
+            if frame.kind == "loop":
+                if kind == "continue":
+                    frame.continued.append(dict(self._environment))
+                elif frame.loop is not None:
+                    frame.loop.refuse(Reason.EARLY_EXIT, "break", node.place)
+                return
+
+    def _return(self, value: tree.Expression | None, node: tree.Statement) -> None:
+        held = self._value(value) if value is not None else UNKNOWN
+        for frame in reversed(self._frames):
+            if frame.kind == "call":
+                frame.returned.append((dict(self._environment), held))
+                return
+            if frame.loop is not None:
+                frame.loop.refuse(Reason.EARLY_EXIT, "return", node.place)
+
+    def _irregular(self, body: tree.Block) -> None:
+        changed = _assigned(body)
+        self._forget(changed)
+        self._frames.append(Frame("switch"))
+        with self._under(self._maybe()):
+            for statement in body:
+                if isinstance(statement, tree.Label):
+                    self._forget(changed)
+                self._statement(statement)
+        self._frames.pop()
+        self._forget(changed)
+
+    def _forget(self, symbols: set[Symbol]) -> None:
+        for symbol in symbols:
+            if self._is_followed(symbol):
+                self._environment[symbol] = self._opaque(symbol)
+
+    # Loops
+
+    def _loop(self, node: tree.Loop) -> None:
+        self._block(node.init)
+        row = self._new_row(node)
+        changed = {s for s in _assigned((node,)) if self._is_followed(s)}
+        entry = {symbol: self._current(symbol) for symbol in changed}
+        if node.test is not None:
+            self._condition_outside(node)
+        self._changed_roots.setdefault(row.number, set())
+        if self._is_trial:  # of a loop around: what this one changes is not known after it
+            self._trial(node, row, changed, entry)
+            self._forget(changed)
+            return
+        outer_loads = self._loads
+        for _ in range(4):  # until the loop loads from no storage that it was found to write to
+            known, self._loads = set(self._changed_roots[row.number]), set()
+            self._is_trial = True
+            with self._silently():
+                steps, conditions = self._trial(node, row, changed, entry)
+            self._is_trial = False
+            outer_loads |= self._loads
+            if not (self._changed_roots[row.number] - known) & self._loads:
+                break
+        else:
+            row.refuse(Reason.UNSUPPORTED, "storage that is not followed", node.place)
+        self._loads = outer_loads
+        row.inductions = {symbol: step for symbol, (step, _) in steps.items()}
+        row.obligations = tuple(one for _, (_, found) in steps.items() for one in found)
+        for symbol in row.inductions:
+            at = tree.Variable(symbol.type, node.place, symbol)
+            self._record_counter(symbol, at, is_write=False)
+        row.sequence = self._sequence = self._sequence + 1
+        if self._is_recording:
+            self._loops.append(row)
+        self._name(row, node, entry)
+        self._begin(row, changed, entry, steps)
+        self._iterate(node, row, conditions)
+        row.end_sequence = self._sequence
+        inductions = list(row.inductions)
+        self._forget(changed)
+        for symbol in inductions:
+            at = tree.Variable(symbol.type, node.place, symbol)
+            self._record_counter(symbol, at, is_write=True)
+        if not self._stack:
+            self._epoch += 1
+
+    def _record_counter(self, symbol: Symbol, at: tree.Location, *, is_write: bool) -> None:
+        if not self._is_induction(symbol):
+            root = self._variable_root(symbol)
+            self._record(Place(root, ()), at, is_write=is_write, by_loop=True)
+
+    def _new_row(self, node: tree.Loop) -> LoopRow:
+        n = self._n_loops
+        self._n_loops += 1
+        parent = self._stack[-1].number if self._stack else -1
+        name = f"#{node.place.line}"
+        counter = self._atom(("counter", n), name, "counter", frozenset([n]))
+        return LoopRow(
+            n, parent, self._function.name, node.place, node.end_line, node.kind, counter, 0
+        )
+
+    def _current(self, symbol: Symbol) -> Value:
+        if symbol not in self._environment:
+            self._environment[symbol] = self._opaque(symbol)
+        return self._environment[symbol]
+
+    def _condition_outside(self, node: tree.Loop) -> None:
+        """Record what the first test reads: it happens also if there is no iteration."""
+        if node.kind != "do" and not node.before and node.test is not None:
+            saved = dict(self._environment)
+            self._condition(node.test)
+            self._environment = saved
+
+    def _trial(
+        self, node: tree.Loop, row: LoopRow, changed: set[Symbol], entry: Environment
+    ) -> tuple[dict[Symbol, tuple[Polynomial, Obligations]], tuple[list[Condition], bool]]:
+        """Execute an iteration to find out what it adds to each variable.
+
+        Return the induction variables with their steps, and the condition for an iteration if
+        the loop is counted.
+        """
+        saved_environment, saved_sequence = dict(self._environment), self._sequence
+        saved_refusals = {id(one): list(one.refusals) for one in (*self._stack, row)}
+        saved_epochs, saved_epoch = dict(self._epochs), self._epoch
+        starts: dict[Symbol, Atom] = {}
+        self._stack.append(row)
+        for symbol in changed:
+            held = entry[symbol]
+            if symbol.type.kind == "int" and held.number is not None:
+                starts[symbol] = self._fresh(symbol.name, symbol.type)
+                self._environment[symbol] = Value(polynomial.of(starts[symbol]))
+            elif symbol.type.kind == "pointer" and held.place is not None and held.place.path:
+                starts[symbol] = self._fresh(symbol.name)
+                self._environment[symbol] = Value(
+                    None, held.place.moved(polynomial.of(starts[symbol])), held.obligations
+                )
+            else:
+                self._environment[symbol] = self._opaque(symbol)
+        frame = Frame("loop", row)
+        self._frames.append(frame)
+        test = self._one_iteration(node, frame)
+        self._frames.pop()
+        self._stack.pop()
+        ended = self._environment
+        self._environment, self._sequence = saved_environment, saved_sequence
+        self._epochs, self._epoch = saved_epochs, saved_epoch
+        for one in (*self._stack, row):
+            one.refusals[:] = saved_refusals[id(one)]
+        steps = _steps(row, starts, entry, ended)
+        conditions = iterations(node, row, test, starts, entry, steps)
+        return steps, conditions
+
+    def _one_iteration(self, node: tree.Loop, frame: Frame) -> Condition | None:
+        """Execute test, body and step, and return the test."""
+        test: Condition | None = None
+        if node.kind != "do":
+            self._block(node.before)
+            test = self._condition(node.test) if node.test is not None else None
+            self._block(node.after)
+        with self._under(*([test] if test is not None else [])):
+            falls_through = self._block(node.body)
+        ends = frame.continued
+        if falls_through is not None:
+            ends = [*ends, self._environment]
+        if ends:
+            self._environment = self._joined(ends) if len(ends) > 1 else ends[0]
+        self._block(node.step)
+        if node.kind == "do":
+            self._block(node.before)
+            test = self._condition(node.test) if node.test is not None else None
+            self._block(node.after)
+        return test
+
+    def _name(self, row: LoopRow, node: tree.Loop, entry: Environment) -> None:
+        """Choose the variable that people call the loop by: the one that its test reads."""
+        tested = [
+            one.symbol
+            for one in tree.walk(node.test or ())
+            if isinstance(one, tree.Variable) and one.symbol in row.inductions
+        ]
+        chosen = next(iter([*tested, *row.inductions]), None)
+        if chosen is not None:
+            row.variable = chosen.name
+            row.start, row.step = entry[chosen].number, row.inductions[chosen]
+
+    def _begin(
+        self,
+        row: LoopRow,
+        changed: set[Symbol],
+        entry: Environment,
+        steps: dict[Symbol, tuple[Polynomial, Obligations]],
+    ) -> None:
+        self._stack.append(row)
+        for symbol in changed:
+            self._environment[symbol] = self._opaque(symbol)
+        for symbol, (step, _) in steps.items():
+            self._environment[symbol] = _advanced(entry[symbol], step, row.counter)
+
+    def _iterate(
+        self, node: tree.Loop, row: LoopRow, conditions: tuple[list[Condition], bool]
+    ) -> None:
+        """Record one iteration, under the condition that it happens."""
+        known, is_counted = conditions
+        counted: list[Condition] = [Compare(">=", polynomial.of(row.counter)), *known]
+        if not is_counted:
+            row.is_counted = False
+            place = node.test.place if node.test is not None else node.place
+            row.refuse(Reason.NOT_NORMALIZABLE, "no trip count", place)
+            counted.append(self._maybe())
+        if _leaves_early(node.body):
+            row.is_counted = False
+            counted.append(self._maybe())
+        frame = Frame("loop", row)
+        self._frames.append(frame)
+        head = [counted[0], self._maybe()]
+        if node.kind != "do":
+            with self._under(*head):
+                self._block(node.before)
+                if node.test is not None:
+                    self._condition(node.test)
+                self._block(node.after)
+        row.context = (*self._context, *counted)
+        with self._under(*counted):
+            self._block(node.body)
+            if frame.continued:
+                ends = [*frame.continued, self._environment]
+                self._environment = self._joined(ends)
+            self._block(node.step)
+        if node.kind == "do":
+            with self._under(*head):
+                self._block(node.before)
+                if node.test is not None:
+                    self._condition(node.test)
+                self._block(node.after)
+        self._frames.pop()
+        self._stack.pop()
+
+
+def _advanced(entry: Value, step: Polynomial, counter: Atom) -> Value:
+    by = step * polynomial.of(counter)
+    if entry.place is not None:
+        return Value(None, entry.place.moved(by), entry.obligations)
+    assert entry.number is not None
+    return Value(entry.number + by, None, entry.obligations)
+
+
+def _steps(
+    row: LoopRow, starts: dict[Symbol, Atom], entry: Environment, ended: Environment
+) -> dict[Symbol, tuple[Polynomial, Obligations]]:
+    """Return the induction variables: those to which an iteration adds a constant.
+
+    With the start s of an iteration as an atom, the end must be s + step, and the step must not
+    change in the loop. The obligations of the addition are those with s = entry + step * counter.
+    """
+    found: dict[Symbol, tuple[Polynomial, Obligations]] = {}
+    others = set(starts.values())
+    for symbol, start in starts.items():
+        end = ended[symbol]
+        before = entry[symbol]
+        if before.place is not None:
+            apart = None
+            if end.place is not None:
+                begun = before.place.moved(polynomial.of(start))
+                apart = difference(end.place, begun)
+        else:
+            apart = None if end.number is None else end.number - polynomial.of(start)
+        if apart is None or row.number in apart.loops or apart.all_atoms & others:
+            continue
+        by_loop = {start: _entry_number(before) + apart * polynomial.of(row.counter)}
+        obligations = Value(None, None, end.obligations).substitute(by_loop)
+        if obligations is UNKNOWN and end.obligations:
+            continue
+        if any(one.value.all_atoms & others for one in obligations.obligations):
+            continue
+        found[symbol] = (apart, obligations.obligations)
+    return found
+
+
+def _entry_number(entry: Value) -> Polynomial:
+    return entry.number if entry.number is not None else polynomial.ZERO
+
+
+def _conjunction(condition: Condition, rest: Condition | bool | None) -> Condition:
+    return condition if rest is None or isinstance(rest, bool) else Both((condition, rest))
+
+
+def _assigned(block: tree.Block) -> set[Symbol]:
+    """Return the variables that statements assign to as a whole."""
+    return {
+        one.target.symbol
+        for one in tree.walk(block)
+        if isinstance(one, tree.Assign) and isinstance(one.target, tree.Variable)
+    }
+
+
+def _all(function: tree.Function) -> Iterator[object]:
+    return tree.walk(function.body)
+
+
+def _leaves_early(block: tree.Block) -> bool:
+    """Return whether a statement of a loop's body may leave the loop."""
+    for one in block:
+        match one:
+            case tree.Jump(kind="break") | tree.Return():
+                return True
+            case tree.Refuse(reason=Reason.GOTO | Reason.SETJMP | Reason.IRREGULAR_CONTROL):
+                return True
+            case tree.If(then=then, otherwise=otherwise):
+                if _leaves_early(then) or _leaves_early(otherwise):
+                    return True
+            case tree.Loop(body=body):
+                if any(isinstance(inner, tree.Return) for inner in tree.walk(body)):
+                    return True
+            case tree.Irregular(body=body):
+                if any(isinstance(inner, tree.Return) for inner in tree.walk(body)):
+                    return True
+    return False

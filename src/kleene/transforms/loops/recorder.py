@@ -1,0 +1,321 @@
+"""What a symbolic execution keeps: atoms, roots of addresses, and the accesses recorded so far."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from kleene.ir.loops import polynomial, tree
+from kleene.ir.loops.polynomial import Atom, AtomKind, Polynomial
+from kleene.ir.loops.tables import (
+    SOMEWHERE,
+    Access,
+    Condition,
+    LoopRow,
+    Obligations,
+    Root,
+)
+from kleene.ir.loops.text import text
+from kleene.ir.loops.tree import Symbol, Type
+from kleene.transforms.loops.values import UNKNOWN, Place, Value
+
+Environment = dict[Symbol, Value]
+
+
+@dataclass
+class Frame:
+    """What `break`, `continue` or `return` leave: a loop, a switch, or a called function."""
+
+    kind: str  # "loop", "switch", "call"
+    loop: LoopRow | None = None
+    continued: list[Environment] = field(default_factory=list)
+    returned: list[tuple[Environment, Value]] = field(default_factory=list)
+
+
+class Recorder(ABC):
+    """The state of one function's execution, and what becomes of reads and writes in it."""
+
+    def __init__(self, function: tree.Function, functions: Mapping[str, tree.Function]) -> None:
+        self._function = function
+        self._functions = functions
+        self._loops: list[LoopRow] = []
+        self._accesses: list[Access] = []
+        self._atoms: dict[object, Atom] = {}
+        self._roots: dict[object, Root] = {}
+        self._epochs: dict[int, int] = {}
+        self._epoch = 0
+        self._environment: Environment = {}
+        self._stack: list[LoopRow] = []
+        self._context: list[Condition] = []
+        self._frames: list[Frame] = []
+        self._calls: list[str] = [function.name]
+        self._sequence = 0
+        self._n_statements = 0
+        self._n_roots = 0
+        self._n_loops = 0
+        self._is_recording = True
+        self._is_trial = False  # of an iteration, to see what a loop changes
+        self._changed_roots: dict[int, set[int]] = {}  # by loop: roots that it writes to
+        self._loads: set[int] = set()  # roots that integers and pointers were loaded from
+        self._parameters: dict[str, Atom] = {}
+        self._has_jumps = _has_jumps(function)
+
+    @abstractmethod
+    def _value(self, node: tree.Expression) -> Value:
+        """Record what an expression reads, and return its value."""
+
+    # Atoms and roots
+
+    def _atom(
+        self,
+        key: object,
+        name: str,
+        kind: AtomKind,
+        loops: frozenset[int],
+        type_: Type | None = None,
+        operands: tuple[Polynomial, ...] = (),
+    ) -> Atom:
+        if key not in self._atoms:
+            is_ranged = type_ is not None and type_.kind == "int" and type_.bits > 0
+            low, high = type_.range if is_ranged and type_ is not None else (None, None)
+            self._atoms[key] = Atom(len(self._atoms), name, kind, loops, low, high, operands)
+        return self._atoms[key]
+
+    def _fresh(self, name: str, type_: Type | None = None, kind: AtomKind = "value") -> Atom:
+        """Return an atom for a value that is not followed: it changes in all loops around."""
+        return self._atom(("fresh", len(self._atoms)), name, kind, self._around(), type_)
+
+    def _around(self) -> frozenset[int]:
+        return frozenset(row.number for row in self._stack)
+
+    def _given(self, symbol: Symbol) -> Value:
+        """Return the value of a parameter at the function's beginning."""
+        if symbol.type.kind == "pointer":
+            return Value(None, Place(self._pointer_root(symbol), (polynomial.ZERO,)))
+        if symbol.type.kind == "int" and not symbol.is_exposed:
+            atom = self._atom(("given", symbol), symbol.name, "value", frozenset(), symbol.type)
+            self._parameters.setdefault(symbol.name, atom)
+            return Value(polynomial.of(atom))
+        return UNKNOWN
+
+    def _pointer_root(self, symbol: Symbol) -> Root:
+        target = symbol.type.target
+        key = ("given", symbol)
+        if key not in self._roots:
+            self._roots[key] = Root(
+                self._next_root(),
+                symbol.name,
+                "pointer",
+                symbol,
+                is_restrict=symbol.type.restrict,
+                extents=self._extents(target),
+            )
+        return self._roots[key]
+
+    def _variable_root(self, symbol: Symbol) -> Root:
+        if symbol not in self._roots:
+            self._declare(symbol, frozenset())
+        return self._roots[symbol]
+
+    def _declare(self, symbol: Symbol, declared_in: frozenset[int]) -> None:
+        is_array = symbol.type.kind == "array"
+        extents = self._extents(symbol.type.target) if is_array else ()
+        self._roots[symbol] = Root(
+            self._next_root(),
+            symbol.name,
+            "variable",
+            symbol,
+            is_exposed=symbol.is_exposed,
+            declared_in=declared_in if symbol.storage != "static" else frozenset(),
+            extents=extents,
+        )
+
+    def _next_root(self) -> int:
+        self._n_roots += 1
+        return self._n_roots - 1
+
+    def _extents(self, kind: Type | None) -> tuple[Polynomial | None, ...]:
+        """Return the extents of the second and further subscripts."""
+        found: list[Polynomial | None] = []
+        while kind is not None and kind.kind == "array":
+            if isinstance(kind.extent, int):
+                found.append(polynomial.of(kind.extent))
+            elif kind.extent is None:
+                found.append(None)
+            else:
+                with self._silently():
+                    value = self._value(kind.extent)
+                found.append(value.number if not value.obligations else None)
+            kind = kind.target
+        return tuple(found)
+
+    def _loaded_root(self, atom: Atom) -> Root:
+        key = ("loaded", atom)
+        if key not in self._roots:
+            self._roots[key] = Root(self._next_root(), atom.name, "pointer", loops=atom.loops)
+        return self._roots[key]
+
+    def _unknown_root(self, name: str) -> Root:
+        kind: OneOf["pointer", "unknown"] = "unknown" if self._stack else "pointer"
+        return Root(self._next_root(), name, kind, loops=self._around())
+
+    # Accesses
+
+    @contextmanager
+    def _silently(self) -> Iterator[None]:
+        saved, self._is_recording = self._is_recording, False
+        yield
+        self._is_recording = saved
+
+    def _record(
+        self,
+        place: Place,
+        at: tree.Location,
+        *,
+        is_write: bool,
+        update: str | None = None,
+        obligations: Obligations = (),
+        by_loop: bool = False,
+    ) -> None:
+        self._sequence += 1
+        if is_write:
+            made_here = place.root.declared_in | place.root.loops
+            for row in self._stack:
+                if row.number not in made_here:
+                    self._changed_roots.setdefault(row.number, set()).add(place.root.number)
+        if not self._is_recording:
+            return
+        kind = at.type
+        self._accesses.append(
+            Access(
+                place.root,
+                place.path,
+                obligations,
+                (kind.bits + 7) // 8 or None,
+                is_write,
+                update,
+                kind.kind == "float",
+                tuple(row.number for row in self._stack),
+                tuple(self._context),
+                self._sequence,
+                at.place,
+                text(at),
+                by_loop,
+                _is_moved(at),
+            )
+        )
+
+    def _is_followed(self, symbol: Symbol) -> bool:
+        """Return whether assignments alone change the variable, so that its value is known."""
+        is_own = symbol.storage in ("local", "parameter") and not symbol.is_exposed
+        return is_own and symbol.type.kind in ("int", "float", "pointer")
+
+    def _is_induction(self, symbol: Symbol) -> bool:
+        return any(symbol in row.inductions for row in self._stack)
+
+    def _address(self, location: tree.Location) -> tuple[Place, Obligations]:
+        match location:
+            case tree.Variable(symbol=symbol):
+                return Place(self._variable_root(symbol), ()), ()
+            case tree.Element(pointer=pointer, index=index):
+                base, by = self._value(pointer), self._value(index)
+                if base.place is None:
+                    return Place(self._unknown_root(text(pointer)), None), ()
+                obligations = (*base.obligations, *by.obligations)
+                return base.place.moved(by.number), obligations
+            case tree.Member(record=record, name=name, in_union=in_union):
+                place, obligations = self._address(record)
+                return place.inside(SOMEWHERE if in_union else name), obligations
+            case _:
+                return Place(self._unknown_root(text(location)), None), ()
+
+    def _read(self, location: tree.Location, update: str | None = None) -> Value:
+        if isinstance(location, tree.Variable) and self._is_followed(location.symbol):
+            symbol = location.symbol
+            if not self._is_induction(symbol):
+                root = self._variable_root(symbol)
+                self._record(Place(root, ()), location, is_write=False, update=update)
+            if symbol not in self._environment:
+                self._environment[symbol] = self._opaque(symbol)
+            return self._environment[symbol]
+        if isinstance(location, tree.Nowhere) and location.detail == "StringLiteral":
+            return UNKNOWN
+        place, obligations = self._address(location)
+        self._record(place, location, is_write=False, update=update, obligations=obligations)
+        return self._loaded(place, location)
+
+    def _loaded(self, place: Place, location: tree.Location) -> Value:
+        """Return the atom, or the pointer, that a load gives."""
+        kind = location.type
+        if kind.kind not in ("int", "pointer") or place.path is None:
+            return self._unfollowed(text(location), kind)
+        if place.root.kind == "unknown":
+            return self._unfollowed(text(location), kind)
+        self._loads.add(place.root.number)
+        loops = place.root.loops | Value(place=place).loops
+        written = {n for n, roots in self._changed_roots.items() if place.root.number in roots}
+        loops |= self._around() & written
+        epoch = (self._epoch, self._epochs.get(place.root.number, 0))
+        key = ("load", place.root.number, place.path, epoch, kind.name, loops)
+        atom = self._atom(key, text(location), "load", loops, kind)
+        if kind.kind == "pointer":
+            return Value(None, Place(self._loaded_root(atom), (polynomial.ZERO,)))
+        return Value(polynomial.of(atom))
+
+    def _unfollowed(self, name: str, kind: Type) -> Value:
+        if kind.kind == "int":
+            return Value(polynomial.of(self._fresh(name, kind)))
+        if kind.kind == "pointer":
+            return Value(None, Place(self._unknown_root(name), (polynomial.ZERO,)))
+        return UNKNOWN
+
+    def _opaque(self, symbol: Symbol) -> Value:
+        """Return a new value for a variable, about which nothing is known."""
+        return self._unfollowed(symbol.name, symbol.type)
+
+    def _write(
+        self,
+        location: tree.Location,
+        value: Value,
+        update: str | None = None,
+        address: tuple[Place, Obligations] | None = None,
+    ) -> None:
+        if isinstance(location, tree.Variable) and self._is_followed(location.symbol):
+            symbol = location.symbol
+            if not self._is_induction(symbol):
+                root = self._variable_root(symbol)
+                self._record(Place(root, ()), location, is_write=True, update=update)
+            self._environment[symbol] = value
+            return
+        place, obligations = address or self._address(location)
+        self._record(place, location, is_write=True, update=update, obligations=obligations)
+        self._touch(place.root)
+
+    def _touch(self, root: Root) -> None:
+        """Note that storage was written; outside of loops, what may overlap with it too."""
+        self._epochs[root.number] = self._epochs.get(root.number, 0) + 1
+        if not self._stack or root.kind == "unknown":
+            self._epoch += 1
+
+
+def _is_moved(location: tree.Location) -> bool:
+    """Return whether a location is reached by moving a pointer, not by subscripts of an array."""
+    while isinstance(location, tree.Member):
+        location = location.record
+    return isinstance(location, tree.Element) and not isinstance(location.pointer, tree.Decay)
+
+
+def _has_jumps(function: tree.Function) -> bool:
+    """Return whether the function has labels other than those right in a switch."""
+    direct = {
+        id(one)
+        for inner in tree.walk(function.body)
+        if isinstance(inner, tree.Irregular)
+        for one in inner.body
+    }
+    return any(
+        isinstance(one, tree.Label) and id(one) not in direct for one in tree.walk(function.body)
+    )

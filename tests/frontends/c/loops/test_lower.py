@@ -1,0 +1,138 @@
+"""C as trees of statements: side effects in order, conversions kept, refusals with their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kleene.frontends.c.loops import read
+from kleene.frontends.c.loops.types import Types
+from kleene.frontends.c.source import Language, Source
+from kleene.ir.loops import tree
+from kleene.ir.loops.text import text
+
+
+def lowered(tmp_path: Path, code: str, language: Language = "c") -> dict[str, tree.Function]:
+    file = tmp_path / ("a.c" if language == "c" else "a.cpp")
+    file.write_text(code)
+    (unit,) = read([Source(str(file), language)])
+    return {one.name: one for one in unit.functions}
+
+
+def shown(block: tree.Block) -> list[str]:
+    """Return assignments as text; of other statements their names."""
+    return [
+        f"{text(one.target)} = {text(one.value)}"
+        if isinstance(one, tree.Assign)
+        else type(one).__name__
+        for one in block
+    ]
+
+
+def body(tmp_path: Path, statements: str) -> list[str]:
+    code = f"void f(int i, int j, int n, int *a, int *b, double x) {{ {statements} }}"
+    return shown(lowered(tmp_path, code)["f"].body)
+
+
+@pytest.mark.parametrize(
+    ("statement", "wanted"),
+    [
+        ("a[i++] = b[--j];", ["j = j - 1", "a[i] = b[j]", "i = i + 1"]),
+        ("*a++ = *b++;", ["a[0] = b[0]", "b = b + 1", "a = a + 1"]),
+        ("a[i] += 2;", ["a[i] = a[i] + 2"]),
+        ("a[i]++;", ["a[i] = a[i] + 1"]),
+        ("i = j = 0;", ["j = 0", "i = j"]),
+        ("i = 1, j = 2;", ["i = 1", "j = 2"]),
+        ("n = sizeof(int) * 2;", ["n = 4 * 2"]),
+    ],
+)
+def test_side_effects_are_statements(tmp_path: Path, statement: str, wanted: list[str]) -> None:
+    assert body(tmp_path, statement) == wanted
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["if (n && i++) j = 0;", "j = n ? i++ : 0;", "i = i++ + 1;", "a[i++] = i++;"],
+)
+def test_effects_whose_order_matters_are_refused(tmp_path: Path, statement: str) -> None:
+    assert "Refuse" in body(tmp_path, statement)
+
+
+def test_a_loop_keeps_the_effects_of_its_test(tmp_path: Path) -> None:
+    code = "void f(int n, int *a) { while (n-- > 0) a[n] = 1; }"
+    (loop,) = lowered(tmp_path, code)["f"].body
+    assert isinstance(loop, tree.Loop)
+    assert shown(loop.after) == ["n = n - 1"]
+    assert loop.test is not None
+    assert text(loop.test) == "n > 0"
+
+
+REFUSALS = {
+    "volatile int v; void f(int n) { for (int i = 0; i < n; i++) v = i; }": "VOLATILE",
+    '#include <stdio.h>\nvoid f(int n) { for (int i = 0; i < n; i++) printf(""); }': "IO",
+    "void f(int n) { for (int i = 0; i < n; i++) { if (n) goto out; } out:; }": "GOTO",
+    "void f(int n, void (*g)(void)) { for (int i = 0; i < n; i++) g(); }": "FUNCTION_POINTER",
+    'void f(int n) { for (int i = 0; i < n; i++) __asm__("nop"); }': "INLINE_ASSEMBLY",
+    "#include <setjmp.h>\njmp_buf b; void f(int n) { while (n--) longjmp(b, 1); }": "SETJMP",
+    "void f(int n) { while (n--) switch (n) { case 1: n--; } }": "IRREGULAR_CONTROL",
+    "void f(int n) { while (n--) ({ n--; }); }": "UNSUPPORTED",
+}
+
+
+@pytest.mark.parametrize(("code", "reason"), REFUSALS.items(), ids=REFUSALS.values())
+def test_what_is_not_understood_has_a_reason_and_a_place(
+    tmp_path: Path, code: str, reason: str
+) -> None:
+    parts = tree.walk(lowered(tmp_path, code)["f"].body)
+    found = [one for one in parts if isinstance(one, tree.Refuse) and one.reason == reason]
+    assert found
+    assert found[0].place.line == code.count("\n") + 1
+    assert found[0].place.column > 1
+
+
+@pytest.mark.parametrize(
+    ("code", "exposed"),
+    [
+        ("int x = n; a[0] = x;", False),
+        ("int x = n; a = &x;", True),
+        ("int x[3]; x[0] = n; a[0] = x[1];", False),
+        ("int x[3]; a = x;", True),
+        ("int x[3][4]; a = x[1];", True),
+        ("int x[3][4]; x[1][2] = n; x[0][0]++;", False),
+        ("struct { int v; } x; x.v = n;", False),
+        ("struct { int v; } x; a = &x.v;", True),
+    ],
+)
+def test_variables_whose_address_is_known(tmp_path: Path, code: str, exposed: bool) -> None:
+    function = lowered(tmp_path, f"void f(int n, int *a) {{ {code} }}")["f"]
+    (declared,) = (one for one in function.body if isinstance(one, tree.Declare))
+    assert declared.symbol.is_exposed == exposed
+
+
+def test_references_of_cpp_are_pointers(tmp_path: Path) -> None:
+    code = "void f(int &n, int *a) { for (int i = 0; i < n; i++) a[i] = n; }"
+    function = lowered(tmp_path, code, "c++")["f"]
+    assert function.parameters[0].type.kind == "pointer"
+    (_, loop) = function.body
+    assert isinstance(loop, tree.Loop)
+    assert shown(loop.body) == ["a[i] = n[0]"]
+
+
+def test_types_as_clang_prints_them() -> None:
+    types = Types()
+    types.define("real", "double")
+    assert types.parse("real *restrict").restrict
+    assert types.parse("const unsigned char").range == (0, 255)
+    row = types.parse("real (*)[5]")
+    assert row.kind == "pointer"
+    assert row.target is not None
+    assert (row.target.kind, row.target.extent) == ("array", 5)
+    table = types.parse("int[4][6]")
+    assert table.extent == 4
+    assert table.target is not None
+    assert table.target.extent == 6
+    assert types.parse("void (*)(int)").kind == "pointer"
+    assert types.parse("volatile int").volatile
+    assert not types.parse("volatile int *").volatile
+    assert types.parse("struct node *").target == types.parse("struct node")
