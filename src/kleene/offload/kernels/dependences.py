@@ -1,0 +1,379 @@
+"""Dependences between iterations of a loop, exactly where subscripts and guards are affine.
+
+For a loop, an earlier iteration x and a later one y (of the same iteration of all loops around):
+
+| question | answer |
+|---|---|
+| do x and y conflict? | accesses to the same element, at least one of them a write |
+| is a read of y exposed? | no write of y comes before it that writes its element for sure |
+| does a value flow from x to y? | y has an exposed read of an element that x writes |
+
+Then the last write before the exposed read is not in y, and not before the loop, so that it is in
+an iteration from x to y: without such a pair no value flows between iterations at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kleene.ir.loops.polynomial import ZERO, Atom, Monomial, Polynomial
+from kleene.ir.loops.tables import (
+    SOMEWHERE,
+    Access,
+    Both,
+    Compare,
+    Condition,
+    Either,
+    InRange,
+    LoopRow,
+    LoopTable,
+    Path,
+    Root,
+)
+from kleene.offload.kernels.delinearise import delinearised, within
+from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
+
+MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
+MAX_PAIRS = 4_000  # of accesses to one array in one loop
+_VARIABLE = re.compile(r"\b[opvmcq]\d+[xy]?\b")
+
+
+class BudgetError(Exception):
+    """A loop asks more of isl than it is allowed."""
+
+
+@dataclass
+class Conflict:
+    """Two accesses that may touch the same element in iterations x < y."""
+
+    first: Access
+    second: Access
+    is_exact: bool
+    has_products: bool
+    pairs: Any  # isl.Set over counters of x, then of y
+    scope: Scope
+
+
+@dataclass
+class Facts:
+    """What of a table is proved before any loop is asked about."""
+
+    table: LoopTable
+    assumed: tuple[Condition, ...]
+    context: Any
+    broken: frozenset[Condition] = frozenset()
+    unusable: frozenset[int] = frozenset()
+    wraps: set[int] = field(default_factory=set)  # sequences of accesses that may wrap
+    paths: dict[int, Path | None] = field(default_factory=dict)  # by sequence, if not as written
+    loose: dict[int, str] = field(default_factory=dict)  # by sequence: shapes not proved
+    taken: dict[int, str] = field(default_factory=dict)  # by sequence: bounds taken for granted
+    products: dict[Monomial, str] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> dict[int, LoopRow]:
+        """The loops by number."""
+        return {row.number: row for row in self.table.loops}
+
+    def path(self, access: Access) -> Path | None:
+        """Return the subscripts of an access that can be relied on."""
+        if access.sequence in self.wraps:
+            return None
+        return self.paths.get(access.sequence, access.path)
+
+    def prove(self, context: Iterable[Condition], wanted: Iterable[Condition]) -> bool:
+        """Return whether `wanted` holds whenever `context` does."""
+        side = Side(Scope(frozenset(), self.unusable, self.products), "y")
+        held = side.context((*self.assumed, *context), self.broken)
+        try:
+            refuted = " or ".join(f"not {side.condition(one)}" for one in wanted)
+        except NotAffineError:
+            return False
+        held += [*side.defined.values(), *_ranges(side.scope.parameters)]
+        return bool(make_set(self.context, [], side.defined, [*held, f"({refuted})"]).is_empty())
+
+
+def _ranges(parameters: dict[str, Atom]) -> list[str]:
+    """Return what the types of atoms say about them."""
+    low = [f"{name} >= {atom.low}" for name, atom in parameters.items() if atom.low is not None]
+    high = [f"{name} <= {atom.high}" for name, atom in parameters.items() if atom.high is not None]
+    return low + high
+
+
+def _signs(parameters: dict[str, Atom]) -> list[str]:
+    return [f"{name} >= 0" for name, atom in parameters.items() if atom.low == 0]
+
+
+def make_set(context: Any, dims: list[str], hidden: Iterable[str], held: list[str]) -> Any:
+    """Return the isl set of `dims` for which the constraints hold with some `hidden` values."""
+    import islpy as isl
+
+    constraints = " and ".join(held) or "1 = 1"
+    hidden = sorted(set(hidden) - set(dims))
+    names = sorted(set(_VARIABLE.findall(constraints)) - set(dims) - set(hidden))
+    if hidden:
+        constraints = f"exists ({', '.join(hidden)} : {constraints})"
+    text = f"[{', '.join(names)}] -> {{ [{', '.join(dims)}] : {constraints} }}"
+    try:
+        return isl.Set(text, context)
+    except isl.Error as error:
+        raise BudgetError(str(error)) from None
+
+
+def facts_of(table: LoopTable, assumed: tuple[Condition, ...], context: Any) -> Facts:
+    """Return the table with every obligation proved, or what hangs on it marked."""
+    facts = Facts(table, assumed, context)
+    broken: set[Condition] = set()
+    for row in table.loops:
+        _check_conditions(facts, row.context, broken)
+    for row in table.loops:
+        if not all(facts.prove(row.context, _bounds(one)) for one in row.obligations):
+            facts.unusable |= {row.number}
+    for access in table.accesses:
+        _check_conditions(facts, access.context, broken)
+        if not all(facts.prove(access.context, _bounds(one)) for one in access.obligations):
+            facts.wraps.add(access.sequence)
+    _delinearise(facts)
+    _check_extents(facts)
+    return facts
+
+
+def _delinearise(facts: Facts) -> None:
+    """Take linearised subscripts apart where every part is proved to stay within its extent."""
+    by_nest: dict[tuple[Root, int], list[Access]] = {}
+    for access in facts.table.accesses:
+        if access.loops and facts.path(access) and not access.root.extents:
+            by_nest.setdefault((access.root, access.loops[0]), []).append(access)
+    for (root, _), accesses in by_nest.items():
+        for position in range(max(len(one.path or ()) for one in accesses)):
+            chosen = [one for one in accesses if _subscript(one, position) is not None]
+            subscripts = [_subscript(one, position) for one in chosen]
+            found = delinearised([one for one in subscripts if one is not None])
+            if found is None:
+                continue
+            parts, extents = found
+            wanted = [within(one, extents) for one in parts]
+            if all(
+                facts.prove(access.context, conditions)
+                for access, conditions in zip(chosen, wanted, strict=True)
+            ):
+                for access, split in zip(chosen, parts, strict=True):
+                    path = access.path or ()
+                    facts.paths[access.sequence] = (*path[:position], *split, *path[position + 1 :])
+            else:
+                shape = "".join(f"[{one}]" for one in extents)
+                for access in chosen:
+                    facts.loose[access.sequence] = f"{root.name} is not proved to be [...]{shape}"
+            break
+
+
+def _subscript(access: Access, position: int) -> Polynomial | None:
+    path = access.path or ()
+    step = path[position] if position < len(path) else None
+    return None if isinstance(step, str) else step
+
+
+def _check_extents(facts: Facts) -> None:
+    """Note the subscripts of arrays in arrays that are not proved to stay within their row.
+
+    C leaves it undefined if they do not, so that they may be compared one by one, and this is said.
+    A pointer that moves over the rows of an array is common, though: then nothing is compared.
+    """
+    known: dict[object, bool] = {}
+    for access in facts.table.accesses:
+        steps = access.path or ()
+        if sum(not isinstance(one, str) for one in steps) < 2 or access.sequence in facts.paths:
+            continue
+        extents = access.root.extents
+        if any(isinstance(one, str) for one in steps) or len(steps) > len(extents) + 1:
+            extents = (None,) * len(steps)
+        for step, extent in zip(steps[1:], extents, strict=False):
+            key = (step, extent, access.context)
+            if key not in known:
+                known[key] = _is_within(facts, access, step, extent)
+            if not known[key]:
+                if access.through_pointer:
+                    facts.wraps.add(access.sequence)
+                text = f"the subscripts of {access.root.name} stay within its rows"
+                facts.taken.setdefault(access.sequence, text)
+
+
+def _is_within(
+    facts: Facts, access: Access, step: Polynomial | str, extent: Polynomial | None
+) -> bool:
+    if isinstance(step, str):
+        return True
+    return extent is not None and facts.prove(access.context, within((ZERO, step), (extent,)))
+
+
+def _bounds(one: InRange) -> tuple[Condition, Condition]:
+    return Compare(">=", one.value - one.low), Compare(">=", -one.value + one.high)
+
+
+def _check_conditions(facts: Facts, context: tuple[Condition, ...], broken: set[Condition]) -> None:
+    """Mark the comparisons that hang on obligations which the conditions before do not prove."""
+    for number, one in enumerate(context):
+        for leaf in _comparisons(one):
+            if not leaf.obligations or leaf in broken:
+                continue
+            wanted = [bound for each in leaf.obligations for bound in _bounds(each)]
+            if not facts.prove(context[:number], wanted):
+                broken.add(leaf)
+                facts.broken = frozenset(broken)
+
+
+def _comparisons(condition: Condition) -> list[Compare]:
+    if isinstance(condition, Both | Either):
+        return [one for part in condition.parts for one in _comparisons(part)]
+    return [condition] if isinstance(condition, Compare) else []
+
+
+class LoopDependences:
+    """The dependences of one loop of a table."""
+
+    def __init__(self, facts: Facts, row: LoopRow) -> None:
+        self._facts = facts
+        self.row = row
+        self.inside = facts.table.descendants(row.number)
+        accesses = facts.table.inside(row.number)
+        self.accesses = [one for one in accesses if row.number not in one.root.declared_in]
+        self.written = {one.root for one in self.accesses if one.is_write}
+
+    def of(self, root: Root) -> list[Access]:
+        """Return the accesses to a root: of those alike, the first."""
+        found: dict[object, Access] = {}
+        for one in self.accesses:
+            if one.root is root:
+                key = (self._facts.path(one), one.context, one.loops, one.is_write, one.update)
+                found.setdefault(key, one)
+        return list(found.values())
+
+    def conflicts(self, root: Root) -> list[Conflict]:
+        """Return the pairs of accesses to `root` that may conflict, earlier iteration first."""
+        accesses = self.of(root)
+        pairs = [(a, b) for a in accesses for b in accesses if a.is_write or b.is_write]
+        if len(pairs) > MAX_PAIRS:
+            raise BudgetError(f"{len(accesses)} accesses to {root.name}")
+        found = [self.conflict(a, b) for a, b in pairs]
+        return [one for one in found if one is not None]
+
+    def conflict(self, first: Access, second: Access) -> Conflict | None:
+        """Return when `first` in an iteration and `second` in a later one touch one element."""
+        facts = self._facts
+        scope = Scope(self.inside, facts.unusable, facts.products)
+        left, right = Side(scope, "x"), Side(scope, "y")
+        same = overlap(facts.path(first), left, facts.path(second), right)
+        if same is None:
+            return None
+        x, y = left.counter(self.row.number), right.counter(self.row.number)
+        held = [f"{x} < {y}", same, *self._context(first, left), *self._context(second, right)]
+        held += [*left.defined.values(), *right.defined.values(), *_signs(scope.parameters)]
+        dims = [*self._dims(first, left), *self._dims(second, right)]
+        hidden = {*left.changing, *right.changing, *left.defined, *right.defined}
+        pairs = make_set(facts.context, dims, hidden, held)
+        if pairs.is_empty():
+            return None
+        is_exact = left.is_exact and right.is_exact
+        has_products = left.has_products or right.has_products
+        return Conflict(first, second, is_exact, has_products, pairs, scope)
+
+    def _context(self, access: Access, side: Side) -> list[str]:
+        facts = self._facts
+        return side.context((*facts.assumed, *access.context), facts.broken)
+
+    def _dims(self, access: Access, side: Side) -> list[str]:
+        return [side.counter(loop) for loop in access.loops if loop in self.inside]
+
+    def exposed(self, read: Access) -> Any:
+        """Return the iterations in which `read` may see what an iteration did not write itself.
+
+        The atoms of an instance of the read are parameters here. A write covers it if it happens
+        for sure: its atoms must be those of the read, because they change in no loop but those
+        whose counter both share.
+        """
+        facts = self._facts
+        scope = Scope(self.inside, facts.unusable, facts.products)
+        side = Side(scope, "y", self.inside)
+        held = [*self._context(read, side), *_signs(scope.parameters)]
+        steps = side.steps(facts.path(read))
+        dims = self._dims(read, side)
+        remaining = make_set(facts.context, dims, side.defined, [*held, *side.defined.values()])
+        if steps is not None and None not in steps:
+            for write in self.of(read.root):
+                if write.is_write and write.path is not None:
+                    remaining = self._uncovered(remaining, read, write)
+        changing = [name for name, atom in scope.parameters.items() if atom.loops & self.inside]
+        changing += [
+            name
+            for monomial, name in facts.products.items()
+            if any(atom.loops & self.inside for atom in monomial)
+        ]
+        return _without(remaining, changing)
+
+    def _uncovered(self, remaining: Any, read: Access, write: Access) -> Any:
+        shared = [a for a, b in zip(read.loops, write.loops, strict=False) if a == b]
+        common = frozenset(shared) & self.inside
+        for same in {frozenset([self.row.number]), common}:
+            cover = self._cover(read, write, same)
+            if cover is not None:
+                remaining = remaining.subtract(cover)
+        return remaining
+
+    def _cover(self, read: Access, write: Access, same: frozenset[int]) -> Any:
+        facts = self._facts
+        scope = Scope(self.inside, facts.unusable, facts.products)
+        of_read, of_write = Side(scope, "y", self.inside), Side(scope, "x", same)
+        read_path, write_path = facts.path(read), facts.path(write)
+        if read_path is None or write_path is None or len(write_path) > len(read_path):
+            return None  # a part of what is read is not all of it
+        if SOMEWHERE in write_path or SOMEWHERE in read_path[: len(write_path)]:
+            return None
+        touched = overlap(read_path, of_read, write_path, of_write)
+        held = self._context(write, of_write)
+        if touched is None or not of_write.is_exact or not of_read.exact:
+            return None
+        order = before(write, of_write, read, of_read, facts.rows, self.row.number)
+        held += [touched, order, *of_write.defined.values(), *of_read.defined.values()]
+        dims = self._dims(read, of_read)
+        own = set(self._dims(write, of_write)) - set(dims)
+        hidden = {*own, *of_write.defined, *of_read.defined}
+        return make_set(facts.context, dims, hidden, held)
+
+    def flow(self, conflict: Conflict) -> Any:
+        """Return the pairs of a write and a later read in which a value may flow."""
+        import islpy as isl
+
+        exposed = self.exposed(conflict.second)
+        n_before = conflict.pairs.dim(isl.dim_type.set) - exposed.dim(isl.dim_type.set)
+        lifted = exposed.insert_dims(isl.dim_type.set, 0, n_before)
+        return conflict.pairs.intersect(lifted)
+
+    def reaches_every_iteration(self, write: Access) -> bool:
+        """Return whether a write to a scalar happens in each iteration of the loop."""
+        facts = self._facts
+        scope = Scope(self.inside, facts.unusable, facts.products)
+        all_, some = Side(scope, "y", self.inside), Side(scope, "y", frozenset([self.row.number]))
+        every = all_.context((*facts.assumed, *self.row.context), facts.broken)
+        held = self._context(write, some)
+        if not some.is_exact:
+            return False
+        (dim, *own) = self._dims(write, some)
+        happens = make_set(
+            facts.context, [dim], {*own, *some.defined}, [*held, *some.defined.values()]
+        )
+        needed = make_set(facts.context, [dim], all_.defined, [*every, *all_.defined.values()])
+        return bool(needed.subtract(happens).is_empty())
+
+
+def _without(found: Any, names: list[str]) -> Any:
+    """Return a set whatever the values of some parameters."""
+    import islpy as isl
+
+    for name in names:
+        position = found.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            found = found.project_out(isl.dim_type.param, position, 1)
+    return found

@@ -1,0 +1,337 @@
+"""The verdict on each loop: may its iterations run in any order, and after what change?
+
+| verdict | meaning |
+|---|---|
+| PAR | in any order, as it is written |
+| PRIV | if every iteration has its own copy of some variables or arrays |
+| COPY | if iterations read some arrays as they were before the loop |
+| RED | if partial results of `x = x op e` are combined |
+| SEQ | a value flows from one iteration to a later one: there is a witness |
+| MAY | neither was proved: there is a culprit |
+
+A verdict holds under the assumptions and overlap checks that are listed with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kleene.base.errors import Span
+from kleene.ir.loops.tables import Access, Condition, LoopRow, LoopTable, Refusal, Root
+from kleene.offload.kernels.dependences import (
+    MAX_OPERATIONS,
+    BudgetError,
+    Conflict,
+    Facts,
+    LoopDependences,
+    facts_of,
+)
+from kleene.offload.kernels.witness import Witness, witness_of
+
+SIGNED = "signed arithmetic does not overflow"
+
+
+class Verdict(StrEnum):
+    """What may be done with a loop."""
+
+    PAR = "PAR"
+    PRIV = "PRIV"
+    COPY = "COPY"
+    RED = "RED"
+    SEQ = "SEQ"
+    MAY = "MAY"
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """A variable or array of which every iteration needs a copy of its own."""
+
+    name: str
+    is_first: bool = False  # it begins with the value from before the loop
+    last: str = ""  # "last iteration", or "last writing iteration", whose value is used later
+    is_counter: bool = False  # of a loop inside: every paralleliser makes it private by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A variable or array that iterations add to, or the like."""
+
+    operator: str
+    name: str
+    is_array: bool
+    is_floating: bool  # another order of operations rounds differently
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """Why neither a verdict of parallel nor a witness was found."""
+
+    code: str
+    detail: str
+    place: Span
+
+
+@dataclass(slots=True)
+class LoopVerdict:
+    """The verdict on one loop, with everything that it hangs on."""
+
+    function: str
+    place: Span
+    end_line: int
+    depth: int
+    variable: str
+    kind: str
+    verdict: Verdict = Verdict.PAR
+    privates: list[Private] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    reductions: list[Reduction] = field(default_factory=list)
+    inductions: list[str] = field(default_factory=list)
+    no_overlap: list[tuple[str, str]] = field(default_factory=list)
+    assumptions: list[str] = field(default_factory=list)
+    witness: Witness | None = None
+    culprits: list[Culprit] = field(default_factory=list)
+
+
+def verdicts(
+    table: LoopTable, assumed: tuple[Condition, ...] = (), *, no_alias: bool = False
+) -> list[LoopVerdict]:
+    """Return the verdict on every loop of a function, in source order.
+
+    Args:
+        table: the loops and accesses of the function.
+        assumed: conditions on its parameters that are taken to hold.
+        no_alias: whether different pointers are taken to point to different storage.
+    """
+    import islpy as isl
+
+    context = isl.Context()
+    found: list[LoopVerdict] = []
+    facts: Facts | None = None
+    for row in table.loops:
+        made = _blank(table, row)
+        found.append(made)
+        context.reset_operations()
+        context.set_max_operations(MAX_OPERATIONS)
+        try:
+            facts = facts or facts_of(table, assumed, context)
+            _Judgement(facts, row, made, no_alias).decide()
+        except (BudgetError, isl.Error) as error:
+            detail = str(error).partition("\n")[0]
+            made.culprits.append(Culprit("BUDGET", f"isl gave up: {detail}", row.place))
+            made.verdict = Verdict.MAY
+            made.witness = None
+        context.set_max_operations(0)
+    return found
+
+
+def _blank(table: LoopTable, row: LoopRow) -> LoopVerdict:
+    rows = {one.number: one for one in table.loops}
+    depth, parent = 0, row.parent
+    while parent >= 0:
+        depth, parent = depth + 1, rows[parent].parent
+    return LoopVerdict(row.function, row.place, row.end_line, depth, row.variable, row.kind)
+
+
+class _Judgement:
+    """One loop on its way to a verdict."""
+
+    def __init__(self, facts: Facts, row: LoopRow, made: LoopVerdict, no_alias: bool) -> None:
+        self._facts = facts
+        self._row = row
+        self._made = made
+        self._no_alias = no_alias
+        self._loop = LoopDependences(facts, row)
+        self._is_sequential = False
+
+    def decide(self) -> None:
+        """Fill in the verdict."""
+        made, row = self._made, self._row
+        made.culprits += [_refused(one) for one in row.refusals]
+        if row.number in self._facts.unusable:
+            detail = f"{row.variable} may wrap around"
+            made.culprits.append(Culprit("NOT_NORMALIZABLE", detail, row.place))
+        self._check_overlaps()
+        for root in sorted(self._loop.written, key=lambda one: one.number):
+            if root.kind != "unknown" and not root.loops & self._loop.inside:
+                self._judge(root)
+        made.inductions = [
+            f"{symbol.name} += {step}"
+            for symbol, step in row.inductions.items()
+            if symbol.name != row.variable
+        ]
+        made.assumptions = sorted({*made.assumptions, *row.assumptions, *self._loose()})
+        made.verdict = self._summary()
+
+    def _summary(self) -> Verdict:
+        made = self._made
+        if self._is_sequential:
+            return Verdict.SEQ
+        if made.culprits:
+            return Verdict.MAY
+        if made.reductions:
+            return Verdict.RED
+        if made.copies:
+            return Verdict.COPY
+        if made.inductions or any(not one.is_counter for one in made.privates):
+            return Verdict.PRIV
+        return Verdict.PAR
+
+    def _loose(self) -> Iterable[str]:
+        """Return what was taken for granted about subscripts of what the loop writes."""
+        for one in self._loop.accesses:
+            if one.root in self._loop.written and one.sequence in self._facts.taken:
+                yield self._facts.taken[one.sequence]
+
+    # Different roots
+
+    def _check_overlaps(self) -> None:
+        roots = {one.root: None for one in self._loop.accesses}
+        pairs: dict[tuple[str, str], None] = {}
+        for writer in roots:
+            if writer not in self._loop.written:
+                continue
+            for other in roots:
+                if other is writer:
+                    self._check_itself(writer)
+                elif _may_overlap(writer, other):
+                    if other in self._loop.written and other.number < writer.number:
+                        continue
+                    if self._changes(writer) or self._changes(other):
+                        self._blame_pointer(writer if self._changes(writer) else other)
+                    else:
+                        first, second = sorted([writer.name, other.name])
+                        pairs[first, second] = None
+                elif writer.is_restrict or other.is_restrict:
+                    self._made.assumptions.append("restrict pointers do not overlap others")
+        if self._no_alias:
+            if pairs:
+                self._made.assumptions.append("different pointers do not overlap")
+            return
+        self._made.no_overlap = sorted(pairs)
+
+    def _check_itself(self, root: Root) -> None:
+        if self._changes(root):
+            self._blame_pointer(root)
+
+    def _changes(self, root: Root) -> bool:
+        return root.kind == "unknown" or bool(root.loops & self._loop.inside)
+
+    def _blame_pointer(self, root: Root) -> None:
+        access = next(one for one in self._loop.accesses if one.root is root)
+        detail = f"{access.text} may point to storage that other iterations use"
+        culprit = Culprit("UNKNOWN_POINTER", detail, access.place)
+        if culprit not in self._made.culprits:
+            self._made.culprits.append(culprit)
+
+    # One root
+
+    def _judge(self, root: Root) -> None:
+        conflicts = self._loop.conflicts(root)
+        if not conflicts:
+            return
+        if (operator := _one_update(conflicts)) is not None:
+            self._reduce(root, operator)
+            return
+        flowing = [one for one in conflicts if one.first.is_write and not one.second.is_write]
+        for conflict in flowing:
+            pairs = self._loop.flow(conflict)
+            if not pairs.is_empty():
+                self._blame(root, conflict, pairs)
+                return
+        self._separate(root, conflicts)
+
+    def _reduce(self, root: Root, operator: str) -> None:
+        accesses = self._loop.of(root)
+        is_array = any(one.path != () for one in accesses)
+        is_floating = any(one.is_floating for one in accesses if one.update)
+        self._made.reductions.append(Reduction(operator, root.name, is_array, is_floating))
+
+    def _blame(self, root: Root, conflict: Conflict, pairs: Any) -> None:
+        writes = [one for one in self._loop.of(root) if one.is_write]
+        is_certain = (
+            conflict.is_exact
+            and not conflict.has_products
+            and all(self._is_exact(one) for one in writes)
+        )
+        witness = witness_of(self._facts, self._row, conflict, pairs) if is_certain else None
+        if witness is not None:
+            self._is_sequential = True
+            self._made.witness = self._made.witness or witness
+            return
+        self._made.culprits.append(self._suspect(root, conflict))
+
+    def _is_exact(self, access: Access) -> bool:
+        """Return whether it is known when and where an access happens."""
+        same = self._loop.conflict(access, access)
+        return same is None or same.is_exact
+
+    def _suspect(self, root: Root, conflict: Conflict) -> Culprit:
+        for access in (conflict.first, conflict.second):
+            if access.sequence in self._facts.wraps:
+                return Culprit("WRAPS", f"the subscript of {access.text} may wrap", access.place)
+            if access.sequence in self._facts.loose:
+                return Culprit("LINEARISED", self._facts.loose[access.sequence], access.place)
+            if not self._is_exact(access):
+                detail = f"{access.text} is not affine, or not always executed"
+                return Culprit("NOT_AFFINE", detail, access.place)
+        detail = f"{conflict.first.text} and {conflict.second.text} may be the same"
+        return Culprit("NOT_AFFINE", detail, conflict.second.place)
+
+    def _separate(self, root: Root, conflicts: list[Conflict]) -> None:
+        """No value flows: copies of the root take the remaining conflicts away."""
+        accesses = self._loop.of(root)
+        reads = [one for one in accesses if not one.is_write]
+        is_exposed = any(not self._loop.exposed(one).is_empty() for one in reads)
+        is_scalar = all(one.path == () for one in accesses)
+        for one in conflicts:
+            is_last_unknown = one.first.is_write and one.second.is_write and not one.is_exact
+            if is_last_unknown and not is_scalar and self._is_used_later(root):
+                self._made.culprits.append(self._suspect(root, one))
+                return
+        if is_exposed and not is_scalar:
+            self._made.copies.append(root.name)
+            return
+        is_counter = root.symbol is not None and any(
+            root.symbol in row.inductions
+            for row in self._facts.table.loops
+            if row.number in self._loop.inside and row is not self._row
+        )
+        last = self._last(root, accesses, is_scalar) if self._is_used_later(root) else ""
+        self._made.privates.append(Private(root.name, is_exposed, last, is_counter))
+
+    def _is_used_later(self, root: Root) -> bool:
+        if root.kind != "variable" or root.is_exposed:
+            return True
+        return any(
+            one.root is root and not one.is_write and self._row.number not in one.loops
+            for one in self._facts.table.accesses
+        )
+
+    def _last(self, root: Root, accesses: list[Access], is_scalar: bool) -> str:
+        writes = [one for one in accesses if one.is_write]
+        if is_scalar and any(self._loop.reaches_every_iteration(one) for one in writes):
+            return "last iteration"
+        return "last writing iteration"
+
+
+def _refused(refusal: Refusal) -> Culprit:
+    return Culprit(refusal.reason.value, refusal.detail, refusal.place)
+
+
+def _may_overlap(first: Root, second: Root) -> bool:
+    """Return whether two roots may be the same storage, or share some."""
+    if first.kind == "variable" and second.kind == "variable":
+        return False
+    for one in (first, second):
+        if one.kind == "variable" and not one.is_exposed:
+            return False
+    return not (first.is_restrict or second.is_restrict)
+
+
+def _one_update(conflicts: list[Conflict]) -> str | None:
+    """Return the operation if all conflicts are between updates with the same one."""
+    operators = {one.update for c in conflicts for one in (c.first, c.second)}
+    return operators.pop() if len(operators) == 1 else None
