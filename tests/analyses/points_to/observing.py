@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kleene.analyses.points_to.constraints import generate
+from kleene.analyses.points_to import PointsTo
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.frontends.c import reader
 from kleene.frontends.c.compiler import Options
@@ -17,7 +17,6 @@ from kleene.frontends.c.worker import build as link
 from kleene.ir import Program
 from kleene.runtime import pointer_trace
 from kleene.runtime.pointer_trace import Run
-from kleene.solvers import inclusion
 from kleene.solvers.inclusion import Solution
 from tests.analyses.points_to.covering import Coverage, made_by
 from tests.analyses.points_to.watching import watch_of
@@ -52,8 +51,8 @@ def load(*sources: Path, options: Options | None = None) -> Loaded:
 
 def answer(program: Program, *, library: bool = False) -> tuple[ConstraintSystem, Solution]:
     """Return what a program says, and its solution on the CPU."""
-    system = generate(program, library_mode=library)
-    return system, inclusion.solve(system.problem, device="cpu")
+    result = PointsTo(library=library).run(program, device="cpu")
+    return result.system, result.solution
 
 
 def instrumented(

@@ -10,6 +10,7 @@ import numpy as np
 
 import kleene
 from kleene.analyses.points_to.constraints import generate
+from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.ir import Program
@@ -100,7 +101,7 @@ def oracle_answer(
     library_mode: bool = False,
     wrappers: tuple[str, ...] = (),
     models: Library | None = None,
-    exact_arguments: bool = False,
+    arguments: ArgumentRule = ArgumentRule.AUTO,
 ) -> OracleAnswer:
     """Return a program with its answer."""
     system = generate(
@@ -108,7 +109,7 @@ def oracle_answer(
         library_mode=library_mode,
         wrappers=wrappers,
         models=models,
-        exact_arguments=exact_arguments,
+        arguments=arguments,
     )
     check(system.problem)
     return OracleAnswer(program, system, reference.solve(system.problem))

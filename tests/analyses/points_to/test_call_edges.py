@@ -1,13 +1,17 @@
-"""A call reaches functions that take no more arguments than it passes, and no others."""
+"""A call reaches functions that take as many arguments as it passes, and converted ones."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.images import LocationTable
-from kleene.analyses.points_to.object_layout import ANY_NUMBER
+from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
+from kleene.base.errors import SourceError
 from tests.analyses.points_to.memory_types import Memory
 from tests.analyses.points_to.oracle import load, oracle_answer
 
@@ -72,37 +76,62 @@ def test_a_call_leaves_data_and_other_functions_behind() -> None:
         layouts.function(1),
         layouts.function(2),
         layouts.function(3),
-        layouts.function(ANY_NUMBER),
+        layouts.function(ANY_CALL),
     )
     step, call = edges.number(8), edges.called_with(2)
     table = layouts.finish(edges)
     data, one, two, three, several = (_images(table, call, layout) for layout in kinds)
     assert len(data) == table.n_locations[kinds[0]] > 1
     assert not any(data)
-    assert (one, two, three, several) == ([[0]], [[0]], [[]], [[0]])
+    assert (one, two, three, several) == ([[]], [[0]], [[]], [[0]])
     assert any(_images(table, step, kinds[0]))
 
 
 def test_targets_take_what_is_passed(tmp_path: Path) -> None:
-    found = oracle_answer(load(tmp_path, PROGRAM))
-    assert found.targets("call_one") == {"one", "many"}
-    assert found.targets("call_two") == {"one", "two", "many"}
-    assert found.targets("call_many") == {"one", "two", "many"}
-    assert found.holds("of_one") == {"a", "c"}
-    assert found.holds("of_two") == {"a", "b", "c"}
-    assert found.holds("of_many") == {"a", "b", "c"}
-
-
-def test_users_may_say_that_calls_are_exact(tmp_path: Path) -> None:
-    found = oracle_answer(load(tmp_path, PROGRAM), exact_arguments=True)
+    program = load(tmp_path, PROGRAM)
+    found = oracle_answer(program)
     assert found.targets("call_one") == {"one", "many"}
     assert found.targets("call_two") == {"two", "many"}
     assert found.targets("call_many") == {"one", "two", "many"}
+    assert found.holds("of_one") == {"a", "c"}
     assert found.holds("of_two") == {"b", "c"}
-    said = "calls through pointers pass exactly as many arguments as functions take"
-    assert said in found.system.assumptions
-    assert said not in oracle_answer(load(tmp_path, PROGRAM)).system.assumptions
-    assert load(tmp_path, PROGRAM).points_to(exact_arguments=True).statistics.assumptions
+    assert found.holds("of_many") == {"a", "b", "c"}
+    said = "2 functions that calls of other numbers of arguments hold are not called there"
+    assert said in program.points_to().statistics.assumptions
+    assert said in program.points_to(arguments="exact").statistics.assumptions
+
+
+def test_users_may_say_whom_calls_reach(tmp_path: Path) -> None:
+    program = load(tmp_path, PROGRAM)
+    found = oracle_answer(program, arguments=ArgumentRule.ANY)
+    for caller in ("call_one", "call_two", "call_many"):
+        assert found.targets(caller) == {"one", "two", "many"}
+    assert not any(
+        "called there" in a for a in program.points_to(arguments="any").statistics.assumptions
+    )
+    with pytest.raises(SourceError, match="no rule of arguments 'some'") as error:
+        program.points_to(arguments="some")
+    assert error.value.id == "points-to/no-such-rule"
+
+
+def test_types_tell_functions_apart(tmp_path: Path) -> None:
+    text = """
+        long kept;
+        static int by_int(int n) { return n; }
+        static int by_long(long n) { return (int)n; }
+        static void nothing(int n) { kept = n; }
+        static int by_double(double n) { return (int)n; }
+        void *any[4] = {(void *)by_int, (void *)by_long, (void *)nothing, (void *)by_double};
+        int main(int n, char **v) { return ((int (*)(int))any[n])(n); }
+    """
+    program = load(tmp_path, text)
+    every = {"by_int", "by_long", "nothing", "by_double"}
+    assert oracle_answer(program).targets("main") == every
+    found = oracle_answer(program, arguments=ArgumentRule.TYPES)
+    assert found.targets("main") == {"by_int"}
+    result = program.points_to(arguments="types")
+    said = "3 functions that calls of other types hold are not called there"
+    assert said in result.statistics.assumptions
 
 
 def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
@@ -115,6 +144,6 @@ def test_a_call_of_the_unknown_stays_one(tmp_path: Path) -> None:
 def test_a_site_is_called_through_what_the_source_names(tmp_path: Path) -> None:
     graph = load(tmp_path, PROGRAM).points_to().call_graph()
     (site,) = [site for site in graph.indirect if site.caller == "call_two"]
-    assert set(site.known) == {"one", "two", "many"}
+    assert set(site.known) == {"two", "many"}
     assert "call_two" in site.through
     assert [step.text for step in site.why("two").steps][-1].startswith("call_two")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kleene.analyses.points_to.answers.statistics import Phase, timed
 from kleene.analyses.points_to.compiled import UNIT
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base import progress
+from kleene.base.arrays import Ints
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.base.paths import paths_of
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 # Plain Python took, by instruction: 0.15 ms in programs of 500, 0.08 ms of 8,600 (dc), 0.2 ms of
 # 14,000 (bc), 0.15 ms of 29,000 (curl), 1.3 ms of 32,000 (htop).
 _INTERPRETED_S_AN_INSTRUCTION = 3e-4
+_MOST_TIMES = 4  # that a program is solved anew, each time with more functions converted
+_NONE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +46,16 @@ class PointsTo:
             them. Else there must be a `main`, and it alone is entered.
         wrappers: further functions that return fresh storage, each call its own.
         models: files with models of external functions, besides those that come with Kleene.
-        exact_arguments: whether calls through pointers pass exactly what functions take, as C has
-            it; else they may pass more, as real programs do.
+        arguments: which of the functions that its pointer holds a call reaches: "auto" those of as
+            many parameters as it passes arguments, and those that the program converts to another
+            type; "exact" the former alone, as C has it; "types" those of the very types of the
+            call, as C has it; "any" all.
     """
 
     library: bool = False
     wrappers: tuple[str, ...] = ()
     models: tuple[str | os.PathLike[str], ...] = ()
-    exact_arguments: bool = False
+    arguments: str = "auto"
 
     def __post_init__(self) -> None:
         for name in ("wrappers", "models"):  # one text is one name, not a name for each letter
@@ -83,22 +91,56 @@ class PointsTo:
             if announce is not None:
                 announce(inclusion.plan(system.problem, device))
             with timed("solve", phases), progress.task("solving"):
-                solution = inclusion.solve(system.problem, device=device, threads=threads)
+                solve = partial(inclusion.solve, device=device, threads=threads)
+                system, solution = self._settled(program, system, solve)
         return PointsToResult(program, system, solution, tuple(phases))
 
-    def constraints(self, program: Program | Any) -> ConstraintSystem:
-        """Return the constraints on the pointers of a program, unsolved."""
+    def _settled(
+        self,
+        program: Program,
+        system: ConstraintSystem,
+        solve: Callable[[inclusion.Problem], inclusion.Solution],
+    ) -> tuple[ConstraintSystem, inclusion.Solution]:
+        """Return the solution, and the system again with what is assumed of calls.
+
+        Where the calls show that functions are converted (`constraints.conversions`), the system
+        that knows it is solved anew; after some times, every function counts as converted.
+        """
+        from kleene.analyses.points_to.constraints import conversions
+
+        for left in range(_MOST_TIMES, -1, -1):
+            solution = solve(system.problem)
+            held = conversions.held(program, system, solution, self.arguments)
+            if self.arguments != "auto" or not len(held.converted):
+                break
+            known = system.is_converted | (left == 1)
+            converted = np.append(np.flatnonzero(known), held.converted)
+            system = self.constraints(program, converted)
+        assumptions = (*system.assumptions, *conversions.assumed(self.arguments, system, held))
+        return replace(system, assumptions=assumptions), solution
+
+    def constraints(self, program: Program | Any, converted: Ints = _NONE) -> ConstraintSystem:
+        """Return the constraints on the pointers of a program, unsolved.
+
+        `converted` are functions (rows) known to be called with other arguments than they take.
+        """
         from kleene.analyses.points_to.constraints import generate
+        from kleene.analyses.points_to.constraints.functions import ArgumentRule
         from kleene.analyses.points_to.library import read_models
 
         if not isinstance(program, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "points-to/not-c", "this is no C or C++ program", note)
+        if self.arguments not in list(ArgumentRule):
+            message = f"there is no rule of arguments '{self.arguments}'"
+            note = f"there are {', '.join(ArgumentRule)}"
+            raise SourceError(None, "points-to/no-such-rule", message, note)
         models = read_models(Path(path) for path in self.models) if self.models else None
         return generate(
             program,
             library_mode=self.library,
             wrappers=self.wrappers,
             models=models,
-            exact_arguments=self.exact_arguments,
+            arguments=ArgumentRule(self.arguments),
+            converted=converted,
         )

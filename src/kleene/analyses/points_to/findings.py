@@ -71,7 +71,7 @@ class _Findings:
     def _reached_functions(self) -> Bools:
         """Return for each function whether it may be called, from main or from outside.
 
-        The call graph leaves out functions that take more arguments than a call passes. On most
+        The call graph leaves out functions that take another number of arguments. On most
         machines such a call runs them all the same, so here they count as called.
         """
         starts = [self._graph.n_functions]  # the outside

@@ -91,9 +91,12 @@ class Layouts:
         """Return the layout of an endless array of 8-byte cells."""
         return self._kept(("cells",), endless_cells)
 
-    def function(self, n_arguments: int) -> int:
-        """Return the layout of a function (-1: of variable arguments): one field, no contents."""
-        return self._kept(("function", n_arguments), lambda: function(n_arguments))
+    def function(self, signature: int) -> int:
+        """Return the layout of a function that calls of a signature reach: one field, no contents.
+
+        ANY_CALL stands for all signatures.
+        """
+        return self._kept(("function", signature), lambda: function(signature))
 
     def finish(
         self, edges: OffsetEdges, *, only: Iterable[int] | None = None, has_unknown: bool = True

@@ -98,3 +98,4 @@ class ConstraintSystem:
     may_hold_pointer: NDArray[np.bool_]  # per value: its node means something
     externals: tuple[External, ...]
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
+    is_converted: NDArray[np.bool_]  # per function: calls of any number of arguments reach it

@@ -39,7 +39,7 @@ CELL = 8  # bytes of a pointer, and of a cell in storage of unknown type
 RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
 SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
 
-NOT_CALLED, ANY_NUMBER = -2, -1  # in `ObjectLayout.n_arguments`
+NOT_CALLED, ANY_CALL = -2, -1  # in `ObjectLayout.signature`
 
 
 class Confines(IntEnum):
@@ -78,7 +78,7 @@ class ObjectLayout:
     fields: list[Field] = dataclasses.field(default_factory=list)
     has_contents: bool = True
     is_raw: bool = False  # some of it is of unknown type
-    n_arguments: int = NOT_CALLED  # that it is called with, or ANY_NUMBER
+    signature: int = NOT_CALLED  # of the calls that reach it, or ANY_CALL
 
     def depth(self, array: int) -> int:
         """Return how many arrays there are around the elements of `array`."""
@@ -171,10 +171,10 @@ def endless_cells() -> ObjectLayout:
     return layout
 
 
-def function(n_arguments: int) -> ObjectLayout:
+def function(signature: int) -> ObjectLayout:
     """Return the layout of a function: one field, no contents."""
     field = Field(0, 1, -1)
-    return ObjectLayout(1, fields=[field], has_contents=False, n_arguments=n_arguments)
+    return ObjectLayout(1, fields=[field], has_contents=False, signature=signature)
 
 
 def add_raw(layout: ObjectLayout, begin: int, end: int, offsets: Sequence[int] = ()) -> None:

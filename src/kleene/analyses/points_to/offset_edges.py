@@ -10,8 +10,7 @@ common divisor: `a[i].b[j]` leads from one struct to another, `b[j]` does not. W
 edge leads to is the work of `images`.
 
 A call through a pointer is an edge by 0 bytes that drops whatever cannot be called there: data, and
-functions that take more arguments. C has it that they take as many (C11, 6.5.2.2), but programs do
-pass more, to `free` in a function that visits a list, say.
+functions of another *signature*: a number that `constraints.functions` gives both.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ class EdgeKind(IntEnum):
 class OffsetEdges:
     """Numbers edges; the same edge has the same number, from 0."""
 
-    def __init__(self, exact_calls: bool = False) -> None:
-        self.exact_calls = exact_calls  # passing what functions take, as C has it, and no more
+    def __init__(self) -> None:
         self._edges: list[tuple[int, ...]] = []  # kind, constant, then strides
         self._ids: dict[tuple[int, ...], int] = {}
         self._calls: dict[int, int] = {}
@@ -57,20 +55,14 @@ class OffsetEdges:
             self._ids[edge] = self._put(edge)
         return self._ids[edge]
 
-    def called_with(self, n_arguments: int) -> int:
-        """Return the number of the edge of a pointer that is called with so many arguments."""
-        if n_arguments not in self._calls:
-            self._calls[n_arguments] = self._put((int(EdgeKind.ELEMENTS), 0))
-        return self._calls[n_arguments]
-
-    def assumptions(self) -> tuple[str, ...]:
-        """Return what is assumed of calls, if there are some, as the user says."""
-        if not (self.exact_calls and self._calls):
-            return ()
-        return ("calls through pointers pass exactly as many arguments as functions take",)
+    def called_with(self, signature: int) -> int:
+        """Return the number of the edge of a pointer that is called with a signature."""
+        if signature not in self._calls:
+            self._calls[signature] = self._put((int(EdgeKind.ELEMENTS), 0))
+        return self._calls[signature]
 
     def calls(self) -> dict[int, int]:
-        """Return the edges that are calls, by how many arguments these have."""
+        """Return the edges that are calls, by their signatures."""
         return dict(self._calls)
 
     def columns(self) -> tuple[I64, U8, I64, I64]:

@@ -62,10 +62,14 @@ def run(
         list[Path] | None,
         option("--models", metavar="FILE", help="What functions outside the program do."),
     ] = None,
-    exact_arguments: Annotated[
-        bool,
-        option("--exact-arguments", help="Calls pass exactly what functions take, as C has it."),
-    ] = False,
+    arguments: Annotated[
+        str,
+        option(
+            "--arguments",
+            metavar="RULE",
+            help="Which functions can a call pass its arguments to? auto, exact, types or any.",
+        ),
+    ] = "auto",
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
     as_json: AsJson = False,
@@ -83,7 +87,7 @@ def run(
     check_suffix(graph_file, CALL_GRAPHS)
     check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
-    options = (library, tuple(wrappers or ()), tuple(models or ()), exact_arguments)
+    options = (library, tuple(wrappers or ()), tuple(models or ()), arguments)
     result = _solved(program, PointsTo(*options), device, threads, quiet=as_json)
     if graph_file is not None:
         write_call_graph(result.call_graph(), graph_file)

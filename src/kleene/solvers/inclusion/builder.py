@@ -226,8 +226,12 @@ class ConstraintBuilder:
         """Let no store change what is in these allocations, nor the outside."""
         self._constant.add(allocation)
 
+    def rows(self, table: str) -> dict[str, I64]:
+        """Return the columns of "address", "fill", "copy", "load" or another rule so far."""
+        return getattr(self, f"_{table}").columns()  # type: ignore[no-any-return]
+
     def layouts(self) -> I64:
-        """Return the layout of each allocation."""
+        """Return the layout of each allocation; it may be changed in place."""
         return self._allocation.columns()["layout"]
 
     def notes(self, table: str) -> dict[str, I64]:

@@ -11,21 +11,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kleene.analyses.points_to.constraints import functions, storage
+from kleene.analyses.points_to.constraints import conversions, functions, storage
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import EXCEPTION, Externals, Models
+from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory_accesses import generate_accesses
 from kleene.analyses.points_to.constraints.values import generate_values
 from kleene.analyses.points_to.library import Library, builtin
 from kleene.analyses.points_to.memory_model import ConstraintSystem, External
+from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.analyses.points_to.offset_edges import OffsetEdges
+from kleene.base.arrays import Bools, Ints
 from kleene.base.errors import SourceError
 from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+_NONE = np.empty(0, np.int64)
 
 
 def generate(
@@ -34,7 +39,8 @@ def generate(
     library_mode: bool = False,
     wrappers: Sequence[str] = (),
     models: Library | None = None,
-    exact_arguments: bool = False,
+    arguments: ArgumentRule = ArgumentRule.AUTO,
+    converted: Ints = _NONE,
 ) -> ConstraintSystem:
     """Return the constraints on the pointers of a program.
 
@@ -43,28 +49,35 @@ def generate(
         library_mode: others call what they can see of it; else it is entered at main alone.
         wrappers: functions that return new storage, each call its own; others are found.
         models: what functions outside the program do; the built-in library by default.
-        exact_arguments: calls through pointers pass no more arguments than functions take.
+        arguments: which functions a call through a pointer reaches.
+        converted: functions (rows) that are known to be called with other arguments than they take.
 
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
     columns = Columns(program)
-    builder = PointerBuilder(columns, OffsetEdges(exact_arguments))
-    generation = _Generation(builder, models or builtin(), wrappers)
-    return generation.run(library_mode)
+    builder = PointerBuilder(columns, OffsetEdges())
+    generation = _Generation(builder, models or builtin(), wrappers, arguments)
+    return generation.run(library_mode, converted)
 
 
 class _Generation:
     """The parts, in the order in which they need one another."""
 
-    def __init__(self, builder: PointerBuilder, library: Library, wrappers: Sequence[str]) -> None:
+    def __init__(
+        self,
+        builder: PointerBuilder,
+        library: Library,
+        wrappers: Sequence[str],
+        arguments: ArgumentRule,
+    ) -> None:
         self.builder, self.library, self.columns = builder, library, builder.columns
-        self.models = Models(builder)
-        self.functions = functions.declare(builder, library)
+        self.models, self.arguments = Models(builder), arguments
+        self.functions = functions.declare(builder, library, arguments)
         self.calls = functions.table_of(self.columns)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
 
-    def run(self, library_mode: bool) -> ConstraintSystem:
+    def run(self, library_mode: bool, converted: Ints) -> ConstraintSystem:
         """Add everything and return it."""
         builder, table, calls = self.builder, self.functions, self.calls
         self._enter(library_mode)
@@ -77,6 +90,7 @@ class _Generation:
         externals = self._calls()
         self._exceptions(externals)
         functions.generate_opaque(builder, table)
+        is_converted = self._convert(converted)
         problem, allocations, positions, origins = builder.generated()
         is_direct = calls.function >= 0
         is_direct &= ~np.append(table.is_intrinsic, False)[calls.function]
@@ -91,8 +105,19 @@ class _Generation:
             callbacks=callbacks.astype(np.int32),
             may_hold_pointer=columns.pointer_typed | columns.pointer_carrying,
             externals=externals,
-            assumptions=(*assumptions, *builder.edges.assumptions()),
+            assumptions=tuple(assumptions),
+            is_converted=is_converted,
         )
+
+    def _convert(self, converted: Ints) -> Bools:
+        """Let every call reach the functions that the program converts; return which they are."""
+        table, found = self.functions, np.zeros(len(self.functions.name), bool)
+        if self.arguments == ArgumentRule.AUTO:
+            found = conversions.flowing(self.builder, table, self.calls)
+            found[converted] = True
+            layouts = self.builder.layouts()
+            layouts[table.allocation[found]] = self.builder.object_layouts.function(ANY_CALL)
+        return found
 
     def _enter(self, library_mode: bool) -> None:
         """Add who calls the program."""
@@ -115,7 +140,7 @@ class _Generation:
         functions.generate_direct(builder, table, direct, ~self.heap.is_wrapped(direct))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        functions.generate_indirect(builder, table, indirect)
+        functions.generate_indirect(builder, table, indirect, self.arguments)
         functions.generate_outside(builder, table, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))
 

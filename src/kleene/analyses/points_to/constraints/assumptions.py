@@ -9,8 +9,7 @@ import numpy as np
 from kleene.analyses.points_to.constraints.columns import THROUGH, Columns, spread
 from kleene.analyses.points_to.constraints.functions import CallTable
 from kleene.analyses.points_to.memory_model import External
-from kleene.base.arrays import I64
-from kleene.ir.codes import ConstantKind, Opcode, ValueKind
+from kleene.ir.codes import Opcode, ValueKind
 
 _LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _WHATEVER = "what unknown code might"
@@ -57,7 +56,7 @@ def _arithmetic(columns: Columns) -> Iterator[str]:
 def _cuts_addresses(columns: Columns) -> bool:
     """Return whether some number that comes from an address is cut to fewer bits."""
     program, wide = columns.program, 8 * columns.word_bytes
-    constants = program.bases[ValueKind.CONSTANT] + _expressions(columns, Opcode.PTRTOINT)
+    constants = program.bases[ValueKind.CONSTANT] + columns.expressions(Opcode.PTRTOINT)
     cast = np.append(constants, columns.results(columns.rows(Opcode.PTRTOINT)))
     if (program.types.bits[program.value_types[cast]] < wide).any():
         return True
@@ -71,15 +70,9 @@ def _cuts_addresses(columns: Columns) -> bool:
 
 def _has_constant_pointers(columns: Columns) -> bool:
     table = columns.program.constants
-    constants = table.operands[table.offsets[_expressions(columns, Opcode.INTTOPTR)]]
+    constants = table.operands[table.offsets[columns.expressions(Opcode.INTTOPTR)]]
     operands = np.append(constants, columns.operand(columns.rows(Opcode.INTTOPTR), 0))
     return bool(columns.constant(operands)[0].any())
-
-
-def _expressions(columns: Columns, opcode: Opcode) -> I64:
-    """Return the constants (rows) that are expressions with an opcode."""
-    table = columns.program.constants
-    return np.flatnonzero((table.kind == ConstantKind.EXPRESSION) & (table.opcode == opcode))
 
 
 def _times(count: int) -> str:

@@ -110,10 +110,10 @@ class PointerBuilder(ConstraintBuilder):
             self.byte_offset(*(c[~stays] for c in (found, source, constant, stride, origin)))
         return found
 
-    def callable_with(self, callee: ArrayLike, n_arguments: ArrayLike, origin: ArrayLike) -> I64:
-        """Return nodes that hold the functions among the callees that so many arguments suffice."""
-        callee, n_arguments, origin = broadcast_columns(callee, n_arguments, origin)
-        distinct, index = np.unique(n_arguments, return_inverse=True)
+    def callable_with(self, callee: ArrayLike, signature: ArrayLike, origin: ArrayLike) -> I64:
+        """Return nodes that hold the functions among the callees that have a signature."""
+        callee, signature, origin = broadcast_columns(callee, signature, origin)
+        distinct, index = np.unique(signature, return_inverse=True)
         edges = np.array([self.edges.called_with(n) for n in distinct.tolist()], np.int64)
         found = self.nodes(len(callee))
         self.offset(found, callee, BY_LAYOUT - edges[index.reshape(-1)], origin)

@@ -111,6 +111,11 @@ class Columns:
         order, starts = self._by_opcode
         return np.concatenate([order[starts[o] : starts[o + 1]] for o in opcodes])
 
+    def expressions(self, opcode: Opcode) -> I64:
+        """Return the constants (rows) that are expressions with an opcode."""
+        table = self.program.constants
+        return np.flatnonzero((table.kind == ConstantKind.EXPRESSION) & (table.opcode == opcode))
+
     def operand(self, rows: I64, position: int) -> I32:
         """Return the operand at `position` of each instruction."""
         table = self.program.instructions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.analyses.points_to.object_layout import ANY_NUMBER
+from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.base.arrays import I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Flag, GlobalKind, Opcode, Passing, TypeFlag, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
@@ -123,7 +124,19 @@ class FunctionTable:
     variadic: I64  # allocation of these, -1
 
 
-def declare(builder: PointerBuilder, library: Library) -> FunctionTable:
+class ArgumentRule(StrEnum):
+    """Which of the functions that its pointer holds does a call reach?
+
+    A call without a prototype reaches all, and all calls reach functions of variable arguments.
+    """
+
+    AUTO = "auto"  # those of as many parameters, and those that the program converts
+    EXACT = "exact"  # those of as many parameters, as C has it
+    TYPES = "types"  # those of the same types of parameters and result, as C has it
+    ANY = "any"  # all of them
+
+
+def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> FunctionTable:
     """Add every function as an object, and return the nodes of all."""
     columns = builder.columns
     program = columns.program
@@ -139,8 +152,9 @@ def declare(builder: PointerBuilder, library: Library) -> FunctionTable:
     is_variadic = types.flags[signature] & TypeFlag.VARARG != 0
     allocation = np.full(len(names), -1)
     real = np.flatnonzero(~is_intrinsic)
-    n_arguments = np.where(is_variadic, ANY_NUMBER, np.diff(table.argument_offsets))[real]
-    layout = [builder.object_layouts.function(n) for n in n_arguments.tolist()]
+    own = signature if rule == ArgumentRule.TYPES else np.diff(table.argument_offsets)
+    own = np.where(is_variadic | (rule == ArgumentRule.ANY), ANY_CALL, own)[real]
+    layout = [builder.object_layouts.function(number) for number in own.tolist()]
     allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], layout)
     builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
@@ -228,14 +242,18 @@ def generate_direct(
     builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
-def generate_indirect(builder: PointerBuilder, functions: FunctionTable, calls: CallTable) -> None:
-    """Add calls through pointers: of functions that take no more arguments than are passed."""
+def generate_indirect(
+    builder: PointerBuilder, functions: FunctionTable, calls: CallTable, rule: ArgumentRule
+) -> None:
+    """Add calls through pointers, of the functions that a rule lets them reach."""
     columns = builder.columns
     result = columns.results(calls.row)
     result = np.where(columns.pointer_typed[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic
-    callee[plain] = builder.callable_with(callee[plain], n_named[plain], calls.row[plain])
+    types = columns.program.instructions.about[calls.row]
+    signature = types if rule == ArgumentRule.TYPES else n_named
+    callee[plain] = builder.callable_with(callee[plain], signature[plain], calls.row[plain])
     offsets, actuals = passed_nodes(builder, functions, calls)
     builder.calls(callee, offsets, actuals, result, calls.row)
 

@@ -52,7 +52,7 @@ from kleene.analyses.points_to.images.layout_arrays import (
 )
 from kleene.analyses.points_to.images.tables import image_tables
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
-from kleene.analyses.points_to.object_layout import NOT_CALLED, UNBOUNDED, ObjectLayout
+from kleene.analyses.points_to.object_layout import ANY_CALL, UNBOUNDED, ObjectLayout
 from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import I32, I64, Ints, offsets_of
 
@@ -177,14 +177,13 @@ def _with_calls(
     offsets: I32,
 ) -> tuple[I32, I32]:
     """Return the rows and offsets of images; a call has images of what it can call alone."""
-    takes = np.array([layout.n_arguments for layout in layouts], np.int64)
+    takes = np.array([layout.signature for layout in layouts], np.int64)
     nowhere = len(offsets) - 1
     n_regular = np.diff(arrays.first_location)
     n_most = int(n_regular.max(initial=0)) + 2  # the end, the unknown offset
     table = rows.reshape(-1, max(len(layouts), 1))
-    for n_arguments, edge in edges.calls().items():
-        fewer = (takes >= 0) & (takes < n_arguments) & edges.exact_calls
-        table[edge, (takes == NOT_CALLED) | (takes > n_arguments) | fewer] = nowhere
+    for signature, edge in edges.calls().items():
+        table[edge, (takes != signature) & (takes != ANY_CALL)] = nowhere
     return table.ravel(), np.append(offsets, np.repeat(offsets[-1:], n_most))
 
 
