@@ -197,7 +197,7 @@ FAULTS = [
     ("(define-record-type p #f p? (x 1))", "scheme/bad-record", 1, 29),
     ("(define-syntax)", "scheme/bad-syntax", 1, 1),
     ("(define-syntax m 1)", "scheme/bad-syntax", 1, 18),
-    ("(define-syntax m (lambda (x) x))", "scheme/bad-rules", 1, 18),
+    ("(define-syntax m (lambda (x) x))", "scheme/procedural-macro", 1, 18),
     ("(define-syntax m (syntax-rules (1) ((_) 1)))", "scheme/bad-rules", 1, 33),
     ("(define-syntax m (syntax-rules () (_ 1)))", "scheme/bad-rules", 1, 35),
     ("(define-syntax m (syntax-rules () ((_ a a) 1)))", "scheme/bad-rules", 1, 41),

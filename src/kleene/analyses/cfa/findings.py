@@ -42,12 +42,14 @@ def findings_of(result: CFAResult) -> list[Finding]:
         *found.unreachable(result.dead),
     ]
     files = files_of(result.core)
-    return apply_suppressions(dict.fromkeys(every), files, rules_in(rules), analyses.all_rules)
+    inside = set(files)
+    own = [finding for finding in every if finding.span is None or finding.span.file in inside]
+    return apply_suppressions(dict.fromkeys(own), files, rules_in(rules), analyses.all_rules)
 
 
 def files_of(core: Core) -> list[str]:
-    """Return the paths of all files of a program, those of libraries included."""
-    return [source.file for source in core.sources.all]
+    """Return the paths of all files of a program, those of its own libraries included."""
+    return [source.file for source in core.sources.all if not source.is_bundled]
 
 
 class _Findings:

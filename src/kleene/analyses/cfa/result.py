@@ -120,9 +120,12 @@ class CFAResult:
 
     @cached_property
     def procedures(self) -> list[Value]:
-        """Every procedure that is written in the program and makes closures."""
+        """Every procedure that is written in the program and makes closures.
+
+        Those of the libraries that come with Kleene are not among them.
+        """
         index = self.system.index
-        rows = np.flatnonzero(self.core.kind == columns.LAMBDA).tolist()
+        rows = np.flatnonzero((self.core.kind == columns.LAMBDA) & ~self.core.is_bundled()).tolist()
         return [self.naming.procedure(row) for row in rows if not index.is_let[row]]
 
     @cached_property

@@ -99,6 +99,16 @@ class Core(CoreAnalyses):
             "constants": len(self.constants),
         }
 
+    def is_bundled(self) -> Bools:
+        """Return for each row whether it is code of a library that comes with Kleene."""
+        found = np.zeros(self.n_rows, np.bool_)
+        for source in self.sources.all:
+            if source.is_bundled:
+                end = source.base + len(source.text)
+                found |= (self.at >= source.base) & (self.at <= end)
+        found[self.root] = False
+        return found
+
     def unbound(self) -> I32:
         """Return the rows that read or assign a global variable that nothing defines."""
         missing = (self.owner == NONE) & ~self.is_defined & (self.starts_as == NONE)

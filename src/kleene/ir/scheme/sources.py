@@ -16,11 +16,15 @@ from kleene.base.files import read_file
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One text: its name, its bytes, and the number of its first byte."""
+    """One text: its name, its bytes, and the number of its first byte.
+
+    The libraries that come with Kleene are `bundled`: they are no files of the program.
+    """
 
     file: str
     text: bytes
     base: int
+    is_bundled: bool = False
 
 
 @dataclass(slots=True)
@@ -30,9 +34,9 @@ class Sources:
     all: list[Source] = field(default_factory=list)
     n_bytes: int = 0
 
-    def add(self, file: str, text: bytes) -> Source:
+    def add(self, file: str, text: bytes, *, is_bundled: bool = False) -> Source:
         """Return the new source; refuse bytes that are not UTF-8, with their place."""
-        source = Source(file, text, self.n_bytes)
+        source = Source(file, text, self.n_bytes, is_bundled)
         self.all.append(source)
         self.n_bytes += len(text) + 1  # one past the end is a place too
         try:

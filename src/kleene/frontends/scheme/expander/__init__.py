@@ -8,7 +8,7 @@ from kleene.base.collector import paused_collector
 from kleene.frontends.scheme import reader
 from kleene.frontends.scheme.expander.expand import Expander
 from kleene.frontends.scheme.expander.keywords import TOP_LEVEL, all_names, standard_libraries
-from kleene.frontends.scheme.expander.libraries import Libraries
+from kleene.frontends.scheme.expander.libraries import Libraries, adopt
 from kleene.frontends.scheme.expander.scopes import Top
 from kleene.ir.scheme.core import Core
 from kleene.ir.scheme.sources import Source, Sources
@@ -42,6 +42,8 @@ class Expansion:
         """Expand the forms of one more source."""
         with paused_collector():  # over both: at its end the data are gone
             self.expander.program(reader.read(self.sources, source), self.top)
+            if self.top.sees_all:
+                adopt(self.expander)
 
     @classmethod
     def of_text(cls, text: str | bytes, file: str, folder: Path | None = None) -> Expansion:

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from kleene.frontends.scheme.data import Datum, Dotted, Form, Identifier, Literal, after_first
+from kleene.frontends.scheme.data import (
+    Datum,
+    Dotted,
+    Form,
+    Identifier,
+    Literal,
+    after_first,
+    plain_name,
+)
 from kleene.frontends.scheme.expander.expand import Expander, Procedure
 from kleene.frontends.scheme.expander.forms import items_of, list_items, pairs_of
 from kleene.frontends.scheme.expander.rules import RuleCompiler, RuleFault, Rules
 from kleene.frontends.scheme.expander.scopes import Alias, Macro, Scope, Special
 from kleene.ir.scheme.values import UNSPECIFIED
+
+_PROCEDURAL = frozenset(
+    "er-macro-transformer ir-macro-transformer sc-macro-transformer rsc-macro-transformer"
+    " syntax-case lambda".split()
+)
 
 
 def misplaced(x: Expander, form: Form, scope: Scope, slot: int) -> None:
@@ -171,6 +184,10 @@ def transformer(x: Expander, datum: Datum, scope: Scope) -> Macro | Special:
         if type(binding) is Macro or type(binding) is Special:
             return binding
     items = list_items(x, datum, "(syntax-rules (literal ...) (pattern template) ...)")
+    if items and type(items[0]) is Identifier and plain_name(items[0].name) in _PROCEDURAL:
+        message = f"{plain_name(items[0].name)} describes a macro by a procedure"
+        note = "nothing of the program runs while it is expanded: write it with syntax-rules"
+        raise x.error(datum, "scheme/procedural-macro", message, note)
     if len(items) < 2 or not x.is_word(items[0], scope, "syntax-rules"):
         raise x.error(datum, "scheme/bad-rules", "only syntax-rules describes a macro")
     ellipsis: Any = "..."

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from kleene.frontends.scheme.data import Datum, Form, Identifier, Name
+from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, Name, dotted
 from kleene.frontends.scheme.expander.expand import Expander
-from kleene.frontends.scheme.expander.forms import cond_clauses, items_of, list_items, literal_text
-from kleene.frontends.scheme.expander.scopes import Scope
+from kleene.frontends.scheme.expander.forms import (
+    cond_clauses,
+    items_of,
+    list_items,
+    literal_text,
+    pairs_of,
+)
+from kleene.frontends.scheme.expander.scopes import Alias, Scope
+from kleene.ir.scheme.values import UNSPECIFIED
 
 
 def _thunk(x: Expander, body: list[Datum], scope: Scope, slot: int, form: Any) -> None:
@@ -105,6 +112,66 @@ def receive(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     names, has_rest = x.formals(parts[0])
     inside, bindings = _receive_values(x, parts[1], names, has_rest, scope, slot, form)
     x.body(parts[2:], Scope(scope, bindings), inside, form)
+
+
+def cut(is_early: bool, x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(cut slot-or-expression ...), of SRFI 26; `cute` evaluates its expressions early, once."""
+    parts = items_of(x, form, 1, None, "(cut slot-or-expression ...)")
+    has_rest = x.is_word(parts[-1], scope, "<...>")
+    formals: list[Datum] = []
+    early: list[Datum] = []
+    call: list[Datum] = []
+    for part in parts[:-1] if has_rest else parts:
+        is_slot = x.is_word(part, scope, "<>")
+        if is_slot or is_early:
+            name = Identifier(Alias("slot", scope), part.at, part.end)
+            call.append(name)
+            if is_slot:
+                formals.append(name)
+            else:
+                early.append(_form(form, name, part))
+        else:
+            call.append(part)
+    taken: Datum = _form(form, *formals)
+    if has_rest:
+        rest = Identifier(Alias("rest", scope), form.at, form.end)
+        taken = dotted(formals, rest, form.at, form.end)
+        call = [x.builtin("apply", form), *call, rest]
+    made = _form(form, x.builtin("lambda", form), taken, _form(form, *call))
+    x.push(_form(form, x.builtin("let", form), _form(form, *early), made), scope, slot)
+
+
+def fluid_let(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    """(fluid-let ((name value) ...) body ...): assigned while control is in the body.
+
+    (let ((other value) ...)
+      (dynamic-wind SWAP (lambda () body ...) SWAP))  where SWAP exchanges name and other
+    """
+    parts = items_of(x, form, 2, None, "(fluid-let ((name value) ...) body ...)")
+    pairs = pairs_of(x, parts[0])
+    word = {name: x.builtin(name, form) for name in ("let", "lambda", "set!", "dynamic-wind")}
+    others = [Identifier(Alias("other", scope), name.at, name.end) for name, _ in pairs]
+    kept = Identifier(Alias("kept", scope), form.at, form.end)
+    swaps = [
+        _form(
+            form,
+            word["let"],
+            _form(form, _form(form, kept, other)),
+            _form(form, word["set!"], other, name),
+            _form(form, word["set!"], name, kept),
+        )
+        for (name, _), other in zip(pairs, others, strict=True)
+    ]
+    none = _form(form)
+    swap = _form(form, word["lambda"], none, *swaps, Literal(UNSPECIFIED, form.at, form.end))
+    body = _form(form, word["lambda"], none, *parts[1:])
+    bindings = [_form(form, other, value) for other, (_, value) in zip(others, pairs, strict=True)]
+    wound = _form(form, word["dynamic-wind"], swap, body, swap)
+    x.push(_form(form, word["let"], _form(form, *bindings), wound), scope, slot)
+
+
+def _form(place: Datum, *items: Datum) -> Datum:
+    return Form(list(items), place.at, place.end)
 
 
 def syntax_error(x: Expander, form: Form, scope: Scope, slot: int) -> None:

@@ -21,6 +21,7 @@ from kleene.frontends.scheme.data import (
     Name,
     Vector,
     after_first,
+    dotted,
     plain_name,
 )
 from kleene.frontends.scheme.expander.quoting import literal_value, value_of
@@ -42,6 +43,7 @@ from kleene.ir.scheme.values import UNSPECIFIED
 if TYPE_CHECKING:
     from kleene.frontends.scheme.expander.libraries import Libraries
 
+_OPTIONAL = ("#!optional", "#!rest")
 _MOST_MADE = 1_000_000  # data that macros may make: a macro without end must stop
 
 
@@ -55,6 +57,10 @@ class Procedure:
         self.body = body
         self.at = at
         self.end = end
+
+
+def _is_optional(datum: Datum) -> bool:
+    return type(datum) is Identifier and datum.name in _OPTIONAL
 
 
 class Expander:
@@ -152,9 +158,45 @@ class Expander:
 
     def procedure(self, formals: Datum, body: list[Datum], scope: Scope, slot: int, f: Any) -> None:
         """Put a lambda expression, written at `f`, into a slot."""
+        if type(formals) is Form and any(map(_is_optional, formals.items)):
+            formals, body = self._without_optional(formals, body)
         names, has_rest = self.formals(formals)
         bindings, inside = self.lambda_row(names, f, slot, has_rest)
         self.body(body, Scope(scope, bindings), inside, f)
+
+    def _without_optional(self, formals: Form, body: list[Datum]) -> tuple[Datum, list[Datum]]:
+        """Return formals without `#!optional` and `#!rest`, and the body that binds theirs.
+
+        (a #!optional b #!rest c)   becomes   (a . rest) and, around the body,
+        (let* ((b (if (pair? rest) (car rest) #!default)) (rest (if (pair? rest) (cdr rest) '()))
+               (c rest)) ...)
+        """
+
+        def form(*items: Datum) -> Form:
+            return Form(list(items), formals.at, formals.end)
+
+        def word(name: str) -> Identifier:
+            return self.builtin(name, formals)
+
+        rest = Identifier(Alias("rest", self.builtins), formals.at, formals.end)
+        fixed: list[Datum] = []
+        bindings: list[Datum] = []
+        now = ""
+        unset, empty = Literal(UNSPECIFIED, formals.at, formals.end), form(word("quote"), form())
+        for item in formals.items:
+            if _is_optional(item):
+                now = item.name  # type: ignore[union-attr,assignment]
+            elif not now:
+                fixed.append(item)
+            elif now == "#!rest":
+                bindings.append(form(item, rest))
+            else:
+                there = form(word("pair?"), rest)
+                value = form(word("if"), there, form(word("car"), rest), unset)
+                left = form(word("if"), there, form(word("cdr"), rest), empty)
+                bindings += [form(item, value), form(rest, left)]
+        inner = form(word("let*"), form(*bindings), *body)
+        return dotted(fixed, rest, formals.at, formals.end) if fixed else rest, [inner]
 
     def formals(self, datum: Datum) -> tuple[list[tuple[Name, Any]], bool]:
         """Return the names that a list of formals binds, and whether the last is a rest."""

@@ -58,24 +58,26 @@ _ELSEWHERE: dict[LibraryName, tuple[Special, ...]] = {
         Special("delay-force", partial(derived.delayed, "delay-force")),
     ),
     ("srfi", "8"): (Special("receive", derived.receive),),
+    ("srfi", "26"): (
+        Special("cut", partial(derived.cut, False)),
+        Special("cute", partial(derived.cut, True)),
+        *(Special(name, derived.word) for name in ("<>", "<...>")),
+    ),
+    ("kleene", "extra"): (Special("fluid-let", derived.fluid_let),),
 }
 # They are known at every top level, whatever it imports.
 TOP_LEVEL = (
     Special("import", definitions.misplaced, libraries.import_),
     Special("define-library", definitions.misplaced, libraries.define_library),
 )
-# Other names of the same things.
-_SAME_AS: dict[LibraryName, LibraryName] = {
-    ("srfi", "9"): ("scheme", "base"),
-    ("srfi", "11"): ("scheme", "base"),
-    ("srfi", "16"): ("scheme", "case-lambda"),
-    ("srfi", "23"): ("scheme", "base"),
-    ("srfi", "39"): ("scheme", "base"),
-    ("srfi", "95"): ("kleene", "extra"),
-    ("srfi", "132"): ("kleene", "extra"),
-    ("scheme", "list"): ("srfi", "1"),
-    ("scheme", "box"): ("srfi", "111"),
-    ("scheme", "sort"): ("kleene", "extra"),
+# Libraries of names that others have too.
+_PARTS: dict[LibraryName, tuple[str, ...]] = {
+    ("srfi", "6"): ("open-input-string", "open-output-string", "get-output-string"),
+    ("srfi", "9"): ("define-record-type",),
+    ("srfi", "11"): ("let-values", "let*-values"),
+    ("srfi", "16"): ("case-lambda",),
+    ("srfi", "23"): ("error",),
+    ("srfi", "39"): ("make-parameter", "parameterize"),
 }
 
 
@@ -96,8 +98,8 @@ def standard_libraries() -> dict[LibraryName, dict[str, Binding]]:
         for name, binding in exports.items()
     }
     internal = libraries.pop(INTERNAL)
-    for name, other in _SAME_AS.items():
-        libraries[name] = libraries[other]
+    for name, parts in _PARTS.items():
+        libraries[name] = {part: everything[part] for part in parts}
     for whole in (("rnrs",), ("chezscheme",), ("scheme", "r5rs"), ("scheme", "small")):
         libraries[whole] = everything
     libraries[INTERNAL] = {**everything, **internal}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from kleene.base.files import read_file
@@ -9,8 +11,10 @@ from kleene.frontends.scheme import reader
 from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, plain_name
 from kleene.frontends.scheme.expander.expand import Expander
 from kleene.frontends.scheme.expander.forms import items_of, list_items, literal_text
-from kleene.frontends.scheme.expander.scopes import Binding, Scope, Top
+from kleene.frontends.scheme.expander.scopes import Binding, Scope, Top, Variable
+from kleene.ir.scheme import core
 from kleene.ir.scheme.primitives import LibraryName
+from kleene.ir.scheme.sources import Source
 
 FEATURES = ("r7rs", "exact-closed", "ratios", "full-unicode", "kleene")
 _MOST_INCLUDES = 1000  # files: one that includes itself must stop
@@ -18,18 +22,60 @@ _MAX_DEPTH = 100  # of a requirement in cond-expand
 
 Exports = dict[str, Binding]
 
+# Other names of the same libraries.
+SAME_AS: dict[LibraryName, LibraryName] = {
+    ("scheme", "list"): ("srfi", "1"),
+    ("scheme", "box"): ("srfi", "111"),
+    ("scheme", "comparator"): ("srfi", "128"),
+    ("scheme", "hash-table"): ("srfi", "125"),
+    ("scheme", "sort"): ("srfi", "132"),
+}
+
+
+@cache
+def bundled_libraries() -> dict[LibraryName, bytes]:
+    """Return the texts of the libraries that are written in Scheme and come with Kleene."""
+    folder = files("kleene.frontends.scheme").joinpath("libraries")
+    every = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sld"))
+    return {
+        tuple(name.removesuffix(".sld").split("-", 1)): folder.joinpath(name).read_bytes()
+        for name in every
+    }
+
+
+def bundled_file(name: LibraryName) -> str:
+    """Return what a bundled library's text is called in places: `srfi-1.sld`."""
+    return "-".join(name) + ".sld"
+
+
+@cache
+def bundled_names() -> dict[str, LibraryName]:
+    """Return the first bundled library that exports each name."""
+    found: dict[str, LibraryName] = {}
+    for library, text in bundled_libraries().items():
+        exports = text[text.index(b"(export") :]
+        for name in exports[: exports.index(b")")].decode().split()[1:]:
+            found.setdefault(name, library)
+    return found
+
 
 class Libraries:
     """The libraries that a program can import, by name."""
 
     def __init__(self, standard: dict[LibraryName, Exports], folder: Path | None) -> None:
         self.known = dict(standard)
+        self.bundled = set(bundled_libraries())  # those that were not needed yet
         self.folder = folder  # where libraries in files of their own are looked for
         self.loading: set[LibraryName] = set()
         self.n_includes = 0
 
     def find(self, x: Expander, name: LibraryName, place: Datum) -> Exports | None:
         """Return what a library exports, after reading its file if it has one; None if unknown."""
+        name = SAME_AS.get(name, name)
+        if name in self.bundled:
+            self.bundled.discard(name)
+            source = x.sources.add(bundled_file(name), bundled_libraries()[name], is_bundled=True)
+            self._define(x, source)
         if name in self.known:
             return self.known[name]
         if name and name[0] == "rnrs":
@@ -40,12 +86,15 @@ class Libraries:
         if path is None:
             return None
         self.loading.add(name)
-        source = x.sources.load(path)
+        self._define(x, x.sources.load(path))
+        self.loading.discard(name)
+        return self.known.get(name)
+
+    def _define(self, x: Expander, source: Source) -> None:
+        """Make the libraries known that a source defines."""
         for form in reader.read(x.sources, source):
             if type(form) is Form and form.items and _is(form.items[0], "define-library"):
                 define_library(x, form, Top(x.builder, {}))
-        self.loading.discard(name)
-        return self.known.get(name)
 
     def _file(self, name: LibraryName) -> Path | None:
         if self.folder is None or not all(part and "/" not in part for part in name):
@@ -53,6 +102,36 @@ class Libraries:
         stem = self.folder.joinpath(*name)
         paths = [stem.with_name(stem.name + suffix) for suffix in (".sld", ".scm")]
         return next((path for path in paths if path.is_file()), None)
+
+
+def adopt(x: Expander) -> None:
+    """Define the names that a program without imports uses, and bundled libraries export.
+
+    What the program itself defines, though it be later, is not looked for. The libraries, and the
+    definitions by which the names mean theirs, come before the program.
+    """
+    builder, known = x.builder, bundled_names()
+    wanted = [
+        variable
+        for variable, name in enumerate(builder.names)
+        if name in known
+        and builder.owner[variable] == core.NONE
+        and builder.starts_as[variable] == core.NONE
+        and variable not in builder.defined
+        and variable not in builder.assigned
+    ]
+    n_before = len(builder.top_slots)
+    for variable in wanted:
+        at, end = builder.variable_at[variable], builder.variable_end[variable]
+        name = builder.names[variable]
+        place = Identifier(name, at, end)
+        binding = (x.libraries.find(x, known[name], place) or {}).get(name)
+        if type(binding) is Variable and binding.number != variable:
+            builder.defined.add(variable)
+            slot = builder.row(core.DEFINE, at, end, builder.top_slot(), variable, n_operands=1)
+            x.variable_row(binding.number, place, slot)
+    slots = builder.top_slots
+    builder.top_slots = slots[n_before:] + slots[:n_before]
 
 
 def _is(datum: Datum, word: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from kleene.base.collector import paused_collector
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Datum, Form, Identifier, Labelled, Literal, Vector, dotted
-from kleene.frontends.scheme.reader.atoms import Atom, Fault, label_of, parse
+from kleene.frontends.scheme.reader.atoms import OBJECTS, Atom, Fault, label_of, parse
 from kleene.ir.scheme.sources import Source, Sources
 
 __all__ = ["read", "read_first"]
@@ -98,7 +98,7 @@ def _read(
                 following = _TOKEN.finditer(source.text, end - source.base)
                 pairs = map(re.Match.groups, following)  # no more at once: there may be many
                 break
-            elif token[:2] == b"#!":
+            elif token[:2] == b"#!" and token not in OBJECTS:
                 folds = _folding(sources, token, first, folds)
                 values.clear()
                 continue

@@ -9,7 +9,9 @@ from typing import TypeAlias
 
 from kleene.frontends.scheme.data import Identifier, LabelUse, Literal
 from kleene.frontends.scheme.reader.numbers import parse_number
-from kleene.ir.scheme.values import Char
+from kleene.ir.scheme.values import EOF, UNSPECIFIED, Char
+
+Atom: TypeAlias = tuple[Callable[..., Identifier | Literal | LabelUse], object]
 
 CHARACTER_NAMES = {
     "alarm": "\a",
@@ -28,6 +30,15 @@ CHARACTER_NAMES = {
     "vtab": "\v",
     "esc": "\x1b",
 }
+# What MIT Scheme, CHICKEN and Gambit write so; the first two mean something among formals.
+OBJECTS: dict[bytes, Atom] = {
+    b"#!optional": (Identifier, "#!optional"),
+    b"#!rest": (Identifier, "#!rest"),
+    b"#!default": (Literal, UNSPECIFIED),
+    b"#!unspecific": (Literal, UNSPECIFIED),
+    b"#!void": (Literal, UNSPECIFIED),
+    b"#!eof": (Literal, EOF),
+}
 _CONSTANTS = {"#t": True, "#true": True, "#f": False, "#false": False}
 _ESCAPES = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\", "|": "|"}
 _ESCAPE = re.compile(r"\\(?:[xX]([0-9a-fA-F]+);|[ \t]*(?:\r\n|\n|\r)[ \t]*|(.?))|\r\n?", re.DOTALL)
@@ -45,9 +56,6 @@ class Fault(Exception):  # noqa: N818 - not an error yet: it gets its place in `
         self.offset = offset
 
 
-Atom: TypeAlias = tuple[Callable[..., Identifier | Literal | LabelUse], object]
-
-
 def parse(text: str, folds: bool) -> Atom:
     """Return what makes the datum of a token, and the value that it is given.
 
@@ -55,7 +63,7 @@ def parse(text: str, folds: bool) -> Atom:
     """
     first = text[0]
     if first == "#":
-        return _hash(text, folds)
+        return OBJECTS.get(text.encode()) or _hash(text, folds)
     if first in "+-.0123456789":
         if (number := parse_number(text)) is not None:
             return Literal, number

@@ -1,0 +1,163 @@
+;; SRFI 1, lists. What is used most is a primitive, which analyses tell apart by its uses; the rest is
+;; here. Procedures that may change their arguments (`filter!`) need not, and do not.
+(define-library (srfi 1)
+  (export
+    cons list xcons cons* make-list list-tabulate list-copy circular-list iota
+    pair? null? proper-list? circular-list? dotted-list? not-pair? null-list? list=
+    car cdr caar cadr cdar cddr caaar caadr cadar caddr cdaar cdadr cddar cdddr
+    caaaar caaadr caadar caaddr cadaar cadadr caddar cadddr
+    cdaaar cdaadr cdadar cdaddr cddaar cddadr cdddar cddddr
+    list-ref first second third fourth fifth sixth seventh eighth ninth tenth car+cdr
+    take drop take-right drop-right take! drop-right! split-at split-at! last last-pair
+    length length+ append append! concatenate concatenate! reverse reverse!
+    append-reverse append-reverse! zip unzip1 unzip2 unzip3 unzip4 unzip5 count
+    map for-each fold fold-right unfold unfold-right pair-fold pair-fold-right reduce reduce-right
+    append-map append-map! map! map-in-order pair-for-each filter-map
+    filter filter! partition partition! remove remove!
+    find find-tail any every list-index take-while take-while! drop-while span span! break break!
+    memq memv member delete delete! delete-duplicates delete-duplicates!
+    assq assv assoc alist-cons alist-copy alist-delete alist-delete!
+    lset<= lset= lset-adjoin lset-union lset-union! lset-intersection lset-intersection!
+    lset-difference lset-difference! lset-xor lset-xor!
+    lset-diff+intersection lset-diff+intersection!
+    set-car! set-cdr!)
+  (import (kleene internal))
+  (begin
+    (define (xcons a b) (cons b a))
+    (define (circular-list first . rest)
+      (let ((items (cons first rest))) (set-cdr! (last-pair items) items) items))
+
+    ;; What a list ends in: (), another object, or `endless`.
+    (define endless (list 'endless))
+    (define (end-of items)
+      (let loop ((slow items) (fast items))
+        (cond ((not (pair? fast)) fast)
+              ((not (pair? (cdr fast))) (cdr fast))
+              ((eq? (cdr slow) (cddr fast)) endless)
+              (else (loop (cdr slow) (cddr fast))))))
+    (define (proper-list? x) (null? (end-of x)))
+    (define (circular-list? x) (eq? (end-of x) endless))
+    (define (dotted-list? x) (not (or (proper-list? x) (circular-list? x))))
+    (define (not-pair? x) (not (pair? x)))
+    (define (null-list? x) (not (pair? x)))
+    (define (same-items? same? a b)
+      (cond ((null? a) (null? b))
+            ((null? b) #f)
+            (else (and (same? (car a) (car b)) (same-items? same? (cdr a) (cdr b))))))
+    (define (list= same? . lists)
+      (or (null? lists)
+          (let loop ((lists lists))
+            (or (null? (cdr lists))
+                (and (same-items? same? (car lists) (cadr lists)) (loop (cdr lists)))))))
+
+    (define (fourth x) (cadddr x))
+    (define (fifth x) (car (cddddr x)))
+    (define (sixth x) (cadr (cddddr x)))
+    (define (seventh x) (caddr (cddddr x)))
+    (define (eighth x) (cadddr (cddddr x)))
+    (define (ninth x) (car (cddddr (cddddr x))))
+    (define (tenth x) (cadr (cddddr (cddddr x))))
+    (define (car+cdr pair) (values (car pair) (cdr pair)))
+    (define (pairs-in items) (if (pair? items) (+ 1 (pairs-in (cdr items))) 0))
+    (define (take-right items n) (list-tail items (- (pairs-in items) n)))
+    (define (take! items n) (take items n))
+    (define (drop-right! items n) (drop-right items n))
+    (define (split-at items n) (values (take items n) (drop items n)))
+    (define (split-at! items n) (split-at items n))
+
+    (define (length+ items) (and (not (circular-list? items)) (length items)))
+    (define (append! . lists) (apply append lists))
+    (define (concatenate! lists) (concatenate lists))
+    (define (reverse! items) (reverse items))
+    (define (append-reverse! items tail) (append-reverse items tail))
+    (define (zip first . rest) (apply map list first rest))
+    (define (unzip1 lists) (map first lists))
+    (define (unzip2 lists) (values (map first lists) (map second lists)))
+    (define (unzip3 lists) (values (map first lists) (map second lists) (map third lists)))
+    (define (unzip4 lists)
+      (values (map first lists) (map second lists) (map third lists) (map fourth lists)))
+    (define (unzip5 lists)
+      (values (map first lists) (map second lists) (map third lists) (map fourth lists)
+              (map fifth lists)))
+
+    (define (unfold-right stop? mapper successor seed . tail)
+      (let loop ((seed seed) (made (if (pair? tail) (car tail) '())))
+        (if (stop? seed) made (loop (successor seed) (cons (mapper seed) made)))))
+    (define (pair-fold f start first . rest)
+      (let loop ((lists (cons first rest)) (result start))
+        (if (every pair? lists)
+            (let ((following (map cdr lists)))
+              (loop following (apply f (append lists (list result)))))
+            result)))
+    (define (pair-fold-right f start first . rest)
+      (let loop ((lists (cons first rest)))
+        (if (every pair? lists)
+            (apply f (append lists (list (loop (map cdr lists)))))
+            start)))
+    (define (reduce-right f start items)
+      (if (null? items)
+          start
+          (let loop ((items items))
+            (if (pair? (cdr items)) (f (car items) (loop (cdr items))) (car items)))))
+    (define (append-map! f first . rest) (apply append-map f first rest))
+    (define (map! f first . rest) (apply map f first rest))
+    (define (map-in-order f first . rest) (apply map f first rest))
+    (define (pair-for-each f first . rest)
+      (let loop ((lists (cons first rest)))
+        (if (every pair? lists)
+            (let ((following (map cdr lists))) (apply f lists) (loop following)))))
+    (define (filter! keep? items) (filter keep? items))
+    (define (partition! in? items) (partition in? items))
+    (define (remove! drop? items) (remove drop? items))
+
+    (define (take-while keep? items)
+      (if (and (pair? items) (keep? (car items)))
+          (cons (car items) (take-while keep? (cdr items)))
+          '()))
+    (define (take-while! keep? items) (take-while keep? items))
+    (define (drop-while drop? items)
+      (if (and (pair? items) (drop? (car items))) (drop-while drop? (cdr items)) items))
+    (define (span in? items) (values (take-while in? items) (drop-while in? items)))
+    (define (span! in? items) (span in? items))
+    (define (break out? items) (span (lambda (item) (not (out? item))) items))
+    (define (break! out? items) (break out? items))
+    (define (delete! item items . same) (apply delete item items same))
+    (define (delete-duplicates! items . same) (apply delete-duplicates items same))
+
+    (define (alist-cons key value entries) (cons (cons key value) entries))
+    (define (alist-copy entries) (map (lambda (entry) (cons (car entry) (cdr entry))) entries))
+    (define (alist-delete key entries . same)
+      (let ((same? (if (pair? same) (car same) equal?)))
+        (remove (lambda (entry) (same? key (car entry))) entries)))
+    (define (alist-delete! key entries . same) (apply alist-delete key entries same))
+
+    (define (in? same? item items) (any (lambda (other) (same? other item)) items))
+    (define (subset? same? a b) (every (lambda (item) (in? same? item b)) a))
+    (define (chained? related? sets)
+      (or (null? sets) (null? (cdr sets))
+          (and (related? (car sets) (cadr sets)) (chained? related? (cdr sets)))))
+    (define (lset<= same? . sets) (chained? (lambda (a b) (subset? same? a b)) sets))
+    (define (lset= same? . sets)
+      (chained? (lambda (a b) (and (subset? same? a b) (subset? same? b a))) sets))
+    (define (lset-adjoin same? set . items)
+      (fold (lambda (item set) (if (in? same? item set) set (cons item set))) set items))
+    (define (lset-union same? . sets)
+      (if (null? sets)
+          '()
+          (fold (lambda (set all) (apply lset-adjoin same? all set)) (car sets) (cdr sets))))
+    (define (lset-intersection same? set . others)
+      (filter (lambda (item) (every (lambda (other) (in? same? item other)) others)) set))
+    (define (lset-difference same? set . others)
+      (remove (lambda (item) (any (lambda (other) (in? same? item other)) others)) set))
+    (define (lset-xor same? . sets)
+      (fold (lambda (set all)
+              (append (lset-difference same? set all) (lset-difference same? all set)))
+            '() sets))
+    (define (lset-diff+intersection same? set . others)
+      (partition (lambda (item) (not (any (lambda (other) (in? same? item other)) others))) set))
+    (define (lset-union! same? . sets) (apply lset-union same? sets))
+    (define (lset-intersection! same? set . others) (apply lset-intersection same? set others))
+    (define (lset-difference! same? set . others) (apply lset-difference same? set others))
+    (define (lset-xor! same? . sets) (apply lset-xor same? sets))
+    (define (lset-diff+intersection! same? set . others)
+      (apply lset-diff+intersection same? set others))))
