@@ -86,7 +86,7 @@ def test_code_of_bundled_libraries_is_no_code_of_the_program():
     assert [procedure.name for procedure in result.procedures] == ["p"]
     assert result.dead == []
     assert [str(finding.span) for finding in result.findings()] == ["t.scm:4:1"]
-    assert [str(target) for target in result.calls("3:1")][0].startswith(
+    assert next(str(target) for target in result.calls("3:1")).startswith(
         "take-while at srfi-1.sld:"
     )
 

@@ -20,8 +20,14 @@ from kleene.frontends.scheme.expander.scopes import Alias, Macro, Scope, Special
 from kleene.ir.scheme.values import UNSPECIFIED
 
 _PROCEDURAL = frozenset(
-    "er-macro-transformer ir-macro-transformer sc-macro-transformer rsc-macro-transformer"
-    " syntax-case lambda".split()
+    [
+        "er-macro-transformer",
+        "ir-macro-transformer",
+        "sc-macro-transformer",
+        "rsc-macro-transformer",
+        "syntax-case",
+        "lambda",
+    ]
 )
 
 
