@@ -46,7 +46,7 @@ def _ask(memory: Scratch, n_locations: int, question: Question, answer: Answer) 
 
 @_UNIT.device_function
 def _asked(memory: Scratch, n_locations: int, question: Question, answer: Answer) -> None:
-    s = begin_layout(memory, n_locations)
+    s = begin_layout(memory, 0, n_locations - 1, n_locations)
     first = 2 * n_locations
     for row in range(4):
         clear(s, first + row)

@@ -10,12 +10,7 @@ from __future__ import annotations
 from math import gcd
 
 from kleene.analyses.points_to.compiled import device_function
-from kleene.analyses.points_to.images.layout_arrays import (
-    OUTSIDE,
-    LayoutArrays,
-    count_locations,
-    location_at,
-)
+from kleene.analyses.points_to.images.layout_arrays import OUTSIDE, LayoutArrays, location_at
 from kleene.analyses.points_to.images.scratch import Scratch, Walk, put
 from kleene.analyses.points_to.object_layout import UNBOUNDED, Confines
 
@@ -142,12 +137,12 @@ def chosen_offset(a: LayoutArrays, first: int, depth: int, walk: Walk) -> int:
 
 
 @device_function
-def add_location(a: LayoutArrays, s: Scratch, layout: int, byte: int, found: int) -> bool:
+def add_location(a: LayoutArrays, s: Scratch, byte: int, found: int) -> bool:
     """Add the location of a byte to a set; return False if the byte is outside the allocation.
 
     A byte inside a field, not its first, adds the unknown offset too.
     """
-    location, is_within = location_at(a, layout, byte)
+    location, is_within = location_at(a, s.layout, byte)
     if location == OUTSIDE:
         return False
     put(s, found, location)
@@ -157,18 +152,16 @@ def add_location(a: LayoutArrays, s: Scratch, layout: int, byte: int, found: int
 
 
 @device_function
-def add_residue_class(
-    a: LayoutArrays, s: Scratch, layout: int, residue: int, stride: int, found: int
-) -> None:
+def add_residue_class(a: LayoutArrays, s: Scratch, residue: int, stride: int, found: int) -> None:
     """Add every location that has an address y with y = residue (mod stride), or contains one."""
-    size = a.n_bytes[layout]
-    low, high = a.first_field[layout], a.first_field[layout + 1]
+    size = a.n_bytes[s.layout]
+    low, high = a.first_field[s.layout], a.first_field[s.layout + 1]
     if size // stride <= high - low:
         for address in range(residue, size + 1, stride):
-            add_location(a, s, layout, address, found)
+            add_location(a, s, address, found)
         return
-    if size < UNBOUNDED and a.has_end[layout] and (size - residue) % stride == 0:
-        put(s, found, count_locations(a, layout))
+    if size < UNBOUNDED and a.has_end[s.layout] and (size - residue) % stride == 0:
+        put(s, found, s.n_regular)
     for field in range(low, high):
         depth = arrays_around(a, field, s.inner_walk)
         for mask in range(1 << a.width[field]):
@@ -206,47 +199,41 @@ def _add_residue(
 
 @device_function
 def add_constant(
-    a: LayoutArrays,
-    s: Scratch,
-    layout: int,
-    location: int,
-    constant: int,
-    in_bytes: bool,
-    found: int,
+    a: LayoutArrays, s: Scratch, location: int, constant: int, in_bytes: bool, found: int
 ) -> bool:
     """Add the locations of x + constant, for all addresses x of a location.
 
     Returns whether all x + constant are inside the allocation.
     """
-    size = a.n_bytes[layout]
-    if location == count_locations(a, layout):
-        return add_location(a, s, layout, size + constant, found)
-    row = a.first_location[layout] + location
+    size = a.n_bytes[s.layout]
+    if location == s.n_regular:
+        return add_location(a, s, size + constant, found)
+    row = a.first_location[s.layout] + location
     field, mask = a.field[row], a.mask[row]
     if a.array[field] < 0:
-        return add_location(a, s, layout, a.byte[field] + constant, found)
+        return add_location(a, s, a.byte[field] + constant, found)
     depth = arrays_around(a, field, s.walk)
     if constant == 0 or (not in_bytes and _stays(a, depth, mask, constant, s.walk)):
         put(s, found, location)
         return True
     most, all_inside = boundary_elements(a, size, depth, mask, constant, s.walk)
     if most > _MOST_ELEMENTS:
-        _add_every_element(a, s, layout, field, depth, constant, found)
+        _add_every_element(a, s, field, depth, constant, found)
         return False
     going = True
     while going:
         address = a.byte[field] + chosen_offset(a, 0, depth, s.walk) + constant
-        all_inside &= add_location(a, s, layout, address, found)
+        all_inside &= add_location(a, s, address, found)
         going = next_choice(depth, s.walk)
     if constant < 0:
         for i in range(depth):
-            _add_from_past_end(a, s, layout, row, depth, i, constant, found)
+            _add_from_past_end(a, s, row, depth, i, constant, found)
     return all_inside
 
 
 @device_function
 def _add_every_element(
-    a: LayoutArrays, s: Scratch, layout: int, field: int, depth: int, constant: int, found: int
+    a: LayoutArrays, s: Scratch, field: int, depth: int, constant: int, found: int
 ) -> None:
     """Add the locations of x + constant + Σ j·t, for all j: t are the element sizes around x."""
     # An over-approximation: with g the gcd of the element sizes, every address of the location plus
@@ -254,7 +241,7 @@ def _add_every_element(
     stride = 0
     for i in range(depth):
         stride = gcd(stride, a.stride[s.walk.around[i]])
-    add_residue_class(a, s, layout, (a.byte[field] + constant) % stride, stride, found)
+    add_residue_class(a, s, (a.byte[field] + constant) % stride, stride, found)
 
 
 @device_function
@@ -273,14 +260,7 @@ def _stays(a: LayoutArrays, depth: int, mask: int, constant: int, walk: Walk) ->
 
 @device_function
 def _add_from_past_end(
-    a: LayoutArrays,
-    s: Scratch,
-    layout: int,
-    row: int,
-    depth: int,
-    i: int,
-    constant: int,
-    found: int,
+    a: LayoutArrays, s: Scratch, row: int, depth: int, i: int, constant: int, found: int
 ) -> None:
     """Add the locations that a negative constant reaches from past the end of an array.
 
@@ -293,12 +273,12 @@ def _add_from_past_end(
         return
     # The pointer is to the same field of element `n_elements`, which is none. The elements of the
     # arrays around are chosen as for the addresses inside.
-    boundary_elements(a, a.n_bytes[layout], depth, mask, constant, s.walk)
+    boundary_elements(a, a.n_bytes[s.layout], depth, mask, constant, s.walk)
     choose(s.walk, i, a.n_elements[array], a.n_elements[array])
     going = True
     while going:
         address = a.byte[field] + chosen_offset(a, 0, depth, s.walk) + constant
         inside = address - a.begin[array] - chosen_offset(a, i + 1, depth, s.walk)
         if 0 <= inside < a.span[array]:
-            add_location(a, s, layout, address, found)
+            add_location(a, s, address, found)
         going = next_choice(depth, s.walk)

@@ -45,7 +45,9 @@ class Scratch(NamedTuple):
     swept: I64  # per residue, twice: the layout and modulus that the set is of, as one number
     walk: Walk
     inner_walk: Walk  # used while `walk` is under way
-    n_locations: int  # of the layout, with the end and the unknown offset
+    layout: int
+    n_regular: int  # locations of its fields; that is also the number of the end
+    n_locations: int  # with the end and the unknown offset
     n_words: int  # of a set
 
 
@@ -55,18 +57,19 @@ def scratch_for(n_locations: int) -> Scratch:
     n_sets = 2 * n_locations + 2 + 2 * N_RESIDUES
     first, second = (Walk(*np.zeros((4, DEEPEST), np.int64)) for _ in range(2))
     swept = np.full(2 * N_RESIDUES, -1)
-    return Scratch(np.empty(n_sets * width, np.uint64), swept, first, second, 0, 0)
+    return Scratch(np.empty(n_sets * width, np.uint64), swept, first, second, -1, 0, 0, 0)
 
 
 @device_function
-def begin_layout(memory: Scratch, n_locations: int) -> Scratch:
-    """Return the memory for a layout of `n_locations` locations.
+def begin_layout(memory: Scratch, layout: int, n_regular: int, n_locations: int) -> Scratch:
+    """Return the memory for a layout of `n_locations` locations, `n_regular` of them of fields.
 
     The last location is the unknown offset: its image is every location, under every edge.
     """
     width = (n_locations + _WORD - 1) // _WORD
     walk, inner_walk = memory.walk, memory.inner_walk
-    s = Scratch(memory.sets, memory.swept, walk, inner_walk, n_locations, width)
+    sizes = n_regular, n_locations, width
+    s = Scratch(memory.sets, memory.swept, walk, inner_walk, layout, *sizes)
     put_all(s, n_locations - 1)
     put_all(s, 2 * n_locations - 1)
     return s

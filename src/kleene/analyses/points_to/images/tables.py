@@ -98,30 +98,28 @@ def _same_for(a: LayoutArrays, layout: int, constant: int) -> int:
 
 
 @device_function
-def _write(
-    a: LayoutArrays, s: Scratch, e: Edges, t: Tables, layout: int, edge: int, constant: int
-) -> None:
+def _write(a: LayoutArrays, s: Scratch, e: Edges, t: Tables, edge: int, constant: int) -> None:
     """Write the images of each location under an edge, behind the rows that are used."""
-    row, n, n_regular = t.at[_N_ROWS], s.n_locations, count_locations(a, layout)
-    kind, n_used = e.kinds[edge], int(t.offsets[row])
+    row, n, kind = t.at[_N_ROWS], s.n_locations, e.kinds[edge]
+    n_used = int(t.offsets[row])
     first, end = e.stride_offsets[edge], e.stride_offsets[edge + 1]
     if first < end and kind == _EARLY_INDEX:
-        early_index_images(a, s, layout, constant, e.strides[first])
+        early_index_images(a, s, constant, e.strides[first])
     elif first < end:
-        index_images(a, s, layout, constant, kind == _BYTES, e.strides, first, end)
+        index_images(a, s, constant, kind == _BYTES, e.strides, first, end)
     for location in range(n):
-        field = a.field[a.first_location[layout] + location] if location < n_regular else -1
+        field = a.field[a.first_location[s.layout] + location] if location < s.n_regular else -1
         if first < end or location == n - 1:
             n_used = pack(s, location, t.images, n_used)
         elif field >= 0 and a.array[field] < 0:
-            image, is_within = location_at(a, layout, a.byte[field] + constant)
+            image, is_within = location_at(a, s.layout, a.byte[field] + constant)
             t.images[n_used] = image
             n_used += image != OUTSIDE
             t.images[n_used] = n - 1
             n_used += is_within
         else:
             clear(s, location)
-            add_constant(a, s, layout, location, constant, kind == _BYTES, location)
+            add_constant(a, s, location, constant, kind == _BYTES, location)
             n_used = pack(s, location, t.images, n_used)
         t.offsets[row + 1 + location] = n_used
 
@@ -162,25 +160,23 @@ def _slot_of(t: Tables, row: int, n_rows: int) -> int:
 
 
 @device_function
-def _note(t: Tables, layout: int, first: int, end: int, n_regular: int, n_rows: int) -> None:
+def _note(s: Scratch, t: Tables, first: int, end: int) -> None:
     """Note whether images `first` to `end` - 1 have the end, and whether the unknown offset."""
     n_ends, n_unknown = 0, 0
     for i in range(first, end):
-        n_ends += t.images[i] == n_regular
-        n_unknown += t.images[i] == n_rows - 1
-    t.has_end[layout] |= n_ends > 0
-    t.has_unknown[layout] |= n_unknown > 0
+        n_ends += t.images[i] == s.n_regular
+        n_unknown += t.images[i] == s.n_locations - 1
+    t.has_end[s.layout] |= n_ends > 0
+    t.has_unknown[s.layout] |= n_unknown > 0
 
 
 @device_function
-def _row_of(
-    a: LayoutArrays, s: Scratch, e: Edges, t: Tables, layout: int, edge: int, constant: int
-) -> int:
+def _row_of(a: LayoutArrays, s: Scratch, e: Edges, t: Tables, edge: int, constant: int) -> int:
     """Find the images of an edge in a layout; return the first row of the block they are in."""
     row, n_rows = t.at[_N_ROWS], s.n_locations
-    _write(a, s, e, t, layout, edge, constant)
+    _write(a, s, e, t, edge, constant)
     end = t.offsets[row + n_rows] - n_rows  # the last row is the unknown offset's: all
-    _note(t, layout, t.offsets[row], end, count_locations(a, layout), n_rows)
+    _note(s, t, t.offsets[row], end)
     slot = _slot_of(t, row, n_rows)
     if t.slots[slot] < 0:
         t.slots[slot] = row
@@ -192,7 +188,7 @@ def _row_of(
 def _go_on(a: LayoutArrays, memory: Scratch, e: Edges, t: Tables) -> bool:
     for layout in range(t.at[_LAYOUT], a.n_layouts):
         n_rows = count_rows(a, layout)
-        s = begin_layout(memory, n_rows)
+        s = begin_layout(memory, layout, count_locations(a, layout), n_rows)
         for edge in range(t.at[_EDGE], e.n_edges):
             constant, known = e.constants[edge], -1
             if e.stride_offsets[edge] == e.stride_offsets[edge + 1]:
@@ -209,7 +205,7 @@ def _go_on(a: LayoutArrays, memory: Scratch, e: Edges, t: Tables) -> bool:
             ):
                 t.at[_LAYOUT], t.at[_EDGE] = layout, edge
                 return False
-            row = _row_of(a, s, e, t, layout, edge, constant)
+            row = _row_of(a, s, e, t, edge, constant)
             t.rows[edge * a.n_layouts + layout] = row
             if known >= 0:
                 t.known_in[known], t.known_row[known] = layout, row
