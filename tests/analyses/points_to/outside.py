@@ -69,11 +69,9 @@ def units_of(commands: list[Command], executable: Path) -> Iterator[Command]:
         elif path.suffix == ".a" and path.exists():
             listed = subprocess.run(["ar", "t", path], capture_output=True, text=True, check=True)
             names = set(listed.stdout.split())
-            yield from (
-                command
-                for output, command in made.items()
-                if output and output.name in names and path.parent in (output.parent, *output.parents)
-            )
+            for output, command in made.items():
+                if output and output.name in names and path.parent in output.parents:
+                    yield command
 
 
 def main(words: list[str]) -> int:
@@ -87,7 +85,8 @@ def main(words: list[str]) -> int:
             runs[-1].append(word)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        units = list({c.source: c for c in units_of(commands_of(Path(log)), Path(executable))}.values())
+        linked = units_of(commands_of(Path(log)), Path(executable))
+        units = list({command.source: command for command in linked}.values())
         database = folder / "compile_commands.json"
         entries = [
             {"directory": str(c.folder), "file": str(c.source), "arguments": ["cc", *c.arguments]}
