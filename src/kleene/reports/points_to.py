@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kleene.base.demangling import demangled
 from kleene.reports.explanation import code
 from kleene.reports.text import listed, more
 
@@ -37,7 +38,8 @@ def summary(result: PointsToResult, phases: Iterable[Phase]) -> Iterator[str]:
     yield from listed(
         "Functions without body or model: what they are given escapes",
         [
-            f"{e.name}  {_count(e.n_calls, 'call')}, {_count(e.n_objects, 'object')} handed over"
+            f"{_written(e.name)}  {_count(e.n_calls, 'call')},"
+            f" {_count(e.n_objects, 'object')} handed over"
             for e in found.unknown_externals
         ],
         _SHOWN_OTHERS,
@@ -135,7 +137,7 @@ def _reason(result: PointsToResult, site: CallSite, target: str) -> tuple[str, s
     step = site.why(target).steps[0]
     if step.location is not None and (line := code(step.span)):
         return step.location, line
-    function = result.program.functions[target].value
+    function = result.program.functions[result.function_id(target)].value
     line = code(function.span)
     location = result.naming.value_location(function.id)
     return (location, line) if location is not None and line else (step.location or "", step.text)
@@ -168,6 +170,10 @@ def _short(value: object) -> object:
 
 def _phase(phase: Phase) -> str:
     return f"{phase.name:12} {phase.seconds:8.3f} s  {phase.peak_bytes / 1e6:8.1f} MB"
+
+
+def _written(symbol: str) -> str:
+    return demangled(symbol) or symbol
 
 
 def _count(n: int, what: str) -> str:

@@ -177,8 +177,8 @@ def test_a_source_name_of_several_symbols_is_ambiguous(tmp_path: Path) -> None:
     with pytest.raises(kleene.SourceError) as error:
         result.mod_ref("f")
     assert error.value.id == "points-to/ambiguous-name"
-    assert error.value.message == "'f' may be any of 2 symbols"
-    assert error.value.notes == ("write the symbol: _Z1fPi or _Z1fPii",)
+    assert error.value.message == "'f' may be any of 2 names"
+    assert error.value.notes == ("write f(int*) or f(int*, int)",)
     assert result.of("_Z1fPi.p").names == ["a"]
 
 

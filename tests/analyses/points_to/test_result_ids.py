@@ -247,9 +247,9 @@ def test_call_sites_are_columns(result: PointsToResult) -> None:
         row, targets = int(graph.call[site.id]), graph.targets_of(site.id).tolist()
         assert row in calls or row == -1
         if row >= 0:
-            assert site.caller == program.instruction_view(row).function.name
+            assert site.caller == result.naming.function(program.instruction_view(row).function.row)
             assert site.id in graph.sites_in(int(graph.caller[site.id]))
-        assert site.known == tuple(program.functions[f].name for f in targets)
+        assert site.known == tuple(result.naming.function(f) for f in targets)
         for function in targets:
             assert int(graph.caller[site.id]) in [*graph.caller_ids(function).tolist(), -1]
             if row >= 0:

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kleene
 from kleene.base.errors import SourceError
 from kleene.frontends.c import bitcode
+from kleene.ir.store import dumps
+from tests.frontends.c.conftest import X86, zig
 from tests.frontends.c.pipeline import problem, text_of
 
 MAGIC = b"BC\xc0\xde"
@@ -111,7 +114,7 @@ def test_truncated_bitcode(square: bytes, tmp_path: Path, kept: int) -> None:
 def test_random_bytes(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "noise.bc").write_bytes(raw)
     error = problem(tmp_path / "noise.bc")
-    assert error.id in ("c/bad-bitcode", "c/reader-crashed")
+    assert error.id in ("c/bad-bitcode", "c/bad-assembly", "c/reader-crashed")
     assert str(error.span) == str(tmp_path / "noise.bc")
 
 
@@ -126,3 +129,25 @@ def test_any_bytes_have_a_producer_or_none(raw: bytes) -> None:
 
 def test_a_number_without_end_is_given_up() -> None:
     assert bitcode.producer(MAGIC + b"\xff" * 1_000_000) is None
+
+
+def test_the_name_of_a_file_does_not_decide_its_form(square: bytes, tmp_path: Path) -> None:
+    text = "; ModuleID = 'x'\nsource_filename = \"x.c\"\ndefine void @f() {\n  ret void\n}\n"
+    for name in ("text.bc", "text.o", "text.ll"):
+        (tmp_path / name).write_text(text)
+        assert [f.name for f in kleene.load(tmp_path / name).functions] == ["f"]
+    (tmp_path / "bits.ll").write_bytes(square)
+    (tmp_path / "bits.bc").write_bytes(square)
+    found = kleene.load(tmp_path / "bits.ll")
+    assert dumps(found) == dumps(kleene.load(tmp_path / "bits.bc"))
+
+
+def test_normalising_reaches_code_that_asks_not_to_be_optimised(made: Path) -> None:
+    source, plain = made / "square.c", made / "optnone.bc"
+    zig(source, plain, *X86, "-O0", "-g", "-emit-llvm")
+    before, after = kleene.load(plain), kleene.load(plain, normalise=True)
+    count = [sum(i.opcode.name == "ALLOCA" for f in p.functions for i in f.instructions)
+             for p in (before, after)]  # fmt: skip
+    assert count[0] > 0 == count[1]
+    assert {f.name for f in after.functions} >= {"square"}
+    assert after.functions["square"].span == before.functions["square"].span

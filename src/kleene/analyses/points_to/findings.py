@@ -17,6 +17,7 @@ from kleene import analyses
 from kleene.analyses.points_to import rules
 from kleene.analyses.points_to.answers.sets import Solved
 from kleene.base.arrays import Bools, Ints, distinct
+from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import Span
 from kleene.base.source_text import source_line
 from kleene.ir import Block, Call, Constant, Function, Instruction, Program, Type, Value
@@ -221,7 +222,8 @@ class _Findings:
 
 
 def _name(function: Function) -> str:
-    return function.source_name or function.name
+    name = demangled(function.name)
+    return without_parameters(name) if name else function.source_name or function.name
 
 
 def _in_characters(span: Span | None) -> Span | None:

@@ -264,6 +264,7 @@ class PointsToResult(Solved):
         return {
             "statistics": self.statistics.as_json(),
             "call_graph": self._call_graph.as_json(),
+            "symbols": self.naming.written.symbols(),
             "pointers": sets.by_name(self),
             "findings": findings_json(self.findings()),
         }

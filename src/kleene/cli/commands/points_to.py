@@ -200,6 +200,7 @@ def _plain(
         "calls": [site.as_json() for site in graph.indirect],
         "escaped": list(graph.escaped),
         "outside": graph.outside_as_json(),
+        "symbols": result.naming.written.symbols(),
     }
     if "queries" in answers:
         value["queries"] = {name: found.as_json() for name, found in answers["queries"].items()}

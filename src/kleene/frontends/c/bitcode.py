@@ -17,6 +17,10 @@ UNDERSTOOD_MAJORS = (20, 21, 22)  # whose files were compared with what LLVM 22 
 
 _RAW = b"BC\xc0\xde"
 _WRAPPER = b"\xde\xc0\x17\x0b"
+_ASSEMBLY = (
+    *(rb"source_filename\b", rb"target\b", rb"define\b", rb"declare\b", rb"module asm\b"),
+    *(rb"attributes #", rb"@", rb"%", rb"![A-Za-z0-9{]", rb"\$"),
+)
 _NATIVE = {
     b"\x7fELF": "an ELF object",
     b"!<ar": "an archive",
@@ -28,6 +32,11 @@ _NATIVE = {
 def is_bitcode(raw: bytes) -> bool:
     """Return whether `raw` begins as a bitcode file does."""
     return raw.startswith((_RAW, _WRAPPER))
+
+
+def is_assembly(raw: bytes) -> bool:
+    """Return whether `raw` begins as LLVM assembly does: with a word or sign of its language."""
+    return re.match(rb"(?:\s|;[^\n]*\n)*(?:%s)" % b"|".join(_ASSEMBLY), raw) is not None
 
 
 def check(file: str, raw: bytes) -> None:

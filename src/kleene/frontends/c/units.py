@@ -60,9 +60,10 @@ def _read(given: Given, normalise: bool) -> Unit:
         raw = read_file(given.file)
     except OSError as error:
         raise SourceError(Span(given.file), "c/unreadable", f"{error.strerror}") from None
-    if given.form == "bitcode":
-        bitcode.check(given.file, raw)
-    return Unit(given.file, given.form, normalise, raw)
+    if bitcode.is_assembly(raw) or (given.form == "assembly" and not bitcode.is_bitcode(raw)):
+        return Unit(given.file, "assembly", normalise, raw)  # whatever the file is called
+    bitcode.check(given.file, raw)
+    return Unit(given.file, "bitcode", normalise, raw)
 
 
 def _compile_all(

@@ -19,6 +19,7 @@ from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
 from kleene.frontends.c.exchange import MARK, Unit
 
+_OPTNONE = re.compile(r"(?<=\s)optnone (?=[^\n]*\}$)", re.MULTILINE)  # in a group of attributes
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 
 
@@ -97,9 +98,7 @@ def _parse(unit: Unit) -> Any:
         module.verify()
     except RuntimeError as error:
         raise SourceError(Span(unit.file), f"c/bad-{unit.form}", _first_line(error)) from None
-    if unit.normalise:
-        _normalise(module)
-    return module
+    return _normalised(module) if unit.normalise else module
 
 
 def _bitcode(unit: Unit) -> Any:
@@ -131,14 +130,21 @@ def _assembly_error(file: str, words: str) -> SourceError:
     return SourceError(Span(file), "c/bad-assembly", words)
 
 
-def _normalise(module: Any) -> None:
-    """Turn local variables whose address is not taken into SSA values; names and lines stay."""
+def _normalised(module: Any) -> Any:
+    """Turn local variables whose address is not taken into SSA values; names and lines stay.
+
+    No pass runs over a function with `optnone`, as plain `clang -O0` writes them. llvmlite cannot
+    take an attribute away, so such a module is written as text, and read again without it.
+    """
+    if any(b"optnone" in group for function in module.functions for group in function.attributes):
+        module = llvm.parse_assembly(_OPTNONE.sub("", str(module)))
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
     passes.run(module, builder)
+    return module
 
 
 def _link(files: Sequence[str], modules: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ from kleene.ir.codes import GlobalKind, ValueKind
 from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, grouped_targets
 from kleene.results.explanation import Explanation
 
+_NO_METHOD = (b"__cxa_pure_virtual", b"__cxa_deleted_virtual")
 _RUN_BY_THE_LOADER = (b"llvm.global_ctors", b"llvm.global_dtors")
 
 
@@ -37,8 +38,10 @@ def call_graph_of(
     kind = np.full(n_direct + n_rules, INDIRECT, np.uint8)
     kind[:n_direct] = DIRECT
     kind[n_direct + system.callbacks.reshape(-1, 2)[:, 1]] = CALLBACK
-    rules, functions = solution.call_edges.T
     rows = _function_rows(program, system)
+    rules, functions = solution.call_edges.T
+    is_real = ~np.isin(rows[functions], _never_meant(program))
+    rules, functions = rules[is_real], functions[is_real]
     callee = np.full(n_direct + n_rules, -1, np.int32)
     callee[n_direct:] = _callees(program, system, kind[n_direct:])
     target_offsets, targets = grouped_targets(
@@ -114,6 +117,15 @@ def _callees(program: Program, system: ConstraintSystem, kind: U8) -> I32:
     found = system.problem.call_callee.copy()
     found[is_written] = table.operands[table.offsets[call[is_written]]]
     return found
+
+
+def _never_meant(program: Program) -> list[int]:
+    """Return the functions in slots of virtual tables for methods that there are not.
+
+    A call that reaches one ends the program: `__cxa_pure_virtual`.
+    """
+    symbols = program.globals.name[program.function_table.value].tolist()
+    return [row for row, symbol in enumerate(symbols) if program.strings.raw(symbol) in _NO_METHOD]
 
 
 def _opaque(program: Program, system: ConstraintSystem) -> I32:

@@ -143,6 +143,8 @@ class Lookup:
 
     def _objects(self, text: str) -> list[int] | None:
         base, offset = _split_offset(text)
+        if self.symbols.one_global(text) is not None:  # Stack::operator[], say
+            base, offset = text, ""
         allocations = self._allocations(base)
         if allocations is None:
             return None
@@ -265,17 +267,17 @@ class Symbols:
     def functions(self, text: str) -> list[int]:
         """Return the functions (rows) of a symbol, or of a name of the source."""
         rows = self._program.globals.function
-        symbol = self._by_symbol.get(text)
-        found = self._by_source_name.get(text, []) if symbol is None else [symbol]
-        return [int(rows[g]) for g in found if rows[g] >= 0]
+        return [int(rows[g]) for g in self._naming.written.rows(text) if rows[g] >= 0]
 
     def one_global(self, text: str) -> int | None:
-        """Return the global (row) of a symbol, or of a name that one symbol has in the source."""
-        if text in self._by_symbol:
-            return self._by_symbol[text]
-        rows = self._by_source_name.get(text, [])
+        """Return the global (row) of a symbol, or of a name that one symbol has in the source.
+
+        Raises:
+            SourceError: several globals are called so (`points-to/ambiguous-name`).
+        """
+        rows = self._naming.written.rows(text)
         if len(rows) > 1:
-            raise ambiguous(text, [self._program.names.globals[row] for row in rows])
+            raise ambiguous(text, [self._naming.written.names[row] for row in rows])
         return rows[0] if rows else None
 
     def split(self, text: str) -> Iterator[tuple[int, str]]:
@@ -312,8 +314,7 @@ class Symbols:
         """Return the globals (rows) of a name that a file defines."""
         table, spans = self._program.globals, self._program.spans
         files = self._naming.matching_files(file)
-        candidates = {self._by_symbol.get(name, -1), *self._by_source_name.get(name, [])} - {-1}
-        placed = [row for row in sorted(candidates) if table.span[row] >= 0]
+        placed = [row for row in sorted(self._naming.written.rows(name)) if table.span[row] >= 0]
         return [row for row in placed if int(spans.file[table.span[row]]) in files]
 
     def near(self, text: str) -> list[str]:
@@ -328,7 +329,7 @@ class Symbols:
             f"{self._naming.function(function)}.{self._variable_name(row)}"
             for row, function in enumerate(table.function.tolist())
         )
-        return nearest(text, [*self._by_symbol, *self._by_source_name, *variables])
+        return nearest(text, [*self._naming.written.every, *variables])
 
     def _variable_name(self, row: int) -> str:
         return self._program.strings[int(self._program.variables.name[row])]
@@ -345,18 +346,6 @@ class Symbols:
         lines = program.spans.line[spans][program.spans.file[spans] == file]
         return bool(lines.max(initial=0) >= line)
 
-    @cached_property
-    def _by_symbol(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self._program.names.globals)}
-
-    @cached_property
-    def _by_source_name(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row, symbol in enumerate(self._program.globals.source_name.tolist()):
-            if symbol:
-                found.setdefault(self._program.strings[symbol], []).append(row)
-        return found
-
 
 def nearest(text: str, names: list[str]) -> list[str]:
     """Return the names most like a text."""
@@ -371,6 +360,6 @@ def unknown(message: str, near: list[str]) -> SourceError:
 
 def ambiguous(text: str, symbols: list[str]) -> SourceError:
     """Return the error for a name of several things."""
-    message = f"'{text}' may be any of {len(symbols)} symbols"
-    note = f"write the symbol: {' or '.join(symbols[:8])}"
+    message = f"'{text}' may be any of {len(symbols)} names"
+    note = f"write {' or '.join(symbols[:8])}"
     return SourceError(None, "points-to/ambiguous-name", message, note)

@@ -2,7 +2,8 @@
 
 **Storage** (an object) is called by its variable, or by what made it and where:
 
-- `table`, `on_click`: a global variable or function, by its symbol;
+- `table`, `on_click`, `Dog::speak`, `list.c:helper`: a global variable or function, as `written`
+  has it;
 - `main.buffer`: a local variable (`main.buffer~2` where a function has two of that name);
 - `heap@list.c:12:9`: what the allocator called there returned (`~2`: the second call there);
   `exception@…` likewise; without debug information the register: `heap@push.%3`;
@@ -24,6 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.analyses.points_to.answers.written import Written
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.base.arrays import I32, I64, distinct
 from kleene.base.errors import Span
@@ -59,6 +61,11 @@ class Naming(naming.Naming):
         self._system = system
         self._suffixes: dict[bytes, list[str]] = {}
         self._locals: dict[int, dict[int, str]] = {}
+
+    @cached_property
+    def written(self) -> Written:
+        """The globals of the program, as people write them."""
+        return Written(self._program, lambda: self.files)
 
     @cached_property
     def files(self) -> naming.Files:
@@ -106,7 +113,7 @@ class Naming(naming.Naming):
         table = self._system.allocations
         kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
         if kind in _SYMBOLS:
-            return self._numbered(self._program.names.globals[site], int(table.part[allocation]))
+            return self._numbered(self.written.names[site], int(table.part[allocation]))
         if kind in _LOCALS:
             return self._locals_of(self.function_of(site))[allocation]
         times = int(self._times[allocation])
@@ -154,7 +161,7 @@ class Naming(naming.Naming):
         """Return the name of a value: `@symbol` is the address, a constant is written out."""
         kind, row = self._program.locate(value)
         if kind == ValueKind.GLOBAL:
-            return f"&{self._program.names.globals[row]}"
+            return f"&{self.written.names[row]}"
         if kind in (ValueKind.ARGUMENT, ValueKind.INSTRUCTION):
             return self._register(kind, row)
         return str(self._program.value_view(value))
@@ -182,7 +189,7 @@ class Naming(naming.Naming):
 
     def function(self, function: int) -> str:
         """Return the name of a function, by its row."""
-        return self._program.names.globals[int(self._program.function_table.value[function])]
+        return self.written.names[int(self._program.function_table.value[function])]
 
     def function_of(self, value: int) -> int:
         """Return the function (row) that an argument or instruction belongs to."""
@@ -236,7 +243,7 @@ class Naming(naming.Naming):
             return self.value_location(site) or self.value(site)
         located, row = self._program.locate(site)
         if located == ValueKind.GLOBAL:
-            return self._program.names.globals[row]
+            return self.written.names[row]
         return self.function(self.function_of(site))
 
     @cached_property
