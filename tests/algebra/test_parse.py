@@ -16,7 +16,7 @@ X, Y = variables("x y")
     [
         ("x", X),
         ("2x - y", 2 * X - Y),
-        ("2*x - 3 y/4 + 1/2", 2 * X - Y * Fraction(3, 4) + Fraction(1, 2)),
+        ("2*x - 3y/4 + 1/2", 2 * X - Y * Fraction(3, 4) + Fraction(1, 2)),
         ("-(x + 1) * 2", -2 * X - 2),
         ("x*2 - x*2", Linear()),
         ("0.1x", X * Fraction(1, 10)),
@@ -100,3 +100,41 @@ def test_infinite_factors_are_refused():
 
 def test_floats_are_taken_exactly():
     assert (X * 0.1).terms[0][1] == Fraction(3602879701896397, 36028797018963968)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("x<5 y", 5),
+        ("x < 5 (y)", 7),
+        ("2 x <= 3", 3),
+        ("x<=inf", 4),
+        ("x <= -inf", 7),
+        ("x < nan", 5),
+        ("inf <= x", 1),
+        ("[0, inf]*inf <= x", 10),
+        ("[2 - inf, 3] <= x", 6),
+        ("x <= 1e99999999", 6),
+        ("x <= " + "1e100*" * 20 + "1", 23),
+        ("(" * 5000 + "x <= 1", 81),
+    ],
+)
+def test_text_that_says_something_else_than_it_seems_to_is_refused(text: str, column: int) -> None:
+    with pytest.raises(SourceError) as caught:
+        constraints(text)
+    assert caught.value.id == "algebra/bad-syntax"
+    assert caught.value.span is not None
+    assert caught.value.span.column == column
+
+
+@pytest.mark.parametrize("name", ["inf", "nan", "and"])
+def test_names_that_are_words_of_the_grammar_come_back(name: str) -> None:
+    (found,) = constraints(f"`{name}` <= 1")
+    assert str(found) == f"`{name}` <= 1"
+    assert constraints(str(found)) == (found,)
+
+
+def test_infinite_ends_of_intervals() -> None:
+    assert str(constraints("[-inf, + inf] <= x")[0]) == "-x <= [-inf, inf]"
+    assert str(constraints("x <= [-5 + 3, 2]")[0]) == "x <= [-2, 2]"
+    assert len(constraints("-" * 5001 + "x <= 2")) == 1

@@ -29,16 +29,15 @@ def test_json_and_files_agree(kleene: Kleene, tmp_path: Path) -> None:
     assert dot.read_text(encoding="utf-8").count(" -> ") == len(edges) == 4
 
 
-def test_without_graphviz_dot_is_written_and_said(
+def test_a_picture_without_graphviz_is_an_error(
     kleene: Kleene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     svg = tmp_path / "release.svg"
     done = kleene("cfg", LIST_C, "--function", "release", "--svg", svg)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "Graphviz's 'dot' is not on the PATH" in done.stderr
-    assert svg.with_suffix(".dot").read_text(encoding="utf-8").startswith("digraph")
-    assert not svg.exists()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error[reports/no-svg]: Graphviz's 'dot' is not on the PATH" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.tools

@@ -106,14 +106,14 @@ def test_files_are_written(kleene: Kleene, tmp_path: Path) -> None:
     assert "sites" in json.loads(facts.read_text(encoding="utf-8"))
 
 
-def test_without_graphviz_dot_is_written_and_said(
+def test_a_picture_without_graphviz_is_an_error(
     kleene: Kleene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     done = kleene("points-to", EVENTS, "--call-graph", tmp_path / "g.svg", "--stats")
-    assert done.returncode == 0
-    assert "Graphviz's 'dot' is not on the PATH" in done.stderr
-    assert (tmp_path / "g.dot").read_text(encoding="utf-8").startswith("digraph")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error[reports/no-svg]: Graphviz's 'dot' is not on the PATH" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.tools

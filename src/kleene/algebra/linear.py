@@ -9,12 +9,12 @@ The grammar of text:
 
     chain      = sum (("<=" | "<" | ">=" | ">" | "==" | "=") sum)+
     sum        = ["+" | "-"] product (("+" | "-") product)*
-    product    = factor (("*" | "/") factor | factor)*        a number before a name multiplies it
+    product    = factor (("*" | "/") factor | factor)*        `2x`: without a blank between them
     factor     = number | name | "(" sum ")" | "[" sum "," sum "]" | "-" factor
 
-`[1, 2]` is any number from 1 to 2, as a summand or a coefficient. Names have letters, digits and
-any of `_ . $ @ # '`; others are put in backquotes. Constraints in one text are separated by commas,
-semicolons, `and` or `&&`.
+`[1, 2]` is any number from 1 to 2, as a summand or a coefficient, and `[-inf, 2]` any up to 2.
+Names have letters, digits and any of `_ . $ @ # '`; others are put in backquotes, and so are `inf`,
+`nan` and `and`. Constraints in one text are separated by commas, semicolons, `and` or `&&`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,26 @@ def exactly(value: Any) -> Bound:
         raise SourceError(None, "algebra/bad-number", f"{value!r} is not a number") from None
 
 
-_WORD = re.compile(r"[^\W\d][\w.$@#']*")  # a name that needs no backquotes
+def plus(a: Bound, b: Bound) -> Bound:
+    """Return a sum; Python would make floats of both, and a large rational is none."""
+    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else _infinite(a, b)
+
+
+def times(a: Bound, b: Fraction) -> Bound:
+    """Return a product; 0 times an infinity is 0."""
+    if isinstance(a, Fraction):
+        return a * b
+    return Fraction(0) if not b else a if b > 0 else -a
+
+
+def _infinite(a: Bound, b: Bound) -> float:
+    ends = [one for one in (a, b) if isinstance(one, float)]
+    return ends[0] + ends[-1]  # of the same one twice, or opposite ones, which is no number
+
+
+_WORD = re.compile(r"(?!(?:inf|nan|and)$)[^\W\d][\w.$@#']*")  # a name that needs no backquotes
+_MOST_BITS = 1_023  # of a number in text, about 300 digits: what floats reach
+_DEEPEST = 80  # parentheses in parentheses
 _SMALL = 1 << 50  # integers up to here are exact as floats, and so are sums of a few
 
 
@@ -117,7 +136,7 @@ class Linear:
     def __add__(self, other: Linear | Number) -> Linear:
         other = Linear.of(other)
         terms, spread = _sum(self.terms, other.terms), _sum(self.spread, other.spread)
-        return Linear(terms, self.low + other.low, self.high + other.high, spread)
+        return Linear(terms, plus(self.low, other.low), plus(self.high, other.high), spread)
 
     def __mul__(self, factor: Number) -> Linear:
         by = exactly(factor)
@@ -137,7 +156,8 @@ class Linear:
         middle, radius, greatest = (a + b) / 2, (b - a) / 2, max(abs(a), abs(b))
         if not greatest:
             return Linear()
-        ends = [x * y for x in (self.low, self.high) for y in (a, b) if x and y] or [Fraction(0)]
+        ends = [times(x, y) for x in (self.low, self.high) for y in (a, b) if x and y]
+        ends = ends or [Fraction(0)]
         ends += [Fraction(0)] if not (self.low and self.high and a and b) else []
         wider = tuple((name, abs(factor) * radius) for name, factor in self.terms if radius)
         spread = _sum(wider, tuple((name, more * greatest) for name, more in self.spread))
@@ -311,6 +331,7 @@ _TOKEN = re.compile(
     r"|(?P<compare><=|>=|==|<|>|=|≤|≥)"
     r"|(?P<sign>[-+*/()\[\]]))"
 )
+_INFINITE = re.compile(r"[-+]?\s*inf\b(?![.$@#'])")  # as an end of an interval
 _N_KEPT = 4096  # texts remembered: programs ask the same few again and again
 
 _COMPARE: dict[str, Callable[[Linear, Linear], tuple[Constraint, ...]]] = {
@@ -333,7 +354,7 @@ def expression(text: str) -> Linear:
     reader = _Reader(text)
     value = reader.sum()
     if reader.kind:
-        reader.fail("the expression should end here")
+        reader.fail("an operator is missing here, or the expression should end here")
     return value
 
 
@@ -350,7 +371,7 @@ def constraints(text: str) -> tuple[Constraint, ...]:
         reader.step()
         found += reader.chain()
     if reader.kind:
-        reader.fail("the constraint should end here")
+        reader.fail("an operator is missing here, or the constraint should end here")
     return found
 
 
@@ -358,7 +379,7 @@ class _Reader:
     """The text from some place on: `kind` and `text` of the next token, "" at the end."""
 
     def __init__(self, text: str) -> None:
-        self.whole, self.at = text, 0
+        self.whole, self.at, self.depth = text, 0, 0
         self.step()
 
     def step(self) -> str:
@@ -367,9 +388,12 @@ class _Reader:
         found = _TOKEN.match(self.whole, self.at)
         self.column = len(self.whole) - len(self.whole[self.at :].lstrip()) + 1
         self.kind, self.text = "", ""
+        before, self.is_adjacent = self.at, False
         if found and found.lastgroup:
             self.kind, self.text, self.at = found.lastgroup, found[found.lastgroup], found.end()
             self.column = found.start(found.lastgroup) + 1
+            starts_factor = self.kind in ("name", "number") or self.text in ("(", "[")
+            self.is_adjacent = starts_factor and self.column == before + 1
         elif self.whole[self.at :].strip():
             self.fail(f"unexpected {self.whole[self.column - 1]!r}")
         return last
@@ -405,7 +429,7 @@ class _Reader:
 
     def product(self) -> Linear:
         value = self.factor()
-        while self.text in ("*", "/", "(", "[") or self.kind in ("name", "number"):
+        while self.text in ("*", "/") or self.is_adjacent:
             column, operator = self.column, self.step() if self.text in ("*", "/") else "*"
             value = self.combine(value, operator, self.factor(), column)
         return value
@@ -418,30 +442,60 @@ class _Reader:
             message = "only multiples of variables by numbers are linear"
             raise SourceError(span, "algebra/not-linear", message, *self.shown(span))
         if operator == "*":
-            return a.times(b.low, b.high)
+            return self.checked(a.times(b.low, b.high), column)
         if not b.low:
             self.fail("division by zero", column)
-        return a / b.low
+        return self.checked(a / b.low, column)
+
+    def checked(self, value: Linear, column: int) -> Linear:
+        """Return a value whose numbers are of a length that can be computed with and printed."""
+        for number in (value.low, value.high, *(f for _, f in (*value.terms, *value.spread))):
+            if isinstance(number, Fraction):
+                longest = max(number.numerator.bit_length(), number.denominator.bit_length())
+                if longest > _MOST_BITS:
+                    self.fail("a number of more than 300 digits", column)
+        return value
 
     def factor(self) -> Linear:
-        if self.text in ("+", "-"):
-            sign = 1 if self.step() == "+" else -1
-            return self.factor() * sign
+        sign, column = 1, self.column
+        while self.text in ("+", "-"):
+            sign = sign if self.step() == "+" else -sign
+        return self.checked(self.unsigned(), column) * sign
+
+    def unsigned(self) -> Linear:
         if self.kind == "number":
-            return Linear.of(Fraction(self.step()))
+            return Linear.of(self.number())
         if self.kind == "name":
-            return Linear(((self.step().strip("`"), Fraction(1)),))
+            if self.text in ("inf", "nan"):
+                self.fail(f"{self.text} is no number here: infinite ends are for [low, high]")
+            return Linear(((self.name(), Fraction(1)),))
         if self.text == "(":
             return self.enclosed(")")
         if self.text == "[":
             return self.interval()
         self.fail("expected a number or a variable")
 
+    def number(self) -> Fraction:
+        digits, _, exponent = self.text.lower().partition("e")
+        if len(digits) + abs(int(exponent[:6] or 0)) > _MOST_BITS * 3 // 10 + 1:
+            self.fail("a number of more than 300 digits")
+        return Fraction(self.step())
+
+    def name(self) -> str:
+        return self.step().strip("`")
+
     def enclosed(self, end: str) -> Linear:
-        self.step()
+        self.deeper()
         value = self.sum()
         self.expect(end)
+        self.depth -= 1
         return value
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail(f"more than {_DEEPEST} parentheses in each other")
+        self.step()
 
     def expect(self, text: str) -> None:
         if self.text != text:
@@ -450,26 +504,33 @@ class _Reader:
 
     def interval(self) -> Linear:
         column = self.column
-        self.step()
-        low = self.sum()
+        self.deeper()
+        low = self.end(column, -inf)
         self.expect(",")
-        high = self.sum()
+        high = self.end(column, inf)
         self.expect("]")
-        ends = _end(low, -_INFINITE, -inf), _end(high, _INFINITE, inf)
-        if ends[0] is None or ends[1] is None or ends[0] > ends[1]:
-            self.fail("an interval is [low, high], two numbers in order, or -inf and inf", column)
-        return Linear((), ends[0], ends[1])
+        self.depth -= 1
+        if low > high:
+            self.bad_interval(column)
+        return Linear((), low, high)
 
+    def end(self, column: int, infinity: float) -> Bound:
+        """Return an end of an interval: a number, or the word for `infinity`."""
+        if _INFINITE.match(self.whole, self.column - 1):
+            is_negative = self.text == "-"
+            while self.step() != "inf":
+                pass
+            if is_negative != (infinity < 0):
+                self.bad_interval(column)
+            return infinity
+        value = self.sum()
+        if not _is_number(value):
+            self.bad_interval(column)
+        return value.low
 
-_INFINITE = Linear((("inf", Fraction(1)),))
+    def bad_interval(self, column: int) -> NoReturn:
+        self.fail("an interval is [low, high], two numbers in order, or -inf and inf", column)
 
 
 def _is_number(value: Linear) -> bool:
     return not value.names() and value.low == value.high
-
-
-def _end(value: Linear, infinite: Linear, infinity: float) -> Bound | None:
-    """Return an end of an interval as a number; None if it is none."""
-    if value == infinite:
-        return infinity
-    return value.low if _is_number(value) else None

@@ -26,6 +26,7 @@ from kleene.algebra.linear import (
     expression,
     in_order,
     row_of,
+    times,
 )
 from kleene.algebra.memory import Cells
 from kleene.algebra.partition import Kinds, Partition, Table, assemble, table_of
@@ -299,9 +300,9 @@ def _chord(a: Fraction, b: Fraction, low: Bound, high: Bound) -> tuple[Fraction,
     the greater one where an end is infinite; no line is above two on all numbers.
     """
     if low >= 0 or low == -inf:
-        return (b, Fraction(0)) if low >= 0 else (a, (b - a) * max(high, 0))
+        return (b, Fraction(0)) if low >= 0 else (a, times(max(high, Fraction(0)), b - a))
     if high <= 0 or high == inf:
-        return (a, Fraction(0)) if high <= 0 else (b, (a - b) * low)
+        return (a, Fraction(0)) if high <= 0 else (b, times(low, a - b))
     assert isinstance(low, Fraction)
     assert isinstance(high, Fraction)
     slope = (b * high - a * low) / (high - low)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, get_type_hints
 from kleene.base.errors import SourceError, Span
 from kleene.cli import commands
 from kleene.cli.guard import guarded
+from kleene.cli.several import run_each
 from kleene.cli.shared import Shared
 from kleene.cli.sources import Sources
 
@@ -42,12 +43,17 @@ def load(name: str) -> Command:
 
     @functools.wraps(run)
     def call(**given: Any) -> None:
+        several = None
         for argument, kind in groups.items():
             group = kind(**{field: given.pop(field) for field in _fields(kind)})
             if isinstance(group, Sources):
                 _check_language(group, name)
+                several = argument if group.keep_going else None
             given[argument] = group
-        run(**given)
+        if several is None:
+            run(**given)
+        else:
+            run_each(run, several, given)
 
     spelt: dict[str, inspect.Parameter] = {}
     for argument, parameter in _parameters(run).items():
@@ -95,8 +101,8 @@ def _groups_of(run: Callable[..., None]) -> dict[str, type[Any]]:
 def _fields(kind: type[Any]) -> dict[str, inspect.Parameter]:
     """Return the options of a group, and the files if there are, as parameters."""
     spelt = _parameters(kind)
-    only_files = issubclass(kind, Sources) and not kind.has_options
-    return {"files": spelt["files"]} if only_files else spelt
+    left_out = kind.left_out if issubclass(kind, Sources) else ()
+    return {name: one for name, one in spelt.items() if name not in left_out}
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

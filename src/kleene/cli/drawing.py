@@ -1,4 +1,4 @@
-"""Pictures: SVG where Graphviz is there, DOT where it is not."""
+"""Pictures of graphs, as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kleene.base import json
-from kleene.cli.output import note, write_whole
+from kleene.base.errors import SourceError, Span
+from kleene.cli.output import check_suffix, write_whole
 from kleene.reports.svg import svg, svg_problem
 
 if TYPE_CHECKING:
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
 CALL_GRAPHS = (".svg", ".dot", ".csv", ".json")  # what a call graph can be written as
 
 
+def check_picture(path: Path | None, known: tuple[str, ...] = CALL_GRAPHS) -> None:
+    """Raise, before anything is analysed, if no such picture can be written."""
+    check_suffix(path, known)
+    if path is not None and path.suffix == ".svg" and (problem := svg_problem()):
+        note = f"install Graphviz, or write {path.with_suffix('.dot')}"
+        raise SourceError(Span(str(path)), "reports/no-svg", problem, note)
+
+
 def write_svg(dot_text: str, path: Path) -> None:
-    """Write a graph as SVG; without Graphviz as DOT beside that place, and say so."""
-    problem = svg_problem()
-    if problem is None:
-        write_whole(path, svg(dot_text))
-        return
-    instead = path.with_suffix(".dot")
-    write_whole(instead, dot_text)
-    note(f"{problem}; wrote {instead} instead of {path}")
+    """Write a graph as SVG."""
+    write_whole(path, svg(dot_text))
 
 
 def write_call_graph(graph: CallGraph, path: Path) -> None:

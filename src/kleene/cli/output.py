@@ -18,6 +18,7 @@ from kleene.base.source_text import printable
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO, errno.EFBIG, errno.ENXIO)
 _notes_are_shown = True
+_collected: list[object] | None = None
 
 
 def rows(pairs: Iterable[tuple[str, object]]) -> str:
@@ -36,8 +37,22 @@ def emit(pieces: Iterable[str]) -> None:
 
 def emit_json(value: object) -> None:
     """Print `value` on stdout as JSON, which is plain ASCII."""
+    if _collected is not None:
+        _collected.append(value)
+        return
     _stdout().write(json.dumps(value) + "\n")
     flush()
+
+
+@contextmanager
+def json_to(values: list[object]) -> Iterator[None]:
+    """Collect what the block would print as JSON."""
+    global _collected
+    before, _collected = _collected, values
+    try:
+        yield
+    finally:
+        _collected = before
 
 
 def flush() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _C_FILES = "C or C++ files, folders, globs, .bc, .ll, or compile_commands.json."
 _C_PANEL = "How C and C++ are read"
+_SCHEME_PANEL = "How Scheme is read"
+_FOR_SCHEME = ("libraries", "keep_going")
 
 
 def _files(help_text: str) -> Any:
@@ -36,7 +38,7 @@ class Sources:
     """A program in any language; each field is an argument or option of the command line."""
 
     reads: ClassVar[tuple[str, ...]] = ("c", "scheme")  # names of front ends
-    has_options: ClassVar[bool] = True  # whether there are fields besides `files` to be given
+    left_out: ClassVar[tuple[str, ...]] = ()  # fields that are no options of the command
 
     files: Annotated[list[str], _files(f"{_C_FILES[:-1]}; or a Scheme file.")]
     defines: Annotated[
@@ -71,6 +73,23 @@ class Sources:
     no_cache: Annotated[bool, _option("--no-cache", help="Neither read nor write the cache.")] = (
         False
     )
+    libraries: Annotated[
+        list[str] | None,
+        option(
+            "-L",
+            metavar="FOLDER",
+            help="Look for libraries there too.",
+            rich_help_panel=_SCHEME_PANEL,
+        ),
+    ] = None
+    keep_going: Annotated[
+        bool,
+        option(
+            "--keep-going",
+            help="Take several files as several programs, past errors.",
+            rich_help_panel=_SCHEME_PANEL,
+        ),
+    ] = False
 
     @property
     def front_end(self) -> FrontEnd:
@@ -96,7 +115,7 @@ class Sources:
         options: dict[str, Any] = {}
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name == "files" or value == one.default:
+            if one.name in ("files", "keep_going") or value == one.default:
                 continue
             name, value = ("cache", False) if one.name == "no_cache" else (one.name, value)
             if name not in front_end.options:
@@ -112,6 +131,7 @@ class CSources(Sources):
     """A C or C++ program, and how to compile it."""
 
     reads: ClassVar[tuple[str, ...]] = ("c",)
+    left_out: ClassVar[tuple[str, ...]] = _FOR_SCHEME
 
     files: Annotated[list[str], _files(_C_FILES)]
 
@@ -125,7 +145,9 @@ class SchemeSources(Sources):
     """A Scheme program."""
 
     reads: ClassVar[tuple[str, ...]] = ("scheme",)
-    has_options: ClassVar[bool] = False
+    left_out: ClassVar[tuple[str, ...]] = tuple(
+        one.name for one in fields(Sources) if one.name not in ("files", *_FOR_SCHEME)
+    )
 
     files: Annotated[list[str], _files("A Scheme program.")]
 

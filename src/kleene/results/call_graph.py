@@ -20,8 +20,6 @@ listed one by one, for there may be millions.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -399,11 +397,7 @@ class CallGraph:
 
     def to_csv(self) -> str:
         """Return `table` as lines of comma-separated values, the names of the columns first."""
-        text, table = io.StringIO(), self.table()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(table.columns)
-        lines.writerows(table.rows())
-        return text.getvalue()
+        return self.table().to_csv()
 
     def to_dot(self) -> str:
         """Return the graph in DOT: dashed edges are indirect calls, dotted ones callbacks.

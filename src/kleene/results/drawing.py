@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kleene.base.source_text import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -80,14 +82,14 @@ def _attributes(values: Mapping[str, str]) -> str:
 
 def _label(text: str) -> str:
     r"""Return `text` as a quoted label whose every line ends in `\l`, DOT's flush-left break."""
-    lines = (_escaped(line) + r"\l" for line in text.splitlines())
+    lines = (_escaped(line) + r"\l" for line in text.split("\n"))
     return '"' + "".join(lines) + '"'
 
 
 def _quoted(text: str) -> str:
-    return '"' + r"\n".join(_escaped(line) for line in text.splitlines()) + '"'
+    return '"' + r"\n".join(_escaped(line) for line in text.split("\n")) + '"'
 
 
 def _escaped(text: str) -> str:
-    r"""Return `text` safe between DOT's quotes; `\` would start an escape, NUL ends the file."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\0", "\N{REPLACEMENT CHARACTER}")
+    r"""Return `text` safe between DOT's quotes: `\` would start an escape, NUL end the file."""
+    return visible(text).replace("\\", "\\\\").replace('"', '\\"')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +14,13 @@ from numpy.typing import NDArray
 
 from kleene.base.arrays import I32
 from kleene.base.errors import SourceError, Span
+from kleene.base.files import write_file
+from kleene.base.source_text import visible
 
 if TYPE_CHECKING:
     from pyarrow import Table as ArrowTable
+
+_FORMULA = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +77,18 @@ class Table:
         """Return the columns as lists of plain values, by name."""
         return {name: self[name].tolist() for name in self.columns}
 
+    def to_csv(self) -> str:
+        """Return lines of comma-separated values, the names of the columns first.
+
+        Texts come from programs, and go to spreadsheets and terminals: control characters are
+        written out, and a text that a spreadsheet would take for a formula begins with `'`.
+        """
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(self.columns)
+        lines.writerows(map(_cell, row) for row in self.rows())
+        return text.getvalue()
+
     def to_arrow(self) -> ArrowTable:
         """Return the table for Arrow; coded columns become dictionary arrays.
 
@@ -97,11 +115,19 @@ class Table:
         table = self.to_arrow()
         from pyarrow import parquet
 
+        written = io.BytesIO()
+        parquet.write_table(table, written)
         try:
-            parquet.write_table(table, os.fspath(path))
+            write_file(path, written.getvalue())
         except OSError as error:
             cause = error.strerror or str(error)
             raise SourceError(Span(os.fspath(path)), "results/cannot-write", cause) from None
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return f"'{visible(value)}" if value.startswith(_FORMULA) else visible(value)
 
 
 def _array(column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

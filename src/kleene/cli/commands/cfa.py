@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kleene.base.device import Device
-from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
+from kleene.cli.drawing import check_picture, write_call_graph
 from kleene.cli.findings import Reporting, print_alone, root_of, section
 from kleene.cli.options import option
-from kleene.cli.output import check_suffix, emit, emit_json, note, write_whole
+from kleene.cli.output import emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson, OnDevice, Threads
 from kleene.cli.sources import SchemeSources
 from kleene.reports import cfa as report
@@ -81,7 +81,7 @@ def run(
     A variable is called by its name, or 12:name if line 12 binds it; a call by the location where
     it begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
     """
-    check_suffix(graph_file, CALL_GRAPHS)
+    check_picture(graph_file)
 
     def analysed(core: Core) -> CFAResult:
         options = {"m": m, "polyvariant_let": polyvariant_let, "pipeline": pipeline}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from kleene.cli.drawing import write_svg
+from kleene.cli.drawing import check_picture, write_svg
 from kleene.cli.functions import picked
 from kleene.cli.options import option
 from kleene.cli.output import emit, emit_json, write_whole
@@ -36,9 +36,10 @@ def run(
 
     Example: kleene cfg examples/shapes/*.c --function main --svg main.svg
 
-    Without --dot or --svg the graph is printed in DOT. Where Graphviz is missing, --svg says so and
-    writes DOT beside the place of the SVG.
+    Without --dot or --svg the graph is printed in DOT. Where Graphviz is missing, --svg is an
+    error.
     """
+    check_picture(svg_file and svg_file.with_suffix(".svg"))
     program = sources.load()
     (chosen,) = picked(program, [function])
     graph = _graph(chosen)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kleene.base.device import Device
-from kleene.cli.drawing import CALL_GRAPHS, write_call_graph
+from kleene.cli.drawing import check_picture, write_call_graph
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.findings import Reporting, print_alone, root_of, section
 from kleene.cli.options import option
@@ -84,7 +84,7 @@ def run(
     """
     from kleene.analyses.points_to import PointsTo
 
-    check_suffix(graph_file, CALL_GRAPHS)
+    check_picture(graph_file)
     check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
     options = (library, tuple(wrappers or ()), tuple(models or ()), arguments)

@@ -19,8 +19,14 @@ LANGUAGE = "Scheme"
 SUFFIXES = (".scm", ".sld", ".sps", ".ss")
 
 
-def load(paths: PathLike | Iterable[PathLike]) -> Core:
+def load(
+    paths: PathLike | Iterable[PathLike], *, libraries: PathLike | Iterable[PathLike] = ()
+) -> Core:
     """Return the core of the program in a file; libraries and includes are found beside it.
+
+    Args:
+        paths: the file.
+        libraries: folders in which libraries are looked for, after the one of the file.
 
     Raises:
         SourceError: the file cannot be read, its text is no Scheme program, or several files are
@@ -34,7 +40,7 @@ def load(paths: PathLike | Iterable[PathLike]) -> Core:
         note = "libraries and included files are found beside it"
         place = Span(str(files[1])) if files else None
         raise SourceError(place, "scheme/several-files", message, note)
-    expansion = Expansion(files[0].parent)
+    expansion = Expansion(files[0].parent, libraries=[*map(Path, paths_of(libraries))])
     expansion.add(expansion.sources.load(files[0]))
     return expansion.core()
 

@@ -67,11 +67,13 @@ def _rows(path: str, text: bytes) -> tuple[int, I64]:
         if len(words[line]) != 5:
             message = f"{len(words[line])} numbers, but a constraint has five: {' '.join(_FIELDS)}"
             raise fail(line, 1, message)
-    n_variables, n_rows = map(int, words[lines[0]])
+    n_variables, n_rows = map(_number, words[lines[0]])
+    if not 0 <= n_variables <= np.iinfo(np.int32).max:
+        raise fail(lines[0], 1, f"there can be no {words[lines[0]][0].decode()[:20]} variables")
     if len(lines) - 1 != n_rows:
         message = f"{n_rows} constraints are promised, {len(lines) - 1} follow"
         raise fail(lines[0], 1, message)
-    numbers = [min(int(word), _HUGE) for line in lines[1:] for word in words[line]]
+    numbers = [_number(word) for line in lines[1:] for word in words[line]]
     rows = np.array(numbers, np.int64).reshape(-1, 5)
     last, most = n_variables - 1, np.iinfo(np.int32).max
     behind = np.where(rows[:, _TYPE] == _ADDRESS, last - rows[:, _SOURCE], most)
@@ -88,6 +90,14 @@ def _rows(path: str, text: bytes) -> tuple[int, I64]:
             message = f"the {_FIELDS[field]} is {word[0].decode()}: {meaning} is due"
             raise fail(line, word.start() + 1, message)
     return n_variables, rows
+
+
+def _number(word: bytes) -> int:
+    """Return a number; for one of more digits than Python reads another that is refused too."""
+    digits = word.lstrip(b"-0")
+    if len(digits) > 12:
+        return -_HUGE if word.startswith(b"-") else _HUGE
+    return int(word)
 
 
 def _words(line: bytes) -> list[bytes]:

@@ -173,8 +173,9 @@ class Columns:
         row = values.astype(np.int64) - self.program.bases[ValueKind.INSTRUCTION]
         if not len(self.program.instructions):
             return np.full(len(values), -1, np.int32)
-        found = self.program.instructions.opcode[np.maximum(row, 0)].astype(np.int32)
-        return np.where(row >= 0, found, np.int32(-1))
+        is_one = (row >= 0) & (row < len(self.program.instructions))  # other nodes lie behind them
+        found = self.program.instructions.opcode[np.where(is_one, row, 0)].astype(np.int32)
+        return np.where(is_one, found, np.int32(-1))
 
 
 def _with_part(types: Types, found: Bools) -> Bools:

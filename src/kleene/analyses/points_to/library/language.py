@@ -292,7 +292,7 @@ class _Line:
 
     def _number(self) -> int:
         word = self._peek()
-        if not _is_number(word) or int(word[: _DIGITS + 1]) >= 10**_DIGITS:
+        if not _is_number(word) or len(word.lstrip("0")) > _DIGITS:
             self._fail("the number of an argument")
         self._at += 1
         return int(word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kleene.base.collector import paused_collector
@@ -23,11 +24,18 @@ class Expansion:
     follow, which is what `eval` needs.
     """
 
-    def __init__(self, folder: Path | None = None, *, is_internal: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        libraries: Sequence[Path] = (),
+        is_internal: bool = False,
+    ) -> None:
         standard = standard_libraries()
         self.sources = Sources()
         builtins = all_names(with_internal=True)
-        self.expander = Expander(self.sources, builtins, Libraries(standard, folder))
+        folders = [*([folder] if folder else []), *libraries]
+        self.expander = Expander(self.sources, builtins, Libraries(standard, folders))
         self.top = self.new_top()
         self.top.imports = builtins if is_internal else all_names()
         self.top.sees_all = True

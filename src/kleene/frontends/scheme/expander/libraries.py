@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from kleene.base.files import read_file
+from kleene.base.files import file_problem, read_file
 from kleene.frontends.scheme import reader
 from kleene.frontends.scheme.data import Datum, Form, Identifier, Literal, plain_name
 from kleene.frontends.scheme.expander.expand import Expander
@@ -17,6 +18,7 @@ from kleene.ir.scheme.primitives import LibraryName
 from kleene.ir.scheme.sources import Source
 
 FEATURES = ("r7rs", "exact-closed", "ratios", "full-unicode", "kleene")
+_ENDINGS = (".sld", ".scm")
 _MOST_INCLUDES = 1000  # files: one that includes itself must stop
 _MAX_DEPTH = 100  # of a requirement in cond-expand
 
@@ -62,10 +64,10 @@ def bundled_names() -> dict[str, LibraryName]:
 class Libraries:
     """The libraries that a program can import, by name."""
 
-    def __init__(self, standard: dict[LibraryName, Exports], folder: Path | None) -> None:
+    def __init__(self, standard: dict[LibraryName, Exports], folders: Sequence[Path]) -> None:
         self.known = dict(standard)
         self.bundled = set(bundled_libraries())  # those that were not needed yet
-        self.folder = folder  # where libraries in files of their own are looked for
+        self.folders = folders  # where libraries in files of their own are looked for, in order
         self.loading: set[LibraryName] = set()
         self.n_includes = 0
 
@@ -97,11 +99,11 @@ class Libraries:
                 define_library(x, form, Top(x.builder, {}))
 
     def _file(self, name: LibraryName) -> Path | None:
-        if self.folder is None or not all(part and "/" not in part for part in name):
+        if not all(part and "/" not in part for part in name):
             return None
-        stem = self.folder.joinpath(*name)
-        paths = [stem.with_name(stem.name + suffix) for suffix in (".sld", ".scm")]
-        return next((path for path in paths if path.is_file()), None)
+        stems = [folder.joinpath(*name) for folder in self.folders]
+        paths = [stem.with_name(stem.name + suffix) for stem in stems for suffix in _ENDINGS]
+        return next((path for path in paths if file_problem(path) is None), None)
 
 
 def adopt(x: Expander) -> None:

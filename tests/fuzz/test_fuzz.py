@@ -1,0 +1,66 @@
+"""A sample of the bad inputs: `python -m tests.fuzz` has as many as one likes."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import pytest
+
+from kleene.base.errors import SourceError
+from tests.fuzz.mutation import spoilt
+from tests.fuzz.targets import TARGETS
+
+N_CASES = 40
+FAST = [name for name, target in TARGETS.items() if not target.is_slow and not target.may_crash]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_seeds_are_good_enough_to_be_spoilt(name: str) -> None:
+    """Each seed is read, or refused: the harness itself works."""
+    for seed in TARGETS[name].seeds():
+        with suppress(SourceError):
+            TARGETS[name].case(seed)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_bad_input_ends_in_an_error_with_an_id(name: str) -> None:
+    target, chance = TARGETS[name], random.Random(name)
+    seeds = target.seeds()
+    for _ in range(N_CASES):
+        data = spoilt(seeds, chance)
+        try:
+            target.case(data)
+        except SourceError as error:
+            error.render()
+        except BaseException as error:
+            raise AssertionError(data) from error
+
+
+# Inputs that once ended otherwise, smallest first
+FOUND = {
+    "models": [
+        b"f: returns 0099999999999999999999",
+        b"g: copy 0 <- 1[2]",
+        b"f: " + b"*" * 5000 + b"0",
+    ],
+    "graph": [b"5" * 5000 + b" 1\n0 0 1 0 0\n", b"1 1\n0 0 0 0 " + b"9" * 5000],
+    "octagon": [
+        b"[-inf, 2]x <= [1, 2]*1e300",
+        b"x<5 y",
+        b"x<=inf",
+        b"(" * 5000,
+        b"x <= 1e999999999",
+    ],
+    "database": [
+        b"[" * 100_000,
+        b'[{"file": "a.c", "arguments": []}]',
+        b"[" + b"1" * 10_000 + b"]",
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "data"), [(name, one) for name in FOUND for one in FOUND[name]])
+def test_what_was_found(name: str, data: bytes) -> None:
+    with suppress(SourceError):
+        TARGETS[name].case(data)
