@@ -149,18 +149,19 @@ def _labels(square: Cells) -> list[int]:
     return labels
 
 
+def _kernels(m: Cells) -> Any:
+    """Return the module whose operations compute with such cells, both with the same arguments."""
+    return reference if m.dtype == OBJECT else minplus
+
+
 def close(m: Cells, tighten: bool) -> bool:
     """Close; return whether a point is left."""
-    if m.dtype == OBJECT:
-        return reference.close(m, tighten)
-    return bool(minplus.close(m, tighten=tighten))
+    return bool(_kernels(m).close(m, tighten=tighten))
 
 
 def strengthen(m: Cells, tighten: bool) -> bool:
     """Combine bounds on single variables; return whether a point is left."""
-    if m.dtype == OBJECT:
-        return reference.strengthen(m, tighten)
-    return bool(minplus.strengthen(m, tighten=tighten))
+    return bool(_kernels(m).strengthen(m, tighten=tighten))
 
 
 def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: bool) -> bool:
@@ -168,36 +169,29 @@ def close_after(m: Cells, rows: Any, columns: Any, bounds: list[Any], tighten: b
     if not is_here(m):
         return bool(memory.cuda().constrain(m, rows, columns, bounds, tighten))
     values, i, j = np.array(bounds, m.dtype), np.array(rows, INDEX), np.array(columns, INDEX)
-    if m.dtype == OBJECT:
-        return reference.close_after(m, i, j, values, tighten)
-    return bool(minplus.close_after(m, i, j, values, tighten=tighten))
+    return bool(_kernels(m).close_after(m, i, j, values, tighten=tighten))
 
 
 def add(m: Cells, i: Any, j: Any, values: Cells) -> None:
     """Add constraints and close nothing."""
-    if m.dtype == OBJECT:
-        return reference.add(m, i, j, values)
-    return minplus.add(m, beside(m, i), beside(m, j), beside(m, values))
+    _kernels(m).add(m, beside(m, i), beside(m, j), beside(m, values))
 
 
 def move(m: Cells, target: int, source: int, negate: bool, up: Any, down: Any) -> None:
     """Assign target := ±source + d in closed cells, d <= up and -d <= down."""
-    if m.dtype == OBJECT:
-        return reference.assign(m, target, source, negate, up, down)
-    return minplus.assign(m, target, source, up=up, down=down, negate=negate)
+    _kernels(m).assign(m, target, source, negate=negate, up=up, down=down)
 
 
 def select(m: Cells, variables: list[int]) -> Cells:
     """Return the cells of these variables; -1 gives one without bounds."""
     chosen = np.array(variables, INDEX)
     out = np.empty_like(m, shape=(minplus.size(len(chosen)),))
-    if m.dtype == OBJECT:
-        reference.select(out, m, chosen)
-    elif is_here(m) and len(chosen) and chosen[0] >= 0 and (chosen[1:] > chosen[:-1]).all():
+    is_compiled = is_here(m) and m.dtype != OBJECT
+    if is_compiled and len(chosen) and chosen[0] >= 0 and (chosen[1:] > chosen[:-1]).all():
         # In their order, and so row by row, in stretches
         compiled.assemble(out, partition.table_of([operations.address(m)], 0, chosen))
     else:
-        minplus.select(out, m, beside(m, chosen))
+        _kernels(m).select(out, m, beside(m, chosen))
     return out
 
 
@@ -210,10 +204,7 @@ def place(out: Cells, parts: list[Cells], places: list[list[int]]) -> None:
         at = np.array(places_of_part, INDEX)
         m = part if (at >= 0).all() else select(part, np.flatnonzero(at >= 0).tolist())
         m, at = here(m) if is_here(out) else beside(out, m), at[at >= 0]
-        if out.dtype == OBJECT:
-            reference.place(out, m, at)
-        else:
-            minplus.place(out, m, beside(out, at))
+        _kernels(out).place(out, m, beside(out, at))
 
 
 def widen(a: Cells, b: Cells, steps: list[Any]) -> Cells:
@@ -239,27 +230,19 @@ def meet(a: Cells, b: Cells) -> Cells:
 def _combined(operation: str, a: Cells, b: Cells, *more: Any) -> Cells:
     """Return what an operation of the kernels writes for two octagons."""
     out = np.empty_like(a)
-    if a.dtype == OBJECT:
-        getattr(reference, operation)(out, a, b, *more)
-    else:
-        getattr(minplus, operation)(out, a, b, *(beside(a, one) for one in more))
+    getattr(_kernels(a), operation)(out, a, b, *(beside(a, one) for one in more))
     return out
 
 
 def includes(a: Cells, b: Cells) -> bool:
     """Return whether no bound of `a` is less than that of `b`."""
-    if a.dtype == OBJECT:
-        return reference.includes(a, b)
-    return bool(minplus.includes(a, b))
+    return bool(_kernels(a).includes(a, b))
 
 
 def minimal(m: Cells) -> Cells:
     """Return which cells give all others, none to spare (between integers, a few to spare)."""
     kept = np.empty_like(m, dtype=np.bool_)
-    if m.dtype == OBJECT:
-        reference.minimal(kept, m)
-    else:
-        minplus.minimal(kept, m)
+    _kernels(m).minimal(kept, m)
     return here(kept)
 
 
