@@ -1,8 +1,14 @@
-"""What an answer rests on beyond the meaning of C: only what the program at hand makes use of."""
+"""What an answer rests on beyond the meaning of C: all assumptions, and those a program needs.
+
+`Assumptions` is the one list of them. What the summary prints is the `text` of one; the page of
+idioms that are not followed (`docs/reference/not-followed.md`) is made of the whole list.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -15,6 +21,119 @@ _LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.
 _WHATEVER = "what unknown code might"
 
 
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A sentence that must hold of a program for the answer to cover all its runs.
+
+    `{}` in the text is a number or a name. One without a text is made of every program.
+    """
+
+    idiom: str  # what is not followed, or followed no further
+    text: str
+    example: str
+    remedy: str  # what a user can do
+
+
+class Assumptions(Enum):
+    """All assumptions of points-to analysis."""
+
+    ARITHMETIC = Assumption(
+        "Pointers made by arithmetic on two addresses",
+        "differences of two addresses, and products, quotients and remainders of addresses,"
+        " are not turned back into pointers",
+        "ptrdiff_t d = (char *)q - (char *)p; *(T **)((char *)p + d)",
+        "keep the pointer itself",
+    )
+    CUT = Assumption(
+        "Addresses cut to fewer bits, and put together again",
+        "addresses cut to fewer bits are not put together again",
+        "uint32_t low = (uintptr_t)p, high = (uintptr_t)p >> 32;",
+        "copy the pointer as a whole, or as bytes with memcpy",
+    )
+    CONSTANT = Assumption(
+        "Addresses written as numbers",
+        "integer constants turned into pointers point to no object of the program",
+        "volatile int *port = (int *)0x40021000;",
+        "nothing, if what lies there is no variable of the program",
+    )
+    ASSEMBLY = Assumption(
+        "What inline assembly does to memory that it is not given",
+        "inline assembly ({}) does to its operands " + _WHATEVER,
+        'asm("call *%0" :: "r"(f));',
+        "give it all that it uses as operands",
+    )
+    NOT_UNDERSTOOD = Assumption(
+        "Instructions that Kleene does not know",
+        "instructions not understood ({}) do to their operands " + _WHATEVER,
+        "",
+        "please report the program",
+    )
+    MODELLED = Assumption(
+        "Library functions that do more than their models say",
+        "functions outside the program ({}) do what their models say",
+        "strcpy(a, b); qsort(v, n, 8, compare);",
+        "a model of your own wins: --models FILE",
+    )
+    UNMODELLED = Assumption(
+        "What functions without a body or model do to memory that they are not given",
+        "functions without a model ({}) do to their arguments " + _WHATEVER,
+        "watch(&event, on_event);",
+        "load their sources too, or write a model",
+    )
+    NAMES = Assumption(
+        "Symbols that code outside looks up by name",
+        "code outside the program refers to none of its symbols by name",
+        'dlsym(RTLD_DEFAULT, "on_load")',
+        "--library: every symbol that others can see is an entry",
+    )
+    WRAPPER = Assumption(
+        "Allocation wrappers that are none",
+        "each call of {} returns storage of its own, as its user says",
+        "--wrapper next_slot",
+        "name only functions that return new storage at each call",
+    )
+    CALLS = Assumption(
+        "Calls that pass other arguments than the function takes",
+        "{} hold are not called there{}",
+        "((void (*)(void *, void *))table[i])(a, b);",
+        "--arguments any",
+    )
+    INDEX = Assumption(
+        "Indices that leave their array for a neighbour",
+        "",
+        "struct { T *a[2], *b; } s; s.a[2] = p; use(s.b);",
+        "mend the program: it is undefined in C (C11, 6.5.6)",
+    )
+    HEAP_ARRAYS = Assumption(
+        "Heap storage used as a struct, whose arrays are left by an index",
+        "",
+        "struct node *n = malloc(size); n->slot[5]",
+        "declare the last array as a flexible array member",
+    )
+    OUTSIDE_OBJECTS = Assumption(
+        "Accesses outside of objects, and through pointers to what is gone",
+        "",
+        "free(p); p->next",
+        "mend the program: they are undefined in C",
+    )
+    TWO_ADDRESSES = Assumption(
+        "One piece of memory at two addresses",
+        "",
+        "mmap(0, n, PROT_READ, MAP_SHARED, file, 0) twice; /proc/self/mem",
+        "keep in mind that the two do not alias here",
+    )
+    CODE = Assumption(
+        "Code that is made, or changed, while the program runs",
+        "",
+        "mprotect(page, n, PROT_EXEC); ((void (*)(void))page)();",
+        "keep in mind that such code is outside the program",
+    )
+
+    def said(self, *about: object) -> str:
+        """Return the sentence about a program."""
+        return self.value.text.format(*about)
+
+
 def assumptions_of(
     columns: Columns,
     calls: CallTable,
@@ -25,17 +144,17 @@ def assumptions_of(
     """Yield short sentences."""
     yield from _arithmetic(columns)
     if n_assembly := int(calls.is_assembly.sum()):
-        yield f"inline assembly ({_times(n_assembly)}) does to its operands {_WHATEVER}"
+        yield Assumptions.ASSEMBLY.said(_times(n_assembly))
     if n_opaque := len(columns.rows(Opcode.OPAQUE)):
-        yield f"instructions not understood ({_times(n_opaque)}) do to their operands {_WHATEVER}"
+        yield Assumptions.NOT_UNDERSTOOD.said(_times(n_opaque))
     if n_modelled := sum(e.is_modelled for e in externals):
-        yield f"functions outside the program ({n_modelled}) do what their models say"
+        yield Assumptions.MODELLED.said(n_modelled)
     if n_unknown := sum(not e.is_modelled for e in externals):
-        yield f"functions without a model ({n_unknown}) do to their arguments {_WHATEVER}"
+        yield Assumptions.UNMODELLED.said(n_unknown)
         if not library_mode:
-            yield "code outside the program refers to none of its symbols by name"
+            yield Assumptions.NAMES.said()
     for name in named_by_user:
-        yield f"each call of {name} returns storage of its own, as its user says"
+        yield Assumptions.WRAPPER.said(name)
 
 
 def _arithmetic(columns: Columns) -> Iterator[str]:
@@ -43,14 +162,11 @@ def _arithmetic(columns: Columns) -> Iterator[str]:
     rows = columns.rows(*_LOSSY)
     operands = np.concatenate([columns.operand(rows, 0), columns.operand(rows, 1)])
     if (columns.opcode_of(operands) == Opcode.PTRTOINT).any():
-        yield (
-            "differences of two addresses, and products, quotients and remainders of addresses,"
-            " are not turned back into pointers"
-        )
+        yield Assumptions.ARITHMETIC.said()
     if _cuts_addresses(columns):
-        yield "addresses cut to fewer bits are not put together again"
+        yield Assumptions.CUT.said()
     if _has_constant_pointers(columns):
-        yield "integer constants turned into pointers point to no object of the program"
+        yield Assumptions.CONSTANT.said()
 
 
 def _cuts_addresses(columns: Columns) -> bool:

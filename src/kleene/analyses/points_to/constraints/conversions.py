@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns, spread
 from kleene.analyses.points_to.constraints.functions import (
@@ -277,7 +278,7 @@ def assumed(rule: str, system: ConstraintSystem, held: Held) -> Iterator[str]:
     n_converted = int(system.is_converted.sum())
     but = f", but for {n_converted} that the program converts" if n_converted else ""
     functions = "1 function" if held.n_left_out == 1 else f"{held.n_left_out} functions"
-    yield f"{functions} that calls of other {what} hold are not called there{but}"
+    yield Assumptions.CALLS.said(f"{functions} that calls of other {what}", but)
 
 
 class _Calls(NamedTuple):
