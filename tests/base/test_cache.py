@@ -72,6 +72,19 @@ def test_an_entry_under_anothers_name_is_a_miss(tmp_path: Path) -> None:
     assert {cache.get(kind, key) for kind in ("kind", "other") for key in keys} == {None}
 
 
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("HOME", "XDG_CACHE_HOME", "KLEENE_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    cache = Cache(default_folder())
+    assert not cache.put("kind", key_of("a"), b"payload")
+    assert cache.get("kind", key_of("a")) is None
+    assert "/dev/null" in str(cache.problem())
+
+
 def test_names_that_are_no_text_have_keys(tmp_path: Path) -> None:
     assert len({key_of("\udcff"), key_of("\ud800"), key_of("?"), key_of("\xff")}) == 4
 

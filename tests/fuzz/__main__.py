@@ -23,6 +23,7 @@ from tests.fuzz.targets import TARGETS, Target
 
 _BATCH = 2000
 _HANGS_AFTER_S = 20.0
+_SAID_EACH = 50
 
 
 def main() -> None:
@@ -74,8 +75,9 @@ def _batch(target: Target, n_cases: int, seed: int, kept: Path) -> int:
     current = kept / f"current-{os.getpid()}"
     for number in range(n_cases):
         data = spoilt(seeds, chance)
-        if target.may_crash or number == 0 or not target.is_slow:
-            current.write_bytes(data)
+        if target.is_native:
+            current.write_bytes(data)  # what it was at, should it crash
+        if target.is_native or number % _SAID_EACH == 0:
             print(f"case {number + 1} {n_failed}", flush=True)
         faulthandler.dump_traceback_later(_HANGS_AFTER_S * (10 if target.is_slow else 1), exit=True)
         start_s = time.monotonic()
@@ -98,7 +100,11 @@ def _batch(target: Target, n_cases: int, seed: int, kept: Path) -> int:
 
 
 def _by_coverage(name: str, n_cases: int, seed: int) -> None:
-    """Let atheris choose the inputs; it ends the process at the first failure."""
+    """Let atheris choose the inputs; it ends the process at the first failure.
+
+    It adds to the code of every function, which Numba then cannot compile: loops are interpreted.
+    """
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
     import atheris  # type: ignore[import-not-found]
 
     target = TARGETS[name]

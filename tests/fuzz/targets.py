@@ -84,6 +84,7 @@ class Target:
     seeds: Callable[[], list[bytes]]
     case: Callable[[bytes], object]
     is_slow: bool = False  # a compiler, or LLVM, runs in each case
+    is_native: bool = False  # compiled code reads the input: it might crash
     may_crash: bool = False  # LLVM itself runs in this process: `kleene.load` gives it its own
 
 
@@ -354,17 +355,17 @@ def _texts(*texts: str) -> Callable[[], list[bytes]]:
 
 
 TARGETS = {
-    "assembly": Target(_texts(ASSEMBLY), llvm("assembly"), may_crash=True),
-    "bitcode": Target(lambda: [_built()[0]], bitcode),
+    "assembly": Target(_texts(ASSEMBLY), llvm("assembly"), is_native=True, may_crash=True),
+    "bitcode": Target(lambda: [_built()[0]], bitcode, is_native=True),
     "cache": Target(cached_seeds, cached),
     "database": Target(_texts(DATABASE), database),
     "folder": Target(folder_seeds, folder),
     "graph": Target(_texts(GRAPH), graph),
     "ir": Target(ir_seeds, ir),
-    "llvm": Target(lambda: [_built()[0]], llvm("bitcode"), may_crash=True),
+    "llvm": Target(lambda: [_built()[0]], llvm("bitcode"), is_native=True, may_crash=True),
     "models": Target(_texts(MODELS, *MODELS.splitlines()), models),
     "octagon": Target(_texts(*OCTAGONS), octagon),
-    "problem": Target(problem_seeds, problem),
+    "problem": Target(problem_seeds, problem, is_native=True),
     "process": Target(_texts(ASSEMBLY), process, is_slow=True),
     "project": Target(folder_seeds, project, is_slow=True),
     "scheme": Target(_texts(SCHEME, *SCHEME.splitlines()), scheme),

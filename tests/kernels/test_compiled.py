@@ -107,6 +107,24 @@ def test_machine_code_under_anothers_name_or_damaged_is_compiled_anew(tmp_path: 
     assert answer() == "41 39\n"
 
 
+def test_machine_code_that_cannot_be_kept_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text(HELPER.format(content=STEP.format(1)))
+    code = (
+        "from kleene.cli.guard import guarded\n"
+        "def body():\n    import main\n    print(main.run(40), main.twice(40))\n"
+        "guarded(body)()\n"
+    )
+    environment = os.environ | {"KLEENE_CACHE_DIR": "/dev/null/absent"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "41 82\n")
+    assert done.stderr.startswith("note: machine code cannot be kept (/dev/null/absent/")
+    assert "set KLEENE_CACHE_DIR" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 MAKER = """\
 import sys
 import numpy as np

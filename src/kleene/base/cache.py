@@ -28,8 +28,14 @@ def default_folder() -> Path:
     if chosen := os.environ.get("KLEENE_CACHE_DIR"):
         return Path(chosen)
     xdg = os.environ.get("XDG_CACHE_HOME")
-    base = Path(xdg) if xdg and Path(xdg).is_absolute() else Path.home() / ".cache"
-    return base / "kleene"
+    if xdg and Path(xdg).is_absolute():
+        return Path(xdg) / "kleene"
+    try:
+        return Path.home() / ".cache" / "kleene"
+    except (
+        RuntimeError
+    ):  # a user of whom the system knows nothing: no folder, and nobody can make one
+        return Path(os.devnull) / "kleene"
 
 
 def key_of(*parts: bytes | str) -> str:
@@ -85,12 +91,7 @@ class Cache:
         """Return why the cache cannot be written, or None if it can."""
         if self.folder is None:
             return "switched off"
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.folder):
-                return None
-        except OSError as error:
-            return f"{self.folder}: {error.strerror}"
+        return folder_problem(self.folder)
 
     def _path(self, kind: str, key: str) -> Path | None:
         return None if self.folder is None else self.folder / kind / key[:2] / key
@@ -100,6 +101,16 @@ class Cache:
         if self.folder is None:
             return []
         return [path for path in self.folder.glob("*/*/*") if _is_entry(path)]
+
+
+def folder_problem(folder: Path) -> str | None:
+    """Return why no files can be made in a folder, or None if they can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
 
 
 def replace(path: Path, raw: bytes, *, mode: int = 0o600) -> bool:

@@ -92,6 +92,10 @@ class SourceErrors(SourceError):  # noqa: N818 - a plural, not a new kind
         return "\n".join(error.render() for error in self.errors)
 
 
+class KleeneWarning(UserWarning):
+    """Something that costs time, not an answer; the command line prints it as a note."""
+
+
 def raise_all(errors: Iterable[SourceError]) -> None:
     """Raise the errors given, if any: one as itself, several as one `SourceErrors`."""
     collected = list(errors)

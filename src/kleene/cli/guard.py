@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from typing import Any
 
 from kleene.base import progress, tidy
-from kleene.base.errors import SourceError, Span
+from kleene.base.errors import KleeneWarning, SourceError, Span
 from kleene.cli import limits, output, signals
 from kleene.cli.bars import Bars
 from kleene.cli.exit_codes import ExitCode
@@ -29,7 +30,7 @@ def guarded(run: Callable[..., None]) -> Callable[..., None]:
         with ends(report):
             limits.keep(shared, report)
             signals.watch(report)
-            with output.notes(not shared.quiet), progress.showing(_sink(shared)):
+            with output.notes(not shared.quiet), progress.showing(_sink(shared)), _warnings():
                 run(**given)
             output.flush()
 
@@ -61,6 +62,23 @@ def ends(report: Callable[[SourceError], None]) -> Iterator[None]:
     except KeyboardInterrupt:
         tidy.tidy()
         raise
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Print our own warnings as notes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", KleeneWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, KleeneWarning):
+                output.note(str(message))
+            else:
+                others(message, category, *rest)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _sink(shared: Shared) -> progress.Sink:

@@ -14,6 +14,7 @@ All of it reaches into Numba, whose version is fixed in pyproject.toml for that 
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -31,7 +32,8 @@ from numba.core.serialize import dumps
 from numba.extending import intrinsic, typeof_impl
 
 from kleene.base import progress
-from kleene.base.cache import key_of, replace
+from kleene.base.cache import folder_problem, key_of, replace
+from kleene.base.errors import KleeneWarning
 from kleene.base.files import read_file
 from kleene.kernels import compiled
 from kleene.kernels.compiled import CompilationUnit, EntryPoint, Kinds
@@ -54,11 +56,23 @@ def entry_point(function: Function, unit: CompilationUnit) -> Any:
     def compile_here(kinds: Kinds) -> Any:
         if kinds in made.overloads or on_disk.has(kinds):
             return compile_(kinds)
+        if problem := folder_problem(unit.folder):
+            _warn(problem)
         with progress.task(f"compiling {function.__name__}, this once"):
             return compile_(kinds)
 
     made.compile = lambda called_with: compile_here(unit.rule(function, called_with))
     return made
+
+
+@cache
+def _warn(problem: str) -> None:
+    """Warn, once in a process, that others will have to compile the same again."""
+    words = (
+        f"machine code cannot be kept ({problem}): every run compiles it again, for about a minute"
+    )
+    way = "set KLEENE_CACHE_DIR to a folder that can be written"
+    warnings.warn(f"{words}; {way}", KleeneWarning, stacklevel=2)
 
 
 @cache
