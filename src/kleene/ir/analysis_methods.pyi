@@ -19,7 +19,7 @@ class ProgramAnalyses:
         library: bool = False,
         wrappers: tuple[str, ...] = (),
         models: tuple[str | os.PathLike[str], ...] = (),
-        exact_arguments: bool = False,
+        arguments: str = "auto",
         device: Device | str = ...,
         threads: int | None = None,
     ) -> PointsToResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,9 +47,20 @@ class CFA:
     pipeline: str = "direct"
 
     def run(
-        self, program: Core, *, device: Device | str = Device.AUTO, threads: int | None = None
+        self,
+        program: Core,
+        *,
+        device: Device | str = Device.AUTO,
+        threads: int | None = None,
+        announce: Callable[[inclusion.Plan], None] | None = None,
     ) -> CFAResult:
         """Return the answer for a program.
+
+        Args:
+            program: what to analyse.
+            device: "cpu", "cuda", "hybrid" or "auto".
+            threads: of the CPU.
+            announce: is told who will solve it and in how much memory, before that starts.
 
         Raises:
             SourceError: the program is no core of a Scheme program (`cfa/not-scheme`), options do
@@ -58,6 +70,8 @@ class CFA:
         n_rows = program.n_rows if isinstance(program, Core) else 0
         with compiled.sized(_INTERPRETED_S_A_ROW * n_rows, SOLVER_UNIT):
             system = self.constraints(program, device=device, threads=threads)
+            if announce is not None:
+                announce(inclusion.plan(system.problem, device))
             return CFAResult(program, system, _solved(system, device, threads))
 
     def constraints(

@@ -81,15 +81,17 @@ def run(
     A variable is called by its name, or 12:name if line 12 binds it; a call by the location where
     it begins. Without --flows, --calls, --callers, --why or --diff a summary is printed.
     """
+    from kleene.analyses.cfa import CFA
+
     check_picture(graph_file)
 
     def analysed(core: Core) -> CFAResult:
         options = {"m": m, "polyvariant_let": polyvariant_let, "pipeline": pipeline}
-        return _analysed(core, device, threads, reachable_only=not every_call, **options)
+        analysis = CFA(reachable_only=not every_call, **options)  # type: ignore[arg-type]
+        announce = None if as_json else lambda plan: note(f"solving on {plan}")
+        return analysis.run(core, device=device, threads=threads, announce=announce)
 
     result = analysed(sources.load())
-    if not as_json:
-        note(f"solving on {result.solution.plan}")
     if graph_file is not None:
         write_call_graph(result.call_graph(), graph_file)
     if export_file is not None:
@@ -133,9 +135,3 @@ def _findings(result: CFAResult, reporting: Reporting) -> tuple[list[Finding], s
     title = f"Control-flow analysis of {Path(files[-1]).name}"
     reporting.write(found, files, result.call_graph, where, rules=rules, title=title, root=root)
     return found, root
-
-
-def _analysed(core: Core, device: Device, threads: int | None, **options: Any) -> CFAResult:
-    from kleene.analyses.cfa import CFA
-
-    return CFA(**options).run(core, device=device, threads=threads)
