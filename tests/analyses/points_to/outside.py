@@ -12,6 +12,7 @@ that ran; what the answer does not cover is listed. It exits with 1 if there is 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,16 +63,28 @@ def units_of(commands: list[Command], executable: Path) -> Iterator[Command]:
     """Yield the calls whose objects an executable is linked from, members of archives too."""
     made = {command.output: command for command in commands if command.source}
     link = [c for c in commands if c.output == executable.resolve() and not c.source][-1]
+    with tempfile.NamedTemporaryFile("r") as file:  # the linker tells which members it took
+        words = ["gcc", *link.arguments, f"-Wl,-Map={file.name}"]
+        subprocess.run(words, cwd=link.folder, check=True, capture_output=True)
+        members = re.findall(r"^(\S+\.a)\((\S+\.o)\)", file.read(), re.MULTILINE)
     for word in link.arguments:
-        path = (link.folder / word).resolve()
-        if path.suffix == ".o":
-            yield made[path]
-        elif path.suffix == ".a" and path.exists():
-            listed = subprocess.run(["ar", "t", path], capture_output=True, text=True, check=True)
-            names = set(listed.stdout.split())
-            for output, command in made.items():
-                if output and output.name in names and path.parent in output.parents:
-                    yield command
+        if word.endswith(".o"):
+            yield made[(link.folder / word).resolve()]
+    for archive, name in sorted(set(members)):
+        folder = (link.folder / archive).resolve().parent
+        for output, command in made.items():
+            if output and output.name == name and folder in output.parents:
+                yield command
+
+
+def libraries_of(commands: list[Command], executable: Path) -> list[str]:
+    """Return the shared libraries that an executable is linked with, as files."""
+    link = [c for c in commands if c.output == executable.resolve() and not c.source][-1]
+    asked = [word for word in link.arguments if word.startswith("-l")]
+    found = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    named = {f"-l{n}": p for n, p in re.findall(r"lib(\S+?)\.so\S* .* => (\S+)", found)}
+    known = {"-lm", "-ldl", "-lpthread", "-lrt", "-lc"}  # what every compiler finds by itself
+    return [word if word in known else named.get(word, word) for word in asked]
 
 
 def main(words: list[str]) -> int:
@@ -85,6 +98,7 @@ def main(words: list[str]) -> int:
             runs[-1].append(word)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        libraries = libraries_of(commands_of(Path(log)), Path(executable))
         linked = units_of(commands_of(Path(log)), Path(executable))
         units = list({command.source: command for command in linked}.values())
         database = folder / "compile_commands.json"
@@ -96,7 +110,7 @@ def main(words: list[str]) -> int:
         loaded = load(database)
         system, solution = answer(loaded.program)
         coverage = Coverage(loaded.program, system, solution)
-        program = instrumented(loaded, system, folder, flags=("-lm",))
+        program = instrumented(loaded, system, folder, flags=tuple(libraries))
         missed: list[str] = []
         found = Counter[str]()
         for arguments in runs:

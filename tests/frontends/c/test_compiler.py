@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kleene.base.cache import Cache
+from kleene.frontends.c import compiler
 from kleene.frontends.c.compiler import Compiler, Options
 from kleene.frontends.c.source import Source
 from tests.frontends.c.pipeline import problem, text_of
@@ -341,3 +342,18 @@ def test_the_jobs_may_be_limited(here: Path) -> None:
 def test_a_source_is_seen_from_here() -> None:
     assert Source("f.c", "c").path == "f.c"
     assert Source("../f.c", "c", (), "build").path == "build/../f.c"
+
+
+def test_headers_of_installed_libraries_are_found_after_the_bundled_ones(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "usr").mkdir()
+    write("usr/installed.h", "int installed(void);\n")
+    write("usr/stdio.h", "#error the bundled one comes first\n")
+    monkeypatch.setattr(compiler, "_SYSTEM_FOLDERS", (str(here / "usr"), str(here / "absent")))
+    compiler._bundled.cache_clear()
+    monkeypatch.setattr(compiler, "_bundled", compiler._bundled.__wrapped__)
+    write(
+        "a.c", "#include <installed.h>\n#include <stdio.h>\nint f(void) { return installed(); }\n"
+    )
+    assert "@installed" in text_of("a.c")

@@ -37,6 +37,7 @@ _ALWAYS = (
     "-fno-slp-vectorize",
     "-fno-color-diagnostics",
 )
+_SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include/{arch}-linux-gnu", "/usr/include")
 # Where the compiler may write: reports of its own crashes, too.
 _SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEMP")
 _VERSION_WITHIN_S = 60
@@ -136,11 +137,20 @@ def _bundled() -> Compiler:
         )
     arch = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
     # A fixed target: zig would otherwise tune to this very CPU, and vectorise for it.
-    target = ("-target", f"{arch}-linux-gnu")
+    target = ("-target", f"{arch}-linux-gnu", *_system_headers(arch))
     stamp = os.stat(program)  # the version is in metadata, which takes long to import
     identity = f"ziglang {stamp.st_size} {stamp.st_mtime_ns}"
     home = os.path.join(os.path.dirname(program), "")
     return Compiler((program, "cc", *target), (program, "c++", *target), identity, home)
+
+
+def _system_headers(arch: str) -> tuple[str, ...]:
+    """Return words that add this machine's headers of installed libraries, after the bundled ones.
+
+    A fixed target has no headers but the C library's; whoever builds with gcc has these as well.
+    """
+    folders = [folder.format(arch=arch) for folder in _SYSTEM_FOLDERS]
+    return tuple(word for f in folders if os.path.isdir(f) for word in ("-idirafter", f))
 
 
 @cache
