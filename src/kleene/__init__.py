@@ -29,6 +29,7 @@ __all__ = [
     "load",
     "scheme",
 ]
+_PACKAGES = ("algebra", "analyses", "frontends", "graphs", "ir", "reports", "results", "solvers")
 _ROOMS = {
     "Interval": "algebra",
     "Octagon": "algebra",
@@ -42,10 +43,12 @@ def __getattr__(name: str) -> Any:
     """Import the heavy names on first use, so that `import kleene` stays quick."""
     if name == "scheme":
         return import_module("kleene.frontends.scheme")
+    if name in _PACKAGES:
+        return import_module(f"kleene.{name}")
     if name not in _ROOMS:
         raise AttributeError(f"module 'kleene' has no attribute {name!r}")
     return getattr(import_module(f"kleene.{_ROOMS[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_PACKAGES, "__doc__", "__file__", "__name__", "__path__"])

@@ -26,3 +26,12 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_public_names_exist() -> None:
     for name in kleene.__all__:
         assert getattr(kleene, name) is not None
+
+
+def test_dir_shows_what_there_is() -> None:
+    """A process that has imported nothing else sees every public name, and can use it."""
+    code = "import kleene; print(*dir(kleene)); [getattr(kleene, name) for name in dir(kleene)]"
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shown = child.stdout.split()
+    assert {*kleene.__all__, "algebra", "graphs", "results", "__doc__"} <= set(shown)
+    assert not any(name.startswith("_") and not name.startswith("__") for name in shown)
