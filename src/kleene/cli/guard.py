@@ -41,7 +41,11 @@ def guarded(run: Callable[..., None]) -> Callable[..., None]:
 def ends(report: Callable[[SourceError], None]) -> Iterator[None]:
     """Turn the ways in which the block may end into exit codes; `report` is told of errors."""
     try:
-        yield
+        try:
+            yield
+        except BaseException:
+            signals.let_end()
+            raise
     except SourceError as error:
         report(error)
         raise SystemExit(ExitCode.INPUT_AT_FAULT) from None

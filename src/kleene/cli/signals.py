@@ -27,6 +27,7 @@ _LOOKS_PER_S = 10
 _RESERVE = 0.03  # of the machine's memory: what a command does not take
 
 _watching = 0  # the process that has the thread
+_is_ending = threading.Event()
 
 
 def watch(report: Callable[[SourceError], None]) -> None:
@@ -65,7 +66,14 @@ def _wait(seen: int, report: Callable[[SourceError], None]) -> None:
             _end(1)
 
 
+def let_end() -> None:
+    """Return, unless the thread is ending this process: what fails meanwhile is nobody's news."""
+    if _is_ending.is_set():
+        time.sleep(60)
+
+
 def _end(code: int) -> None:
+    _is_ending.set()
     tidy.tidy()
     os._exit(code)
 
