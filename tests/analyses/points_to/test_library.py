@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import kleene
 from kleene import SourceError
 from kleene.analyses.points_to.library import Library, builtin, heap_of, of_lines, read_models
 from kleene.analyses.points_to.library.language import (
@@ -330,3 +331,37 @@ def test_definitions_win_over_built_in_models(tmp_path: Path) -> None:
         flags="-fno-builtin",
     )
     assert {name.split("+")[0] for name in oracle_answer(program).holds("block")} == {"pool"}
+
+
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        ("f: holds _", "points-to/bad-model"),  # it is a function
+        ("f: returns 99999999999999999999", "points-to/bad-model"),
+        ("f: returns \N{SUPERSCRIPT TWO}", "points-to/bad-model"),
+        ("f: returns " + "*" * 5000 + "0", "points-to/bad-model"),
+        ("f: copy 0 <- 1[7]", None),  # an argument that no call passes
+    ],
+)
+def test_a_model_that_does_not_fit_is_no_crash(tmp_path: Path, line: str, id: str | None) -> None:
+    (tmp_path / "a.c").write_text(
+        "int *f(int *, int *); int x; int main(void) { return *f(&x, &x); }"
+    )
+    (tmp_path / "models.txt").write_text(f"{line}\n", encoding="utf-8")
+    program = kleene.load(tmp_path / "a.c")
+    for models in (str(tmp_path / "models.txt"), [tmp_path / "models.txt"]):  # one name, or several
+        if id is None:
+            program.points_to(models=models)
+            continue
+        with pytest.raises(SourceError) as caught:
+            program.points_to(models=models)
+        assert caught.value.id == id
+
+
+def test_one_name_is_not_one_for_each_letter(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }")
+    program = kleene.load(tmp_path / "a.c")
+    for options, name in (({"models": "absent"}, "absent"), ({"wrappers": "absent"}, "'absent'")):
+        with pytest.raises(SourceError) as caught:
+            program.points_to(**options)
+        assert name in str(caught.value)

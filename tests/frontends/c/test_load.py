@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import kleene
 from kleene.base import progress
 from kleene.base.cache import Cache
+from kleene.base.errors import SourceError
 from kleene.frontends.c import driver, reader
 from kleene.ir.store import dumps
 
@@ -171,3 +173,75 @@ def test_progress_is_reported(here: Path) -> None:
     assert reported[:2] == [("compiling", 2), ("linking", None)]
     assert ("reading", None) in reported
     assert sum(steps[:2]) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"jobs": -1},
+        {"jobs": 0},
+        {"flags": "'"},
+        {"flags": ["\0"]},
+        {"defines": "A=\0"},
+        {"defines": "\ud800"},
+        {"includes": "\0"},
+    ],
+)
+def test_options_that_cannot_be(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    with pytest.raises(SourceError) as caught:
+        kleene.load(tmp_path / "a.c", cache=False, **options)
+    assert caught.value.id == "c/bad-option"
+
+
+@pytest.mark.parametrize("path", ["a\0.c", "\ud800.c", "", "x" * 5000 + ".c", "a.c/b.c", "\0*.c"])
+def test_paths_that_cannot_be(path: str) -> None:
+    with pytest.raises(SourceError):
+        kleene.load(path)
+
+
+def test_names_that_a_compiler_would_take_for_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["-x.c", "@y.c", "-", "--help.c"]
+    for number, name in enumerate(names):
+        suffix = "" if name.endswith(".c") else ".c"
+        Path(name + suffix).write_text(f"int f{number}(void) {{ return 0; }}\n")
+    files = [name if name.endswith(".c") else f"{name}.c" for name in names]
+    for paths in (files, "."):
+        found = kleene.load(paths, cache=False)
+        assert sorted(one.name for one in found.functions) == ["f0", "f1", "f2", "f3"]
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a\xff.c")
+    path.write_text("int main(void) { return 0; }\n")
+    for cache in (False, True):
+        assert [one.name for one in kleene.load(path, cache=cache).functions] == ["main"]
+
+
+def test_a_crash_of_the_compiler_is_its_own_fault_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "a.c").write_text("#pragma clang __debug crash\nint x;\n")
+    with pytest.raises(SourceError) as caught:
+        kleene.load(tmp_path / "a.c", cache=False)
+    assert caught.value.id == "c/compiler-crashed"
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+@pytest.mark.parametrize("name", ["x.c", "x.cc", "x.ll", "x.bc", "x.json", "x", "x.scm", "in/x.c"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in").mkdir()
+    os.mkfifo(tmp_path / name)
+    for path in (tmp_path / name, tmp_path / name.partition("/")[0]):
+        with pytest.raises(SourceError) as caught:
+            kleene.load(path)
+        assert caught.value.id in ("c/unreadable", "scheme/unreadable")
+        assert caught.value.message == "it is a pipe, not a file"

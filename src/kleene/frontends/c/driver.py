@@ -58,6 +58,8 @@ def load(
     Raises:
         SourceError: an input is missing, does not compile, is damaged, or does not fit the others.
     """
+    if jobs is not None and jobs < 1:
+        raise SourceError(None, "c/bad-option", f"jobs is {jobs}, and should be 1 or more")
     store = cache if isinstance(cache, Cache) else Cache(default_folder() if cache else None)
     standards = paths_of(std) if std is not None else ()
     words = _split(flags) if isinstance(flags, str) else paths_of(flags)
