@@ -21,6 +21,8 @@ def summary(result: CFAResult) -> Iterator[str]:
     yield f"calls        {len(graph.call)} reach {len(graph.targets)} procedures;"
     yield f" {len(result.known_calls)} can reach one alone\n"
     yield f"escaping     {len(result.escaping)} procedures are kept in data, or raised\n"
+    if result.merged:
+        yield f"contexts     {len(result.merged)} procedures have one: theirs would take too much\n"
     several = sorted(
         (site for site in graph.sites if graph.n_targets[site.id] > 1),
         key=lambda site: -int(graph.n_targets[site.id]),

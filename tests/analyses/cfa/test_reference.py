@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kleene import scheme
 from kleene.analyses.cfa import CFA
@@ -79,6 +81,37 @@ def test_longer_contexts_only_sharpen(text):
             assert set(rows) <= set(coarse.reach.targets[site])
         for variable in range(core.n_variables):
             assert set(fine.held([variable])) <= set(coarse.held([variable]))
+
+
+@given(programs(rich=True) | layered(), st.integers(0, 400))
+def test_a_budget_loses_nothing_and_only_sharpens(text, budget):
+    core, notes = observed(program_of(text), max_steps=1000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kleene.analyses.cfa.analysis._FREE_ROWS", budget)
+        patch.setattr("kleene.analyses.cfa.analysis._TIMES", 0)
+        for options in ({"m": 1}, {"m": 2}, {"m": 2, "reachable_only": False}):
+            assert not_foreseen(core, notes, **options) == []
+        coarse, fine = core.cfa(m=1), core.cfa(m=2)
+    for site, rows in fine.reach.targets.items():
+        assert set(rows) <= set(coarse.reach.targets[site])
+    for variable in range(core.n_variables):
+        assert set(fine.held([variable])) <= set(coarse.held([variable]))
+
+
+def test_procedures_with_too_many_contexts_have_one_and_are_named():
+    pairs = [
+        f"(define (f{i} k x) (let ((y (k x))) (if x"
+        f" (f{i * 7 % 30} (lambda (z) (k (f{(i * i + 1) % 30} z y))) y)"
+        f" (f{i * 11 % 30} k (lambda (w) (x w))))))"
+        for i in range(30)
+    ]
+    uses = [f"(f{i} (lambda (v) v) f{i * 13 % 30})" for i in range(30)]
+    core = scheme.parse("\n".join(pairs + uses), "t.scm")
+    result = core.cfa(m=2)
+    assert result.merged
+    assert result.as_json()["merged"]
+    assert len(result.system.problem.function_object) < 50 * core.n_rows
+    assert scheme.parse("(define (f x) x) (f f)").cfa(m=2).merged == []
 
 
 def test_a_context_tells_two_uses_apart():

@@ -248,7 +248,7 @@ def test_json_is_the_same_on_every_run():
     }
     assert len(texts) == 1
     value = json.loads(texts.pop())
-    assert set(value) == {"call_graph", "variables", "dead", "escaping", "findings"}
+    assert set(value) == {"call_graph", "variables", "dead", "escaping", "findings", "merged"}
     assert value["variables"]["f at t.scm:1:16"][0]["name"] == "inc"
 
 

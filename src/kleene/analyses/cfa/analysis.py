@@ -20,6 +20,8 @@ from kleene.solvers import inclusion
 from kleene.solvers.inclusion import Solution
 from kleene.solvers.inclusion.compiled import UNIT as SOLVER_UNIT
 
+# Rows that contexts may write down, and how many times as many as the program has.
+_FREE_ROWS, _TIMES = 50_000, 4
 _INTERPRETED_S_A_ROW = 2e-4  # to generate and solve the constraints of a core's row
 
 
@@ -34,7 +36,8 @@ class CFA:
     Attributes:
         reachable_only: whether only code counts that can be reached from the top level; else every
             call of the program is taken to happen, as in the paper on EigenCFA.
-        m: how many calls tell contexts apart: 0, 1 or 2.
+        m: how many calls tell contexts apart: 0, 1 or 2. Procedures for which that would take too
+            much have one context (`CFAResult.merged`); what shorter contexts told apart stays so.
         polyvariant_let: whether procedures that are bound inside others, by `let`, `letrec` or
             `define`, are told apart by their calls even where m is 0.
         pipeline: "direct", or "eigencfa": by CPS and abstract Church encodings as in the paper on
@@ -69,29 +72,42 @@ class CFA:
         """
         n_rows = program.n_rows if isinstance(program, Core) else 0
         with compiled.sized(_INTERPRETED_S_A_ROW * n_rows, SOLVER_UNIT):
-            system = self.constraints(program, device=device, threads=threads)
+            system, coarser = self._refined(program, device, threads)
             if announce is not None:
                 announce(inclusion.plan(system.problem, device))
-            return CFAResult(program, system, _solved(system, device, threads))
+            return CFAResult(program, system, _solved(system, device, threads), coarser)
 
     def constraints(
         self, program: Core | Any, *, device: Device | str = Device.AUTO, threads: int | None = None
     ) -> ConstraintSystem:
         """Return what a program says about its procedures; only shorter contexts are solved."""
+        return self._refined(program, device, threads)[0]
+
+    def _refined(
+        self, program: Core | Any, device: Device | str, threads: int | None
+    ) -> tuple[ConstraintSystem, CFAResult | None]:
+        """Return the constraints, and the answer with shorter contexts if that may know more.
+
+        It may where procedures lose the contexts that they had: those calls it told apart.
+        """
         if not isinstance(program, Core):
             note = "for C and C++ there is points-to analysis: program.points_to()"
             raise SourceError(None, "cfa/not-scheme", "this is no Scheme program", note)
         if self.m not in (0, 1, 2):
             raise SourceError(None, "cfa/bad-context", f"m is {self.m}: it may be 0, 1 or 2")
         if self.pipeline != "direct":
-            return self._by_paper(program)
+            return self._by_paper(program), None
+        budget = _FREE_ROWS + _TIMES * program.n_rows
+        coarser: CFAResult | None = None
         only_local = self.m == 0 and self.polyvariant_let
         system = self._generated(Index(program), Contexts())
         for depth in range(1, (1 if only_local else self.m) + 1):
             solution = _solved(system, device, threads)
-            contexts = longer(system, solution, depth, only_local)
+            contexts = longer(system, solution, depth, only_local, budget)
+            if depth > 1 and contexts.merged != system.contexts.merged:
+                coarser = CFAResult(program, system, solution, coarser)
             system = self._generated(system.index, contexts)
-        return system
+        return system, coarser
 
     def _by_paper(self, program: Core) -> ConstraintSystem:
         if self.pipeline != "eigencfa":

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from kleene.analyses.cfa.contexts import Context, Contexts
+from kleene.analyses.cfa.index import ROOT
 from kleene.analyses.cfa.layouts import FIELDS, ArgumentLayout, DataLayouts, Tag
 from kleene.base.arrays import I32
 from kleene.ir.scheme.core import Core
@@ -38,7 +39,8 @@ class SchemeBuilder:
     Data, procedures among them, are known by their allocations. `rules` takes the constraints; the
     notes on an allocation are the row that makes it and, for procedures, what they are; on a
     function, what it is; on a call, the number of arguments (NONE where that is not known), the
-    callee's node before its gate, and the number of its context. The origin of a call is its site.
+    callee's node before its gate, the number of its context, and the procedure it is code of. The
+    origin of a call is its site.
     """
 
     def __init__(self, core: Core, layout: ArgumentLayout, contexts: Contexts) -> None:
@@ -46,12 +48,13 @@ class SchemeBuilder:
             core.n_variables,
             allocation=("row", "kind", "which"),
             function=("kind", "which"),
-            call=("size", "operator", "context"),
+            call=("size", "operator", "context", "procedure"),
         )
         self.n_rows = core.n_rows
         self.layout = layout
         self.contexts = contexts
         self.context: Context = ()  # of the code that constraints are added for
+        self.owner = ROOT  # the procedure whose code that is
         self.layouts = DataLayouts()
         self.node = self.rules.node
         self.token = self.node()
@@ -159,7 +162,7 @@ class SchemeBuilder:
 
     def closure(self, formals: list[int], result: int, rest: int, what: tuple[int, int]) -> int:
         """Return a new procedure that is the same in all contexts."""
-        made = self.procedure(1, what, NONE if what[0] == INSTANCE else what[1])
+        made = self.procedure(1, what, what[1] if what[0] == CONTINUATION else NONE)
         self.function(made, 0, formals, result, rest, what)
         return made
 
@@ -177,7 +180,7 @@ class SchemeBuilder:
         context = (label, *self.context)
         number = self._context_ids.setdefault(context, len(self._context_ids))
         chosen = self._chosen(self.gated(callee, here), context)
-        self.rules.call(chosen, actuals, result, site, size, callee, number)
+        self.rules.call(chosen, actuals, result, site, size, callee, number, self.owner)
         return result
 
     def _chosen(self, callee: int, context: Context) -> int:

@@ -13,7 +13,7 @@ ones are captured as boxes, so that all who captured one see what is assigned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,7 @@ class ConstraintSystem:
     contexts: Contexts = field(default_factory=Contexts)
     here_of: dict[int, list[int]] = field(default_factory=dict)  # per closure: its tokens' nodes
     call_context: list[Context] = field(default_factory=list)  # the call, and that of its code
+    call_procedure: list[int] = field(default_factory=list)  # whose code it is: a lambda, or ROOT
     evaluations: tuple[tuple[int, int], ...] = ()  # sites of `eval` and `load`, and of their texts
     outside_site: int = NONE  # of calls that the code behind unbound names makes
     hidden: frozenset[int] = frozenset()  # objects that are no values of the program
@@ -155,6 +156,7 @@ def _system(work: Frames) -> ConstraintSystem:
         call_size=call["size"].astype(np.int32),
         call_operator=call["operator"].astype(np.int32),
         call_context=w.call_contexts(),
+        call_procedure=call["procedure"].tolist(),
         lets=np.array(sorted(work.lets.items()), np.int32).reshape(-1, 2),
         evaluations=tuple(sorted(set(work.primitives.evaluations))),
         outside_site=outside.site if (outside := work.primitives.outside) else NONE,
@@ -270,7 +272,7 @@ class Frames:
 
     def _open(self, procedure: int) -> list[Frame]:
         """Return the frames of a lambda: none if nothing calls it, unless all code counts."""
-        is_dead = self.contexts.depth and self.counts_reachable
+        is_dead = self.contexts.depth and self.counts_reachable and not self.contexts.merged
         contexts = self.contexts.of.get(procedure, {} if is_dead else {(): 0})
         frames = [self._frame(procedure, *context) for context in contexts.items()]
         if self.counts_reachable:
@@ -298,6 +300,7 @@ class Frames:
     def _write(self, frame: Frame, rows: list[int]) -> None:
         """Write the code of a frame."""
         self.now, self.builder.context = frame, frame.context
+        self.builder.owner = frame.procedure
         kinds, node_of, row_of, steps = self.index.kind, self.node_of, self.row_of, self.steps
         for row in rows:
             node_of[row] = node = steps[kinds[row]](row)
@@ -340,6 +343,12 @@ class Frames:
             object = w.procedure(self.contexts.n_objects.get(row, 1), (LAMBDA, row), row)
             for frame in self.frames[row]:
                 self._function(object, frame, captured)
+            if self.contexts.merged:  # where no context has its object, there is the common one
+                taken = {frame.offset for frame in self.frames[row]}
+                common = self.frames[row][0]
+                for offset in range(self.contexts.n_objects.get(row, 1)):
+                    if offset not in taken:
+                        self._function(object, replace(common, offset=offset), captured)
             self.closed[row] = object
             return w.held(object)
         return self.builder.held(self.closed[row])
@@ -348,7 +357,8 @@ class Frames:
         """Let calls in a frame's context, of a closure that is made here, go to that frame."""
         w, token = self.builder, frame.here
         if captured:
-            token = w.node() if frame.procedure in self.contexts.of else EVERYWHERE
+            may_be_called = frame.procedure in self.contexts.of or self.contexts.merged
+            token = w.node() if may_be_called else EVERYWHERE
             if self.counts_reachable:
                 w.copy(frame.here, token)
             for variable in captured:

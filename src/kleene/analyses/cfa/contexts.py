@@ -12,6 +12,12 @@ the program is the first. A call in context c goes on to the object at `offset[c
 procedure it meets: contexts in which one procedure can be called have different offsets. Procedures
 with a single context have a single object, which every offset leads to.
 
+**A budget** bounds what is written down: above it, the procedures that take most have one context,
+and are *merged*. What is found then may be more than shorter contexts have found, so calls may come
+in contexts that these did not show. They are for the context (), which all procedures have then, as
+their first object and wherever no other context has one; or they meet the object of another
+context. Either is the procedure's own code: nothing is lost.
+
 **Captures** say which variables of other procedures a procedure needs, and which of them are
 assigned. Only variables of procedures that are written down more than once are asked for: all
 others are one node, whoever reads them.
@@ -19,8 +25,10 @@ others are one node, whoever reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,10 +51,11 @@ class Contexts:
     of: dict[int, dict[Context, int]] = field(default_factory=dict)  # with their offsets
     offset: dict[Context, int] = field(default_factory=dict)  # that calls go on to, if not to 0
     n_objects: dict[int, int] = field(default_factory=dict)  # of closures with several
+    merged: frozenset[int] = frozenset()  # lambdas that would have had too many
 
     def has(self, row: int, call: Context) -> bool:
         """Return whether a call of a lambda, in whatever context, has a copy of it."""
-        found = self.of.get(row, {})
+        found = self.of.get(row, {(): 0} if self.merged else {})
         return call[: self.depth] in found or () in found
 
     def are_many(self, row: int) -> bool:
@@ -54,21 +63,85 @@ class Contexts:
         return row in self.n_objects
 
 
-def longer(system: ConstraintSystem, solution: Solution, depth: int, only_local: bool) -> Contexts:
-    """Return the contexts that a solution's calls make; all are one but for local procedures."""
-    s, found = system, dict[int, set[Context]]()
+def longer(
+    system: ConstraintSystem, solution: Solution, depth: int, only_local: bool, budget: int
+) -> Contexts:
+    """Return the contexts that a solution's calls make, within a budget.
+
+    With `only_local`, all contexts are one but for local procedures. The budget is how much may be
+    written down: rows of code, and objects of closures. Where the contexts would take more, the
+    procedures that take most have one context.
+    """
+    s, pairs = system, sorted(called(system, solution))
     local = _local(s.index) if only_local else set()
-    for call, row in sorted(called(s, solution)):
-        length = depth if not only_local or row in local else 0
-        found.setdefault(row, set()).add(s.call_context[call][:length])
+    one = {row for _, row in pairs if row not in local} if only_local else set()
+    before = s.contexts.merged
+    merged = before | _too_many(s.index, _found(s, pairs, depth, one | before), budget)
+    found = _found(s, pairs, depth, one | merged)
+    if not s.counts_reachable:  # code that is no longer called counts in the contexts it had
+        for row in s.contexts.of.keys() - found.keys():
+            found[row] = {()} if row in merged else set(s.contexts.of[row])
     several = {row: contexts for row, contexts in found.items() if len(contexts) > 1}
-    offset = _offsets(several)
+    offset = _offsets(several, int(bool(merged)))
     of = {
         row: {context: offset[context] if row in several else 0 for context in sorted(contexts)}
         for row, contexts in found.items()
     }
+    if merged:
+        of = {row: {(): 0, **(known if row in several else {})} for row, known in of.items()}
     n_objects = {row: 1 + max(of[row].values()) for row in several}
-    return Contexts(depth, of, {c: where for c, where in offset.items() if where}, n_objects)
+    offset = {context: where for context, where in offset.items() if where}
+    return Contexts(depth, of, offset, n_objects, merged)
+
+
+def _found(
+    s: ConstraintSystem, pairs: list[tuple[int, int]], depth: int, one: Set[int]
+) -> dict[int, set[Context]]:
+    """Return the contexts of each lambda, given its calls and the lambdas that have only one.
+
+    A call in the code of such a lambda has the context of that code: the call, and nothing else.
+    """
+    found: dict[int, set[Context]] = {}
+    for call, row in pairs:
+        length = 0 if row in one else 1 if s.call_procedure[call] in one else depth
+        found.setdefault(row, set()).add(s.call_context[call][:length])
+    return found
+
+
+def _too_many(index: Index, found: dict[int, set[Context]], budget: int) -> set[int]:
+    """Return the procedures to be left without contexts so that the rest keeps to a budget.
+
+    A procedure with n contexts is written down n times, r rows each. Each of the f frames that its
+    lambda stands in makes closures of their own, with n objects each, which are functions with
+    formals. So it takes n * (r + 3 * f), and f is the number of contexts of the procedure around:
+    merging that one makes the procedures in it cheaper as well.
+    """
+    n_rows = Counter(index.procedure)
+    inside: dict[int, list[int]] = {}
+    for row in found:
+        inside.setdefault(index.procedure[row], []).append(row)
+    size = {row: len(contexts) for row, contexts in found.items()}
+
+    def cost(row: int) -> int:
+        return size[row] * (n_rows[row] + 3 * size.get(index.procedure[row], 1))
+
+    total, merged = sum(map(cost, found)), set[int]()
+    heap = [(-cost(row), row) for row in found]
+    heapify(heap)
+    while total > budget and heap:
+        before, row = heappop(heap)
+        now = cost(row)
+        if size[row] == 1 or row in merged:
+            continue
+        if now < -before:  # the one around was merged since
+            heappush(heap, (-now, row))
+            continue
+        around = [row, *inside.get(row, ())]
+        total -= sum(map(cost, around))
+        size[row] = 1
+        merged.add(row)
+        total += sum(map(cost, around))
+    return merged
 
 
 def called(system: ConstraintSystem, solution: Solution) -> Iterable[tuple[int, int]]:
@@ -91,8 +164,8 @@ def _local(index: Index) -> set[int]:
     return {row for row in found if index.kind[row] == columns.LAMBDA}
 
 
-def _offsets(several: dict[int, set[Context]]) -> dict[Context, int]:
-    """Return an offset for each context, no two the same for one lambda, low ones first.
+def _offsets(several: dict[int, set[Context]], first: int) -> dict[Context, int]:
+    """Return an offset for each context from the first on, no two the same for one lambda.
 
     Contexts that several lambdas share choose first, so that the others can fill what is left.
     """
@@ -100,7 +173,7 @@ def _offsets(several: dict[int, set[Context]]) -> dict[Context, int]:
     for row, contexts in several.items():
         for context in contexts:
             sharing.setdefault(context, []).append(row)
-    taken = dict.fromkeys(several, 0)  # a bit for each offset
+    taken = dict.fromkeys(several, (1 << first) - 1)  # a bit for each offset
     offset: dict[Context, int] = {}
     for context in sorted(sharing, key=lambda context: (-len(sharing[context]), context)):
         every = 0

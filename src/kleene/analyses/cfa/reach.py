@@ -27,6 +27,7 @@ class Reach:
 
     system: ConstraintSystem
     solution: Solution
+    coarser: Reach | None = None  # of shorter contexts, which may know more in places
 
     @cached_property
     def reached(self) -> set[int]:
@@ -35,8 +36,8 @@ class Reach:
         if not s.counts_reachable:
             return {ROOT, *s.function_which[s.is_lambda].tolist()}
         sizes, row_of = self.solution.rows.sizes(), self.solution.row_of
-        found = (row for row, nodes in s.here_of.items() if sizes[row_of[nodes]].any())
-        return {ROOT, *found}
+        found = {row for row, nodes in s.here_of.items() if sizes[row_of[nodes]].any()}
+        return {ROOT, *(found if self.coarser is None else found & self.coarser.reached)}
 
     def runs(self, row: int) -> bool:
         """Return whether the code of a row can be reached."""
@@ -54,6 +55,11 @@ class Reach:
         for each, others in self._closures.items():
             found[each] = sorted(set().union(*(direct.get(other, ()) for other in others)))
         found.update((call, [row]) for call, row in s.lets.tolist() if self.runs(call))
+        if self.coarser is not None:
+            known = self.coarser.targets
+            found = {
+                site: [t for t in rows if t in known.get(site, ())] for site, rows in found.items()
+            }
         return {each: rows for each, rows in sorted(found.items()) if rows}
 
     def behind(self, site: int) -> set[int]:

@@ -37,6 +37,7 @@ class CFAResult:
     core: Core
     system: ConstraintSystem
     solution: Solution
+    coarser: CFAResult | None = None  # with shorter contexts: all answers lie in its answers, too
 
     def __repr__(self) -> str:
         p = self.system.problem
@@ -58,7 +59,10 @@ class CFAResult:
         found = {
             o for v in live for n in self.system.nodes_of[v] for o in self.solution.of(n).tolist()
         }
-        return sorted({self.naming.value(o) for o in found - self.system.hidden})
+        values = {self.naming.value(o) for o in found - self.system.hidden}
+        if self.coarser is not None:
+            values &= set(self.coarser.held(variables))
+        return sorted(values)
 
     def calls(self, location: str) -> list[Value]:
         """Return what the call at `file:line:column`, or `line:column`, may reach.
@@ -135,6 +139,11 @@ class CFAResult:
         return [procedure for procedure in self.procedures if procedure.row not in called]
 
     @cached_property
+    def merged(self) -> list[Value]:
+        """The procedures whose calls are not told apart: their contexts would take too much."""
+        return [self.naming.procedure(row) for row in sorted(self.system.contexts.merged)]
+
+    @cached_property
     def known_calls(self) -> list[CallSite]:
         """The calls that can reach one thing only, be it a primitive or a continuation."""
         graph = self._graph
@@ -177,6 +186,7 @@ class CFAResult:
             "variables": variables,
             "dead": [value.as_json() for value in self.dead],
             "escaping": [value.as_json() for value in self.escaping],
+            "merged": [value.as_json() for value in self.merged],
             "findings": findings_json(self.findings()),
         }
 
@@ -188,7 +198,7 @@ class CFAResult:
     @cached_property
     def reach(self) -> Reach:
         """What runs, and what calls what, by row."""
-        return Reach(self.system, self.solution)
+        return Reach(self.system, self.solution, self.coarser.reach if self.coarser else None)
 
     @cached_property
     def _graph(self) -> CallGraph:
