@@ -12,6 +12,7 @@ that ran; what the answer does not cover is listed. It exits with 1 if there is 
 from __future__ import annotations
 
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -78,13 +79,14 @@ def units_of(commands: list[Command], executable: Path) -> Iterator[Command]:
 
 
 def libraries_of(commands: list[Command], executable: Path) -> list[str]:
-    """Return the shared libraries that an executable is linked with, as files."""
+    """Return words that link what an executable is linked with: shared libraries as files."""
     link = [c for c in commands if c.output == executable.resolve() and not c.source][-1]
     asked = [word for word in link.arguments if word.startswith("-l")]
     found = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     named = {f"-l{n}": p for n, p in re.findall(r"lib(\S+?)\.so\S* .* => (\S+)", found)}
     known = {"-lm", "-ldl", "-lpthread", "-lrt", "-lc"}  # what every compiler finds by itself
-    return [word if word in known else named.get(word, word) for word in asked]
+    target = f"{platform.machine()}-linux-gnu.{platform.libc_ver()[1]}"  # theirs, not the oldest
+    return ["-target", target, *(w if w in known else named.get(w, w) for w in asked)]
 
 
 def main(words: list[str]) -> int:
