@@ -111,18 +111,22 @@ class PointsTo:
         for left in range(_MOST_TIMES, -1, -1):
             solution = solve(system.problem)
             held = conversions.held(program, system, solution, self.arguments)
-            if self.arguments != "auto" or not len(held.converted):
+            if self.arguments != "auto" or not (len(held.converted) or len(held.open_calls)):
                 break
             known = system.is_converted | (left == 1)
             converted = np.append(np.flatnonzero(known), held.converted)
-            system = self.constraints(program, converted)
+            opened: Ints = np.concatenate([system.open_calls, held.open_calls])
+            system = self.constraints(program, converted, opened)
         assumptions = (*system.assumptions, *conversions.assumed(self.arguments, system, held))
         return replace(system, assumptions=assumptions), solution
 
-    def constraints(self, program: Program | Any, converted: Ints = _NONE) -> ConstraintSystem:
+    def constraints(
+        self, program: Program | Any, converted: Ints = _NONE, open_calls: Ints = _NONE
+    ) -> ConstraintSystem:
         """Return the constraints on the pointers of a program, unsolved.
 
-        `converted` are functions (rows) known to be called with other arguments than they take.
+        `converted` are functions (rows) known to be called with other arguments than they take,
+        `open_calls` instructions known to call all functions that they hold.
         """
         from kleene.analyses.points_to.constraints import generate
         from kleene.analyses.points_to.constraints.functions import ArgumentRule
@@ -143,4 +147,5 @@ class PointsTo:
             models=models,
             arguments=ArgumentRule(self.arguments),
             converted=converted,
+            open_calls=open_calls,
         )

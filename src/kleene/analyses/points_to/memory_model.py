@@ -99,3 +99,4 @@ class ConstraintSystem:
     externals: tuple[External, ...]
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
     is_converted: NDArray[np.bool_]  # per function: calls of any number of arguments reach it
+    open_calls: I32  # instructions: calls that reach all functions they hold

@@ -41,6 +41,7 @@ def generate(
     models: Library | None = None,
     arguments: ArgumentRule = ArgumentRule.AUTO,
     converted: Ints = _NONE,
+    open_calls: Ints = _NONE,
 ) -> ConstraintSystem:
     """Return the constraints on the pointers of a program.
 
@@ -51,13 +52,14 @@ def generate(
         models: what functions outside the program do; the built-in library by default.
         arguments: which functions a call through a pointer reaches.
         converted: functions (rows) that are known to be called with other arguments than they take.
+        open_calls: calls (instructions) that are known to reach all functions they hold.
 
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
     columns = Columns(program)
     builder = PointerBuilder(columns, OffsetEdges())
-    generation = _Generation(builder, models or builtin(), wrappers, arguments)
+    generation = _Generation(builder, models or builtin(), wrappers, arguments, open_calls)
     return generation.run(library_mode, converted)
 
 
@@ -70,9 +72,10 @@ class _Generation:
         library: Library,
         wrappers: Sequence[str],
         arguments: ArgumentRule,
+        open_calls: Ints,
     ) -> None:
         self.builder, self.library, self.columns = builder, library, builder.columns
-        self.models, self.arguments = Models(builder), arguments
+        self.models, self.arguments, self.open_calls = Models(builder), arguments, open_calls
         self.functions = functions.declare(builder, library, arguments)
         self.calls = functions.table_of(self.columns)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
@@ -107,6 +110,7 @@ class _Generation:
             externals=externals,
             assumptions=tuple(assumptions),
             is_converted=is_converted,
+            open_calls=self.open_calls.astype(np.int32),
         )
 
     def _convert(self, converted: Ints) -> Bools:
@@ -140,7 +144,7 @@ class _Generation:
         functions.generate_direct(builder, table, direct, ~self.heap.is_wrapped(direct))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        functions.generate_indirect(builder, table, indirect, self.arguments)
+        functions.generate_indirect(builder, table, indirect, self.arguments, self.open_calls)
         functions.generate_outside(builder, table, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))
 

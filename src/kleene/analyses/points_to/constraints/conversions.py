@@ -10,9 +10,11 @@ function of n parameters is *converted*, and then a call of any number of argume
 2. its address is put where, by assignments, arguments and results, through variables and fields
    that the code names, it flows to calls with other numbers, and to none with its own (`flowing`,
    before anything is solved): so is `free` above, though another call may pass it one argument;
-3. it is held by calls with other numbers only, or by a call that holds no function of its number
-   (`held`, after solving): its address came there through memory of no known type, and there is
-   nobody else to call it, or nobody else to be called. Then the constraints are solved again.
+3. it is held by calls with other numbers only (`held`, after solving): its address came there
+   through memory of no known type, and there is nobody else to call it.
+
+A call that holds functions, but none of its number, reaches all that it holds: there is nobody else
+to be called. After 3, and after such calls are found, the constraints are solved again.
 
 A call without a prototype (`int (*f)()`), and one of a function of variable arguments, reaches all
 functions; so does what a model, or code outside, calls. What is left to be assumed: a function that
@@ -248,6 +250,7 @@ class Held(NamedTuple):
     """What calls through pointers hold, by the number of arguments."""
 
     converted: I64  # functions (rows) that are converted, and were not known to be
+    open_calls: I64  # calls (instructions) that reach all they hold, and were not known to
     n_left_out: int  # functions that some call holds and, for their number, does not reach
 
 
@@ -263,11 +266,14 @@ def held(program: Program, system: ConstraintSystem, solution: Solution, rule: s
     has_caller = solution.escaped[system.problem.function_object].copy()
     has_caller[solution.call_edges[:, 1]] = True
     n_sites = int(calls.site.max(initial=-1)) + 1
-    has_target = np.bincount(calls.site[is_exact], minlength=n_sites) > 0
-    lonely = ~is_exact & ~(has_caller[calls.function] & has_target[calls.site])
-    converted = distinct(rows[calls.function[lonely]])
-    left_out = distinct(calls.function[~is_exact])
-    return Held(converted.astype(np.int64), len(left_out))
+    is_open = np.bincount(calls.site, minlength=n_sites) > 0
+    is_open[calls.site[is_exact]] = False
+    has_caller[calls.function[is_open[calls.site]]] = True
+    converted = distinct(rows[calls.function[~is_exact & ~has_caller[calls.function]]])
+    known = calls.written_site < n_sites
+    opened = calls.written[known][is_open[calls.written_site[known]]]
+    left_out = distinct(calls.function[~is_exact & ~is_open[calls.site]])
+    return Held(converted.astype(np.int64), opened.astype(np.int64), len(left_out))
 
 
 def assumed(rule: str, system: ConstraintSystem, held: Held) -> Iterator[str]:
@@ -287,6 +293,8 @@ class _Calls(NamedTuple):
     site: I64  # distinct (row of the solution, signature)
     function: I64  # of the problem
     signature: I64  # a number of arguments, or a type
+    written: Ints  # the calls (instructions)
+    written_site: Ints  # and the site that each is
 
     @classmethod
     def of(
@@ -297,13 +305,15 @@ class _Calls(NamedTuple):
         is_callback[system.callbacks.reshape(-1, 2)[:, 1]] = True
         written = call[~is_callback & (call >= 0)]
         signature = program.instructions.about[written]
-        written = written[program.types.flags[signature] & TypeFlag.VARARG == 0]
+        is_filtered = program.types.flags[signature] & TypeFlag.VARARG == 0
+        written = written[is_filtered & ~np.isin(written, system.open_calls)]
         signature = program.instructions.about[written]
         n_passed = np.diff(program.types.offsets)[signature] - 1
         passed = signature if rule == ArgumentRule.TYPES else n_passed
         table = program.instructions
         row = solution.row_of[table.operands[table.offsets[written]]]
-        key = distinct(row.astype(np.int64) << 32 | passed)
+        every = row.astype(np.int64) << 32 | passed
+        key = distinct(every)
         rows, numbers = key >> 32, key & 0xFFFFFFFF
         function_of = np.full(system.problem.n_objects, -1)
         function_of[system.problem.function_object] = np.arange(system.problem.n_functions)
@@ -313,7 +323,7 @@ class _Calls(NamedTuple):
         lengths = np.array([len(functions) for functions in sets], np.int64)[which]
         function = np.concatenate([np.empty(0, np.int64), *(sets[i] for i in which.tolist())])
         site = np.repeat(np.arange(len(key)), lengths)
-        return cls(site, function, numbers[site])
+        return cls(site, function, numbers[site], written, np.searchsorted(key, every))
 
     def accepts(self, takes: I64) -> Bools:
         """Return which functions have the signature of the call, or any."""

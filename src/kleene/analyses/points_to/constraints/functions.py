@@ -243,14 +243,18 @@ def generate_direct(
 
 
 def generate_indirect(
-    builder: PointerBuilder, functions: FunctionTable, calls: CallTable, rule: ArgumentRule
+    builder: PointerBuilder,
+    functions: FunctionTable,
+    calls: CallTable,
+    rule: ArgumentRule,
+    open_calls: Ints,
 ) -> None:
-    """Add calls through pointers, of the functions that a rule lets them reach."""
+    """Add calls through pointers, of the functions that a rule lets them reach, or all."""
     columns = builder.columns
     result = columns.results(calls.row)
     result = np.where(columns.pointer_typed[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
-    callee, plain = calls.callee.copy(), ~is_variadic
+    callee, plain = calls.callee.copy(), ~is_variadic & ~np.isin(calls.row, open_calls)
     types = columns.program.instructions.about[calls.row]
     signature = types if rule == ArgumentRule.TYPES else n_named
     callee[plain] = builder.callable_with(callee[plain], signature[plain], calls.row[plain])
