@@ -47,7 +47,7 @@ def test_a_name_that_no_analysis_has_is_refused() -> None:
 
 @pytest.mark.parametrize("name", methods.available())
 def test_every_analysis_is_a_method_with_its_own_help(name: str) -> None:
-    analysis = import_module(f"{methods.ROOM}.{name}").ANALYSIS
+    analysis = import_module(methods.module_of(name)).ANALYSIS
     assert analysis.__dataclass_params__.frozen
     asked = getattr(Builder("empty").finish(), name)
     assert asked.__doc__ == analysis.__doc__
@@ -77,12 +77,12 @@ def test_the_stub_is_up_to_date(update_golden: bool) -> None:
 def stub() -> str:
     """Return the stub: for each analysis a method with its fields as options."""
     analyses = {
-        name: import_module(f"{methods.ROOM}.{name}").ANALYSIS for name in methods.available()
+        name: import_module(methods.module_of(name)).ANALYSIS for name in methods.available()
     }
-    imports = {"from kleene.base.device import Device", "from typing import Final"}
+    imports = {"from kleene.base.device import Device"}
     for analysis in analyses.values():
         imports |= needed_imports(analysis)
-    names = "ROOM: Final[str]\n\ndef available() -> list[str]: ..."
+    names = "def available() -> list[str]: ...\ndef module_of(name: str) -> str: ..."
     parts = [HEAD, "\n".join(sorted(imports)), names]
     for kind, mixin in KINDS.items():
         asked = [

@@ -17,12 +17,14 @@ from kleene.frontends import FrontEnd, front_end_of
 
 if TYPE_CHECKING:
     from kleene.ir import Program
+    from kleene.ir.loops.tree import Unit
     from kleene.ir.scheme import Core
 
 _C_FILES = "C or C++ files, folders, globs, .bc, .ll, or compile_commands.json."
 _C_PANEL = "How C and C++ are read"
 _SCHEME_PANEL = "How Scheme is read"
 _FOR_SCHEME = ("libraries", "keep_going")
+_OF_BITCODE = ("cache", "normalise")  # options that matter for bitcode alone
 
 
 def _files(help_text: str) -> Any:
@@ -110,6 +112,11 @@ class Sources:
 
     def load(self) -> Program | Core:
         """Return the program these files make, read with the options that were given."""
+        program: Program | Core = self.front_end.load(self.files, **self.given())
+        return program
+
+    def given(self) -> dict[str, Any]:
+        """Return the options of the front end that were given."""
         front_end = self.front_end
         hints = get_type_hints(type(self), include_extras=True)
         options: dict[str, Any] = {}
@@ -122,8 +129,7 @@ class Sources:
                 word = hints[one.name].__metadata__[0].names[0]
                 raise UsageError(f"{word} is not for files in {front_end.language}")
             options[name] = value
-        program: Program | Core = front_end.load(self.files, **options)
-        return program
+        return options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +140,14 @@ class CSources(Sources):
     left_out: ClassVar[tuple[str, ...]] = _FOR_SCHEME
 
     files: Annotated[list[str], _files(_C_FILES)]
+
+    def loops(self) -> list[Unit]:
+        """Return the functions of the sources among these files, for what is asked of loops."""
+        from kleene.frontends.c.driver import loop_reader
+
+        given = self.given()
+        options = {name: one for name, one in given.items() if name not in _OF_BITCODE}
+        return loop_reader(self.files, **options)()
 
     def load(self) -> Program:
         """Return the program these files make."""

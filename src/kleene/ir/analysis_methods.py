@@ -1,8 +1,9 @@
 """Analyses as methods of what they analyse: `program.points_to(library=True)`.
 
-An analysis is a module of the room `kleene.analyses` that has a frozen dataclass as `ANALYSIS`: the
-file is the registration. That room stands above this one, so it is only named here: its folder is
-listed when this module is imported, and an analysis is imported when its method is asked for. The
+An analysis is a module of the room `kleene.analyses`, or a folder of `kleene.offload`, that has a
+frozen dataclass as `ANALYSIS`: the file is the registration. These rooms stand above this one, so
+they are only named here: their folders are listed when this module is imported, and an analysis is
+imported when its method is asked for. The
 methods are ordinary attributes, so `dir` shows them, and an `AttributeError` raised inside a column
 of a program is passed on as it is.
 
@@ -14,22 +15,41 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from kleene.base.device import Device
 
-ROOM = "kleene.analyses"
-_PROTOCOL = "api"  # the module of the room that holds no analysis
+_ROOMS = ("kleene.analyses", "kleene.offload")
+_REGISTERED = "\nANALYSIS = "
 
 
 def available() -> list[str]:
     """Return the names of all analyses, importing none."""
-    room = find_spec(ROOM)
-    assert room is not None
-    folders = room.submodule_search_locations
-    return sorted(one.name for one in pkgutil.iter_modules(folders) if one.name != _PROTOCOL)
+    return sorted(_modules())
+
+
+def module_of(name: str) -> str:
+    """Return the module of an analysis."""
+    return _modules()[name]
+
+
+@cache
+def _modules() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for room in _ROOMS:
+        spec = find_spec(room)
+        assert spec is not None
+        for folder in spec.submodule_search_locations or ():
+            for one in pkgutil.iter_modules([folder]):
+                inner = ("__init__.py",) if one.ispkg else ()
+                file = Path(folder, one.name, *inner) if inner else Path(folder, f"{one.name}.py")
+                if _REGISTERED in file.read_text(encoding="utf-8"):
+                    found[one.name] = f"{room}.{one.name}"
+    return found
 
 
 class _Method:
@@ -41,7 +61,7 @@ class _Method:
     def __get__(self, program: Any, owner: type) -> Any:
         if program is None:
             return self
-        return _runner(import_module(f"{ROOM}.{self._name}").ANALYSIS, program)
+        return _runner(import_module(module_of(self._name)).ANALYSIS, program)
 
 
 def _runner(analysis: Any, program: Any) -> Callable[..., Any]:

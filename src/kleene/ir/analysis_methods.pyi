@@ -1,18 +1,26 @@
 """Written by `pytest tests/ir/test_analysis_methods.py --update-golden`: do not edit."""
 
 import os
-from typing import Final
 
 from kleene.analyses.cfa.result import CFAResult
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base.device import Device
-
-ROOM: Final[str]
+from kleene.offload.kernels.result import KernelsResult
 
 def available() -> list[str]: ...
+def module_of(name: str) -> str: ...
 
 class ProgramAnalyses:
     __slots__ = ()
+    def kernels(
+        self,
+        *,
+        assume: tuple[str, ...] = (),
+        no_alias: bool = False,
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> KernelsResult:
+        """Which loops of a program may run in parallel, and why not the others?"""
     def points_to(
         self,
         *,

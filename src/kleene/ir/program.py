@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,8 @@ class Program(ProgramAnalyses):
     bundles: Bundles
     passed: Passed
     notice_table: Notices
+    # What reads the loops of the sources, for who asks: tables do not have them. Not stored.
+    loop_reader: Callable[[], list[Any]] | None = field(default=None, metadata={"stored": False})
 
     def __repr__(self) -> str:
         sizes = (self.function_table, self.instructions)

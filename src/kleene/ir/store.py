@@ -26,6 +26,8 @@ def dumps(program: Program) -> bytes:
     chunks: list[bytes] = []
     place = 0
     for field in dataclasses.fields(program):
+        if not field.metadata.get("stored", True):
+            continue
         value = getattr(program, field.name)
         if not isinstance(value, Table):
             head["text"][field.name] = value

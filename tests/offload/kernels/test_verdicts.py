@@ -11,14 +11,14 @@ from tests.offload.kernels.loop_programs import PROGRAMS, loop_tables, wanted
 pytest.importorskip("islpy", reason="verdicts need the package islpy")
 
 from kleene.offload.kernels import verdicts as module
-from kleene.offload.kernels.verdicts import LoopVerdict, Verdict, verdicts
+from kleene.offload.kernels.verdicts import LoopVerdict, Verdict, verdicts_of
 
 FILES = [*sorted(PROGRAMS.glob("loops/*.c")), *sorted(PROGRAMS.glob("polybench/*.c"))]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_loop_has_the_verdict_of_its_comment(file: Path) -> None:
-    found = [one for table in loop_tables(file) for one in verdicts(table)]
+    found = [one for table in loop_tables(file) for one in verdicts_of(table)]
     comments = wanted(file)
     assert [one.place.line for one in found] == list(comments)
     for one in found:
@@ -33,7 +33,7 @@ def test_every_loop_has_the_verdict_of_its_comment(file: Path) -> None:
 def judged(tmp_path: Path, code: str) -> list[LoopVerdict]:
     file = tmp_path / "a.c"
     file.write_text(code)
-    return [one for table in loop_tables(file) for one in verdicts(table)]
+    return [one for table in loop_tables(file) for one in verdicts_of(table)]
 
 
 def test_a_witness_names_two_iterations_and_the_element(tmp_path: Path) -> None:

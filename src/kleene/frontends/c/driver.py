@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kleene.base import progress
@@ -13,8 +14,10 @@ from kleene.base.files import PathLike
 from kleene.base.paths import paths_of
 from kleene.frontends.c.compiler import Options
 from kleene.frontends.c.exchange import Unit
-from kleene.frontends.c.inputs import discover
+from kleene.frontends.c.inputs import Given, discover
 from kleene.frontends.c.linking import linking
+from kleene.frontends.c.loops import Reader
+from kleene.frontends.c.source import Source
 from kleene.frontends.c.units import gather
 from kleene.kernels import compiled
 
@@ -61,17 +64,45 @@ def load(
     if jobs is not None and jobs < 1:
         raise SourceError(None, "c/bad-option", f"jobs is {jobs}, and should be 1 or more")
     store = cache if isinstance(cache, Cache) else Cache(default_folder() if cache else None)
+    inputs = discover(paths_of(paths), paths_of(only))
+    options = _options(defines, includes, std, flags)
+    units = gather(inputs, options=options, cc=cc, cache=store, jobs=jobs, normalise=normalise)
+    loops = _reader(inputs, options, cc, jobs)
+    return replace(_remembered(units, store), loop_reader=loops)
+
+
+def loop_reader(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    defines: str | Iterable[str] = (),
+    includes: PathLike | Iterable[PathLike] = (),
+    std: str | Iterable[str] | None = None,
+    flags: str | Iterable[str] = (),
+    only: str | Iterable[str] = (),
+    cc: str | None = None,
+    jobs: int | None = None,
+) -> Reader:
+    """Return what reads the loops of the sources among `paths`; arguments are those of `load`."""
+    inputs = discover(paths_of(paths), paths_of(only))
+    return _reader(inputs, _options(defines, includes, std, flags), cc, jobs)
+
+
+def _reader(
+    inputs: Sequence[Source | Given], options: Options, cc: str | None, jobs: int | None
+) -> Reader:
+    sources = tuple(one for one in inputs if isinstance(one, Source))
+    return Reader(sources, options, cc, jobs)
+
+
+def _options(
+    defines: str | Iterable[str],
+    includes: PathLike | Iterable[PathLike],
+    std: str | Iterable[str] | None,
+    flags: str | Iterable[str],
+) -> Options:
     standards = paths_of(std) if std is not None else ()
     words = _split(flags) if isinstance(flags, str) else paths_of(flags)
-    units = gather(
-        discover(paths_of(paths), paths_of(only)),
-        options=Options(paths_of(defines), paths_of(includes), standards, words),
-        cc=cc,
-        cache=store,
-        jobs=jobs,
-        normalise=normalise,
-    )
-    return _remembered(units, store)
+    return Options(paths_of(defines), paths_of(includes), standards, words)
 
 
 def _remembered(units: Sequence[Unit], store: Cache) -> Program:

@@ -162,6 +162,7 @@ class LoopRow:
     refusals: list[Refusal] = field(default_factory=list)
     is_counted: bool = True  # the number of iterations is known before the loop
     context: tuple[Condition, ...] = ()  # under which an iteration happens
+    is_inlined: bool = False  # the loop of a function that is called here
 
     def refuse(self, reason: Reason, detail: str, place: Span) -> None:
         """Note a reason, once."""

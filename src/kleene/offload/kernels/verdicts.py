@@ -50,6 +50,7 @@ class Private:
     """A variable or array of which every iteration needs a copy of its own."""
 
     name: str
+    is_array: bool = False
     is_first: bool = False  # it begins with the value from before the loop
     last: str = ""  # "last iteration", or "last writing iteration", whose value is used later
     is_counter: bool = False  # of a loop inside: every paralleliser makes it private by itself
@@ -95,7 +96,7 @@ class LoopVerdict:
     culprits: list[Culprit] = field(default_factory=list)
 
 
-def verdicts(
+def verdicts_of(
     table: LoopTable, assumed: tuple[Condition, ...] = (), *, no_alias: bool = False
 ) -> list[LoopVerdict]:
     """Return the verdict on every loop of a function, in source order.
@@ -111,6 +112,8 @@ def verdicts(
     found: list[LoopVerdict] = []
     facts: Facts | None = None
     for row in table.loops:
+        if row.is_inlined:  # its own function has a table
+            continue
         made = _blank(table, row)
         found.append(made)
         context.reset_operations()
@@ -300,7 +303,7 @@ class _Judgement:
             if row.number in self._loop.inside and row is not self._row
         )
         last = self._last(root, accesses, is_scalar) if self._is_used_later(root) else ""
-        self._made.privates.append(Private(root.name, is_exposed, last, is_counter))
+        self._made.privates.append(Private(root.name, not is_scalar, is_exposed, last, is_counter))
 
     def _is_used_later(self, root: Root) -> bool:
         if root.kind != "variable" or root.is_exposed:

@@ -62,8 +62,8 @@ def iterations(
         else:
             found.append(held)
     if node.kind == "do":
-        previous = {row.counter: counter - 1}
-        found = [Either((Compare(">=", -counter), one)) for one in _at(found, previous)]
+        earlier = [at_counter(one, row.counter, counter - 1) for one in found]
+        found = [Either((Compare(">=", -counter), one)) for one in earlier]
     return found, is_all
 
 
@@ -106,12 +106,13 @@ def _held(
     return None
 
 
-def _at(conditions: list[Condition], values: dict[Atom, Polynomial]) -> list[Condition]:
-    found: list[Condition] = []
-    for one in conditions:
-        assert isinstance(one, Compare)
-        value, obligations = one.value.substitute(values), substituted(one.obligations, values)
-        assert value is not None
-        assert obligations is not None
-        found.append(Compare(one.operator, value, obligations))
-    return found
+def at_counter(condition: Condition, counter: Atom, value: Polynomial) -> Condition:
+    """Return a condition for an iteration with the counter replaced."""
+    if isinstance(condition, Either):
+        return Either(tuple(at_counter(one, counter, value) for one in condition.parts))
+    assert isinstance(condition, Compare), "made by `iterations`"
+    compared = condition.value.substitute({counter: value})
+    obligations = substituted(condition.obligations, {counter: value})
+    assert compared is not None, "linear in the counter"
+    assert obligations is not None, "linear in the counter"
+    return Compare(condition.operator, compared, obligations)

@@ -30,7 +30,7 @@ from kleene.ir.loops.tables import (
 )
 from kleene.ir.loops.text import text
 from kleene.ir.loops.tree import Reason, Symbol
-from kleene.transforms.loops.conditions import iterations
+from kleene.transforms.loops.conditions import at_counter, iterations
 from kleene.transforms.loops.evaluate import Evaluation, difference
 from kleene.transforms.loops.recorder import Environment, Frame
 from kleene.transforms.loops.updates import guarded_update, update_of
@@ -206,7 +206,9 @@ class Execution(Evaluation):
         if (found := guarded_update(node)) is not None:
             assign, operator, others = found
             self._updated(assign.target, assign.value, operator, others)
-            self._write(assign.target, self._unfollowed("extremum", assign.target.type), operator)
+            extremum = self._unfollowed("extremum", assign.target.type)
+            with self._under(self._maybe()):  # no write where the old value stays
+                self._write(assign.target, extremum, operator)
             return True
         condition = self._condition(node.condition)
         if self._has_jumps:  # a label may be inside of either part
@@ -310,9 +312,11 @@ class Execution(Evaluation):
         self._loads = outer_loads
         row.inductions = {symbol: step for symbol, (step, _) in steps.items()}
         row.obligations = tuple(one for _, (_, found) in steps.items() for one in found)
+        happens = self._first_iteration(node, row, conditions)
         for symbol in row.inductions:
             at = tree.Variable(symbol.type, node.place, symbol)
-            self._record_counter(symbol, at, is_write=False)
+            with self._under(*happens):
+                self._record_counter(symbol, at, is_write=False)
         row.sequence = self._sequence = self._sequence + 1
         if self._is_recording:
             self._loops.append(row)
@@ -324,9 +328,19 @@ class Execution(Evaluation):
         self._forget(changed)
         for symbol in inductions:
             at = tree.Variable(symbol.type, node.place, symbol)
-            self._record_counter(symbol, at, is_write=True)
+            with self._under(*happens):
+                self._record_counter(symbol, at, is_write=True)
         if not self._stack:
             self._epoch += 1
+
+    def _first_iteration(
+        self, node: tree.Loop, row: LoopRow, conditions: tuple[list[Condition], bool]
+    ) -> list[Condition]:
+        """Return when the loop has an iteration: else it neither reads nor changes variables."""
+        known, is_counted = conditions
+        if not is_counted or _leaves_early(node.body):
+            return [self._maybe()]
+        return [at_counter(one, row.counter, polynomial.ZERO) for one in known]
 
     def _record_counter(self, symbol: Symbol, at: tree.Location, *, is_write: bool) -> None:
         if not self._is_induction(symbol):
@@ -339,9 +353,10 @@ class Execution(Evaluation):
         parent = self._stack[-1].number if self._stack else -1
         name = f"#{node.place.line}"
         counter = self._atom(("counter", n), name, "counter", frozenset([n]))
-        return LoopRow(
-            n, parent, self._function.name, node.place, node.end_line, node.kind, counter, 0
-        )
+        name = self._function.name
+        row = LoopRow(n, parent, name, node.place, node.end_line, node.kind, counter, 0)
+        row.is_inlined = len(self._calls) > 1
+        return row
 
     def _current(self, symbol: Symbol) -> Value:
         if symbol not in self._environment:

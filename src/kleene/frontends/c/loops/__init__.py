@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kleene.base import progress
 from kleene.frontends.c.compiler import Options, find
 from kleene.frontends.c.source import Source
-from kleene.ir.loops.tree import Unit
+
+if TYPE_CHECKING:
+    from kleene.ir.loops.tree import Unit
 
 __all__ = ["Reader", "read"]
 
@@ -41,6 +43,8 @@ def read(
     Raises:
         SourceError: a file does not compile.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from kleene.frontends.c.loops.ast import declarations
     from kleene.frontends.c.loops.lower import lower
 

@@ -1,0 +1,94 @@
+"""`kleene kernels` prints verdicts, witnesses and reasons."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kleene import SourceError, load
+from kleene.ir import Builder
+from tests.cli.conftest import Kleene
+
+pytest.importorskip("islpy", reason="verdicts need the package islpy")
+
+STENCIL = Path(__file__).resolve().parents[2] / "examples" / "loops" / "stencil.c"
+
+
+def test_a_line_for_each_loop_with_its_witness(kleene: Kleene) -> None:
+    done = kleene("kernels", STENCIL)
+    assert done.returncode == 0
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    place = next(line for line in lines if "stencil.c:4" in line).split()[0]
+    assert f"{place} t SEQ sequential" in lines
+    assert (
+        "signal[1] written at t=0, i=1 (line 8), read at t=1, i=2 (line 6), for n = 4, steps = 2"
+        in lines
+    )
+    assert any("PAR parallel if no overlap of next and signal" in line for line in lines)
+    assert any("reduction(max:best)" in line and "private(value)" in line for line in lines)
+    assert any(line.startswith("NOT_AFFINE: signal[to[i]]") for line in lines)
+    assert "6 loops: 2 PAR, 1 COPY, 1 RED, 1 SEQ, 1 MAY" in done.stderr
+
+
+def test_json_has_everything(kleene: Kleene) -> None:
+    done = kleene("kernels", STENCIL, "--json")
+    value = json.loads(done.stdout)
+    assert value["counts"] == {"PAR": 2, "PRIV": 0, "COPY": 1, "RED": 1, "SEQ": 1, "MAY": 1}
+    first, second, *_, last = value["loops"]
+    assert (first["verdict"], first["line"], first["column"], first["depth"]) == ("SEQ", 4, 3, 0)
+    assert first["witness"]["element"] == "signal[1]"
+    assert first["witness"]["read"]["iteration"] == {"t": 1, "i": 2}
+    assert second["if_no_overlap"] == [["next", "signal"]]
+    assert [one["code"] for one in last["reasons"]] == ["NOT_AFFINE"]
+
+
+def test_assumptions_and_pointers_that_do_not_alias(kleene: Kleene, tmp_path: Path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text(
+        "void f(int n, int m, double *a, double *b) {\n"
+        "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++) a[i * m + j] = b[j];\n}\n"
+    )
+    (outer, _) = json.loads(kleene("kernels", file, "--json").stdout)["loops"]
+    assert (outer["verdict"], outer["reasons"][0]["code"]) == ("MAY", "LINEARISED")
+    done = kleene("kernels", file, "--json", "--assume", "n <= m", "--no-alias")
+    outer, inner = json.loads(done.stdout)["loops"]
+    assert (outer["verdict"], inner["verdict"]) == ("PAR", "PAR")
+    assert outer["if_no_overlap"] == []
+    assert outer["assumptions"] == ["different pointers do not overlap"]
+    assert json.loads(done.stdout)["assumptions"][1:] == ["n <= m"]
+
+
+@pytest.mark.parametrize(
+    ("words", "id"),
+    [
+        (["--assume", "n >"], "kernels/bad-assumption"),
+        (["--assume", "f(n)"], "kernels/bad-assumption"),
+        (["--assume", "n % 2 == 0"], "kernels/bad-assumption"),
+        (["--assume", "nobody > 0"], "kernels/unknown-name"),
+        (["--function", "smoth"], "cli/unknown-function"),
+    ],
+)
+def test_what_cannot_be_asked(kleene: Kleene, words: list[str], id: str) -> None:
+    done = kleene("kernels", STENCIL, "--json", *words)
+    assert done.returncode == 1
+    assert [one["id"] for one in json.loads(done.stdout)["errors"]] == [id]
+
+
+def test_programs_have_the_same_answer() -> None:
+    program = load(STENCIL)
+    result = program.kernels(no_alias=True)
+    assert [one.verdict.value for one in result.loops][:3] == ["SEQ", "PAR", "PAR"]
+    assert result.at(23, "stencil.c")[0].copies == ["signal"]
+    assert len(result.tables()["loops"]) == 6
+    assert json.loads(result.to_json())["counts"]["MAY"] == 1
+
+
+def test_programs_without_sources_have_no_loops(kleene: Kleene, tmp_path: Path) -> None:
+    text = tmp_path / "a.ll"
+    text.write_text("define void @f() {\n  ret void\n}\n")
+    assert "error[kernels/no-source]" in kleene("kernels", text).stderr
+    with pytest.raises(SourceError) as refused:
+        Builder("empty").finish().kernels()
+    assert refused.value.id == "kernels/no-source"
