@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kleene.base.demangling import demangled
 from tests.cli.conftest import Kleene
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +106,24 @@ def test_errors_exit_1_in_both_forms(
 
 def test_an_unknown_function_gets_a_hint(kleene: Kleene) -> None:
     assert "did you mean release" in kleene("ir", SHAPES, "--function", "releas").stderr
-    assert (
-        "did you mean _ZNK3Dog5speakEv or " in kleene("ir", ANIMALS, "--function", "speak").stderr
-    )
+    assert "write Dog::speak or " in kleene("ir", ANIMALS, "--function", "speak").stderr
     assert "it defines 8 functions" in kleene("ir", SHAPES, "--function", "qqq").stderr
+
+
+def test_functions_are_picked_as_people_write_them(kleene: Kleene, tmp_path: Path) -> None:
+    source = tmp_path / "a.cpp"
+    source.write_text(
+        "struct Dog { int bark(int n) { return n; } };\n"
+        "int over(int n) { return n; } int over(char n) { return n; }\n"
+        "int main() { Dog dog; return dog.bark(1) + over(1) + over('a'); }\n"
+    )
+    if demangled("_Z1fv") is None:
+        pytest.skip("no C++ runtime is found here: symbols stay as they are")
+    by_symbol = kleene("ir", source, "--function", "_ZN3Dog4barkEi").stdout
+    assert by_symbol
+    assert kleene("ir", source, "--function", "Dog::bark").stdout == by_symbol
+    done = kleene("ir", source, "--function", "over")
+    assert done.returncode == 1
+    assert "cli/which-function" in done.stderr
+    assert "over(int) or over(char)" in done.stderr
+    assert "did you mean Dog::bark?" in kleene("ir", source, "--function", "Dog::brk").stderr

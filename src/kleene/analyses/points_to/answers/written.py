@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
+from kleene.base.arrays import distinct
 from kleene.base.demangling import demangled, structor_part, without_parameters
 from kleene.ir import Program
 from kleene.ir.codes import Linkage
@@ -22,6 +23,15 @@ from kleene.results.naming import Files
 
 _NUMBERED = re.compile(r"(.+)\.\d+")
 _OWN = (int(Linkage.INTERNAL), int(Linkage.PRIVATE))
+
+
+def written_of(program: Program) -> Written:
+    """Return the names of a program's globals, with the files of the program."""
+
+    def files() -> Files:
+        return Files(program.strings[symbol] for symbol in distinct(program.spans.file).tolist())
+
+    return Written(program, files)
 
 
 class Written:
