@@ -28,6 +28,7 @@ class ProgramAnalyses:
         wrappers: tuple[str, ...] = (),
         models: tuple[str | os.PathLike[str], ...] = (),
         arguments: str = "auto",
+        pointers_in_bytes: bool = True,
         device: Device | str = ...,
         threads: int | None = None,
     ) -> PointsToResult:

@@ -61,6 +61,8 @@ class Coverage:
         self.allocations: dict[tuple[int, int], list[int]] = {}
         for row, key in enumerate(zip(table.kind.tolist(), table.site.tolist(), strict=True)):
             self.allocations.setdefault(key, []).append(row)
+        outside = PointsToResult(program, system, solution).known_outside
+        self.known_outside = frozenset(np.flatnonzero(outside).tolist())
         made, _ = made_by(program, system)
         is_elsewhere = np.isin(table.kind, _LIBRARYS_OWN)
         is_elsewhere |= np.isin(table.kind, _MADE) & ~np.isin(table.site, made)
@@ -145,7 +147,10 @@ class Coverage:
             return False
         if kind == NOWHERE:
             return bool(self.solution.unknown[node] or self.of(node) & self.elsewhere)
-        return bool(self.of(node) & self.locations_at(kind, site, byte))
+        locations = self.locations_at(kind, site, byte)
+        if self.solution.unknown[node] and locations & self.known_outside:
+            return True
+        return bool(self.of(node) & locations)
 
     def _locations_at(self, kind: int, site: int, byte: int) -> frozenset[int]:
         """Return the locations that stand for a byte of what a site makes.

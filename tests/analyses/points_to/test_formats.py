@@ -20,6 +20,7 @@ from kleene.analyses.points_to.constraints.formats import letters_of
         (b"%", None),
         (b"%\x01", None),
         (b"%5", None),
+        (b"%v", None),  # of `register_printf_function`
     ],
 )
 def test_letters(text: bytes, letters: str | None) -> None:

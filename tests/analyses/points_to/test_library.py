@@ -9,19 +9,27 @@ import pytest
 
 import kleene
 from kleene import SourceError
+from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.library import Library, builtin, heap_of, of_lines, read_models
 from kleene.analyses.points_to.library.language import (
     Anywhere,
     Argument,
+    Assumes,
     Calls,
     Contents,
     Copies,
+    Digits,
     Escapes,
+    Following,
     Heap,
+    Mapped,
     Named,
     Returns,
     Shares,
     Stores,
+    Strings,
+    Symbol,
+    Text,
     parse_models,
 )
 from tests.analyses.points_to.compiled import solved
@@ -39,8 +47,17 @@ def test_every_word_of_the_language_is_read() -> None:
         f g: returns heap[0*1], 2..3; *(*0).. <- 1; @shared <- *1..   # and another
         h*: copy 0 <- 1 [2]; calls *0(1.., _) -> @shared; escapes static; *0 <- unknown
         n: nothing
+        p: *text[0] <- *text[strings[1]], 2+; @digits <- digits[1]; assumes that, and no more
+        s: returns symbol[1], mapped[4]
         """
     )
+    assert library.find("p") == (
+        Stores(Text(Argument(0)), Contents(Text(Strings(1)))),
+        Stores(Text(Argument(0)), Following(2)),
+        Shares("@digits", Digits(1)),
+        Assumes("that, and no more"),
+    )
+    assert library.find("s") == (Returns(Symbol(1)), Returns(Mapped(4)))
     assert library.find("f") == library.find("g")
     assert library.find("f") == (
         Returns(Heap((0, 1))),
@@ -365,3 +382,90 @@ def test_one_name_is_not_one_for_each_letter(tmp_path: Path) -> None:
         with pytest.raises(SourceError) as caught:
             program.points_to(**options)
         assert name in str(caught.value)
+
+
+NOT_AS_BYTES = Assumptions.BYTES.said()
+ROUND_TRIP = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int one, two;
+int main(void) {
+  int ends[2];
+  int *sent = &one, *received = 0, *printed = &two, *scanned = 0;
+  char text[40];
+  pipe(ends);
+  write(ends[1], &sent, sizeof sent);
+  read(ends[0], &received, sizeof received);
+  sprintf(text, "%p", (void *)printed);
+  sscanf(text, "%p", (void **)&scanned);
+  return *received + *scanned;
+}
+"""
+
+
+def test_users_may_say_that_pointers_do_not_travel_as_bytes(tmp_path: Path) -> None:
+    program = load(tmp_path, ROUND_TRIP)
+    followed = program.points_to(device="cpu")
+    assert "one" in followed.of("main.received")
+    assert "two" in followed.of("main.scanned")
+    assumed = program.points_to(device="cpu", pointers_in_bytes=False)
+    assert not {"one", "two"} & {
+        *assumed.of("main.received").names,
+        *assumed.of("main.scanned").names,
+    }
+    assert NOT_AS_BYTES in assumed.statistics.assumptions
+    assert NOT_AS_BYTES not in followed.statistics.assumptions
+    silent = load(tmp_path, "int main(void) { return 0; }").points_to(pointers_in_bytes=False)
+    assert NOT_AS_BYTES not in silent.statistics.assumptions
+
+
+UNSAID = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+int own;
+static void handler(int n, siginfo_t *info, void *context) { exit(info->si_addr == 0); }
+int main(int n, char **arguments) {
+  struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSEGV, &action, 0);
+  int *found = dlsym(dlopen(arguments[1], RTLD_NOW), arguments[2]);
+  return *found + open("/proc/self/mem", O_RDONLY);
+}
+"""
+
+
+def test_what_no_model_follows_is_said(tmp_path: Path) -> None:
+    said = load(tmp_path, UNSAID).points_to(device="cpu").statistics.assumptions
+    for words in ("si_addr", "computed name", "/proc/self/mem"):
+        assert sum(words in text for text in said) == 1, words
+    nothing = load(tmp_path, ROUND_TRIP).points_to(device="cpu").statistics.assumptions
+    assert not any("si_addr" in t or "computed name" in t or "/proc" in t for t in nothing)
+
+
+WRAPPERS = """
+#define _GNU_SOURCE
+#include <execinfo.h>
+#include <search.h>
+static int compare(const void *a, const void *b) { return a < b ? -1 : a > b; }
+static void *root;
+static char **texts(void **frames, int n) { return backtrace_symbols(frames, n); }
+static void *inserted(void *key) { return tsearch(key, &root, compare); }
+int main(void) {
+  static int key;
+  void *frames[4];
+  char **all = texts(frames, backtrace(frames, 4)), *text = all[0];
+  void **first = inserted(&key), **second = inserted(&key);
+  int *kept = *second;
+  return text[0] + *kept + (first == second);
+}
+"""
+
+
+def test_a_function_that_returns_a_models_storage_has_its_contents(tmp_path: Path) -> None:
+    found = solved(tmp_path, WRAPPERS)
+    assert found.may_alias("main.all", "main.text"), "texts lie in the block of pointers to them"
+    assert found.may_alias("main.first", "main.second"), "the second call finds what the first made"
+    assert "main.key" in found.of("main.kept")

@@ -169,7 +169,7 @@ OUTSIDE = """
 extern int declared, own;
 int own;
 int main(int argc, char **argv) {
-  void *found = dlsym(0, argv[1]);
+  void *found = dlsym(0, "elsewhere");
   void *function = (void *)getpid, *variable = &declared, *stream = stdout;
   void *time = localtime(0), *argument = argv[0], *mine = &own, *main_ = (void *)main;
   *(int *)found = 1;

@@ -50,12 +50,16 @@ class PointsTo:
             many parameters as it passes arguments, and those that the program converts to another
             type; "exact" the former alone, as C has it; "types" those of the very types of the
             call, as C has it; "any" all.
+        pointers_in_bytes: whether pointers that leave as bytes (files, pipes, sockets, mapped
+            memory) or as printed numbers may come back so. If not, the answer says that it assumes
+            so.
     """
 
     library: bool = False
     wrappers: tuple[str, ...] = ()
     models: tuple[str | os.PathLike[str], ...] = ()
     arguments: str = "auto"
+    pointers_in_bytes: bool = True
 
     def __post_init__(self) -> None:
         for name in ("wrappers", "models"):  # one text is one name, not a name for each letter
@@ -148,4 +152,5 @@ class PointsTo:
             arguments=ArgumentRule(self.arguments),
             converted=converted,
             open_calls=open_calls,
+            pointers_in_bytes=self.pointers_in_bytes,
         )

@@ -70,6 +70,10 @@ def run(
             help="Which functions can a call pass its arguments to? auto, exact, types or any.",
         ),
     ] = "auto",
+    no_pointers_in_bytes: Annotated[
+        bool,
+        option("--no-pointers-in-bytes", help="No pointer comes back from files, pipes, texts."),
+    ] = False,
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
     as_json: AsJson = False,
@@ -87,8 +91,14 @@ def run(
     check_picture(graph_file)
     check_suffix(export_file, _TABLES)
     program, phases = _loaded(sources)
-    options = (library, tuple(wrappers or ()), tuple(models or ()), arguments)
-    result = _solved(program, PointsTo(*options), device, threads, quiet=as_json)
+    analysis = PointsTo(
+        library=library,
+        wrappers=tuple(wrappers or ()),
+        models=tuple(models or ()),
+        arguments=arguments,
+        pointers_in_bytes=not no_pointers_in_bytes,
+    )
+    result = _solved(program, analysis, device, threads, quiet=as_json)
     if graph_file is not None:
         write_call_graph(result.call_graph(), graph_file)
     if export_file is not None:

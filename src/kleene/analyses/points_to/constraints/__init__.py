@@ -42,6 +42,7 @@ def generate(
     arguments: ArgumentRule = ArgumentRule.AUTO,
     converted: Ints = _NONE,
     open_calls: Ints = _NONE,
+    pointers_in_bytes: bool = True,
 ) -> ConstraintSystem:
     """Return the constraints on the pointers of a program.
 
@@ -53,13 +54,15 @@ def generate(
         arguments: which functions a call through a pointer reaches.
         converted: functions (rows) that are known to be called with other arguments than they take.
         open_calls: calls (instructions) that are known to reach all functions they hold.
+        pointers_in_bytes: pointers may leave the program as bytes or digits, and come back.
 
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
     columns = Columns(program)
     builder = PointerBuilder(columns, OffsetEdges())
-    generation = _Generation(builder, models or builtin(), wrappers, arguments, open_calls)
+    effects = Models(builder, pointers_in_bytes=pointers_in_bytes)
+    generation = _Generation(builder, effects, models or builtin(), wrappers, arguments, open_calls)
     return generation.run(library_mode, converted)
 
 
@@ -69,13 +72,14 @@ class _Generation:
     def __init__(
         self,
         builder: PointerBuilder,
+        models: Models,
         library: Library,
         wrappers: Sequence[str],
         arguments: ArgumentRule,
         open_calls: Ints,
     ) -> None:
         self.builder, self.library, self.columns = builder, library, builder.columns
-        self.models, self.arguments, self.open_calls = Models(builder), arguments, open_calls
+        self.models, self.arguments, self.open_calls = models, arguments, open_calls
         self.functions = functions.declare(builder, library, arguments)
         self.calls = functions.table_of(self.columns)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
@@ -108,7 +112,7 @@ class _Generation:
             callbacks=callbacks.astype(np.int32),
             may_hold_pointer=columns.pointer_typed | columns.pointer_carrying,
             externals=externals,
-            assumptions=tuple(assumptions),
+            assumptions=(*assumptions, *self.models.assumptions),
             is_converted=is_converted,
             open_calls=self.open_calls.astype(np.int32),
         )

@@ -6,6 +6,7 @@ idioms that are not followed (`docs/reference/not-followed.md`) is made of the w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +19,7 @@ from kleene.analyses.points_to.memory_model import External
 from kleene.ir.codes import Opcode, ValueKind
 
 _LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
+_OWN_MEMORY = re.compile(rb"/proc/[^/\0]+/mem\0")
 _WHATEVER = "what unknown code might"
 
 
@@ -86,6 +88,43 @@ class Assumptions(Enum):
         'dlsym(RTLD_DEFAULT, "on_load")',
         "--library: every symbol that others can see is an entry",
     )
+    COMPUTED_NAMES = Assumption(
+        "Symbols of the program found by a computed name in a library that is loaded",
+        "no symbol of the program is found by a computed name in a library that is loaded",
+        "dlsym(dlopen(path, RTLD_NOW), name), where path is null",
+        "--library, or dlopen(NULL, ...) and names that are constant",
+    )
+    BYTES = Assumption(
+        "Pointers that leave as bytes or as printed numbers, where the user says that none does",
+        "pointers that leave the program as bytes or as printed numbers do not come back"
+        " (files, pipes, sockets, mapped memory, texts)",
+        "write(pipe, &p, sizeof p); read(pipe, &q, sizeof q);",
+        "leave out --no-pointers-in-bytes",
+    )
+    FAULTS = Assumption(
+        "Addresses that a fault reports",
+        "what a fault reports (si_addr, registers) is not used as a pointer",
+        "void handler(int n, siginfo_t *info, void *context) { use(info->si_addr); }",
+        "a model of sigaction of your own",
+    )
+    RETURN_ADDRESSES = Assumption(
+        "Return addresses as functions",
+        "return addresses are not turned into pointers to functions",
+        "backtrace(frames, n); dladdr(frames[1], &info); call(info.dli_saddr);",
+        "keep the pointer to the function",
+    )
+    STACK_WALKS = Assumption(
+        "Locals found by walking a stack",
+        "nobody walks a stack from its end",
+        "pthread_getattr_np(pthread_self(), &a); pthread_attr_getstack(&a, &start, &size);",
+        "name what is found there in a model",
+    )
+    OWN_MEMORY = Assumption(
+        "Files that show the memory of the program",
+        "files that show the memory of a process (/proc/self/mem) are not read as its memory",
+        'pread(open("/proc/self/mem", O_RDONLY), &q, sizeof q, (off_t)&p);',
+        "read the memory itself",
+    )
     WRAPPER = Assumption(
         "Allocation wrappers that are none",
         "each call of {} returns storage of its own, as its user says",
@@ -119,8 +158,8 @@ class Assumptions(Enum):
     TWO_ADDRESSES = Assumption(
         "One piece of memory at two addresses",
         "",
-        "mmap(0, n, PROT_READ, MAP_SHARED, file, 0) twice; /proc/self/mem",
-        "keep in mind that the two do not alias here",
+        "mmap(0, n, PROT_READ, MAP_SHARED, file, 0) twice",
+        "keep in mind that the two do not alias here; they have the same contents",
     )
     CODE = Assumption(
         "Code that is made, or changed, while the program runs",
@@ -153,6 +192,8 @@ def assumptions_of(
         yield Assumptions.UNMODELLED.said(n_unknown)
         if not library_mode:
             yield Assumptions.NAMES.said()
+    if _OWN_MEMORY.search(columns.program.strings.data.tobytes()):
+        yield Assumptions.OWN_MEMORY.said()
     for name in named_by_user:
         yield Assumptions.WRAPPER.said(name)
 

@@ -6,16 +6,19 @@ A model's effects are added for all calls of its function at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.formats import are_digits
+from kleene.analyses.points_to.constraints.formats import converted, text_of
 from kleene.analyses.points_to.constraints.functions import (
     CallTable,
     FunctionTable,
     generate_outside,
+    is_visible,
     with_rest,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
@@ -24,10 +27,11 @@ from kleene.analyses.points_to.library.language import Model, Term
 from kleene.analyses.points_to.memory_model import AllocationKind, External
 from kleene.base.arrays import I64, Bools
 from kleene.base.errors import SourceError
-from kleene.ir.codes import GlobalFlag, Opcode, ValueKind
+from kleene.ir.codes import ConstantKind, GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 EXCEPTION, ENVIRON = "@exception", "@environ"  # names that models share with this program
+AS_BYTES = ("@bytes", "@digits")  # pointers that left as bytes or as text, and may come back
 
 
 @dataclass(eq=False)
@@ -43,6 +47,7 @@ class Sites:
     variadic: I64  # allocation of the caller's arguments beyond the named ones, -1
     layout: I64  # of new storage
     n_bytes: I64  # of new storage
+    clones: I64  # node of the storage that callers of a wrapper have for it, NONE
     made: dict[language.Heap, I64] = field(default_factory=dict)
 
     def argument(self, position: int, nothing: int) -> I64:
@@ -59,10 +64,12 @@ class Sites:
 
 
 class Models:
-    """Adds the effects of models."""
+    """Adds the effects of models; `pointers_in_bytes` says whether pointers come back as bytes."""
 
-    def __init__(self, builder: PointerBuilder) -> None:
+    def __init__(self, builder: PointerBuilder, *, pointers_in_bytes: bool = True) -> None:
         self._builder = builder
+        self._without = () if pointers_in_bytes else AS_BYTES
+        self.assumptions: dict[str, None] = {}  # in the order of their first use
         self._nothing = builder.node()
         self._unknown = -1
         self._shared: dict[str, int] = {}
@@ -87,7 +94,7 @@ class Models:
     def hold(self, model: Model, variable: int, allocation: int) -> None:
         """Add what a declared variable contains."""
         one, none = np.array([variable]), np.array([NONE])
-        sites = Sites(variable, none, one, none, np.array([0, 1]), one, none, none, none)
+        sites = Sites(variable, none, one, none, np.array([0, 1]), one, none, none, none, none)
         for effect in model:
             if isinstance(effect, language.Holds):
                 self._builder.fill(allocation, 0, self._node(effect.term, sites))
@@ -104,13 +111,17 @@ class Models:
             case language.Stores(pointer, term):
                 builder.store(self._node(pointer, sites), self._node(term, sites), origin)
             case language.Shares(name, term):
-                builder.copy(self.shared(name), self._node(term, sites), origin)
+                if self._is_followed(name):
+                    builder.copy(self.shared(name), self._node(term, sites), origin)
             case language.Copies():
                 self._copy(effect, sites)
             case language.Calls():
                 self._call(effect, sites)
             case language.Escapes(term):
                 builder.flag(self._node(term, sites), TO_OUTSIDE)
+            case language.Assumes(text):
+                known = Assumptions.__members__.get(text)
+                self.assumptions[known.said() if known else text] = None
             case language.Holds():
                 raise AssertionError("only a variable holds")
 
@@ -122,12 +133,23 @@ class Models:
                 return sites.argument(position, self._nothing)
             case language.Following(position):
                 return self._several(sites, sites.following(position))
-            case language.Digits(position):
+            case language.Digits(position) | language.Strings(position):
                 formats = sites.argument(position, self._nothing)
-                is_digit = are_digits(self._builder.columns, sites.offsets, formats, position)
-                return self._several(sites, sites.following(position + 1) & is_digit)
+                columns, to_text = self._builder.columns, isinstance(term, language.Strings)
+                chosen = converted(columns, sites.offsets, formats, position, to_text=to_text)
+                return self._several(sites, chosen)
             case language.Anywhere(inner, step):
                 return self._anywhere(self._node(inner, sites), step, sites)
+            case language.Text(inner):
+                node = self._node(inner, sites)
+                return self._builder.at_offset(node, 0, 1, sites.origin)
+            case language.Mapped(position):
+                known, file = self._builder.columns.constant(sites.argument(position, NONE))
+                return np.where(
+                    (known & (file == -1)) | (sites.result < 0), self._nothing, sites.result
+                )
+            case language.Symbol(position):
+                return self._symbols(sites.argument(position, self._nothing), sites)
             case language.Contents(inner):
                 return self._builder.loaded(self._node(inner, sites), sites.origin)
             case language.Heap():
@@ -165,7 +187,43 @@ class Models:
                 self._unknown = self._builder.node()
                 self._builder.flag(self._unknown, FROM_OUTSIDE)
             return self._unknown
-        return self.shared(name)
+        return self.shared(name) if self._is_followed(name) else self._nothing
+
+    def _is_followed(self, name: str) -> bool:
+        """Return whether pointers under a shared name are; note it where they are not."""
+        if name in self._without:
+            self.assumptions[Assumptions.BYTES.said()] = None
+        return name not in self._without
+
+    def _symbols(self, names: I64, sites: Sites) -> I64:
+        """Return nodes that have the symbols that calls find by name.
+
+        A computed name may be that of any visible symbol, if it is looked up in the program itself:
+        by a constant handle (RTLD_DEFAULT, RTLD_NEXT) or where the program opens itself.
+        """
+        columns, found = self._builder.columns, self._builder.nodes(len(names))
+        visible = np.flatnonzero(is_visible(columns))
+        raw = columns.program.strings.raw
+        by_name = {raw(int(columns.program.globals.name[s])): [s] for s in visible.tolist()}
+        first, end = columns.program.bases[ValueKind.CONSTANT : ValueKind.ARGUMENT + 1]
+        handle = sites.argument(0, NONE)
+        is_own = (first <= handle) & (handle < end) | self._opens_itself
+        for site, name in enumerate(names.tolist()):
+            text = text_of(columns, name)
+            symbols = visible if is_own[site] and text is None else by_name.get(text or b"", [])
+            self._builder.copy(found[site], np.array(symbols, np.int64), sites.origin[site])
+            if text is None and not is_own[site]:
+                self.assumptions[Assumptions.COMPUTED_NAMES.said()] = None
+        return found
+
+    @cached_property
+    def _opens_itself(self) -> bool:
+        """Whether the program calls dlopen with a null pointer for the path."""
+        columns = self._builder.columns
+        names = columns.program.names.globals
+        opens = [value for value, name in enumerate(names) if name == "dlopen"]
+        calls = columns.calls[np.isin(columns.operand(columns.calls, 0), opens)]
+        return bool(columns.is_constant_of(ConstantKind.NULL, columns.operand(calls, 1)).any())
 
     def _static_of(self, callee: int) -> int:
         """Return a node that points to what a function keeps for itself."""
@@ -185,6 +243,8 @@ class Models:
             )
             sites.made[term] = self._builder.nodes(len(new))
             self._builder.address(sites.made[term], new, 0, sites.origin)
+            cloned = sites.clones >= 0
+            self._builder.copy(sites.made[term][cloned], sites.clones[cloned])
         return sites.made[term]
 
     def _variadic(self, sites: Sites) -> I64:
@@ -296,6 +356,7 @@ class Externals:
             *with_rest(self.columns, self.functions, group, group.actuals),
             self.functions.variadic[program.instruction_function[group.row]],
             *(self.heap.layout_of(group.row), self.heap.n_bytes[group.row]),
+            self.heap.clones[group.row],
         )
         self.models.apply(model, sites)
 
@@ -313,6 +374,7 @@ class Externals:
         arguments = self.columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)
         layout = np.array([self.builder.object_layouts.raw(-1)])
         sites = Sites(
-            *(value, none, one, result, np.array([0, end - first]), arguments, none, layout, none)
+            *(value, none, one, result, np.array([0, end - first]), arguments),
+            *(none, layout, none, none),
         )
         self.models.apply(model, sites)

@@ -1,4 +1,4 @@
-"""The formats of printf, where they are constant: which arguments become numbers in a text.
+"""The formats of printf, where they are constant: which arguments become numbers or texts.
 
 A pointer written as a number (`%p`, or an integer conversion of one that was cast) can be read back
 by scanf or strtoul. One written by `%s` cannot: its text is what it points to.
@@ -18,27 +18,33 @@ _CONVERSION = re.compile(
     rb"%(?:%|(?P<place>\d+\$)?[-+ #0'I]*(?P<width>\*|\d*)"
     rb"(?:\.(?P<precision>\*|\d*))?(?:hh|h|ll|l|j|z|t|L|q|w\d+|wf\d+)?(?P<letter>[A-Za-z]))"
 )
+_LETTERS = b"diouxXcCpaAeEfFgGbBsSnm"
 
 
-def are_digits(columns: Columns, offsets: I64, formats: I64, position: int) -> Bools:
-    """Return which arguments of calls may be written as numbers, those up to the format aside.
+def converted(
+    columns: Columns, offsets: I64, formats: I64, position: int, *, to_text: bool
+) -> Bools:
+    """Return which arguments of calls may be written as texts, or else as numbers.
+
+    All may, those up to the format aside, where the format is not known.
 
     Args:
         columns: of the program.
         offsets: where the arguments of each call begin, n + 1.
         formats: the value that is the format of each call.
         position: which argument it is.
+        to_text: whether by `%s`, whose text is what the argument points to; else by the others.
     """
-    found = np.ones(int(offsets[-1]), bool)
+    found = np.zeros(int(offsets[-1]), bool)
     for call, value in enumerate(formats.tolist()):
-        text = _text_of(columns, value)
+        text = text_of(columns, value)
         letters = None if text is None else letters_of(text)
+        first, end = int(offsets[call]) + position + 1, int(offsets[call + 1])
         if letters is None:
+            found[first:end] = True
             continue
-        first = int(offsets[call]) + position + 1
-        for place in range(first, int(offsets[call + 1])):
-            number = place - first
-            found[place] = number < len(letters) and letters[number] not in "sSn"
+        written = [(letter in "sS") == to_text and letter != "n" for letter in letters]
+        found[first:end] = (written + [False] * (end - first))[: max(end - first, 0)]
     return found
 
 
@@ -50,7 +56,7 @@ def letters_of(text: bytes) -> str | None:
     found, at = "", text.find(b"%")
     while at >= 0:
         match = _CONVERSION.match(text, at)
-        if match is None or match["place"]:
+        if match is None or match["place"] or (match["letter"] or b"d") not in _LETTERS:
             return None
         found += "d" * sum(match[part] == b"*" for part in ("width", "precision"))
         if match["letter"] and match["letter"] != b"m":  # that is strerror(errno)
@@ -59,7 +65,7 @@ def letters_of(text: bytes) -> str | None:
     return found
 
 
-def _text_of(columns: Columns, value: int) -> bytes | None:
+def text_of(columns: Columns, value: int) -> bytes | None:
     """Return the text of a constant string, up to its first null byte."""
     program = columns.program
     if not 0 <= value < len(program.globals) or program.globals.kind[value] != GlobalKind.VARIABLE:

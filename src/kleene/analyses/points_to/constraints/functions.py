@@ -13,8 +13,23 @@ from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.base.arrays import I64, Bools, Ints, offsets_of, ragged
-from kleene.ir.codes import ConstantKind, Flag, GlobalKind, Opcode, Passing, TypeFlag, ValueKind
+from kleene.ir.codes import (
+    ConstantKind,
+    Flag,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    Passing,
+    TypeFlag,
+    ValueKind,
+)
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+_SEEN_BY_OTHERS = (
+    *(Linkage.EXTERNAL, Linkage.LINKONCE, Linkage.LINKONCE_ODR, Linkage.WEAK, Linkage.WEAK_ODR),
+    Linkage.COMMON,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +102,14 @@ def function_of_value(columns: Columns) -> I64:
             )
     function[table.kind == GlobalKind.IFUNC] = -1
     return function
+
+
+def is_visible(columns: Columns) -> Bools:
+    """Return which globals have a name that code of other modules can refer to."""
+    table = columns.program.globals
+    found: Bools = np.isin(table.linkage, _SEEN_BY_OTHERS)
+    found &= table.flags & GlobalFlag.HIDDEN == 0
+    return found
 
 
 def named_arguments(columns: Columns, calls: CallTable) -> tuple[I64, Bools]:

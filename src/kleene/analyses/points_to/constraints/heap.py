@@ -33,6 +33,7 @@ from kleene.base.arrays import I32, I64, U8, Bools
 from kleene.base.errors import SourceError, raise_all
 from kleene.ir.codes import Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
+from kleene.solvers.inclusion import NONE
 
 _MOST_STRUCTS = 8  # of one size: more of them tell nothing
 
@@ -62,6 +63,7 @@ class HeapAllocations:
             self.n_bytes[group.row] = self._product(group, allocator)
         sized = [function for function, a in allocators.items() if a.factors]
         self._layout = self._layouts([*sized, *self.wrappers])
+        self.clones = np.full(n_instructions, NONE)  # per maker: node of what callers have for it
 
     def _allocators(self) -> dict[int, Allocator]:
         """Return the modelled functions that return new storage, and are called."""
@@ -71,8 +73,8 @@ class HeapAllocations:
         for function in np.flatnonzero(is_called[:-1]).tolist():
             model = self.functions.model[function] or ()
             heap = heap_of(model)
-            if heap is not None:
-                returned = (e.term for e in model if isinstance(e, Returns))
+            returned = {e.term for e in model if isinstance(e, Returns)} - {heap}
+            if heap is not None and all(isinstance(term, Argument) for term in returned):
                 positions = tuple(t.position for t in returned if isinstance(t, Argument))
                 found[function] = Allocator(heap.factors or None, returned=positions)
         return found
@@ -195,6 +197,7 @@ class HeapAllocations:
         if function not in self.named_by_user:
             makers = np.array(wrapper.makers, np.int64)
             self.builder.copy(self.columns.results(makers), clones)
+            self.clones[makers] = clones
             return
         table = self.columns.program.instructions
         rets = self.columns.rows(Opcode.RET)

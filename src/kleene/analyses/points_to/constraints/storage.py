@@ -11,7 +11,7 @@ from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import ENVIRON, Models
-from kleene.analyses.points_to.constraints.functions import FunctionTable
+from kleene.analyses.points_to.constraints.functions import FunctionTable, is_visible
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -20,7 +20,6 @@ from kleene.ir.codes import (
     ConstantKind,
     GlobalFlag,
     GlobalKind,
-    Linkage,
     Opcode,
     TypeKind,
     ValueKind,
@@ -28,10 +27,6 @@ from kleene.ir.codes import (
 from kleene.solvers.inclusion import TO_OUTSIDE
 
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
-_SEEN_BY_OTHERS = (
-    *(Linkage.EXTERNAL, Linkage.LINKONCE, Linkage.LINKONCE_ODR, Linkage.WEAK, Linkage.WEAK_ODR),
-    Linkage.COMMON,
-)
 
 
 def generate_globals(builder: PointerBuilder, models: Models, library: Library) -> None:
@@ -127,11 +122,8 @@ def _by_type(types: I32, layout_of: Callable[[int], int]) -> I64:
 
 def generate_exports(builder: PointerBuilder) -> None:
     """Let every symbol that others can see escape."""
-    columns = builder.columns
-    table = columns.program.globals
-    seen = np.isin(table.linkage, _SEEN_BY_OTHERS)
-    seen &= table.flags & (GlobalFlag.DECLARATION | GlobalFlag.HIDDEN) == 0
-    builder.flag(np.flatnonzero(seen), TO_OUTSIDE)
+    is_defined = builder.columns.program.globals.flags & GlobalFlag.DECLARATION == 0
+    builder.flag(np.flatnonzero(is_visible(builder.columns) & is_defined), TO_OUTSIDE)
 
 
 def generate_command_line(builder: PointerBuilder, models: Models, main: int) -> None:

@@ -6,7 +6,8 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 |---|---|
 | `0`, `1`, … | that argument; for a variable, `0` is its address |
 | `1+` | that argument and all behind it |
-| `digits[1]` | the arguments behind 1 that 1, a format of printf, writes as numbers: all but `%s` |
+| `strings[1]` | the arguments behind 1 that 1, a format of printf, writes as texts: `%s` |
+| `digits[1]` | the others behind 1 that it writes: as numbers |
 | `heap[0*1]` | new storage for each call, of that many bytes: a product of arguments, or left out |
 | `exception[0]` | the same, for an exception |
 | `static` | storage that the function keeps for itself |
@@ -15,10 +16,14 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | `unknown` | anything the outside has |
 | `_` | none |
 | `t..` | anywhere in what t points to; `t..2`: in steps of so many bytes as argument 2 says |
+| `text[t]` | from there on byte by byte: in the array that t points into, if it does |
+| `mapped[4]` | what the call returns, if argument 4 may be a file: it is not the constant -1 |
+| `symbol[1]` | what the program defines by the name that argument 1 points to |
 | `*t` | what is in memory at t |
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);
 `calls t(t, …)`, with `-> @name` for its result; `escapes t`; `nothing`; of a variable, `holds t`.
+`assumes …`, to the next `;`, tells what the model leaves out: a name of `Assumptions`, or words.
 
 A model file has lines `names: effect; effect`; `#` begins a comment.
 """
@@ -55,6 +60,13 @@ class Digits:
 
 
 @dataclass(frozen=True, slots=True)
+class Strings:
+    """The arguments that a format, itself an argument, writes as texts."""
+
+    format: int
+
+
+@dataclass(frozen=True, slots=True)
 class Heap:
     """New storage for each call; its size is the product of these arguments, if any."""
 
@@ -78,13 +90,46 @@ class Anywhere:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """Every byte from the term on, of the array that it points into."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The call's result, where an argument that is a file is not the constant -1."""
+
+    file: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What the program defines by the name that an argument points to."""
+
+    name: int
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """What is in memory at the term."""
 
     term: Term
 
 
-Term = Argument | Following | Digits | Heap | Named | Anywhere | Contents
+Term = (
+    Argument
+    | Following
+    | Digits
+    | Strings
+    | Heap
+    | Named
+    | Anywhere
+    | Text
+    | Mapped
+    | Symbol
+    | Contents
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +187,14 @@ class Escapes:
     term: Term
 
 
-Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes
+@dataclass(frozen=True, slots=True)
+class Assumes:
+    """The model leaves something out."""
+
+    text: str
+
+
+Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes | Assumes
 Model = tuple[Effect, ...]
 
 
@@ -161,6 +213,12 @@ _ABOUT: dict[str, Callable[[Term], Effect]] = {
 _DIGITS = 4  # no function has more than 9,999 arguments
 _MOST_WORDS = 500  # each word may be in another, and Python's stack ends
 _NAMES = ("static", "variadic", "unknown", "_")
+_OF_ARGUMENT: dict[str, Callable[[int], Term]] = {
+    "digits": Digits,
+    "strings": Strings,
+    "mapped": Mapped,
+    "symbol": Symbol,
+}
 
 
 def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Model]]:
@@ -181,7 +239,10 @@ def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Model]]:
 
 def _effects(text: str, file: str, line: int, column: int) -> Iterator[Effect]:
     for part in text.split(";"):
-        if part.strip() != "nothing":
+        word, _, rest = part.strip().partition(" ")
+        if word == "assumes" and rest:
+            yield Assumes(rest)
+        elif part.strip() != "nothing":
             yield from _Line(part, file, line, column).effects()
         column += len(part) + 1
 
@@ -262,11 +323,16 @@ class _Line:
         if _is_number(word):
             position = self._number()
             return Following(position) if self._takes("+") else Argument(position)
-        if self._takes("digits"):
+        if word in _OF_ARGUMENT and self._takes(word):
             self._expect("[")
             position = self._number()
             self._expect("]")
-            return Digits(position)
+            return _OF_ARGUMENT[word](position)
+        if self._takes("text"):
+            self._expect("[")
+            term = self._term()
+            self._expect("]")
+            return Text(term)
         if self._takes("heap") or self._takes("exception"):
             return Heap(self._size(), word == "exception")
         if word in _NAMES or word.startswith("@"):
