@@ -147,3 +147,54 @@ def test_a_site_is_called_through_what_the_source_names(tmp_path: Path) -> None:
     assert set(site.known) == {"two", "many"}
     assert "call_two" in site.through
     assert [step.text for step in site.why("two").steps][-1].startswith("call_two")
+
+
+CONVERTED = """
+typedef void (*visitor)(void *, void *);
+typedef void (*destructor)(void *);
+void *kept;
+static void drop(void *p) { kept = p; }
+static void both(void *p, void *q) { kept = q; }
+static void lonely(void *p) { kept = p; }
+static void three(void *p, void *q, void *r) { kept = r; }
+static void one(void *p) { kept = p; }
+static void visit(visitor each, void *p) { each(p, p); }
+static void destroy(destructor each, void *p) { each(p); }
+static void *by_two[3], *by_one[2], *by_none[2];
+static void fill_two(void **t) { t[0] = (void *)lonely; t[1] = (void *)both; t[2] = (void *)one; }
+static void fill_one(void **t) { t[0] = (void *)one; t[1] = (void *)drop; }
+static void fill_none(void **t) { t[0] = (void *)three; t[1] = (void *)one; }
+static void call_two(void **t, int i) { ((visitor)t[i])(kept, kept); }
+static void call_one(void **t, int i) { ((destructor)t[i])(kept); }
+static void call_none(void **t, int i) { ((int (*)(void))t[i])(); }
+int main(int n, char **v) {
+  visit((visitor)drop, v);
+  visit(both, v);
+  destroy(drop, v);
+  fill_two(by_two);
+  fill_one(by_one);
+  fill_none(by_none);
+  call_two(by_two, n);
+  call_one(by_one, n);
+  call_none(by_none, n);
+  return 0;
+}
+"""
+
+
+def test_converted_functions_are_found_by_their_calls(tmp_path: Path) -> None:
+    result = load(tmp_path, CONVERTED).points_to(device="cpu")
+    graph = result.call_graph()
+    targets = {site.caller: set(site.known) for site in graph.indirect}
+    # drop is given to who calls it with two: found before solving. lonely is held by no call of its
+    # number. call_none holds no function of its number: it alone reaches what it holds.
+    assert targets["visit"] == {"drop", "both"}
+    assert targets["destroy"] == {"drop"}
+    assert targets["call_two"] == {"lonely", "both"}  # one is called elsewhere
+    assert targets["call_one"] == {"one", "drop"}
+    assert targets["call_none"] == {"three", "one"}
+    converted = [graph.name(f) for f in result.system.is_converted.nonzero()[0].tolist()]
+    assert converted == ["drop", "lonely"]
+    assert len(result.system.open_calls) == 1
+    exact = load(tmp_path, CONVERTED).points_to(device="cpu", arguments="exact").call_graph()
+    assert {s.caller for s in exact.indirect if not s.known} == {"call_none"}
