@@ -43,6 +43,7 @@ class CoreAnalyses:
         m: int = 0,
         polyvariant_let: bool = False,
         pipeline: str = "direct",
+        library: bool = False,
         device: Device | str = ...,
         threads: int | None = None,
     ) -> CFAResult:

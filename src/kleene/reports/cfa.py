@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kleene.analyses.cfa import CFAResult
 
 _SHOWN = 12
+_TARGETS = 6  # of a call
 
 
 def summary(result: CFAResult) -> Iterator[str]:
@@ -27,8 +28,18 @@ def summary(result: CFAResult) -> Iterator[str]:
         (site for site in graph.sites if graph.n_targets[site.id] > 1),
         key=lambda site: -int(graph.n_targets[site.id]),
     )
-    lines = [f"{site.location}: {', '.join(site.targets)}" for site in several]
+    lines = []
+    for site in several[:_SHOWN]:
+        targets = site.targets
+        lines.append("\n    ".join([f"{site.location}:", *targets[:_TARGETS]]))
+        if len(targets) > _TARGETS:
+            lines[-1] += f"\n    ... and {len(targets) - _TARGETS} more: --calls {site.location}"
+    lines += [""] * (len(several) - len(lines))
     yield from listed("Calls that may reach several procedures", lines, _SHOWN)
+    inlinable = [f"{site.location}: {value}" for site, value in result.inlining_candidates]
+    yield from listed(
+        "Calls that could have the procedure's body in their place", inlinable, _SHOWN
+    )
 
 
 def answers(found: dict[str, Any]) -> Iterator[str]:

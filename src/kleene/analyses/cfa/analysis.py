@@ -42,12 +42,15 @@ class CFA:
             `define`, are told apart by their calls even where m is 0.
         pipeline: "direct", or "eigencfa": by CPS and abstract Church encodings as in the paper on
             EigenCFA (`eigencfa`), for programs in its language and where every call counts.
+        library: whether code outside may use all that the top level defines, and call it with
+            anything: for files that only define.
     """
 
     reachable_only: bool = True
     m: int = 0
     polyvariant_let: bool = False
     pipeline: str = "direct"
+    library: bool = False
 
     def run(
         self,
@@ -113,7 +116,7 @@ class CFA:
         if self.pipeline != "eigencfa":
             message = f"there is no pipeline '{self.pipeline}'"
             raise SourceError(None, "cfa/bad-pipeline", message, "it may be 'direct' or 'eigencfa'")
-        if self.reachable_only or self.m or self.polyvariant_let:
+        if self.reachable_only or self.m or self.polyvariant_let or self.library:
             note = "use reachable_only=False (--every-call), without contexts"
             message = "in the EigenCFA pipeline every call counts, and contexts are not told apart"
             raise SourceError(None, "cfa/bad-pipeline", message, note)
@@ -122,7 +125,7 @@ class CFA:
 
     def _generated(self, index: Index, contexts: Contexts) -> ConstraintSystem:
         with progress.task("generating constraints"):
-            return generate(index, self.reachable_only, contexts)
+            return generate(index, self.reachable_only, contexts, self.library)
 
 
 def _solved(system: ConstraintSystem, device: Device | str, threads: int | None) -> Solution:

@@ -121,11 +121,13 @@ class ConstraintSystem:
         )
 
 
-def generate(index: Index, counts_reachable: bool, contexts: Contexts) -> ConstraintSystem:
-    """Return the constraints of a program; see `CFA` for what `counts_reachable` means."""
+def generate(
+    index: Index, counts_reachable: bool, contexts: Contexts, is_library: bool = False
+) -> ConstraintSystem:
+    """Return the constraints of a program; see `CFA` for what the options mean."""
     with paused_collector():
         work = Frames(index, counts_reachable, contexts)
-        work.write()
+        work.write(is_library)
         return _system(work)
 
 
@@ -219,7 +221,7 @@ class Frames:
             columns.SEQUENCE: self._sequence,
         }
 
-    def write(self) -> None:
+    def write(self, is_library: bool) -> None:
         """Write everything."""
         self._globals()
         code, top = self._code(), self.now
@@ -229,7 +231,11 @@ class Frames:
             for frame in frames:
                 self._write(frame, code[procedure])
         self.row_of.pop(NONE, None)
-        self.primitives.finish(np.flatnonzero(self.core.owner == NONE).tolist())
+        is_global = self.core.owner == NONE
+        exported = is_global & self.core.is_defined if is_library else np.zeros_like(is_global)
+        for variable in np.flatnonzero(exported).tolist():
+            self.primitives.export(variable)
+        self.primitives.finish(np.flatnonzero(is_global).tolist())
 
     def nodes_of(self) -> list[list[int]]:
         """Return the nodes of each variable in the frames that bind it."""

@@ -221,3 +221,15 @@ def _capture(
     while procedure != binder and variable not in captured.setdefault(procedure, set()):
         captured[procedure].add(variable)
         procedure = around[procedure]
+
+
+def captured_anywhere(index: Index) -> set[int]:
+    """Return the lambdas that use variables of procedures around them."""
+    core, captured = index.core, dict[int, set[int]]()
+    binder = [ROOT if owner < 0 else index.inside(owner) for owner in core.owner.tolist()]
+    is_use = (core.kind == columns.VARIABLE) | (core.kind == columns.SET)
+    for row in np.flatnonzero(is_use).tolist():
+        variable = index.reference[row]
+        if binder[variable] != ROOT:
+            _capture(captured, variable, index.procedure[row], binder[variable], index.procedure)
+    return {row for row, variables in captured.items() if variables}

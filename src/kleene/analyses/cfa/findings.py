@@ -7,6 +7,7 @@ a note, for sets hold more than any one run. Only code that can be reached has f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def findings_of(result: CFAResult) -> list[Finding]:
+def findings_of(result: CFAResult, may: bool) -> list[Finding]:
     """Return the findings in reached code, and about procedures that are not, by place.
 
-    Suppressions are applied.
+    With `may`, those are among them that may be no fault at all. Suppressions are applied.
     """
     found = _Findings(result)
     every = [
-        *found.mismatches(),
+        *(each for each in found.mismatches() if may or each.rule is not rules.MAY_CALL_ARITY),
         *found.primitives(),
         *found.no_procedures(),
         *found.others(),
@@ -60,18 +61,25 @@ class _Findings:
         self._calls = [call for call in calls if self._reach.runs(call)]
 
     def mismatches(self) -> Iterator[Finding]:
-        """Yield calls of lambdas that take other numbers of arguments."""
-        reach = self._reach
-        for site, rows in reach.mismatches.items():
-            others = len(reach.targets.get(site, ()))
-            given = _arguments(len(self._system.index.below(site)) - 1)
-            names = [self._naming.procedure(row).name for row in rows]
+        """Yield calls of what takes another number of arguments, by the program or a primitive."""
+        index, naming = self._system.index, self._naming
+        for site, pairs in self._reach.mismatches.items():
+            if not self._reach.runs(site):
+                continue
+            others = len(self._reach.targets.get(site, ()))
+            by = index.primitive(index.below(site)[0])
+            values = sorted({naming.target(target) for target, _ in pairs}, key=attrgetter("name"))
+            names = [value.name for value in values]
+            given = " or ".join(_arguments(n) for n in sorted({n for _, n in pairs}))
             message = f"{_listed(names)} {'does' if len(names) == 1 else 'do'} not take {given}"
+            if by is not None:
+                message += f", with which {by} calls {'it' if len(names) == 1 else 'them'}"
             if others:
                 message += "; others that may be called here do"
             written = [
-                Location(self._span(row), f"{name} is written here")
-                for name, row in zip(names[:_SHOWN], rows, strict=False)
+                Location(self._span(value.row), f"{value.name} is written here")
+                for value in values[:_SHOWN]
+                if value.row >= 0
             ]
             rule = rules.MAY_CALL_ARITY if others else rules.CALL_ARITY
             yield self._about(rule, site, message, tuple(written))

@@ -425,7 +425,17 @@ class Primitives:
 
         It may do whatever can be done with what it and others of its kind are given.
         """
+        return evaluated.procedure(self.builder, self._outside(), (UNBOUND, variable))
+
+    def export(self, variable: int) -> None:
+        """Let code outside of the program, which runs from the start, use a variable."""
+        w, outside = self.builder, self._outside()
+        w.copy(outside.held, variable)
+        if w.layout.head:
+            w.copy(outside.here, w.token)
+
+    def _outside(self) -> evaluated.Text:
         w = self.builder
         if self.outside is None:
             self.outside = evaluated.text(w, ~(w.n_rows + len(self.index.core.names) + 1))
-        return evaluated.procedure(w, self.outside, (UNBOUND, variable))
+        return self.outside

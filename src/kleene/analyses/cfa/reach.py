@@ -62,6 +62,16 @@ class Reach:
             }
         return {each: rows for each, rows in sorted(found.items()) if rows}
 
+    @cached_property
+    def from_outside(self) -> set[int]:
+        """The targets that code outside of the program may call, through a name or as a library."""
+        s = self.system
+        if s.outside_site == NONE:
+            return set()
+        direct = _grouped(*self._pairs(self._fits))
+        sites = _closure(s.outside_site, self._through)
+        return set().union(*(direct.get(site, ()) for site in sites))
+
     def behind(self, site: int) -> set[int]:
         """Return a site, and those of primitives as values and of text that it calls."""
         return self._closures.get(site, {site})
@@ -79,12 +89,24 @@ class Reach:
         return {site: _closure(site, through) for site in through if site < n_rows}
 
     @cached_property
-    def mismatches(self) -> dict[int, list[int]]:
-        """Lambdas that sites meet without the right number of arguments for them."""
-        site, row = self._pairs(~self._fits & self.system.is_lambda[self.solution.call_edges[:, 1]])
+    def mismatches(self) -> dict[int, list[tuple[int, int]]]:
+        """Targets that sites, or primitives called there, meet with a number they do not take.
+
+        Each comes with the number of arguments. Clauses of a `case-lambda` do not count, and what
+        is called there with a right number as well does not.
+        """
+        s, (call, function) = self.system, self.solution.call_edges.T
+        site, size = s.call_site[call], s.call_size[call]
+        target = s.target_of_function[function]
         clauses = np.fromiter(self._clauses, np.int64)
-        is_clause = np.isin(row, clauses) | (site >= self.system.core.n_rows)
-        return _grouped(site[~is_clause], row[~is_clause])
+        chosen = ~self._fits & (site < s.core.n_rows) & ~np.isin(target, clauses)
+        chosen &= s.function_kind[function] != HIDDEN
+        found: dict[int, list[tuple[int, int]]] = {}
+        columns = (column[chosen].tolist() for column in (site, target, size))
+        for at, what, n in sorted(set(zip(*columns, strict=True))):
+            if what not in self.targets.get(at, ()):
+                found.setdefault(at, []).append((what, n))
+        return found
 
     def _pairs(self, chosen: Bools) -> tuple[I32, I32]:
         """Return the sites and targets of the chosen edges; text that calls text is none."""

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.cfa.constraints import ConstraintSystem
+from kleene.analyses.cfa.contexts import captured_anywhere
 from kleene.analyses.cfa.findings import findings_of
+from kleene.analyses.cfa.index import ROOT
 from kleene.analyses.cfa.naming import Naming, Steps, Value
 from kleene.analyses.cfa.reach import Reach
 from kleene.base import json
@@ -136,7 +138,37 @@ class CFAResult:
     def dead(self) -> list[Value]:
         """The procedures that nothing can call."""
         called = {target for targets in self.reach.targets.values() for target in targets}
+        called |= self.reach.from_outside
         return [procedure for procedure in self.procedures if procedure.row not in called]
+
+    @cached_property
+    def inlining_candidates(self) -> list[tuple[CallSite, Value]]:
+        """The calls that can reach one procedure of the program alone, which no other call reaches.
+
+        Its body could be put in the place of the call. It may use variables of procedures around
+        it only if the call stands in its maker, or deeper: else they are out of sight there.
+        """
+        graph, naming, index = self._graph, self.naming, self.system.index
+        n_sites = np.bincount(graph.targets, minlength=graph.n_functions)
+        outer = captured_anywhere(index)
+        found: list[tuple[CallSite, Value]] = []
+        for site in self.known_calls:
+            function = int(graph.targets_of(site.id)[0])
+            row = naming.targets[function]
+            is_lambda = 0 <= row < self.core.n_rows and index.kind[row] == columns.LAMBDA
+            call = int(graph.call[site.id])
+            if not is_lambda or n_sites[function] != 1 or graph.kind[site.id] != INDIRECT:
+                continue
+            if call in self.reach.mismatches or row in self.reach.from_outside:
+                continue  # another procedure may come there, and fail; or others may call this one
+            inside = index.procedure[call]
+            while inside not in (ROOT, row, index.procedure[row]):
+                inside = index.procedure[inside]
+            if inside == row:
+                continue
+            if inside == index.procedure[row] or row not in outer:
+                found.append((site, naming.procedure(row)))
+        return found
 
     @cached_property
     def merged(self) -> list[Value]:
@@ -159,12 +191,15 @@ class CFAResult:
         values = {self.naming.value(int(o)) for o in found}
         return sorted(value for value in values if value.kind == "procedure")
 
-    def findings(self) -> list[Finding]:
+    def findings(self, *, may: bool = False) -> list[Finding]:
         """Return what is wrong or cannot be known, by place; `cfa.rules` says what is looked for.
+
+        With `may`, also what is wrong only if a set holds no more than some run does
+        (`cfa/may-call-arity`): there may be many of these in a program without fault.
 
         Comments in the sources suppress findings (`kleene.results.suppressions`).
         """
-        return findings_of(self)
+        return findings_of(self, may)
 
     def tables(self) -> dict[str, Table]:
         """Return who may call whom as the table `calls`: caller, location, kind, target."""

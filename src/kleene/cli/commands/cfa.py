@@ -63,6 +63,12 @@ def run(
     polyvariant_let: Annotated[
         bool, option("--polyvariant-let", help="Tell calls of local procedures apart.")
     ] = False,
+    may: Annotated[
+        bool, option("--may", help="Report what may be wrong, too, such as arity of one of many.")
+    ] = False,
+    library: Annotated[
+        bool, option("--library", help="Let code outside call all that the file defines.")
+    ] = False,
     every_call: Annotated[
         bool, option("--every-call", help="Let code count that nothing reaches, too.")
     ] = False,
@@ -86,7 +92,12 @@ def run(
     check_picture(graph_file)
 
     def analysed(core: Core) -> CFAResult:
-        options = {"m": m, "polyvariant_let": polyvariant_let, "pipeline": pipeline}
+        options = {
+            "m": m,
+            "polyvariant_let": polyvariant_let,
+            "pipeline": pipeline,
+            "library": library,
+        }
         analysis = CFA(reachable_only=not every_call, **options)  # type: ignore[arg-type]
         announce = None if as_json else lambda plan: note(f"solving on {plan}")
         return analysis.run(core, device=device, threads=threads, announce=announce)
@@ -108,7 +119,7 @@ def run(
         old = analysed(replace(sources, files=[str(diff)]).load())
         answers["diff"] = old.call_graph().difference(result.call_graph())
     answers = {name: answer for name, answer in answers.items() if answer != {}}
-    found, root = _findings(result, reporting)
+    found, root = _findings(result, reporting, may)
     if as_json:
         emit_json(report.as_json(answers) if answers else result.as_json())
     elif reporting.only_findings:
@@ -120,12 +131,12 @@ def run(
     reporting.end(found)
 
 
-def _findings(result: CFAResult, reporting: Reporting) -> tuple[list[Finding], str]:
+def _findings(result: CFAResult, reporting: Reporting, may: bool) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.cfa import rules
     from kleene.analyses.cfa.findings import files_of
 
-    naming, found, files = result.naming, result.findings(), files_of(result.core)
+    naming, found, files = result.naming, result.findings(may=may), files_of(result.core)
     root = root_of(files)
 
     def where(function: int) -> Span | None:
