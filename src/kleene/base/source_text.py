@@ -61,6 +61,8 @@ def printable(text: str) -> str:
     >>> printable("\x1b[31mred\n")
     '<U+001B>[31mred\n'
     """
+    if text.replace("\n", "").isprintable():
+        return text
     return "\n".join(map(visible, text.split("\n")))
 
 

@@ -8,12 +8,12 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import kleene
+from kleene.base import tidy
 from kleene.base.cache import Cache, default_folder
 from kleene.cli.commands.cache import facts_of, rows_of
 from kleene.cli.output import emit, emit_json, rows
@@ -109,20 +109,15 @@ def _asked(name: str, command: list[str], *, default: bool) -> dict[str, object]
     except subprocess.TimeoutExpired:
         problem = f"did not answer within {_ANSWER_WITHIN_S} s"
     else:
-        answer = next(iter(ran.stdout.splitlines()), None) if ran.returncode == 0 else None
+        lines = ran.stdout.decode(errors="replace").splitlines()
+        answer = next(iter(lines), None) if ran.returncode == 0 else None
         problem = None if answer else f"exit code {ran.returncode} for --version"
     return {"name": name, "version": answer, "problem": problem, "default": default}
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str]) -> subprocess.CompletedProcess[bytes]:
     """Return what a command says; zig's scratch folders go where they leave no trace."""
-    with tempfile.TemporaryDirectory() as scratch:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ANSWER_WITHIN_S,
-            env=os.environ | {"ZIG_GLOBAL_CACHE_DIR": scratch, "ZIG_LOCAL_CACHE_DIR": scratch},
-        )
+    with tidy.scratch() as scratch:
+        names = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")
+        environment = os.environ | {name: str(scratch) for name in names}
+        return tidy.run(command, timeout=_ANSWER_WITHIN_S, env=environment)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from kleene.base import progress
+from kleene.base import progress, tidy
+from kleene.base.cache import folder_problem
 from kleene.base.errors import SourceError
 from kleene.cli.output import emit, emit_json, megabytes, rows
 from kleene.cli.shared import AsJson
@@ -92,11 +91,14 @@ def run(*, as_json: AsJson = False) -> None:
     """
     from kleene.kernels import stamps
 
-    with tempfile.TemporaryDirectory(prefix="kleene-warm-") as name:
+    if problem := folder_problem(stamps.folder_of_package()):
+        note = "set KLEENE_CACHE_DIR to a folder that can be written"
+        raise SourceError(None, "warm/failed", f"machine code cannot be kept: {problem}", note)
+    with tidy.scratch() as scratch:
         for file, text in _INPUTS.items():
-            (Path(name) / file).write_text(text)
+            (scratch / file).write_text(text)
         with progress.task("compiling", len(_TASKS)) as advance:
-            for fault in _finished(Path(name)):
+            for fault in _finished(scratch):
                 advance(1)
                 if fault:
                     raise SourceError(None, "warm/failed", fault.strip().splitlines()[-1], fault)
@@ -120,5 +122,5 @@ def _finished(folder: Path) -> Iterator[str]:
 def _compiled(task: str, folder: Path) -> str:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
     command = [sys.executable, "-c", _START + task]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    return done.stderr if done.returncode else ""
+    done = tidy.run(command, cwd=str(folder), env=environment)
+    return done.stderr.decode(errors="replace") if done.returncode else ""

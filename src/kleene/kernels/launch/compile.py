@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from kleene.base import tidy
 from kleene.kernels.launch.api import Source
 
 
@@ -62,14 +61,15 @@ def resources(source: Source, architecture: str = "sm_90") -> dict[str, Resource
     """Return what each kernel of `source` takes on `architecture`, by kernel name."""
     ptxas = _wheel_file("cuda_nvcc", "bin/ptxas")
     assert ptxas is not None, problem()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.ptx"
+    with tidy.scratch() as folder:
+        path = folder / "kernel.ptx"
         path.write_text(ptx(source, architecture.replace("sm_", "compute_")))
         command = [str(ptxas), "-v", f"-arch={architecture}", "-o", f"{path}.cubin", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = tidy.run(command)
+    report = done.stderr.decode(errors="replace")
     if done.returncode:
-        raise ValueError(done.stderr)
-    return _parse(done.stderr)
+        raise ValueError(report)
+    return _parse(report)
 
 
 def _parse(report: str) -> dict[str, Resources]:

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from kleene.base import tidy
 from kleene.base.cache import Cache, default_folder, key_of
 from kleene.kernels.launch.api import Source
 
@@ -137,8 +138,7 @@ def _unit(source: Source, kernels: dict[str, list[str]], dynamic: list[tuple[str
 
 
 def _compile(source: Source, unit: str) -> bytes:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tidy.scratch() as folder:
         for part in (source.path, *source.headers(), *_RUNNER):
             (folder / part.name).write_bytes(part.read_bytes())
         (folder / "unit.cpp").write_text(unit)
@@ -151,17 +151,15 @@ def _compile(source: Source, unit: str) -> bytes:
 @cache
 def _runner() -> bytes:
     """Return `host.cpp` as an object, which every library of this process has a copy of."""
-    with tempfile.TemporaryDirectory() as name:
-        _run([*_COMMON, "-c", str(_HERE / "host.cpp"), "-o", "host.o"], Path(name))
-        return (Path(name) / "host.o").read_bytes()
+    with tidy.scratch() as folder:
+        _run([*_COMMON, "-c", str(_HERE / "host.cpp"), "-o", "host.o"], folder)
+        return (folder / "host.o").read_bytes()
 
 
 def _run(arguments: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        [str(compiler()), "c++", *_TARGET, *arguments], cwd=folder, capture_output=True, text=True
-    )
+    done = tidy.run([str(compiler()), "c++", *_TARGET, *arguments], cwd=str(folder))
     if done.returncode:
-        raise ValueError(f"zig c++ {' '.join(arguments)}\n{done.stderr}")
+        raise ValueError(f"zig c++ {' '.join(arguments)}\n{done.stderr.decode(errors='replace')}")
 
 
 @cache

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kleene.base import tidy
 
 NOWHERE = -1  # a kind: no storage that the trace knows; equal bytes, if not 0, are one address
 NOTHING = -2  # a kind: the address has no second reading
@@ -62,19 +62,17 @@ def build(text: str, program: Path, *, cxx: bool = False, flags: Sequence[str] =
     options = ["-target", f"{arch}-linux-gnu", "-fno-sanitize=undefined", "-O0", "-w"]
     with as_file(files(__package__).joinpath("trace.c")) as trace:
         command = [*compiler, *options, str(module), str(trace), *flags, "-o", str(program)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = tidy.run(command)
     assert not done.returncode, done.stderr.decode(errors="replace")
 
 
 def run(program: Path, *arguments: str, limit_s: float = 60, given: bytes = b"") -> Run:
     """Return what a run of the executable that `build` made shows."""
-    with tempfile.TemporaryDirectory(prefix="kleene-") as folder:
-        file = Path(folder, "facts")
-        done = subprocess.run(
+    with tidy.scratch() as folder:
+        file = folder / "facts"
+        done = tidy.run(
             [str(program.resolve()), *arguments],
             input=given,
-            capture_output=True,
-            check=False,
             timeout=limit_s,
             env=os.environ | {"KLEENE_TRACE": str(file)},
         )

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from kleene.base import tidy
 from kleene.base.errors import Span
 from kleene.frontends.c.compiler import Compiler, Options
 from kleene.frontends.c.source import Source
@@ -39,8 +38,8 @@ def declarations(source: Source, compiler: Compiler, options: Options) -> list[N
     Raises:
         SourceError: the file does not compile.
     """
-    with tempfile.TemporaryDirectory(prefix="kleene-") as scratch:
-        dump = compiler.syntax_tree(source, options, Path(scratch))
+    with tidy.scratch() as scratch:
+        dump = compiler.syntax_tree(source, options, scratch)
     return list(_chosen(dump, compiler.home))
 
 
