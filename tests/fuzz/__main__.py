@@ -110,15 +110,14 @@ def _by_coverage(name: str, n_cases: int, seed: int) -> None:
     target = TARGETS[name]
     corpus = Path(f"fuzz-corpus-{name}")
     corpus.mkdir(exist_ok=True)
-    for number, raw in enumerate(target.seeds()):
-        (corpus / f"seed-{number}").write_bytes(raw)
 
     def case(data: bytes) -> None:
         with suppress(SourceError):
             target.case(data)
 
     with atheris.instrument_imports(include=["kleene"]):
-        for raw in target.seeds():
+        for number, raw in enumerate(target.seeds()):
+            (corpus / f"seed-{number}").write_bytes(raw)
             case(raw)  # imports what it needs
     words = [sys.argv[0], f"-runs={n_cases}", f"-seed={seed}", "-max_len=4000", "-timeout=60"]
     atheris.Setup([*words, "-rss_limit_mb=4000", str(corpus)], case)
