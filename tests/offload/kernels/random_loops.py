@@ -13,6 +13,9 @@ HEAD = """
 int A[SIZE], B[SIZE], M[SIZE][SIZE], idx[SIZE];
 double D[SIZE];
 struct pair { int x, y; } S[SIZE];
+int T;
+static int next(void) { return T++; }
+static int swap(int v) { int old = T; T = v; return old; }
 static int twice(int v) { return 2 * v; }
 static int keep(int v) { if (v < 2) return 1; return v; }
 static void put(int *to, int at, int v) { to[at] = v; }
@@ -210,6 +213,7 @@ class Generator:
                 "t",
                 "s",
                 f"keep({self._element()})",
+                self._random.choice(["next()", "T", f"swap({i})", self._element()]),
                 f"({self._guard()} ? {self._element()} : {i})",
             ]
         )

@@ -72,6 +72,7 @@ class Facts:
     loose: dict[int, str] = field(default_factory=dict)  # by sequence: shapes not proved
     taken: dict[int, str] = field(default_factory=dict)  # by sequence: bounds taken for granted
     products: dict[Monomial, str] = field(default_factory=dict)
+    registry: dict[str, Atom] = field(default_factory=dict)  # what parameters stand for
 
     @cached_property
     def rows(self) -> dict[int, LoopRow]:
@@ -263,7 +264,7 @@ class LoopDependences:
     def conflict(self, first: Access, second: Access) -> Conflict | None:
         """Return when `first` in an iteration and `second` in a later one touch one element."""
         facts = self._facts
-        scope = Scope(self.inside, facts.unusable, facts.products)
+        scope = Scope(self.inside, facts.unusable, facts.products, facts.registry)
         left, right = Side(scope, "x"), Side(scope, "y")
         same = overlap(facts.path(first), left, facts.path(second), right)
         if same is None:
@@ -295,7 +296,7 @@ class LoopDependences:
         whose counter both share.
         """
         facts = self._facts
-        scope = Scope(self.inside, facts.unusable, facts.products)
+        scope = Scope(self.inside, facts.unusable, facts.products, facts.registry)
         side = Side(scope, "y", self.inside)
         held = [*self._context(read, side), *_signs(scope.parameters)]
         steps = side.steps(facts.path(read))
@@ -324,7 +325,7 @@ class LoopDependences:
 
     def _cover(self, read: Access, write: Access, same: frozenset[int]) -> Any:
         facts = self._facts
-        scope = Scope(self.inside, facts.unusable, facts.products)
+        scope = Scope(self.inside, facts.unusable, facts.products, facts.registry)
         of_read, of_write = Side(scope, "y", self.inside), Side(scope, "x", same)
         read_path, write_path = facts.path(read), facts.path(write)
         if read_path is None or write_path is None or len(write_path) > len(read_path):
@@ -354,7 +355,7 @@ class LoopDependences:
     def reaches_every_iteration(self, write: Access) -> bool:
         """Return whether a write to a scalar happens in each iteration of the loop."""
         facts = self._facts
-        scope = Scope(self.inside, facts.unusable, facts.products)
+        scope = Scope(self.inside, facts.unusable, facts.products, facts.registry)
         all_, some = Side(scope, "y", self.inside), Side(scope, "y", frozenset([self.row.number]))
         every = all_.context((*facts.assumed, *self.row.context), facts.broken)
         held = self._context(write, some)

@@ -42,6 +42,7 @@ class Scope:
     inside: frozenset[int]
     unusable: frozenset[int] = frozenset()  # loops whose variable may wrap
     products: dict[Monomial, str] = field(default_factory=dict)
+    registry: dict[str, Atom] = field(default_factory=dict)  # of parameters in all formulas
     parameters: dict[str, Atom] = field(default_factory=dict)
 
 
@@ -102,7 +103,7 @@ class Side:
             return self._quotient(atom)
         if self.is_parameter(atom):
             name = f"p{atom.number}"
-            self.scope.parameters[name] = atom
+            self.scope.parameters[name] = self.scope.registry[name] = atom
             return name
         name = f"v{atom.number}{self.name}"
         self.changing.add(name)

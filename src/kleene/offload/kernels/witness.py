@@ -46,7 +46,10 @@ def witness_of(facts: Facts, row: LoopRow, conflict: Conflict, pairs: Any) -> Wi
         for position in range(pairs.dim(kind)):
             name = pairs.get_dim_name(kind, position)
             values[name] = point.get_coordinate_val(kind, position).to_python()
-    given = {atom: values.get(name, 0) for name, atom in conflict.scope.parameters.items()}
+    meant = conflict.scope.parameters | {
+        name: atom for name, atom in facts.registry.items() if name in values
+    }
+    given = {atom: values.get(name, 0) for name, atom in meant.items()}
     counters = {one.counter: one.number for one in facts.table.loops}
     sides = [
         _assignment(access, values, given, counters, letter)

@@ -313,10 +313,8 @@ class Execution(Evaluation):
         row.inductions = {symbol: step for symbol, (step, _) in steps.items()}
         row.obligations = tuple(one for _, (_, found) in steps.items() for one in found)
         happens = self._first_iteration(node, row, conditions)
-        for symbol in row.inductions:
-            at = tree.Variable(symbol.type, node.place, symbol)
-            with self._under(*happens):
-                self._record_counter(symbol, at, is_write=False)
+        for symbol, step in row.inductions.items():
+            self._record_counter(symbol, node, step, happens, is_write=False)
         row.sequence = self._sequence = self._sequence + 1
         if self._is_recording:
             self._loops.append(row)
@@ -324,12 +322,9 @@ class Execution(Evaluation):
         self._begin(row, changed, entry, steps)
         self._iterate(node, row, conditions)
         row.end_sequence = self._sequence
-        inductions = list(row.inductions)
         self._forget(changed)
-        for symbol in inductions:
-            at = tree.Variable(symbol.type, node.place, symbol)
-            with self._under(*happens):
-                self._record_counter(symbol, at, is_write=True)
+        for symbol, step in row.inductions.items():
+            self._record_counter(symbol, node, step, happens, is_write=True)
         if not self._stack:
             self._epoch += 1
 
@@ -342,8 +337,22 @@ class Execution(Evaluation):
             return [self._maybe()]
         return [at_counter(one, row.counter, polynomial.ZERO) for one in known]
 
-    def _record_counter(self, symbol: Symbol, at: tree.Location, *, is_write: bool) -> None:
-        if not self._is_induction(symbol):
+    def _record_counter(
+        self,
+        symbol: Symbol,
+        node: tree.Loop,
+        step: Polynomial,
+        happens: list[Condition],
+        *,
+        is_write: bool,
+    ) -> None:
+        """Record that a loop uses, or leaves behind, the value of an induction variable."""
+        if self._is_induction(symbol):
+            return
+        at = tree.Variable(symbol.type, node.place, symbol)
+        # What adds nothing may be an assignment that is not always executed: `if (c) s = s;`.
+        guards = happens if step.constant != 0 else [self._maybe()]
+        with self._under(*guards):
             root = self._variable_root(symbol)
             self._record(Place(root, ()), at, is_write=is_write, by_loop=True)
 

@@ -146,8 +146,7 @@ class Recorder(ABC):
             elif kind.extent is None:
                 found.append(None)
             else:
-                with self._silently():
-                    value = self._value(kind.extent)
+                value = self._value(kind.extent)
                 found.append(value.number if not value.obligations else None)
             kind = kind.target
         return tuple(found)
@@ -269,7 +268,8 @@ class Recorder(ABC):
         if kind.kind == "int":
             return Value(polynomial.of(self._fresh(name, kind)))
         if kind.kind == "pointer":
-            return Value(None, Place(self._unknown_root(name), (polynomial.ZERO,)))
+            root = Root(self._next_root(), name, "pointer", loops=self._around())
+            return Value(None, Place(root, (polynomial.ZERO,)))
         return UNKNOWN
 
     def _opaque(self, symbol: Symbol) -> Value:

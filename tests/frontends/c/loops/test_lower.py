@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kleene.base.errors import Span
+from kleene.frontends.c.compiler import Options, find
 from kleene.frontends.c.loops import read
+from kleene.frontends.c.loops.ast import Node, children, declarations, place
+from kleene.frontends.c.loops.lower import lower
 from kleene.frontends.c.loops.types import Types
 from kleene.frontends.c.source import Language, Source
 from kleene.ir.loops import tree
@@ -108,6 +112,36 @@ def test_variables_whose_address_is_known(tmp_path: Path, code: str, exposed: bo
     function = lowered(tmp_path, f"void f(int n, int *a) {{ {code} }}")["f"]
     (declared,) = (one for one in function.body if isinstance(one, tree.Declare))
     assert declared.symbol.is_exposed == exposed
+
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+READ = ["loops/basic.c", "loops/traps.c", "polybench/nussinov.c", "c/hash_table.c", "c/sorting.c"]
+READ += ["c/nested_arrays.c", "c/growing_array.c", "c/by_value.c", "c/pointer_arithmetic.c"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_no_read_is_lost(name: str) -> None:
+    """Of functions that are understood, every value that clang reads is read in the tree."""
+    source = Source(str(PROGRAMS / name), "c")
+    nodes = {node.get("name"): node for node in declarations(source, find(), Options())}
+    n_read = 0
+    for function in lower(name, nodes.values()).functions:
+        parts = list(tree.walk(function.body))
+        if any(isinstance(one, tree.Refuse) for one in parts):
+            continue
+        places = {(one.place.line, one.place.column) for one in parts if isinstance(one, tree.Read)}
+        wanted = {(one.line, one.column) for one in reads(nodes[function.name])}
+        assert wanted <= places, (function.name, wanted - places)
+        n_read += len(wanted)
+    assert n_read > 5
+
+
+def reads(node: Node) -> list[Span]:
+    """Return where clang reads a variable or element."""
+    if node.get("kind") == "UnaryExprOrTypeTraitExpr":
+        return []
+    own = [place(node)] if node.get("castKind") == "LValueToRValue" else []
+    return own + [one for child in children(node) for one in reads(child)]
 
 
 def test_references_of_cpp_are_pointers(tmp_path: Path) -> None:

@@ -98,7 +98,6 @@ _EXPRESSIONS = {
     "DeclRefExpr": "_reference",
     "FloatingLiteral": "_floating",
     "ImplicitValueInitExpr": "_constant",
-    "InitListExpr": "_constant",
     "IntegerLiteral": "_integer",
     "StringLiteral": "_constant",
     "UnaryExprOrTypeTraitExpr": "_size",
@@ -249,8 +248,8 @@ class _Lowering:
         for one in children(node) if node.get("kind") == "InitListExpr" else [node]:
             if one.get("kind") == "InitListExpr":
                 made += self._effects(one)
-            elif one.get("kind") not in ("ImplicitValueInitExpr", "StringLiteral"):
-                made += self._for_effect(one)
+            else:
+                made += self._read_alone(one)
         return tuple(made)
 
     # Statements
@@ -356,15 +355,20 @@ class _Lowering:
             return (Return(place(node), None),)
         with self._collected() as effects:
             value = self._expression(parts[0])
+        made = tuple(effects.before)
         if effects.after:  # `return i++` gives the value from before the change
-            value = _unknown(value.type, node, "return")
-        return (*effects.before, *effects.after, Return(place(node), value))
+            kept = Symbol("returned", value.type, place(node))
+            target = Variable(value.type, place(node), kept)
+            made += (Declare(place(node), kept), Assign(place(node), target, value))
+            made += tuple(effects.after)
+            value = Read(value.type, place(node), target)
+        return (*made, Return(place(node), value))
 
     def _switch_statement(self, node: Node) -> Block:
         *_, test, body = children(node)
         refused = self._refusal(node, Reason.IRREGULAR_CONTROL, "switch")
         inside = Irregular(place(body), self._block(body))
-        return (*self._for_effect(test), refused, inside)
+        return (*self._read_alone(test), refused, inside)
 
     def _case_statement(self, node: Node) -> Block:
         return (Label(place(node)), *self._statement(children(node)[-1]))
@@ -399,8 +403,18 @@ class _Lowering:
         with self._collected() as effects:
             value = self._expression(node)
         is_change = kind == "CompoundAssignOperator" or node.get("opcode") in ("++", "--")
-        needed = () if is_change or _is_idle(value) else (Evaluate(place(node), value),)
+        needed = (
+            ()
+            if is_change or isinstance(value, Literal | Unknown)
+            else (Evaluate(place(node), value),)
+        )
         return (*effects.before, *needed, *effects.after)
+
+    def _read_alone(self, node: Node) -> Block:
+        """Return the evaluation of an expression whose value is used, but not followed."""
+        with self._collected() as effects:
+            value = self._expression(node)
+        return (*effects.before, Evaluate(place(node), value), *effects.after)
 
     def _assignment(self, node: Node, target: Location, value: Node) -> Block:
         with self._collected() as effects:
@@ -463,6 +477,7 @@ class _Lowering:
             return _unknown(self._type(node), node, str(kind))
         value = self._expression(inner)
         if kind not in _CONVERSIONS:
+            self._before.append(Evaluate(place(node), value))  # it is read all the same
             return _unknown(self._type(node), node, str(kind))
         return Convert(self._type(node), place(node), value)
 
@@ -605,7 +620,7 @@ class _Lowering:
             return found
         if kind == "MemberExpr":
             return self._checked(self._member(node), node)
-        if kind not in ("StringLiteral", "CompoundLiteralExpr", "PredefinedExpr"):
+        if kind not in ("StringLiteral", "PredefinedExpr"):
             self._not_understood(node)
         return found
 
@@ -654,13 +669,6 @@ def _is_initialiser(node: Node) -> bool:
 
 def _assigned(block: Block) -> set[Location]:
     return {one.target for one in block if isinstance(one, Assign)}
-
-
-def _is_idle(value: Expression) -> bool:
-    """Return whether evaluating `value` does nothing that another statement does not do."""
-    return isinstance(value, Literal | Unknown) or (
-        isinstance(value, Read) and isinstance(value.location, Variable)
-    )
 
 
 def _unknown(kind: Type, node: Node, detail: str) -> Unknown:
