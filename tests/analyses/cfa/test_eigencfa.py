@@ -58,6 +58,23 @@ def back(derived, sets):
     return found
 
 
+def is_lambda(result, target):
+    return target < result.core.n_rows and result.core.kind[target] == columns.LAMBDA
+
+
+def mismatches(result):
+    """Return the lambdas that are called with a number of arguments they do not take."""
+    every = [target for pairs in result.reach.mismatches.values() for target, _ in pairs]
+    return [target for target in every if is_lambda(result, target)]
+
+
+def lambdas_called(result):
+    """Return the lambdas that each site may reach: CPS applies some primitives right away."""
+    every = result.reach.targets.items()
+    found = {site: [t for t in targets if is_lambda(result, t)] for site, targets in every}
+    return {site: targets for site, targets in found.items() if targets}
+
+
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_programs_have_the_same_sets_and_calls_on_both_pipelines(path):
     core = scheme.load(path)
@@ -85,9 +102,9 @@ def test_the_eigencfa_pipeline_is_exact_whoever_solves_it(text):
 def test_where_numbers_of_arguments_fit_both_pipelines_are_equal(text):
     core = scheme.parse(text, "t.scm")
     ours, theirs = by_paper(core), direct(core)
-    assert theirs.reach.mismatches == {}
+    assert not mismatches(theirs)
     assert held(ours) == held(theirs)
-    assert ours.reach.targets == theirs.reach.targets
+    assert lambdas_called(ours) == lambdas_called(theirs)
 
 
 @given(programs())
@@ -95,7 +112,7 @@ def test_where_they_do_not_fit_the_direct_pipeline_says_more(text):
     core = scheme.parse(text, "t.scm")
     ours, theirs = by_paper(core), direct(core)
     assert all(mine <= other for mine, other in zip(held(ours), held(theirs), strict=True))
-    if not theirs.reach.mismatches:
+    if not mismatches(theirs):
         assert held(ours) == held(theirs)
 
 
