@@ -34,7 +34,7 @@ def shell(words: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 
 @needs_full
-@pytest.mark.parametrize("rest", ["", " --json", " --timeout 60"])
+@pytest.mark.parametrize("rest", [" --json", " --timeout 60"])
 def test_a_full_stdout_is_an_error(rest: str) -> None:
     done = shell(f"kleene ir {SHOP} --quiet{rest} >/dev/full")
     assert done.returncode == 1
@@ -42,14 +42,14 @@ def test_a_full_stdout_is_an_error(rest: str) -> None:
 
 
 @needs_full
-@pytest.mark.parametrize("words", ["--version", "--help", "ir --help", "doctor"])
+@pytest.mark.parametrize("words", ["--version", "ir --help"])
 def test_so_it_is_for_what_typer_prints(words: str) -> None:
     done = shell(f"kleene {words} >/dev/full")
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "error[cli/cannot-write]" in done.stderr
 
 
-@pytest.mark.parametrize("rest", ["", " --json", " --timeout 60"])
+@pytest.mark.parametrize("rest", ["", " --timeout 60"])
 def test_a_closed_stdout_is_an_error(rest: str) -> None:
     done = shell(f"kleene ir {SHOP} --quiet{rest} >&-")
     assert done.returncode == 1
@@ -169,7 +169,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_no_folder_and_no_process(tmp_path: Path, number: int) -> None:
     child, scratch = waiting(tmp_path)
     child.send_signal(number)
