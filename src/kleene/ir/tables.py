@@ -141,6 +141,12 @@ class Types(Table):
     elements: TypeIds
     field_offset: I64  # parallel to elements: bytes from the start (structs, arrays, vectors)
 
+    @property
+    def word_bytes(self) -> int:
+        """The size of a pointer."""
+        pointers = np.flatnonzero(self.kind == TypeKind.POINTER)
+        return int(self.size[pointers[0]]) if len(pointers) else 8
+
     def elements_of(self, type_id: int) -> I32:
         """Return the fields, element, or result and parameters of a type."""
         return self.elements[self.offsets[type_id] : self.offsets[type_id + 1]]

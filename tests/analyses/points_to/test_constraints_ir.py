@@ -63,16 +63,28 @@ def test_wide_integers_are_copied_piece_by_piece(tmp_path: Path) -> None:
     assert found.holds("other", 8) == {"a", "b"}
 
 
-def test_a_misaligned_access_is_to_all_locations(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stored", "loaded", "held"),
+    [
+        ("ptr @pair, align 1", "0", {"a"}),
+        ("ptr @pair, align 1", "8", set()),
+        ("ptr getelementptr (i8, ptr @pair, i64 4), align 4", "0", {"a"}),
+        ("ptr getelementptr (i8, ptr @pair, i64 4), align 4", "8", {"a"}),
+        ("ptr getelementptr (i8, ptr @pair, i64 8), align 8", "0", set()),
+    ],
+)
+def test_a_misaligned_store_is_to_the_words_it_has_bytes_in(
+    tmp_path: Path, stored: str, loaded: str, held: set[str]
+) -> None:
     found = main_of(
         tmp_path,
-        """
-  store ptr @a, ptr @pair, align 1
-  %x = load ptr, ptr getelementptr (i8, ptr @pair, i64 8), align 1
+        f"""
+  store ptr @a, {stored}
+  %x = load ptr, ptr getelementptr (i8, ptr @pair, i64 {loaded}), align 1
   store ptr %x, ptr @p, align 8
 """,
     )
-    assert found.holds("p") == {"a"}
+    assert found.holds("p") == held
 
 
 def test_numbers_that_are_only_compared_have_no_set(tmp_path: Path) -> None:
@@ -102,7 +114,7 @@ def test_numbers_that_are_only_compared_have_no_set(tmp_path: Path) -> None:
         ("%r = sub i64 %x, -8", {"pair+8"}),
         ("%r = add i64 8, %x", {"pair+8"}),
         ("%r = and i64 %x, 7", set()),
-        ("%r = mul i64 %x, 3", set()),
+        ("%r = mul i64 %x, 3", {"pair", "pair+8", "pair+16", "pair+?"}),
         ("%y = ptrtoint ptr @a to i64\n  %r = sub i64 %x, %y", set()),
     ],
 )
@@ -384,3 +396,122 @@ def test_memcpy_of_any_size_reaches_everything(tmp_path: Path) -> None:
     )
     assert found.holds("other") == {"a"}
     assert found.holds("other", 8) == {"a"}
+
+
+HALVES = """
+  %low = trunc i64 %x to i32
+  %shifted = lshr i64 %x, 32
+  %high = trunc i64 %shifted to i32
+"""
+WIDER = """
+  %l = zext i32 %low to i64
+  %h = zext i32 %high to i64
+  %up = shl i64 %h, 32
+"""
+PARTS = {
+    "halves in a register": f"{HALVES}{WIDER}  %y = or i64 %up, %l",
+    "halves in memory": f"""{HALVES}
+  store i32 %low, ptr @pair, align 8
+  store i32 %high, ptr getelementptr (i8, ptr @pair, i64 4), align 4
+  %y = load i64, ptr @pair, align 8
+""",
+    "halves at a misaligned address": f"""{HALVES}
+  store i32 %low, ptr getelementptr (i8, ptr @pair, i64 4), align 4
+  store i32 %high, ptr getelementptr (i8, ptr @pair, i64 8), align 4
+  %y = load i64, ptr getelementptr (i8, ptr @pair, i64 4), align 4
+""",
+    "halves of memory": f"""
+  store i64 %x, ptr @pair, align 8
+  %low = load i32, ptr @pair, align 8
+  %high = load i32, ptr getelementptr (i8, ptr @pair, i64 4), align 4
+{WIDER}
+  %y = add i64 %up, %l
+""",
+    "byte order": """
+  %z = call i64 @llvm.bswap.i64(i64 %x)
+  %y = call i64 @llvm.bswap.i64(i64 %z)
+""",
+    "halves passed": f"{HALVES}  %y = call i64 @whole(i32 %low, i32 %high)",
+    "half returned": f"""{HALVES}
+  %same = call i32 @half(i32 %high)
+  %l = zext i32 %low to i64
+  %h = zext i32 %same to i64
+  %up = shl i64 %h, 32
+  %y = or i64 %up, %l
+""",
+    "product and quotient": "  %z = udiv i64 %x, 16\n  %y = mul i64 %z, 16",
+    "vector of halves": """
+  store i64 %x, ptr @pair, align 8
+  %v = load <2 x i32>, ptr @pair, align 8
+  %w = shufflevector <2 x i32> %v, <2 x i32> poison, <2 x i32> <i32 0, i32 1>
+  %y = bitcast <2 x i32> %w to i64
+""",
+    "one double word": """
+  store i64 %x, ptr getelementptr (i8, ptr @pair, i64 8), align 8
+  %old = cmpxchg ptr @pair, i128 0, i128 0 seq_cst seq_cst, align 16
+  %both = extractvalue { i128, i1 } %old, 0
+  %top = lshr i128 %both, 64
+  %y = trunc i128 %top to i64
+""",
+}
+WHOLE = f"""
+declare i64 @llvm.bswap.i64(i64)
+define i64 @whole(i32 %low, i32 %high) {{
+{WIDER}
+  %y = or i64 %up, %l
+  ret i64 %y
+}}
+define i32 @half(i32 %x) {{
+  ret i32 %x
+}}
+"""
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS.keys())
+def test_an_address_is_put_together_from_parts(tmp_path: Path, parts: str) -> None:
+    text = f"""
+  store ptr @a, ptr @q, align 8
+  %x = load i64, ptr @q, align 8
+{parts}
+  %made = inttoptr i64 %y to ptr
+  store ptr %made, ptr @p, align 8
+"""
+    assert "a" in main_of(tmp_path, text, head=WHOLE).holds("p")
+
+
+def test_numbers_that_are_changed_and_stored_hold_no_parts(tmp_path: Path) -> None:
+    found = main_of(
+        tmp_path,
+        """
+  store ptr @a, ptr @p, align 8
+  %x = load i32, ptr @p, align 8
+  %y = add i32 %x, 1
+  store i32 %y, ptr @q, align 8
+""",
+    )
+    assert found.holds("q") == set()
+
+
+RELATIVE = """
+@table = constant [2 x i32] [
+  i32 trunc (i64 sub (i64 ptrtoint (ptr @a to i64), i64 ptrtoint (ptr @table to i64)) to i32),
+  i32 trunc (i64 sub (i64 ptrtoint (ptr @b to i64), i64 ptrtoint (ptr @table to i64)) to i32)]
+declare ptr @llvm.load.relative.i64(ptr, i64)
+"""
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "  %x = call ptr @llvm.load.relative.i64(ptr @table, i64 4)\n",
+        """
+  %d = load i32, ptr @table, align 4
+  %wide = sext i32 %d to i64
+  %x = getelementptr i8, ptr @table, i64 %wide
+""",
+    ],
+    ids=["intrinsic", "instructions"],
+)
+def test_constant_distances_lead_to_their_objects(tmp_path: Path, taken: str) -> None:
+    found = main_of(tmp_path, f"{taken}  store ptr %x, ptr @p, align 8\n", head=RELATIVE)
+    assert {"a", "b"} <= found.holds("p")

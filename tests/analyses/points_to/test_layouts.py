@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,21 +50,49 @@ def test_a_location_begins_where_something_begins(tree: Tree) -> None:
     assert table.location(0, size(tree) + 1) == -1
 
 
-@given(trees(), st.data())
-def test_elements_share_contents_and_fields_do_not(tree: Tree, data: st.DataObject) -> None:
+def contents(table: LocationTable, byte: int) -> int:
+    """Return the number of the contents that a byte belongs to."""
+    location = table.locations(np.array([0]), np.array([byte]), is_around=True)[0]
+    return int(table.contents_class[location])
+
+
+@given(trees())
+def test_bytes_of_a_word_share_contents(tree: Tree) -> None:
     table = plain(tree)
-    begins = sorted(starts(tree))
-    first, second = (data.draw(st.sampled_from(begins)) for _ in range(2))
+    for word in range(0, size(tree), 8):
+        bytes_ = range(word, min(word + 8, size(tree)))
+        assert len({contents(table, byte) for byte in bytes_}) == 1
 
-    def folded(byte: int) -> int:
-        for depth in range(len(arrays(tree, byte))):
-            array = arrays(tree, byte)[depth]
-            byte = array.begin + (byte - array.begin) % array.stride
-        return byte
 
-    classes = [table.contents_class[table.location(0, byte)] for byte in (first, second)]
-    assert min(classes) >= 0
-    assert (classes[0] == classes[1]) == (folded(first) == folded(second))
+@given(trees(), st.data())
+def test_elements_share_contents(tree: Tree, data: st.DataObject) -> None:
+    table = plain(tree)
+    byte = data.draw(st.sampled_from(sorted(starts(tree))))
+    for array in arrays(tree, byte):
+        assert contents(table, byte) == contents(table, byte % array.stride + array.begin)
+
+
+@pytest.mark.parametrize(
+    ("fields", "numbers"),
+    [
+        (("ptr", "ptr"), {0: 0, 8: 1}),
+        (("int", "int", "ptr", "int"), {0: 0, 4: 0, 8: 1, 16: 2}),
+        (("ptr", ("array", 3, "int"), "int", "ptr"), {0: 0, 8: 1, 16: 1, 20: 1, 24: 2}),
+        (("ptr", ("array", 2, ("struct", ("ptr", "ptr"))), "ptr"), {0: 0, 8: 1, 16: 2, 24: 1}),
+        (("ptr", ("packed", ("int", "ptr")), "ptr"), {0: 0, 8: 1, 12: 1, 16: 1, 24: 2}),
+        (("wide", ("union", ("int",)), "ptr"), {0: 0, 8: 1, 16: 2, 20: 2, 24: 3}),
+    ],
+)
+def test_words_without_common_bytes_have_contents_of_their_own(
+    fields: Tree, numbers: dict[int, int]
+) -> None:
+    table = plain(("struct", fields))
+    assert {byte: contents(table, byte) for byte in numbers} == numbers
+
+
+def test_storage_that_may_begin_inside_a_word_has_one_contents() -> None:
+    table = plain(("struct", ("int", "int", "int", "int")))
+    assert {contents(table, byte) for byte in range(16)} == {0}
 
 
 @given(trees())
@@ -138,7 +167,7 @@ def test_a_last_array_of_no_or_one_element_goes_on() -> None:
         table = layouts.finish(OffsetEdges(), has_unknown=False)
         assert table.location(0, 4) != table.location(0, 8)
         assert table.location(0, 16) == table.location(0, 8 + 8 * 77)
-        assert table.n_classes.tolist() == [3]
+        assert table.n_classes.tolist() == [2]  # two numbers in a word, pointers
 
 
 def test_raw_storage_has_cells_and_what_was_asked_for() -> None:

@@ -79,6 +79,8 @@ class ObjectLayout:
     has_contents: bool = True
     is_raw: bool = False  # some of it is of unknown type
     signature: int = NOT_CALLED  # of the calls that reach it, or ANY_CALL
+    word_bytes: int = CELL  # of a pointer, and of storage that has one contents
+    is_aligned: bool = True  # it begins at a multiple of `word_bytes`
 
     def depth(self, array: int) -> int:
         """Return how many arrays there are around the elements of `array`."""
@@ -141,6 +143,35 @@ class ObjectLayout:
                 if is_field or byte < following:
                     found.append(Field(byte, following - byte, row))
         return sorted(found, key=lambda field: field.byte)
+
+    def contents_of(self, fields: Sequence[Field]) -> list[int]:
+        """Return the contents of each of `all_fields`: equal numbers, from 0 on, are one contents.
+
+        Fields that share a word of memory (`word_bytes` at a multiple of that) share contents, and
+        so do all in an array whose elements do not begin with a word. In `struct { int a, b; char
+        *p; struct { int c, d, e; } t[2]; }` that is a and b, p, and c, d and e.
+        """
+        # Bytes of a pointer that is copied in parts then lie in contents which have it, whatever
+        # the sizes and bounds of the parts: see `memory_accesses`. A field of a word or more keeps
+        # its contents for itself, so nothing is lost where pointers are aligned.
+        word = self.word_bytes
+        is_shared: list[bool] = []  # per array: it, or one around it, has such elements
+        for array in self.arrays:
+            is_misaligned = array.begin % word != 0 or array.stride % word != 0
+            is_inside = array.parent >= 0 and is_shared[array.parent]
+            is_shared.append(is_inside or (is_misaligned and array.count > 1))
+        found, number = [], -1
+        previous = -1  # the outermost shared array around the last field
+        for field in fields:
+            outermost, array = -1, field.array
+            while array >= 0:
+                outermost = array if is_shared[array] else outermost
+                array = self.arrays[array].parent
+            joins = field.byte % word != 0 or (outermost >= 0 and outermost == previous)
+            number += not (joins or (found and not self.is_aligned))
+            previous = outermost
+            found.append(number)
+        return found
 
     def outline(self) -> set[tuple[int, int, int]]:
         """Return (byte, 0, 0) for each field in no array, (begin, stride, count) for each array."""
@@ -217,6 +248,8 @@ class Listed:
 
     def __init__(self, types: Types) -> None:
         self.kind: list[int] = types.kind.tolist()
+        self.align: list[int] = types.align.tolist()
+        self.word_bytes = types.word_bytes
         self.bits: list[int] = types.bits.tolist()
         self.size: list[int] = types.size.tolist()
         self.name: list[int] = types.name.tolist()
@@ -243,13 +276,15 @@ class TypeLayouts:
 
     def one(self, type_id: int, *, unroll: bool = False) -> ObjectLayout:
         """Return the layout of exactly this type, which has a size."""
-        layout = ObjectLayout(self._types.size[type_id])
+        word_bytes, align = self._types.word_bytes, self._types.align[type_id]
+        n_bytes, is_aligned = self._types.size[type_id], align >= word_bytes
+        layout = ObjectLayout(n_bytes, word_bytes=word_bytes, is_aligned=is_aligned)
         self.add_type(layout, type_id, Position(unroll=unroll))
         return layout
 
     def with_tail(self, type_id: int, n_bytes: int) -> ObjectLayout:
         """Return the layout of a type at the beginning of `n_bytes`, the rest of unknown type."""
-        layout = ObjectLayout(n_bytes)
+        layout = ObjectLayout(n_bytes, word_bytes=self._types.word_bytes)
         self.add_type(layout, type_id, Position())
         add_raw(layout, self._types.size[type_id], n_bytes)
         return layout
@@ -260,7 +295,7 @@ class TypeLayouts:
         n_bytes = self._types.size[element]
         if n_bytes <= 0:
             return endless_cells()
-        layout = ObjectLayout(UNBOUNDED)
+        layout = ObjectLayout(UNBOUNDED, word_bytes=self._types.word_bytes)
         if self._is_flexible(element):
             self.add_type(layout, element, Position(open_end=True))
         else:

@@ -18,7 +18,6 @@ from kleene.analyses.points_to.constraints.functions import CallTable
 from kleene.analyses.points_to.memory_model import External
 from kleene.ir.codes import Opcode, ValueKind
 
-_LOSSY = (Opcode.SUB, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _OWN_MEMORY = re.compile(rb"/proc/[^/\0]+/mem\0")
 _WHATEVER = "what unknown code might"
 
@@ -41,16 +40,21 @@ class Assumptions(Enum):
 
     ARITHMETIC = Assumption(
         "Pointers made by arithmetic on two addresses",
-        "differences of two addresses, and products, quotients and remainders of addresses,"
-        " are not turned back into pointers",
+        "differences of two addresses are not turned back into pointers",
         "ptrdiff_t d = (char *)q - (char *)p; *(T **)((char *)p + d)",
         "keep the pointer itself",
     )
     CUT = Assumption(
-        "Addresses cut to fewer bits, and put together again",
-        "addresses cut to fewer bits are not put together again",
-        "uint32_t low = (uintptr_t)p, high = (uintptr_t)p >> 32;",
-        "copy the pointer as a whole, or as bytes with memcpy",
+        "Addresses cut to fewer bits, of which arithmetic makes others, or some bits are lost",
+        "addresses cut to fewer bits are put together again of all their parts, unchanged",
+        "uint32_t low = (uintptr_t)p; *(T **)(uintptr_t)low",
+        "copy the pointer as a whole, in parts, or as bytes with memcpy",
+    )
+    NUMBERS = Assumption(
+        "Numbers added to addresses that lead out of the object, and back",
+        "numbers added to addresses do not lead out of their objects, not even on the way",
+        "uintptr_t n = (uintptr_t)f + 3; ((void (*)(void))(n - 3))();",
+        "set the lowest bits instead: (uintptr_t)f | 3",
     )
     CONSTANT = Assumption(
         "Addresses written as numbers",
@@ -200,10 +204,13 @@ def assumptions_of(
 
 def _arithmetic(columns: Columns) -> Iterator[str]:
     """Yield what is taken to hold no address, though it is computed from one, or becomes one."""
-    rows = columns.rows(*_LOSSY)
-    operands = np.concatenate([columns.operand(rows, 0), columns.operand(rows, 1)])
-    if (columns.opcode_of(operands) == Opcode.PTRTOINT).any():
+    rows = columns.rows(Opcode.SUB)
+    if (columns.opcode_of(columns.operand(rows, 1)) == Opcode.PTRTOINT).any():
         yield Assumptions.ARITHMETIC.said()
+    sums = columns.rows(Opcode.ADD, Opcode.SUB)
+    is_constant, _ = columns.constant(columns.operand(sums, 1))
+    if (is_constant & (columns.opcode_of(columns.operand(sums, 0)) == Opcode.PTRTOINT)).any():
+        yield Assumptions.NUMBERS.said()
     if _cuts_addresses(columns):
         yield Assumptions.CUT.said()
     if _has_constant_pointers(columns):
@@ -211,18 +218,20 @@ def _arithmetic(columns: Columns) -> Iterator[str]:
 
 
 def _cuts_addresses(columns: Columns) -> bool:
-    """Return whether some number that comes from an address is cut to fewer bits."""
+    """Return whether some number that comes from an address is cut to fewer bits for good."""
     program, wide = columns.program, 8 * columns.word_bytes
     constants = program.bases[ValueKind.CONSTANT] + columns.expressions(Opcode.PTRTOINT)
     cast = np.append(constants, columns.results(columns.rows(Opcode.PTRTOINT)))
-    if (program.types.bits[program.value_types[cast]] < wide).any():
+    is_narrow = program.types.bits[program.value_types[cast]] < wide
+    if (is_narrow & ~columns.pointer_carrying[cast]).any():
         return True
     is_address = np.zeros(program.n_values, bool)
     is_address[cast] = True
     rows, operand = columns.all_operands(columns.rows(*THROUGH))
     spread(is_address, columns.results(rows), operand)
-    cuts = columns.operand(columns.rows(Opcode.TRUNC), 0)
-    return bool(is_address[cuts].any())
+    cuts = columns.rows(Opcode.TRUNC)
+    is_followed = columns.pointer_carrying[columns.results(cuts)]
+    return bool((is_address[columns.operand(cuts, 0)] & ~is_followed).any())
 
 
 def _has_constant_pointers(columns: Columns) -> bool:

@@ -133,10 +133,28 @@ class PointerBuilder(ConstraintBuilder):
         self.load(found, pointer, origin)
         return found
 
+    def spanning(
+        self, source: Ints, constant: Ints, stride: Ints, n_bytes: Ints, origin: Ints
+    ) -> I64:
+        """Return nodes that point to the first and to the last of `n_bytes` bytes behind sources.
+
+        The bytes begin `constant` bytes and any number of strides behind the sources. They are no
+        more than a word has, so one of the two lies in every word that they lie in.
+        """
+        repeats = np.flatnonzero(stride)  # the last byte lies in no element: it begins none
+        source, constant = source.copy(), constant.copy()
+        source[repeats] = self.at_offset(*(c[repeats] for c in (source, constant, stride, origin)))
+        constant[repeats] = 0
+        found = self.nodes(len(source))
+        self.byte_offset(found, source, constant, 0, origin)
+        self.byte_offset(found, source, constant + n_bytes - 1, 0, origin)
+        return found
+
     def copy_bytes(self, to: Ints, source: Ints, n_bytes: Ints, stride: Ints, origin: Ints) -> None:
         """Add copies of `n_bytes` bytes, once (stride 0) or any number of times, `stride` apart.
 
-        A negative size is any number of bytes.
+        A negative size is any number of bytes. Nothing is known of where words begin: of a part of
+        word size, two words of memory may have some bytes.
         """
         word = self.columns.word_bytes
         is_large = (n_bytes < 0) | (n_bytes > MOST_WORDS * word)
@@ -146,8 +164,9 @@ class PointerBuilder(ConstraintBuilder):
         n_words = np.where(is_large, 0, -(-n_bytes // word))
         owner, number = ragged(np.zeros_like(n_words), n_words)
         byte, stride, origin = number * word, stride[owner], origin[owner]
-        value = self.loaded(self.at_offset(source[owner], byte, stride, origin), origin)
-        self.store(self.at_offset(to[owner], byte, stride, origin), value, origin)
+        size = np.minimum(n_bytes[owner] - byte, word)
+        value = self.loaded(self.spanning(source[owner], byte, stride, size, origin), origin)
+        self.store(self.spanning(to[owner], byte, stride, size, origin), value, origin)
 
     def generated(self) -> tuple[Problem, Allocations, Locations, Origins]:
         """Return everything added, with the objects of the layouts that are there."""
@@ -155,7 +174,7 @@ class PointerBuilder(ConstraintBuilder):
         table = self.object_layouts.finish(
             self.edges, only=used.tolist(), has_unknown=self.has_unknown
         )
-        memory = _Memory(layout, table, self.n_nodes)
+        memory = _Memory(layout, table, self.n_nodes, self.columns.word_bytes)
         images = Images(memory.layout_of, table.image_rows, table.image_offsets, table.images)
         problem, origins = self.finish(memory, images)
         notes = self.notes("allocation")
@@ -170,8 +189,9 @@ class PointerBuilder(ConstraintBuilder):
 class _Memory:
     """The objects of all allocations; their contents nodes come behind all other nodes."""
 
-    def __init__(self, layout: I64, table: LocationTable, n_nodes: int) -> None:
+    def __init__(self, layout: I64, table: LocationTable, n_nodes: int, word_bytes: int) -> None:
         self.layout_of, self._table = layout.astype(np.int32), table
+        self._word_bytes = word_bytes
         self.offsets = offsets_of(table.n_locations[layout]).astype(np.int32)
         self._first_contents = n_nodes + offsets_of(table.n_classes[layout])
         self.n_nodes = int(self._first_contents[-1])
@@ -194,16 +214,24 @@ class _Memory:
         return self.offsets[allocation] + inside
 
     def contents_at(self, allocation: Ints, offset: Ints) -> tuple[Ints, Ints]:
-        """Return pairs (row, contents node): one for each row, or all where no field is there."""
-        exact = offset >= 0
-        inside = np.full(len(offset), -1, np.int32)
-        inside[exact] = self._table.locations(self.layout_of[allocation[exact]], offset[exact])
+        """Return pairs (row, contents node) of where a pointer lies; all where that is not known.
+
+        A pointer that begins inside of a word also lies in the next one.
+        """
+        rows, word = np.arange(len(offset)), self._word_bytes
+        node = self._contents_around(allocation, offset)
+        is_open, straddles = node < 0, (offset >= 0) & (offset % word != 0)
+        owners = allocation[is_open]
+        owner, everywhere = ragged(self._first_contents[owners], self._first_contents[owners + 1])
+        last = self._contents_around(allocation[straddles], offset[straddles] + word - 1)
+        row = [rows[~is_open], rows[is_open][owner], rows[straddles][last >= 0]]
+        return np.concatenate(row), np.concatenate([node[~is_open], everywhere, last[last >= 0]])
+
+    def _contents_around(self, allocation: Ints, offset: Ints) -> I32:
+        """Return the contents node of the field around a byte of each allocation, or NONE."""
+        inside = self._table.locations(self.layout_of[allocation], offset, is_around=True)
         node = self.contents[self.offsets[allocation] + np.maximum(inside, 0)]
-        exact = (inside >= 0) & (node >= 0)
-        rest = allocation[~exact]
-        owner, everywhere = ragged(self._first_contents[rest], self._first_contents[rest + 1])
-        row = np.concatenate([np.flatnonzero(exact), np.flatnonzero(~exact)[owner]])
-        return row, np.concatenate([node[exact], everywhere])
+        return np.where(inside >= 0, node, np.int32(NONE))
 
 
 def distinct_rows(rows: Ints) -> tuple[Ints, I64]:

@@ -2,9 +2,15 @@
 
 **Pointer-typed** are values that can hold an address: pointers, integers at least as wide,
 aggregates and vectors that contain these. An integer counts only on a way to where an address
-matters: memory, a call, a return, a pointer again; one that is compared, multiplied or an index
-alone does not. **Pointer-carrying** are narrower values on a way from a load to a store, through
-phi and select: bytes of memory that is copied in parts. Nothing else has a set.
+matters: memory, a call, a return, a pointer again; one that is compared or an index alone does not.
+**Pointer-carrying** are narrower values that may hold some bits of an address:
+
+- from a load to a store, through moves alone: bytes of memory that is copied in parts;
+- cut from a wide integer, and on a way to memory, a call, a return or a wide integer;
+- on a way to where parts are put together: shifted up by a byte or more, or into a pointer.
+
+Nothing else has a set. A number that was loaded, changed by arithmetic and stored, and was not part
+of any of these, is thus taken not to hold a part of an address (see `assumptions`).
 """
 
 from __future__ import annotations
@@ -24,14 +30,25 @@ _HOLDERS = (
     *(ConstantKind.WRAPPED, ConstantKind.UNKNOWN),
 )
 _JOINS = (Opcode.PHI, Opcode.SELECT, Opcode.FREEZE)
+_SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+_DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 THROUGH = (  # an integer that is wanted wants its operands
-    *(*_JOINS, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SHL),
-    *(Opcode.LSHR, Opcode.ASHR, Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT),
+    *(*_JOINS, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, *_SHIFTS),
+    *(Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT, Opcode.MUL, *_DIVISIONS),
 )
 _IDLE = (  # what hides an address for good
-    *(Opcode.ICMP, Opcode.BR, Opcode.SWITCH, Opcode.MUL, Opcode.UDIV, Opcode.SDIV, Opcode.UREM),
-    *(Opcode.SREM, Opcode.UITOFP, Opcode.SITOFP, Opcode.ALLOCA, Opcode.GETELEMENTPTR),
+    *(Opcode.ICMP, Opcode.BR, Opcode.SWITCH, Opcode.UITOFP, Opcode.SITOFP, Opcode.ALLOCA),
+    Opcode.GETELEMENTPTR,
 )
+_MOVES = (  # of parts of values, as they are
+    *(*_JOINS, Opcode.BITCAST, Opcode.EXTRACTELEMENT, Opcode.INSERTELEMENT, Opcode.SHUFFLEVECTOR),
+    *(Opcode.EXTRACTVALUE, Opcode.INSERTVALUE),
+)
+_COMBINES = (Opcode.OR, Opcode.ADD, Opcode.XOR, *_JOINS)  # parts, shifted to where they belong
+_CUTS = (Opcode.BITCAST, Opcode.EXTRACTELEMENT, Opcode.SHUFFLEVECTOR)
+_MOVED = (Opcode.BITCAST,)
+_WIDENS = (Opcode.ZEXT, Opcode.SEXT, Opcode.BITCAST, Opcode.INTTOPTR)
+_BYTE = 8  # bits: parts that are shifted by fewer are tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +60,7 @@ class Columns:
     @cached_property
     def word_bytes(self) -> int:
         """The size of a pointer."""
-        types = self.program.types
-        pointers = np.flatnonzero(types.kind == TypeKind.POINTER)
-        return int(types.size[pointers[0]]) if len(pointers) else 8
+        return self.program.types.word_bytes
 
     @cached_property
     def pointer_type(self) -> Bools:
@@ -67,14 +82,21 @@ class Columns:
         wanted = np.zeros(len(pointer_typed), bool)
         wanted[: self.program.bases[ValueKind.ARGUMENT]] = True  # constants use one another
         uses = [opcode for opcode in Opcode if opcode not in (*THROUGH, *_IDLE)]
+        if self.has_distances:
+            uses.append(Opcode.GETELEMENTPTR)
         wanted[self.all_operands(self.rows(*uses))[1]] = True
         rows, operand = self.all_operands(self.rows(*THROUGH))
-        inside = integer[operand]
+        inside = is_integer[self.program.value_types[operand]]
         rows, operand = self.results(rows[inside]), operand[inside]
         wanted[operand[pointer_typed[rows] & ~integer[rows]]] = True  # a vector, say
         spread(wanted, operand, rows)
         pointer_typed &= wanted | ~integer
         return pointer_typed
+
+    @cached_property
+    def has_distances(self) -> bool:
+        """Whether some constant is the difference of two addresses: tables of such are indexed."""
+        return len(self.expressions(Opcode.SUB)) > 0
 
     @cached_property
     def flows(self) -> Bools:
@@ -86,19 +108,131 @@ class Columns:
 
     @cached_property
     def pointer_carrying(self) -> Bools:
-        """Per value: it is narrower than a pointer, and on a way from a load to a store."""
-        program, base = self.program, self.program.bases[ValueKind.INSTRUCTION]
+        """Per value: it is narrower than a pointer, and may hold a part of one that matters."""
+        program = self.program
         narrow = _is_narrow(program.types)[program.value_types] & ~self.pointer_typed
-        rows, operand = self.all_operands(self.rows(*_JOINS))
-        inside = narrow[base + rows] & narrow[operand]
-        destination, source = base + rows[inside], operand[inside]
+        stores = self.rows(Opcode.STORE)
         loaded, stored = np.zeros(len(narrow), bool), np.zeros(len(narrow), bool)
-        loads = base + self.rows(Opcode.LOAD)
-        loaded[loads] = narrow[loads]
-        stored[self.operand(self.rows(Opcode.STORE), 0)] = True
-        spread(loaded, destination, source)
-        spread(stored, source, destination)
-        return loaded & stored
+        loaded[self.results(self.rows(Opcode.LOAD))] = True
+        stored[self.operand(stores, 0)] = True
+        to, source = self._inside(narrow, _MOVES)
+        found = narrow & _between(loaded | self._cut(), stored, to, source)
+        to, source = self._inside(narrow, (*_MOVES, *THROUGH))
+        passed, taken = self._passed(narrow)
+        to, source = np.append(to, taken), np.append(source, passed)
+        joined, cut = narrow & self._joined(narrow), narrow & self._cut()
+        spread(joined, source, to)
+        spread(cut, to, source)
+        matters = stored & narrow
+        kept = matters.copy()
+        spread(kept, source, to)
+        matters[passed] = True
+        matters[self._widened(narrow)] = True
+        spread(matters, source, to)
+        found |= matters & joined
+        self._add_constants(found, narrow)
+        return found
+
+    def _inside(self, narrow: Bools, opcodes: tuple[Opcode, ...]) -> tuple[I64, I64]:
+        """Return (result, operand) of instructions that make narrow values of narrow values."""
+        rows, operand = self._data_operands(opcodes)
+        result = self.results(rows)
+        inside = narrow[result] & narrow[operand]
+        return result[inside], operand[inside].astype(np.int64)
+
+    def _data_operands(self, opcodes: tuple[Opcode, ...]) -> tuple[I64, I32]:
+        """Return (instruction, operand) of instructions, without the amounts of shifts."""
+        shifts = tuple(opcode for opcode in opcodes if opcode in _SHIFTS)
+        others = tuple(opcode for opcode in opcodes if opcode not in _SHIFTS)
+        rows, operand = self.all_operands(self.rows(*others))
+        if not shifts:
+            return rows, operand
+        more = self.rows(*shifts)
+        return np.append(rows, more), np.append(operand, self.operand(more, 0))
+
+    def _passed(self, narrow: Bools) -> tuple[I64, I64]:
+        """Return (what is passed or returned, who gets it), narrow both, of calls that are direct.
+
+        What LLVM's own functions are given is passed to their results.
+        """
+        program, table = self.program, self.program.function_table
+        calls = self.calls
+        callee = self.operand(calls, 0)
+        known = callee < len(program.globals)
+        function = np.full(len(calls), -1)
+        function[known] = program.globals.function[callee[known]]
+        calls, function = calls[function >= 0], function[function >= 0]
+        first = program.instructions.offsets[calls] + 1
+        count = np.minimum(np.diff(table.argument_offsets)[function], _n_operands(self, calls) - 1)
+        owner, position = ragged(np.zeros_like(count), count)
+        actual = program.instructions.operands[first[owner] + position].astype(np.int64)
+        formal = table.argument_offsets[function][owner] + position
+        formal = program.bases[ValueKind.ARGUMENT] + formal
+        is_own = np.diff(table.block_offsets)[function] == 0
+        formal[is_own[owner]] = self.results(calls)[owner][is_own[owner]]
+        inside = narrow[actual] & narrow[formal]
+        pairs = [(actual[inside], formal[inside])]
+        rets = self.rows(Opcode.RET)
+        rets = rets[_n_operands(self, rets) > 0]
+        returned = self.operand(rets, 0)
+        rets, returned = rets[narrow[returned]], returned[narrow[returned]].astype(np.int64)
+        order = np.argsort(function, kind="stable")
+        bounds = np.searchsorted(function[order], program.instruction_function[rets])
+        ends = np.searchsorted(function[order], program.instruction_function[rets], "right")
+        owner, position = ragged(bounds, ends)
+        pairs.append((returned[owner], self.results(calls[order[position]])))
+        return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+
+    def _widened(self, narrow: Bools, *opcodes: Opcode) -> I32:
+        """Return the narrow values that wide ones are made of, which matter."""
+        rows, operand = self.all_operands(self.rows(*(opcodes or _WIDENS)))
+        return operand[narrow[operand] & self.pointer_typed[self.results(rows)]]
+
+    def _cut(self) -> Bools:
+        """Return the values that are cut from pointer-typed ones, of which other bits are cut too.
+
+        Those are shifted down, by a byte or more.
+        """
+        shifts = self.rows(Opcode.LSHR, Opcode.ASHR)
+        known, amount = self.constant(self.operand(shifts, 1))
+        shifts = shifts[~known | (amount >= _BYTE)]
+        is_split = np.zeros(self.program.n_values, bool)
+        is_split[self.operand(shifts, 0)] = True
+        rows, operand = self._data_operands((*_JOINS, Opcode.AND, Opcode.LSHR, Opcode.ASHR))
+        spread(is_split, operand, self.results(rows))
+        spread(is_split, self.results(rows), operand)
+        is_split &= self.pointer_typed
+        rows, operand = self.all_operands(self.rows(Opcode.TRUNC))
+        found = np.zeros(self.program.n_values, bool)
+        found[self.results(rows[is_split[operand]])] = True
+        rows, operand = self.all_operands(self.rows(*_CUTS))
+        found[self.results(rows[self.pointer_typed[operand]])] = True
+        return found
+
+    def _joined(self, narrow: Bools) -> Bools:
+        """Return the narrow values that are put together with others, or turned into pointers."""
+        program = self.program
+        shifts = self.rows(Opcode.SHL)
+        known, amount = self.constant(self.operand(shifts, 1))
+        is_joined = np.zeros(program.n_values, bool)
+        is_joined[self.results(shifts[~known | (amount >= _BYTE)])] = True
+        rows, operand = self.all_operands(self.rows(*_COMBINES))
+        spread(is_joined, self.results(rows), operand)  # what is put together, whole
+        is_joined[self.operand(self.rows(Opcode.INTTOPTR), 0)] = True
+        is_joined[self._widened(narrow, *(_WIDENS if self.has_distances else _MOVED))] = True
+        rows, operand = self._data_operands(THROUGH)
+        spread(is_joined, operand, self.results(rows))  # and of what
+        return is_joined
+
+    def _add_constants(self, found: Bools, narrow: Bools) -> None:
+        """Add constants that are cut from addresses, and those that contain them."""
+        table, base = self.program.constants, self.program.bases[ValueKind.CONSTANT]
+        rows = np.flatnonzero(table.kind == ConstantKind.EXPRESSION)
+        rows = rows[narrow[base + rows]]
+        if len(rows):
+            found[base + rows] = True
+            owner = np.repeat(np.arange(len(table.kind)), np.diff(table.offsets))
+            spread(found, base + owner, table.operands)
 
     @cached_property
     def _by_opcode(self) -> tuple[I64, I64]:
@@ -193,6 +327,19 @@ def _is_narrow(types: Types) -> Bools:
     """Return which types have bytes that memory is copied by; conditions have not."""
     kinds = (TypeKind.INT, TypeKind.FLOAT, TypeKind.VECTOR)
     return np.isin(types.kind, kinds) & (types.size > 0) & (types.bits > 1)
+
+
+def _n_operands(columns: Columns, rows: I64) -> I64:
+    offsets = columns.program.instructions.offsets
+    return (offsets[rows + 1] - offsets[rows]).astype(np.int64)
+
+
+def _between(first: Bools, last: Bools, to: I64, source: I64) -> Bools:
+    """Return what lies on a way from `first` to `last`, both included, along edges source → to."""
+    reached, reaching = first.copy(), last.copy()
+    spread(reached, to, source)
+    spread(reaching, source, to)
+    return reached & reaching
 
 
 def spread(marked: Bools, destination: Ints, source: Ints) -> None:

@@ -352,7 +352,7 @@ class Externals:
         """Add what calls of a function do, as a model has it."""
         program, site = self.columns.program, self.columns.results(group.row)
         sites = Sites(
-            *(value, group.row, site, np.where(self.columns.pointer_typed[site], site, NONE)),
+            *(value, group.row, site, np.where(self.columns.flows[site], site, NONE)),
             *with_rest(self.columns, self.functions, group, group.actuals),
             self.functions.variadic[program.instruction_function[group.row]],
             *(self.heap.layout_of(group.row), self.heap.n_bytes[group.row]),

@@ -181,7 +181,8 @@ def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> Fu
     allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], layout)
     builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
-    returns = ~is_intrinsic & columns.pointer_type[types.elements[types.offsets[signature]]]
+    returns = columns.pointer_type[types.elements[types.offsets[signature]]]
+    returns = ~is_intrinsic & (returns | _returns_parts(columns))
     result[returns] = builder.nodes(int(returns.sum()))
     rest = np.full(len(names), NONE)
     has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
@@ -197,6 +198,16 @@ def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> Fu
     )
 
 
+def _returns_parts(columns: Columns) -> Bools:
+    """Return which functions return what is narrower than a pointer, and may be a part of one."""
+    program, rows = columns.program, columns.rows(Opcode.RET)
+    rows = rows[program.instructions.offsets[rows + 1] > program.instructions.offsets[rows]]
+    rows = rows[columns.pointer_carrying[columns.operand(rows, 0)]]
+    found = np.zeros(len(program.function_table), bool)
+    found[program.instruction_function[rows]] = True
+    return found
+
+
 def _formals(builder: PointerBuilder) -> I64:
     """Return the node of each argument that receives the actuals.
 
@@ -205,7 +216,7 @@ def _formals(builder: PointerBuilder) -> I64:
     columns = builder.columns
     arguments, types = columns.program.arguments, columns.program.types
     value = columns.program.bases[ValueKind.ARGUMENT] + np.arange(len(arguments))
-    formal = np.where(columns.pointer_typed[value], value, NONE)
+    formal = np.where(columns.flows[value], value, NONE)
     rows = np.flatnonzero(arguments.passing == Passing.BYVAL)
     type_id, argument = arguments.passed_type[rows], value[rows]
     n_bytes, zero = types.size[type_id], np.zeros(len(rows), np.int64)
@@ -261,7 +272,7 @@ def generate_direct(
     keep = (formal >= 0) & (actual >= 0)
     builder.copy(formal[keep], actual[keep], calls.row[owner[keep]])
     result = functions.result[calls.function]
-    keep = returns & (result >= 0) & columns.pointer_typed[columns.results(calls.row)]
+    keep = returns & (result >= 0) & columns.flows[columns.results(calls.row)]
     builder.copy(columns.results(calls.row[keep]), result[keep], calls.row[keep])
 
 
@@ -275,7 +286,7 @@ def generate_indirect(
     """Add calls through pointers, of the functions that a rule lets them reach, or all."""
     columns = builder.columns
     result = columns.results(calls.row)
-    result = np.where(columns.pointer_typed[result], result, NONE)
+    result = np.where(columns.flows[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
     callee, plain = calls.callee.copy(), ~is_variadic & ~np.isin(calls.row, open_calls)
     types = columns.program.instructions.about[calls.row]
@@ -293,8 +304,7 @@ def passed_nodes(
     A struct that travels among the arguments beyond the named ones is what it contains.
     """
     columns = builder.columns
-    is_held = columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals]
-    found = np.where(is_held, calls.actuals, NONE)
+    found = np.where(columns.flows[calls.actuals], calls.actuals, NONE)
     whole = variadic_actuals(columns, calls)
     if whole.any():
         origin = calls.row[calls.flat()[0][whole]]
@@ -334,12 +344,12 @@ def forwarded_rest(columns: Columns, functions: FunctionTable, calls: CallTable)
 def generate_outside(builder: PointerBuilder, functions: FunctionTable, calls: CallTable) -> None:
     """Add calls of what nobody knows: actuals escape, the result is unknown."""
     columns = builder.columns
-    actuals = calls.actuals[columns.flows[calls.actuals] & columns.pointer_typed[calls.actuals]]
+    actuals = calls.actuals[columns.flows[calls.actuals]]
     builder.flag(actuals, TO_OUTSIDE)
     rest = forwarded_rest(columns, functions, calls)
     builder.flag(rest[rest >= 0], TO_OUTSIDE)
     result = columns.results(calls.row)
-    builder.flag(result[columns.pointer_typed[result]], FROM_OUTSIDE)
+    builder.flag(result[columns.flows[result]], FROM_OUTSIDE)
 
 
 def generate_exceptions(builder: PointerBuilder, node: int) -> None:

@@ -1,8 +1,16 @@
 """Loads, stores and copies of memory, a pointer's size at a time.
 
 A value wider than a pointer is read and written pointer by pointer, at the bytes where one can
-begin. A pointer access that the code does not promise to be aligned reads and writes at an unknown
-offset: so a misaligned pointer is found at every location, whoever copies it.
+begin. What is stored stays with its bytes, whole pointers and parts of them alike:
+
+    *Every word of memory that has bytes of a pointer has the pointer in its contents.*
+
+Words begin at multiples of the size of a pointer, and `ObjectLayout.contents_of` gives the fields
+in one word one contents. A part of at most a word, at bytes [a, a + n), lies in the words of its
+first and of its last byte: reading or writing at both keeps the invariant, because a word that gets
+bytes of a pointer is one of the two, the bytes came from a word that had the pointer, and that was
+one of the two that were read. Where the code promises alignment the two are one word. A load of a
+pointer needs the word of its first byte alone.
 """
 
 from __future__ import annotations
@@ -22,23 +30,33 @@ _MOST_BYTES = 4096  # of a value that is looked into
 def generate_accesses(builder: PointerBuilder) -> None:
     """Add what every load, store and atomic instruction does."""
     columns = builder.columns
-    types = columns.program.value_types
     rows = columns.rows(Opcode.LOAD)
     rows = rows[columns.flows[columns.results(rows)]]
     value, pointer = columns.results(rows), columns.operand(rows, 0)
-    for part, address in _addresses(builder, types[value], pointer, rows):
-        builder.load(value[part], address, rows[part])
+    _load(builder, value, columns.program.value_types[value], pointer, rows)
     rows = columns.rows(Opcode.STORE)
     rows = rows[columns.flows[columns.operand(rows, 0)]]
-    stored, pointer = columns.operand(rows, 0), columns.operand(rows, 1)
-    for part, address in _addresses(builder, types[stored], pointer, rows):
-        builder.store(address, stored[part], rows[part])
+    _store(builder, columns.operand(rows, 1), columns.operand(rows, 0), rows)
     swaps = _of_pointer_type(columns, Opcode.CMPXCHG)
-    pointer = columns.operand(swaps, 0)
-    builder.load(columns.results(swaps), pointer, swaps)
-    builder.store(pointer, columns.operand(swaps, 2), swaps)
+    pointer, new = columns.operand(swaps, 0), columns.operand(swaps, 2)
+    types = columns.program.value_types[new]
+    _load(builder, columns.results(swaps), types, pointer, swaps)
+    _store(builder, pointer, new, swaps)
     _updates(builder)
     _variadic(builder)
+
+
+def _load(builder: PointerBuilder, value: I64, types: I32, pointer: I32, rows: I64) -> None:
+    """Add loads of values of some types."""
+    for part, address in _addresses(builder, types, pointer, rows, is_store=False):
+        builder.load(value[part], address, rows[part])
+
+
+def _store(builder: PointerBuilder, pointer: I32, value: I32, rows: I64) -> None:
+    """Add stores of values."""
+    types = builder.columns.program.value_types[value]
+    for part, address in _addresses(builder, types, pointer, rows, is_store=True):
+        builder.store(address, value[part], rows[part])
 
 
 def _of_pointer_type(columns: Columns, opcode: Opcode) -> I64:
@@ -60,9 +78,9 @@ def _updates(builder: PointerBuilder) -> None:
     rows = _of_pointer_type(columns, Opcode.ATOMICRMW)
     pointer, value = columns.operand(rows, 0), columns.operand(rows, 1)
     old = columns.results(rows)
-    builder.load(old, pointer, rows)
+    _load(builder, old, columns.program.value_types[old], pointer, rows)
     exchanges = columns.program.instructions.sub[rows] == AtomicOperation.XCHG
-    builder.store(pointer[exchanges], value[exchanges], rows[exchanges])
+    _store(builder, pointer[exchanges], value[exchanges], rows[exchanges])
     pointer, value, old, rows = (c[~exchanges] for c in (pointer, value, old, rows))
     new = builder.at_unknown_offset(old, rows)
     builder.unknown_offset(new, value, rows)
@@ -70,30 +88,38 @@ def _updates(builder: PointerBuilder) -> None:
 
 
 def _addresses(
-    builder: PointerBuilder, types: I32, pointer: I32, rows: I64
+    builder: PointerBuilder, types: I32, pointer: I32, rows: I64, *, is_store: bool
 ) -> Iterator[tuple[I64, I64]]:
     """Yield (accesses, nodes of where they go) for each byte where a pointer can begin."""
-    misaligned = _is_misaligned(builder.columns, types, rows)
-    if misaligned.any():
-        part = np.flatnonzero(misaligned)
-        yield part, builder.at_unknown_offset(pointer[part], rows[part])
-    for type_id in sorted(set(types[~misaligned].tolist())):
-        part = np.flatnonzero(~misaligned & (types == type_id))
-        words = _pointer_bytes(builder.columns, type_id)
+    columns = builder.columns
+    word, straddles = columns.word_bytes, _straddles(columns, types, rows)
+    if not is_store:
+        straddles &= columns.program.types.kind[types] != TypeKind.POINTER
+    for type_id in sorted(set(types.tolist())):
+        part = np.flatnonzero(types == type_id)
+        words, n_bytes = _pointer_bytes(columns, type_id), int(columns.program.types.size[type_id])
         if words is None:
             yield part, builder.at_unknown_offset(pointer[part], rows[part])
         for byte in words or ():
-            yield part, builder.at_offset(pointer[part], byte, 0, rows[part])
+            both = straddles[part] | (byte % word != 0)
+            exact, twice = part[~both], part[both]
+            if len(exact):
+                yield exact, builder.at_offset(pointer[exact], byte, 0, rows[exact])
+            if len(twice):
+                start, stride = np.full(len(twice), byte), np.zeros(len(twice), np.int64)
+                size = np.full(len(twice), min(n_bytes, word))
+                yield twice, builder.spanning(pointer[twice], start, stride, size, rows[twice])
 
 
-def _is_misaligned(columns: Columns, types: I32, rows: I64) -> Bools:
-    """Return which accesses are to pointers, and not said to be aligned."""
-    program = columns.program
+def _straddles(columns: Columns, types: I32, rows: I64) -> Bools:
+    """Return which accesses may have parts of at most a word with bytes in two words."""
+    program, word = columns.program, columns.word_bytes
     align = program.instructions.align[rows].astype(np.int64)  # log2 + 1
+    wanted = np.minimum(program.types.align[types], word)
+    wanted[np.isin(program.types.kind[types], (TypeKind.STRUCT, TypeKind.ARRAY))] = word
     stated = np.where(align > 0, 1 << np.maximum(align - 1, 0), program.types.align[types])
-    misaligned: Bools = stated < program.types.align[types]
-    misaligned &= program.types.kind[types] == TypeKind.POINTER
-    return misaligned
+    straddles: Bools = stated < wanted
+    return straddles
 
 
 def _pointer_bytes(columns: Columns, type_id: int) -> list[int] | None:

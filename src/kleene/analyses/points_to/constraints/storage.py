@@ -47,15 +47,10 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     )
     builder.address(rows, allocation)
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
-    owner, byte, value, is_packed = leaves_of(columns, table.initializer[rows[starts]])
+    owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
     builder.fill(allocation[starts[owner]], byte, value)
-    # Copies step by pointers from where they begin, so one in a packed struct is between the steps.
-    # It is everywhere in its storage, as a misaligned store would put it.
-    anywhere = builder.at_unknown_offset(rows[starts[owner[is_packed]]])
-    builder.store(anywhere, value[is_packed])
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
     is_constant = (table.flags[rows] & GlobalFlag.CONSTANT != 0) & ~outside
-    is_constant[starts[owner[is_packed]]] = False  # they take the stores above
     builder.constant(allocation[is_constant])
     for position in np.flatnonzero(outside).tolist():
         variable = int(rows[position])
@@ -154,14 +149,11 @@ _AGGREGATE, _SPLAT = int(ConstantKind.AGGREGATE), int(ConstantKind.SPLAT)
 _STRUCT = int(TypeKind.STRUCT)
 
 
-def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64, Bools]:
-    """Return every leaf that may be an address: which value, byte in it, value there.
-
-    The last column says whether a struct around the leaf is less aligned than a pointer.
-    """
+def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64]:
+    """Return (which value, byte in it, value there) of every leaf that may be an address."""
     program = columns.program
     types, constants = program.types, program.constants
-    owner, byte, value, is_packed = _leaves(
+    found: tuple[I64, I64, I64] = _leaves(
         *(
             values.astype(np.int64),
             program.bases[ValueKind.CONSTANT],
@@ -170,9 +162,8 @@ def leaves_of(columns: Columns, values: I32) -> tuple[I64, I64, I64, Bools]:
         ),
         *(constants.kind, constants.offsets, constants.operands),
         *(types.kind, types.bits, types.size, types.offsets, types.elements, types.field_offset),
-        *(types.align, columns.word_bytes),
     )
-    return owner, byte, value, is_packed != 0
+    return found
 
 
 @entry_point
@@ -190,15 +181,13 @@ def _leaves(
     offsets: Any,
     elements: Any,
     field_offset: Any,
-    align: Any,
-    word_bytes: Any,
 ) -> Any:
-    found = [(np.int64(0), np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
-    stack = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    found = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    stack = [(np.int64(0), np.int64(0)) for _ in range(0)]
     for root in range(len(roots)):
-        stack.append((roots[root], np.int64(0), np.int64(0)))
+        stack.append((roots[root], np.int64(0)))
         while len(stack):
-            value, byte, packed = stack.pop()
+            value, byte = stack.pop()
             if not flows[value]:
                 continue
             row = value - base
@@ -206,12 +195,10 @@ def _leaves(
                 constant_kind[row] == _AGGREGATE or constant_kind[row] == _SPLAT
             )
             if not inner:
-                found.append((np.int64(root), byte, value, packed))
+                found.append((np.int64(root), byte, value))
                 continue
             whole, first = value_types[value], operand_offsets[row]
             count, step = operand_offsets[row + 1] - first, np.int64(0)
-            if kind[whole] == _STRUCT and align[whole] < word_bytes:
-                packed = np.int64(1)
             if kind[whole] != _STRUCT:
                 step = size[elements[offsets[whole]]]
             if constant_kind[row] == _SPLAT:
@@ -221,8 +208,8 @@ def _leaves(
                 position = i * step
                 if kind[whole] == _STRUCT:
                     position = field_offset[offsets[whole] + i]
-                stack.append((np.int64(part), byte + position, packed))
-    columns = np.empty((4, len(found)), np.int64)
+                stack.append((np.int64(part), byte + position))
+    columns = np.empty((3, len(found)), np.int64)
     for i in range(len(found)):
-        columns[0, i], columns[1, i], columns[2, i], columns[3, i] = found[i]
-    return columns[0], columns[1], columns[2], columns[3]
+        columns[0, i], columns[1, i], columns[2, i] = found[i]
+    return columns[0], columns[1], columns[2]

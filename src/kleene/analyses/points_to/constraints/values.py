@@ -5,8 +5,9 @@
 - Bits set or cleared by a constant (tags) are an edge by each number that they can add or take;
   what is masked to less than a page is no address. Other bit operations lead anywhere in the
   allocations at hand.
-- The difference of two addresses, products, quotients and remainders hold none: an assumption (see
-  `assumptions`).
+- Products, quotients and remainders lead anywhere in the allocations at hand, too.
+- The difference of two addresses holds none, which is an assumption (see `assumptions`), unless it
+  is a constant: then it holds the first, and what is indexed by it may be that.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _FIRST = (  # copies of the first operand
 _FIRST_TWO = (Opcode.INSERTVALUE, Opcode.INSERTELEMENT, Opcode.SHUFFLEVECTOR)
 _BITS = (Opcode.AND, Opcode.OR, Opcode.XOR)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+_DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _PAGE = 4096  # no object lies below
 _MOST_TAG_BITS = 3
 
@@ -68,9 +70,12 @@ def generate_values(builder: PointerBuilder) -> None:
     for code in (_expressions(columns), _instructions(columns)):
         _copies(builder, code)
         _edges(builder, code.only(Opcode.GETELEMENTPTR))
-        _sums(builder, code)
-        _masks(builder, code.only(*_BITS))
+        is_part = columns.pointer_carrying[code.value]
+        _anywhere(builder, code.where(is_part).only(Opcode.ADD, Opcode.SUB, *_BITS), 0, 1)
+        _sums(builder, code.where(~is_part))
+        _masks(builder, code.where(~is_part).only(*_BITS))
         _anywhere(builder, code.only(*_SHIFTS), 0)
+        _anywhere(builder, code.only(Opcode.MUL, *_DIVISIONS), 0, 1)
 
 
 def _instructions(columns: Columns) -> Code:
@@ -142,6 +147,12 @@ def _edges(builder: PointerBuilder, geps: Code) -> None:
     kinds[is_early | (source != base)] = EdgeKind.EARLY_INDEX
     to, origin = geps.value[keep], geps.origin[keep]
     builder.offset_edges(to, source[keep], constant[keep], strides[keep], kinds[keep], origin)
+    if columns.has_distances:  # from the base, which may lead to another object
+        owner, position = ragged(geps.first + 1, geps.end)
+        index = geps.operands[position]
+        leads = columns.flows[index]
+        owner = owner[leads]
+        builder.unknown_offset(geps.value[owner], index[leads], geps.origin[owner])
 
 
 def _from_before(
@@ -238,7 +249,7 @@ def _masks(builder: PointerBuilder, code: Code) -> None:
 
 def _distances(opcode: int, mask: int) -> list[int] | None:
     """Return by how many bytes the operation can change an address; None if by any number."""
-    if opcode == Opcode.AND and 0 <= mask < _PAGE:
+    if opcode == Opcode.AND and 0 <= mask < _PAGE and mask != 0xFF:  # not a byte of it
         return []
     bits = ~mask if opcode == Opcode.AND else mask
     if bits < 0 or bits.bit_count() > _MOST_TAG_BITS:

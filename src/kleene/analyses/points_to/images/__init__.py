@@ -77,11 +77,14 @@ class LocationTable:
         """Return the location at a byte: -1 outside, the unknown offset inside a field."""
         return int(self.locations(np.array([layout], np.int32), np.array([byte], np.int64))[0])
 
-    def locations(self, layouts: Ints, bytes_: Ints) -> I32:
-        """Return the location at each byte of each layout: see `location`."""
+    def locations(self, layouts: Ints, bytes_: Ints, *, is_around: bool = False) -> I32:
+        """Return the location at each byte of each layout: see `location`.
+
+        Inside a field, that is the field if asked for what `is_around`, else the unknown offset.
+        """
         found = np.empty(len(layouts), np.int64)
         columns = layouts.astype(np.int64), bytes_.astype(np.int64)
-        find_locations(self.arrays, *columns, found, len(found))
+        find_locations(self.arrays, *columns, found, len(found), is_around)
         return np.where(found < self.n_locations[layouts], found, -1).astype(np.int32)
 
 
@@ -89,12 +92,12 @@ def location_table(
     layouts: Sequence[ObjectLayout], edges: OffsetEdges, has_unknown: bool
 ) -> LocationTable:
     """Return the locations of the layouts, and the images of every edge in every layout."""
-    arrays = _layout_arrays(layouts)
+    arrays, contents_of = _layout_arrays(layouts)
     tables = image_tables(arrays, edges)
     rows, row_offsets = _with_calls(layouts, edges, arrays, tables.rows, tables.offsets)
     n_bytes, has_contents = arrays.n_bytes[:-1], arrays.has_end[:-1] > 0
     n_regular = np.diff(arrays.first_location)
-    n_classes = np.diff(arrays.first_field)
+    n_classes = contents_of[np.maximum(arrays.first_field[1:] - 1, 0)] + 1  # each has a field
     is_bounded = n_bytes < UNBOUNDED
     wants_unknown = (tables.has_unknown > 0) | (has_unknown & has_contents & _has_interior(arrays))
     n_extra = np.where(is_bounded, np.where(wants_unknown, 2, tables.has_end), wants_unknown)
@@ -110,7 +113,7 @@ def location_table(
         return column
 
     byte, stride = _bytes_and_strides(arrays)
-    contents = arrays.field - np.repeat(arrays.first_field[:-1], n_regular)
+    contents = contents_of[arrays.field]
     contents[~np.repeat(has_contents, n_regular)] = -1
     is_end = is_bounded[layout] & (within == n_regular[layout])
     return LocationTable(
@@ -128,11 +131,12 @@ def location_table(
     )
 
 
-def _layout_arrays(layouts: Sequence[ObjectLayout]) -> LayoutArrays:
-    """Return the layouts as arrays."""
+def _layout_arrays(layouts: Sequence[ObjectLayout]) -> tuple[LayoutArrays, I64]:
+    """Return the layouts as arrays, and the contents of each field, from 0 on in each layout."""
     layout_rows: list[tuple[int, ...]] = []
     array_rows: list[tuple[int, ...]] = []
     field_rows: list[tuple[int, ...]] = []
+    contents: list[int] = []
     n_locations = n_known = 0
     for layout in layouts:
         kind = (int(layout.has_contents), int(layout.is_raw))
@@ -147,21 +151,23 @@ def _layout_arrays(layouts: Sequence[ObjectLayout]) -> LayoutArrays:
             span = min(array.count * array.stride, UNBOUNDED)
             sizes = (array.begin, array.stride, array.count, span)
             array_rows.append((*sizes, parent, bit, int(array.confines)))
-        for field in layout.all_fields():
+        fields = layout.all_fields()
+        contents += layout.contents_of(fields)
+        for field in fields:
             width = widths[field.array + 1]
             around = field.array + first_array if field.array >= 0 else -1
             first = n_locations - first_location
             field_rows.append((field.byte, field.n_bytes, around, width, first))
             n_locations += 1 << width
     layout_rows.append((0, 0, 0, len(array_rows), len(field_rows), n_locations, n_known))
-    fields = _columns(field_rows, 5)
-    n_of_field = 1 << fields[3]
+    field_columns = _columns(field_rows, 5)
+    n_of_field = 1 << field_columns[3]
     field_of = np.repeat(np.arange(len(field_rows)), n_of_field)
     mask = np.arange(n_locations) - (np.cumsum(n_of_field) - n_of_field)[field_of]
-    columns = (*_columns(layout_rows, 7), *_columns(array_rows, 7), *fields, field_of, mask)
+    columns = (*_columns(layout_rows, 7), *_columns(array_rows, 7), *field_columns, field_of, mask)
     arrays = LayoutArrays._make((len(layouts), *columns, np.empty(n_known, np.int32)))
     search_all(arrays)
-    return arrays
+    return arrays, np.array(contents, np.int64)
 
 
 def _columns(rows: list[tuple[int, ...]], n_columns: int) -> I64:

@@ -121,16 +121,21 @@ def _search_all(a: LayoutArrays) -> None:
 
 
 @entry_point
-def find_locations(a: LayoutArrays, layouts: I64, bytes_: I64, found: I64, n: int) -> None:
+def find_locations(
+    a: LayoutArrays, layouts: I64, bytes_: I64, found: I64, n: int, is_around: bool
+) -> None:
     """Set `found[i]` to the location of byte `bytes_[i]` of layout `layouts[i]`, for i < n.
 
-    It is the unknown offset for a byte inside a field, and OUTSIDE for one outside the allocation.
+    For a byte inside a field it is the field if `is_around`, else the unknown offset. It is OUTSIDE
+    for a byte outside the allocation.
     """
-    _find(as_pointers(a), as_pointers(layouts), as_pointers(bytes_), as_pointers(found), n)
+    columns = as_pointers(layouts), as_pointers(bytes_), as_pointers(found)
+    _find(as_pointers(a), *columns, n, is_around)
 
 
 @device_function
-def _find(a: LayoutArrays, layouts: I64, bytes_: I64, found: I64, n: int) -> None:
+def _find(a: LayoutArrays, layouts: I64, bytes_: I64, found: I64, n: int, is_around: bool) -> None:
     for i in range(n):
         location, is_within = location_at(a, layouts[i], bytes_[i])
-        found[i] = count_rows(a, layouts[i]) - 1 if is_within else location
+        is_unknown = is_within and not is_around
+        found[i] = count_rows(a, layouts[i]) - 1 if is_unknown else location
