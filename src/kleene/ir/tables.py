@@ -171,6 +171,7 @@ class Globals(Table):
     function: Annotated[I32, To("function", or_none=True)]
     source_name: Symbols  # the name in the source, as debug information has it
     span: SpansOrNone
+    section: Symbols  # that the source asks for; none where it does not
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from kleene.analyses.points_to.entries import entries_of
 from kleene.analyses.points_to.library import builtin, heap_of
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.analyses.points_to.result import PointsToResult
@@ -208,22 +209,8 @@ class Coverage:
 
     @property
     def _entries(self) -> set[int]:
-        """The functions that the system itself calls: main, and what runs before it."""
-        names = self.program.names.globals
-        main = {value for value, name in enumerate(names) if name == "main"}
-        tables = [v for v, n in enumerate(names) if n in ("llvm.global_ctors", "llvm.global_dtors")]
-        return main.union(*(self._named_in(v) for v in tables)) if tables else main
-
-    def _named_in(self, variable: int) -> set[int]:
-        program, found = self.program, set()
-        todo = [int(program.globals.initializer[variable])]
-        while todo:
-            kind, row = program.locate(todo.pop())
-            if kind == ValueKind.GLOBAL:
-                found.add(row)
-            elif kind == ValueKind.CONSTANT:
-                todo += program.constants.operands_of(row).tolist()
-        return found
+        """The functions that the system itself calls: main, and what runs before and after it."""
+        return set(self.program.function_table.value[entries_of(self.program)].tolist())
 
     def _words(self, fact: np.void) -> str:
         program, value = self.program, int(fact["value"])

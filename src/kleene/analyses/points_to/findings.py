@@ -16,6 +16,7 @@ import numpy as np
 from kleene import analyses
 from kleene.analyses.points_to import rules
 from kleene.analyses.points_to.answers.sets import Solved
+from kleene.analyses.points_to.entries import entries_of
 from kleene.base.arrays import Bools, Ints, distinct
 from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import Span
@@ -76,7 +77,7 @@ class _Findings:
         machines such a call runs them all the same, so here they count as called.
         """
         starts = [self._graph.n_functions]  # the outside
-        starts += [f.row for f in self._program.functions if f.name == "main"]
+        starts += entries_of(self._program).tolist()
         starts += self._run_by_the_loader()
         found = np.zeros(self._graph.n_functions + 1, bool)
         while starts:
@@ -97,7 +98,7 @@ class _Findings:
         return [row for row in self._functions_among(objects) if not reached[row]]
 
     def _run_by_the_loader(self) -> list[int]:
-        """Return constructors, destructors, resolvers, and what must be kept: `llvm.used`."""
+        """Return what must be kept, for others or for the loader: `llvm.used` and aliases too."""
         table = self._program.globals
         kept = np.isin(table.kind, (GlobalKind.ALIAS, GlobalKind.IFUNC))
         kept |= table.linkage == Linkage.APPENDING  # llvm.global_ctors and its like

@@ -160,15 +160,16 @@ class ObjectLayout:
             is_misaligned = array.begin % word != 0 or array.stride % word != 0
             is_inside = array.parent >= 0 and is_shared[array.parent]
             is_shared.append(is_inside or (is_misaligned and array.count > 1))
-        found, number = [], -1
+        found: list[int] = []
+        number = -1
         previous = -1  # the outermost shared array around the last field
         for field in fields:
-            outermost, array = -1, field.array
-            while array >= 0:
-                outermost = array if is_shared[array] else outermost
-                array = self.arrays[array].parent
+            outermost, around = -1, field.array
+            while around >= 0:
+                outermost = around if is_shared[around] else outermost
+                around = self.arrays[around].parent
             joins = field.byte % word != 0 or (outermost >= 0 and outermost == previous)
-            number += not (joins or (found and not self.is_aligned))
+            number += not (joins or (len(found) > 0 and not self.is_aligned))
             previous = outermost
             found.append(number)
         return found

@@ -78,6 +78,7 @@ class Global(Value):
     align: int = 0  # bytes; 0 where not stated
     source_name: Text = ""
     span: int = NO_SPAN
+    section: Text = ""
 
 
 @dataclass(slots=True, eq=False)

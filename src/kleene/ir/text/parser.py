@@ -137,7 +137,7 @@ class _Parser:
         if line.advance() == "constant":
             item.flags |= GlobalFlag.CONSTANT
         item.content = self._operands.type(line)
-        if line.kind != "end" and line.text not in ("align", "space", "source", "!"):
+        if line.kind != "end" and line.text not in ("align", "space", "section", "source", "!"):
             item.initializer = self._operands.constant(line, item.content)
         self._tail(line, item)
 
@@ -196,6 +196,8 @@ class _Parser:
             elif line.accept("space"):
                 item.space = line.integer("an address space")
                 item.type = self.builder.types.pointer(item.space)
+            elif line.accept("section"):
+                item.section = line.string("a name")
             elif line.accept("source"):
                 item.source_name, has_source = line.string("a name"), True
             elif isinstance(item, Function) and line.accept("personality"):

@@ -152,6 +152,8 @@ class Printer:
             yield f"align {1 << int(table.align[row]) - 1}"
         if table.space[row]:
             yield f"space {table.space[row]}"
+        if table.section[row]:
+            yield f"section {quoted(self._program.strings.raw(int(table.section[row])))}"
         source = self._program.strings.raw(int(table.source_name[row]))
         name = self._program.strings.raw(int(table.name[row]))
         if source != default_source_name(name, bool(table.span[row] >= 0)):

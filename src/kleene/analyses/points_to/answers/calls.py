@@ -12,16 +12,15 @@ from collections.abc import Callable
 import numpy as np
 
 from kleene.analyses.points_to.answers.sets import Solved
+from kleene.analyses.points_to.entries import entries_of
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import I32, U8
 from kleene.base.errors import SourceError
 from kleene.ir import Program
-from kleene.ir.codes import GlobalKind, ValueKind
 from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, grouped_targets
 from kleene.results.explanation import Explanation
 
 _NO_METHOD = (b"__cxa_pure_virtual", b"__cxa_deleted_virtual")
-_RUN_BY_THE_LOADER = (b"llvm.global_ctors", b"llvm.global_dtors")
 
 
 def call_graph_of(
@@ -70,38 +69,12 @@ def call_graph_of(
         targets=targets,
         may_leave=np.concatenate([np.zeros(n_direct, bool), solution.calls_outside]),
         escaped_ids=rows[solution.escaped[system.problem.function_object]].astype(np.int32),
-        entries=_entries(program),
+        entries=entries_of(program),
         opaque=_opaque(program, system),
         explain=why,
         find=find,
     )
     return graph
-
-
-def _entries(program: Program) -> I32:
-    """Return main, and what the loader runs: constructors, destructors, resolvers of ifuncs."""
-    functions, table = program.function_table, program.globals
-    found = []
-    for row, symbol in enumerate(table.name.tolist()):
-        name = program.strings.raw(symbol)
-        if name == b"main" and table.function[row] >= 0:
-            found += [int(table.function[row])]
-        elif name in _RUN_BY_THE_LOADER or table.kind[row] == GlobalKind.IFUNC:
-            found += _functions_in(program, int(table.initializer[row]))
-    is_defined = np.diff(functions.block_offsets) > 0
-    return np.array([row for row in sorted(set(found)) if is_defined[row]], np.int32)
-
-
-def _functions_in(program: Program, value: int) -> list[int]:
-    """Return the functions (rows) whose addresses a constant contains."""
-    found, waiting = [], [value] if value >= 0 else []
-    while waiting:
-        kind, row = program.locate(waiting.pop())
-        if kind == ValueKind.CONSTANT:
-            waiting += program.constants.operands_of(row).tolist()
-        elif kind == ValueKind.GLOBAL and program.globals.function[row] >= 0:
-            found.append(int(program.globals.function[row]))
-    return found
 
 
 def _function_rows(program: Program, system: ConstraintSystem) -> I32:

@@ -137,7 +137,7 @@ class _Generation:
             message = "the program has no 'main': nothing says where it starts"
             note = "analyse it as a library: library=True (--library)"
             raise SourceError(None, "points-to/no-main", message, note)
-        storage.generate_command_line(self.builder, self.models, found[0])
+        storage.generate_command_line(self.builder, self.models)
 
     def _calls(self) -> tuple[External, ...]:
         """Add all calls; return the functions that the program calls and does not contain."""

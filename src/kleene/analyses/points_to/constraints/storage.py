@@ -12,10 +12,11 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.externals import ENVIRON, Models
 from kleene.analyses.points_to.constraints.functions import FunctionTable, is_visible
+from kleene.analyses.points_to.entries import entries_of
 from kleene.analyses.points_to.library import Library
 from kleene.analyses.points_to.library.language import Holds
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import I32, I64, Bools
+from kleene.base.arrays import I32, I64, Bools, ragged
 from kleene.ir.codes import (
     ConstantKind,
     GlobalFlag,
@@ -45,6 +46,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     allocation = builder.allocate(
         *(AllocationKind.GLOBAL, rows, layout), type=types, n_bytes=program.types.size[types]
     )
+    at_ends = _at_ends_of_sections(builder, rows, allocation, is_declared)
+    is_declared &= ~at_ends
     builder.address(rows, allocation)
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
@@ -59,6 +62,40 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
             builder.flag(variable, TO_OUTSIDE)
         else:
             models.hold(model, variable, int(allocation[position]))
+
+
+def _at_ends_of_sections(
+    builder: PointerBuilder, rows: I64, allocation: I64, is_declared: Bools
+) -> Bools:
+    """Add the symbols that linkers define at both ends of a section; return which ones they are.
+
+    `__start_x` (Mach-O: `section$start$SEGMENT$x`) is the address of whatever lies first in section
+    x, and steps from there lead from object to object, with nothing between them: it points
+    anywhere into each of them, so that a step out of one is a step into another.
+    """
+    program = builder.columns.program
+    table, strings = program.globals, program.strings
+    named = np.flatnonzero(table.section[rows] != 0)
+    members: dict[bytes, list[int]] = {}
+    for position in named[~is_declared[named]].tolist():
+        section = strings.raw(int(table.section[rows[position]]))
+        segment, _, inner = section.partition(b",")
+        members.setdefault(b"__start_" + section, []).append(position)
+        inner = b"section$start$" + segment + b"$" + inner.partition(b",")[0]
+        members.setdefault(inner, []).append(position)
+    found = np.zeros(len(rows), bool)
+    if not members:
+        return found
+    for position in np.flatnonzero(is_declared).tolist():
+        name = strings.raw(int(table.name[rows[position]])).removeprefix(b"\x01")
+        start = name.replace(b"__stop_", b"__start_", 1).replace(b"$end$", b"$start$", 1)
+        if start not in members:
+            continue
+        inside = np.array(members[start])
+        found[position] = True
+        builder.address(rows[position], allocation[inside])
+        builder.unknown_offset(rows[position], rows[position])
+    return found
 
 
 def _is_virtual_table(columns: Columns, rows: I64) -> Bools:
@@ -121,16 +158,19 @@ def generate_exports(builder: PointerBuilder) -> None:
     builder.flag(np.flatnonzero(is_visible(builder.columns) & is_defined), TO_OUTSIDE)
 
 
-def generate_command_line(builder: PointerBuilder, models: Models, main: int) -> None:
+def generate_command_line(builder: PointerBuilder, models: Models) -> None:
     """Add what main is given: its arguments and the environment, one array of strings.
 
+    So are constructors and their like.
     Linux puts the pointers to both behind one another, and their texts too; programs that set
     their title walk from the one into the other.
     """
     columns = builder.columns
     table = columns.program.function_table
-    first, end = table.argument_offsets[main : main + 2].tolist()
-    given = columns.program.bases[ValueKind.ARGUMENT] + np.arange(first, end)[1:3]
+    entered = entries_of(columns.program)
+    first, end = table.argument_offsets[entered], table.argument_offsets[entered + 1]
+    _, position = ragged(np.minimum(first + 1, end), np.minimum(first + 3, end))
+    given = columns.program.bases[ValueKind.ARGUMENT] + position
     if not len(given):
         return
     types, layouts = columns.program.types, builder.object_layouts

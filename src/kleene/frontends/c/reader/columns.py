@@ -239,6 +239,7 @@ class _Columns:
             rows[:, tables.G_FUNCTION],
             debug.names(nodes, declared),
             spans.declarations(declared),
+            rows[:, tables.G_SECTION],
         )
 
     def _nodes(self, numbers: I64) -> I64:

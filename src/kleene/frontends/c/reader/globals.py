@@ -83,7 +83,7 @@ def variable(c: Cells, h: Cells, m: Cells, row: int) -> None:
     m[row + tables.G_TYPE] = a_type(c, h)
     bits, initializer, linkage = item(c, h), item(c, h), item(c, h)
     alignment = item(c, h)
-    optional(c, h)  # section
+    m[row + tables.G_SECTION] = optional(c, h)
     visibility = optional(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
     require(h, bits & bitcodes.GLOBALVAR_EXPLICIT_TYPE)  # else the type of a pointer to it
@@ -143,7 +143,7 @@ def function(c: Cells, h: Cells, m: Cells, row: int) -> None:
     item(c, h)  # calling convention
     is_declared, linkage, attributes = item(c, h), item(c, h), item(c, h)
     alignment = item(c, h)
-    item(c, h)  # section
+    m[row + tables.G_SECTION] = item(c, h)
     visibility = item(c, h)
     linkage_and_place(h, m, row, linkage, visibility)
     require(h, 0 <= attributes <= h[state.N_LISTS] and 0 <= alignment <= MAX_ALIGNMENT)

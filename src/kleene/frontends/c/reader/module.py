@@ -82,6 +82,8 @@ class _Reading:
         self.is_own = is_own
         self.records = records
         self.source = records.text(bitcodes.MODULE, bitcodes.MODULE_SOURCE_FILENAME)
+        sections = records.of(bitcodes.MODULE, bitcodes.MODULE_SECTIONNAME).tolist()
+        self.sections = [records.spelled(record) for record in sections]
         check(is_own or self.source is not None)  # LLVM would give it a name
         self.plan = plan(records, raw, major, is_own)
         self.tables = _tables(records, self.plan)  # first: strings take the place of operands
@@ -118,6 +120,7 @@ class _Reading:
         if not self.is_own:
             self._check_debug_version(texts)
         self._describe(texts)
+        self._name_sections(texts)
         names = tables.table_of(m, tables.GLOBALS, len(sorts))[:, tables.G_NAME]
         check(len(np.unique(names)) == len(names) and names.all())
         return columns(texts, self.nodes, m, lambda symbol: _quoted(texts[symbol]))
@@ -149,6 +152,16 @@ class _Reading:
         check(strings.spell(letters, records.cells, len(records.rows), place) >= 0)
         letters.flags.writeable = False
         self.text = letters
+
+    def _name_sections(self, texts: list[bytes]) -> None:
+        """Replace the numbers of sections, from 1 on, by symbols."""
+        table = tables.table_of(self.tables, tables.GLOBALS, int(self.tables[tables.N_GLOBALS]))
+        numbers = table[:, tables.G_SECTION]
+        check(bool(((numbers >= 0) & (numbers <= len(self.sections))).all()))
+        symbols = np.arange(len(texts) - 1, len(texts) + len(self.sections))
+        symbols[0] = 0
+        texts += self.sections
+        table[:, tables.G_SECTION] = symbols[numbers]
 
     def _describe(self, texts: list[bytes]) -> None:
         """Add what describes the module as a whole; assembly in its own lines is a notice."""
