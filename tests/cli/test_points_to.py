@@ -67,6 +67,10 @@ def test_json_lists_what_code_outside_calls(kleene: Kleene, tmp_path: Path) -> N
     assert data["escaped"] == ["back"]
     outside = {"calls": ["back", "main"], "called_by": ["main", "watch", "hook"]}
     assert data["outside"] == outside
+    page, graph = tmp_path / "page.html", tmp_path / "graph.dot"
+    assert kleene("points-to", source, "--html", page, "--call-graph", graph).returncode == 0
+    assert "Called from outside" in page.read_text()
+    assert '"(outside)" -> "back"' in graph.read_text()
     data = json.loads(kleene("points-to", EVENTS, "--json").stdout)
     assert (data["escaped"], data["outside"]) == ([], {"calls": ["main"], "called_by": []})
 

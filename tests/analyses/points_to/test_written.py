@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import kleene
@@ -101,3 +103,21 @@ def test_no_two_globals_share_a_name(animals: PointsToResult, statics: PointsToR
         for row, (name, symbol) in enumerate(zip(names, result.program.names.globals, strict=True)):
             assert result.naming.written.rows(name) == [row]
             assert row in result.naming.written.rows(symbol)
+
+
+def test_wrappers_are_named_as_people_write_them(tmp_path: Path) -> None:
+    if demangled("_Z1fv") is None:
+        pytest.skip("no C++ runtime is found here: symbols stay as they are")
+    path = tmp_path / "pool.cpp"
+    path.write_text(
+        "static char cells[64]; static int used;\n"
+        "struct Pool { static void *get(int n) { used += n; return cells + used; } };\n"
+        "int main() { void *a = Pool::get(8), *b = Pool::get(8); return a == b; }\n"
+    )
+    program = kleene.load(path)
+    for name in ("Pool::get", "Pool::get(int)", "_ZN4Pool3getEi"):
+        found = program.points_to(wrappers=(name,), device="cpu")
+        assert not found.may_alias("main.a", "main.b")
+    assert program.points_to(device="cpu").may_alias("main.a", "main.b")
+    with pytest.raises(SourceError, match="did you mean 'Pool::get'"):
+        program.points_to(wrappers=("Pool::got",))

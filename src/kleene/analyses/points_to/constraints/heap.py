@@ -30,6 +30,7 @@ from kleene.analyses.points_to.library import heap_of
 from kleene.analyses.points_to.library.language import Argument, Returns
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32, I64, U8, Bools
+from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import SourceError, raise_all
 from kleene.ir.codes import Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
@@ -81,14 +82,21 @@ class HeapAllocations:
 
     @staticmethod
     def _named(named: Sequence[str], functions: FunctionTable) -> list[int]:
-        """Return the functions that the user calls wrappers."""
-        errors, found = [], []
-        defined = [n for n, d in zip(functions.name, functions.is_defined, strict=True) if d]
+        """Return the functions that the user calls wrappers; of C++, all of a name."""
+        errors, found = [], list[int]()
+        defined = {
+            name: row for row, name in enumerate(functions.name) if functions.is_defined[row]
+        }
         for name in named:
             if name in defined:
-                found.append(functions.name.index(name))
+                found.append(defined[name])
                 continue
-            near = get_close_matches(name, defined, n=1)
+            full = {symbol: demangled(symbol) or symbol for symbol in defined}
+            written = {symbol: {text, without_parameters(text)} for symbol, text in full.items()}
+            if rows := [defined[symbol] for symbol, texts in written.items() if name in texts]:
+                found += rows
+                continue
+            near = get_close_matches(name, [min(texts, key=len) for texts in written.values()], n=1)
             notes = [f"did you mean '{near[0]}'?"] if near else []
             message = f"the program defines no function '{name}'"
             errors.append(SourceError(None, "points-to/no-such-wrapper", message, *notes))
