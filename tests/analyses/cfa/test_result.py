@@ -301,8 +301,25 @@ def test_json_is_the_same_on_every_run():
     }
     assert len(texts) == 1
     value = json.loads(texts.pop())
-    assert set(value) == {"call_graph", "variables", "dead", "escaping", "findings", "merged"}
-    assert value["variables"]["f at t.scm:1:16"][0]["name"] == "inc"
+    names = {"call_graph", "values", "sets", "variables", "dead", "escaping", "findings", "merged"}
+    assert set(value) == names
+    held = value["sets"][value["variables"]["f at t.scm:1:16"]]
+    assert [value["values"][number]["name"] for number in held] == ["inc"]
+
+
+def test_json_names_each_value_and_each_set_once():
+    n = 200
+    defines = [f"(define (f{i}) f{(i + 1) % n})" for i in range(n)]
+    uses = [f"(define v{i} (list-ref all {i}))" for i in range(n)]
+    all_of_them = " ".join(f"f{i}" for i in range(n))
+    text = "\n".join([*defines, f"(define all (list {all_of_them}))", *uses])
+    value = scheme.parse(text, "t.scm").cfa().as_json()
+    flows = {name: value[name] for name in ("values", "sets", "variables")}
+    assert len(json.dumps(flows)) < 8 * len(text), "not a list of all values for each variable"
+    names = [one["name"] for one in value["values"]]
+    assert sorted(
+        names[i] for i in value["sets"][value["variables"]["v0 at t.scm:202:9"]]
+    ) == sorted(f"f{i}" for i in range(n))
 
 
 def test_graph_as_csv_and_dot(result):

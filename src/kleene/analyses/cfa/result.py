@@ -210,14 +210,22 @@ class CFAResult:
         return json.dumps(self.as_json())
 
     def as_json(self) -> dict[str, object]:
-        """Return everything as plain data."""
-        variables = {
-            self.naming.variable(v): [value.as_json() for value in held]
-            for v in range(self.core.n_variables)
-            if (held := self.held([v]))
-        }
+        """Return everything as plain data.
+
+        `variables` has the number of a set for each variable that holds something; `sets` are lists
+        of numbers of `values`. Many variables share a set, and many sets a value.
+        """
+        values: dict[Value, int] = {}
+        sets: dict[tuple[int, ...], int] = {}
+        variables: dict[str, int] = {}
+        for variable in range(self.core.n_variables):
+            if held := self.held([variable]):
+                numbers = tuple(values.setdefault(value, len(values)) for value in held)
+                variables[self.naming.variable(variable)] = sets.setdefault(numbers, len(sets))
         return {
             "call_graph": self._graph.as_json(),
+            "values": [value.as_json() for value in values],
+            "sets": [list(numbers) for numbers in sets],
             "variables": variables,
             "dead": [value.as_json() for value in self.dead],
             "escaping": [value.as_json() for value in self.escaping],
