@@ -191,8 +191,9 @@ def _shows(iterations: list[Iteration], verdict: LoopVerdict) -> bool:
         for event in iteration.events:
             element = _element(event.address)
             place = witness.read.place
-            # The value of a counter inside is read by its loop, at several places.
-            is_place = not event.address[1] or event.place == (place.line, place.column)
+            # The value of a counter inside is read by its loop, at several places, and `x` of
+            # `x = x + 1` is named where it is written.
+            is_place = not event.address[1] or event.place[0] == place.line
             is_there = is_place and at == wanted["read"]
             is_wanted = element == witness.read.element and is_there
             if not event.is_write and is_wanted and element in written - own:

@@ -50,6 +50,12 @@ def witness_of(facts: Facts, row: LoopRow, conflict: Conflict, pairs: Any) -> Wi
         name: atom for name, atom in facts.registry.items() if name in values
     }
     given = {atom: values.get(name, 0) for name, atom in meant.items()}
+    # The first value of a loop's variable may hang on what nothing else does: any number will do.
+    for number in {*conflict.first.loops, *conflict.second.loops}:
+        start = facts.rows[number].start
+        for atom in start.all_atoms if start is not None else ():
+            if atom.kind in ("value", "load") and not atom.loops:
+                given.setdefault(atom, max(0, atom.low or 0))
     counters = {one.counter: one.number for one in facts.table.loops}
     sides = [
         _assignment(access, values, given, counters, letter)
