@@ -242,6 +242,8 @@ class LoopDependences:
         accesses = facts.table.inside(row.number)
         self.accesses = [one for one in accesses if row.number not in one.root.declared_in]
         self.written = {one.root for one in self.accesses if one.is_write}
+        self._conflicts: dict[tuple[Access, Access], Conflict | None] = {}
+        self._exposed: dict[Access, Any] = {}
 
     def of(self, root: Root) -> list[Access]:
         """Return the accesses to a root: of those alike, the first."""
@@ -263,6 +265,12 @@ class LoopDependences:
 
     def conflict(self, first: Access, second: Access) -> Conflict | None:
         """Return when `first` in an iteration and `second` in a later one touch one element."""
+        key = (first, second)
+        if key not in self._conflicts:
+            self._conflicts[key] = self._found_conflict(first, second)
+        return self._conflicts[key]
+
+    def _found_conflict(self, first: Access, second: Access) -> Conflict | None:
         facts = self._facts
         scope = Scope(self.inside, facts.unusable, facts.products, facts.registry)
         left, right = Side(scope, "x"), Side(scope, "y")
@@ -289,7 +297,13 @@ class LoopDependences:
         return [side.counter(loop) for loop in access.loops if loop in self.inside]
 
     def exposed(self, read: Access) -> Any:
-        """Return the iterations in which `read` may see what an iteration did not write itself.
+        """Return the iterations in which `read` may see what an iteration did not write itself."""
+        if read not in self._exposed:
+            self._exposed[read] = self._found_exposed(read)
+        return self._exposed[read]
+
+    def _found_exposed(self, read: Access) -> Any:
+        """Take away from the iterations of a read those in which a write covers it.
 
         The atoms of an instance of the read are parameters here. A write covers it if it happens
         for sure: its atoms must be those of the read, because they change in no loop but those
