@@ -45,6 +45,7 @@ FOUND = {
         b"f: " + b"*" * 5000 + b"0",
     ],
     "graph": [b"5" * 5000 + b" 1\n0 0 1 0 0\n", b"1 1\n0 0 0 0 " + b"9" * 5000],
+    "ir": [b'program "a"\ntype $"" = {i32}\n', b'program "a"\ntype $ = {i32}\n'],
     "octagon": [
         b"[-inf, 2]x <= [1, 2]*1e300",
         b"x<5 y",

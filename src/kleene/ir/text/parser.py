@@ -118,7 +118,10 @@ class _Parser:
 
     def _type(self, line: Line) -> None:
         types = self.builder.types
-        struct = types.named(symbol_of(line.name("$", "a type")))
+        name = symbol_of(line.name("$", "a type"))
+        if not name:
+            line.fail("a type without a name")
+        struct = types.named(name)
         if struct in self._defined_types:
             line.fail("this type is defined twice")
         self._defined_types.add(struct)
