@@ -86,6 +86,8 @@ def _symbols(program: Program):
     has_body = np.diff(program.function_table.block_offsets) > 0
     absent = (Linkage.APPENDING, Linkage.AVAILABLE_EXTERNALLY)
     for value, name in enumerate(program.names.globals):
+        if name.startswith(("__start_", "__stop_")):
+            continue  # the linker's: the address of what lies there, or of what comes next
         flags = int(table.flags[value])
         if name.lstrip('"').startswith("llvm.") or table.linkage[value] in absent:
             continue

@@ -86,15 +86,17 @@ def _at_ends_of_sections(
     found = np.zeros(len(rows), bool)
     if not members:
         return found
+    ends: dict[bytes, list[int]] = {}
     for position in np.flatnonzero(is_declared).tolist():
         name = strings.raw(int(table.name[rows[position]])).removeprefix(b"\x01")
         start = name.replace(b"__stop_", b"__start_", 1).replace(b"$end$", b"$start$", 1)
-        if start not in members:
-            continue
-        inside = np.array(members[start])
-        found[position] = True
-        builder.address(rows[position], allocation[inside])
-        builder.unknown_offset(rows[position], rows[position])
+        if start in members:
+            ends.setdefault(start, []).append(position)
+    for start, both in ends.items():
+        found[both] = True
+        for position in both:
+            builder.address(rows[position], allocation[[*members[start], *both]])
+            builder.unknown_offset(rows[position], rows[position])
     return found
 
 
