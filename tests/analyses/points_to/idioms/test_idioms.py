@@ -33,9 +33,6 @@ OF_THE_MACHINE = {  # what runs, and so what is missed, depends on the rights of
     "struct: message queue",
 }
 WALKS = {"longs", "vectors"}  # of an object that begins with an array: an index stays in it
-    "longs",
-    "vectors",
-}  # over objects that begin with an array of words: an index stays in its array
 N_PROGRAMS = 20 if os.environ.get("KLEENE_DEEP") else 1
 
 
