@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from tests.analyses.points_to.test_constraints_ir import main_of
 
@@ -119,3 +121,16 @@ def test_an_early_index_may_lead_outside(tmp_path: Path) -> None:
     pairs = "@pairs = global { [4 x %pair] } zeroinitializer"
     found = main_of(tmp_path, INDEX + body, head=pairs).holds("p")
     assert {"pairs+8", "pairs+24"} <= found
+
+
+@pytest.mark.parametrize("first", ["[0 x i32]", "{}", "[2 x i8]"])
+def test_a_walk_over_bytes_leaves_an_array_of_them_behind_an_empty_member(
+    tmp_path: Path, first: str
+) -> None:
+    head = f"@s = global {{ {first}, [13 x i8], ptr }} zeroinitializer"
+    text = """
+  %i = sext i32 %n to i64
+  %at = getelementptr i8, ptr @s, i64 %i
+  store ptr %at, ptr @p, align 8
+"""
+    assert "s+16" in main_of(tmp_path, text, head=head).holds("p")

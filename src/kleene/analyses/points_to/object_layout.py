@@ -330,8 +330,8 @@ class TypeLayouts:
                 position.byte + offset, position.array, walk_end, position.unroll, is_open
             )
             self.add_type(layout, part, there)
-            if not self._has_bytes_only(part):  # a walk has passed the inside of a field, and
-                walk_end = 0  # leads everywhere from there
+            if self._types.size[part] > 0 and not self._has_bytes_only(part):
+                walk_end = 0  # a walk has passed the inside of a field, and leads everywhere
 
     def _add_array(self, layout: ObjectLayout, type_id: int, position: Position) -> None:
         element, count = self.flattened(type_id)
