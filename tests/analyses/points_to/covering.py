@@ -179,7 +179,7 @@ class Coverage:
         rules = np.flatnonzero(system.origins.call == row)
         is_open = bool(self.solution.calls_outside[rules].any())
         if kind == NOWHERE:
-            return is_open
+            return is_open or self._reaches_library(rules)
         if kind != AllocationKind.FUNCTION:
             return False
         function = int(program.globals.function[site])
@@ -192,12 +192,20 @@ class Coverage:
         objects = self.locations_at(AllocationKind.FUNCTION, function, 0)
         return any(self.solution.escaped[o] for o in objects)
 
+    def _reaches_library(self, rules: np.ndarray) -> bool:
+        """Return whether some call rules reach code of the library that a model stands for."""
+        edges = self.solution.call_edges
+        objects = self.system.problem.function_object[edges[np.isin(edges[:, 0], rules), 1]]
+        owners = self.system.locations.allocation[objects]
+        return bool((self.system.allocations.kind[owners] == AllocationKind.STATIC).any())
+
     def targets(self, rules: np.ndarray) -> set[int]:
         """Return the functions (values) that some call rules reach."""
         edges = self.solution.call_edges
         reached = edges[np.isin(edges[:, 0], rules), 1]
         objects = self.system.problem.function_object[reached]
         owners = self.system.locations.allocation[objects]
+        owners = owners[self.system.allocations.kind[owners] == AllocationKind.FUNCTION]
         return set(self.system.allocations.site[owners].tolist())
 
     def _has_entry(self, fact: np.void) -> bool:

@@ -29,7 +29,7 @@ def main_of(folder: Path, body: str, *, head: str = "", library_mode: bool = Fal
     return oracle_answer(load(folder, text, "unit.ll"), library_mode=library_mode)
 
 
-def test_aggregates_and_vectors_are_one_node(tmp_path: Path) -> None:
+def test_elements_of_structs_are_told_apart_and_vectors_are_one_node(tmp_path: Path) -> None:
     found = main_of(
         tmp_path,
         """
@@ -45,8 +45,40 @@ def test_aggregates_and_vectors_are_one_node(tmp_path: Path) -> None:
   store ptr %e, ptr @q, align 8
 """,
     )
-    for name, byte in (("p", 0), ("q", 0), ("pair", 0), ("pair", 8), ("other", 0), ("other", 8)):
+    for name, byte in (("q", 0), ("other", 0), ("other", 8)):
         assert found.holds(name, byte) == {"a", "b"}
+    assert found.holds("p") == found.holds("pair") == {"a"}
+    assert found.holds("pair", 8) == {"b"}
+
+
+def test_elements_of_structs_travel_through_calls_joins_and_memory(tmp_path: Path) -> None:
+    found = main_of(
+        tmp_path,
+        """
+  %x = call %pair @made(ptr @a, ptr @b)
+  %f = load ptr, ptr @fp, align 8
+  %y = call %pair %f(ptr @a, ptr @b)
+  %c = icmp eq i32 %n, 0
+  %z = select i1 %c, %pair %x, %pair %x
+  store %pair %z, ptr @pair, align 8
+  %w = load %pair, ptr @pair, align 8
+  %left = extractvalue %pair %w, 0
+  store ptr %left, ptr @p, align 8
+  %either = extractvalue %pair %y, 1
+  store ptr %either, ptr @q, align 8
+""",
+        head="""
+@fp = global ptr @made
+define %pair @made(ptr %l, ptr %r) {
+  %one = insertvalue %pair poison, ptr %l, 0
+  %two = insertvalue %pair %one, ptr %r, 1
+  ret %pair %two
+}
+""",
+    )
+    assert found.holds("p") == found.holds("pair") == {"a"}
+    assert found.holds("pair", 8) == {"b"}
+    assert found.holds("q") == {"a", "b"}  # called through a pointer: one node for the whole
 
 
 def test_wide_integers_are_copied_piece_by_piece(tmp_path: Path) -> None:

@@ -37,15 +37,17 @@ def test_nothing_that_ran_is_missed(name: str):
     assert calls.n_lost == 0
 
 
-@pytest.mark.xfail(reason="vtables and library storage unknown hide the targets of virtual calls")
 @pytest.mark.parametrize("name", NAMES)
 def test_executed_targets_are_listed(name: str):
-    calls = observed(name)
-    assert calls.known_share >= 0.95
-    assert calls.targets_per_executed <= 1.5
+    assert observed(name).known_share >= 0.95
 
 
-@pytest.mark.xfail(reason="what the C++ library returns and keeps is unknown without models")
+@pytest.mark.xfail(reason="objects of a function are passed to others: one context for all calls")
+@pytest.mark.parametrize("name", NAMES)
+def test_few_others_are_listed(name: str):
+    assert observed(name).targets_per_executed <= 1.5
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_few_pointers_are_unknown(name: str):
     assert observed(name).unknown_pointers <= 0.02

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,8 @@ def check_objects(result: PointsToResult) -> None:
     names = [result.naming.object(o) for o in range(result.system.problem.n_objects)]
     assert len(set(names)) == len(names)
     for object, name in enumerate(names):
-        placed = name if name.rfind("+") > name.rfind("@") or name.endswith("]") else f"{name}+0"
+        is_element = name.endswith("]") and not re.search(r" \[[a-z]+\]$", name)  # no "f() [base]"
+        placed = name if name.rfind("+") > name.rfind("@") or is_element else f"{name}+0"
         assert result._lookup.objects(placed) == [object], name
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kleene.analyses.points_to import receivers
 from kleene.analyses.points_to.answers.statistics import Phase, timed
 from kleene.analyses.points_to.compiled import UNIT
 from kleene.analyses.points_to.result import PointsToResult
@@ -113,8 +114,8 @@ class PointsTo:
         from kleene.analyses.points_to.constraints import conversions
 
         for left in range(_MOST_TIMES, -1, -1):
-            solution = solve(system.problem)
-            held = conversions.held(program, system, solution, self.arguments)
+            refined, solution = receivers.solve(program, system, solve)
+            held = conversions.held(program, refined, solution, self.arguments)
             if self.arguments != "auto" or not (len(held.converted) or len(held.open_calls)):
                 break
             known = system.is_converted | (left == 1)
@@ -122,7 +123,7 @@ class PointsTo:
             opened: Ints = np.concatenate([system.open_calls, held.open_calls])
             system = self.constraints(program, converted, opened)
         assumptions = (*system.assumptions, *conversions.assumed(self.arguments, system, held))
-        return replace(system, assumptions=assumptions), solution
+        return replace(refined, assumptions=assumptions), solution
 
     def constraints(
         self, program: Program | Any, converted: Ints = _NONE, open_calls: Ints = _NONE

@@ -17,6 +17,7 @@ from kleene import analyses
 from kleene.analyses.points_to import rules
 from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.entries import entries_of
+from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import Bools, Ints, distinct
 from kleene.base.demangling import demangled, without_parameters
 from kleene.base.errors import Span
@@ -166,7 +167,8 @@ class _Findings:
         is_held = np.isin(problem.function_object, objects)
         allocation = self._system.locations.allocation[problem.function_object[is_held]]
         rows = self._program.globals.function[self._system.allocations.site[allocation]]
-        found: list[int] = rows.tolist()
+        is_own = self._system.allocations.kind[allocation] == AllocationKind.FUNCTION
+        found: list[int] = rows[is_own].tolist()
         return found
 
     # Calls that do not fit what they call

@@ -19,6 +19,7 @@ from kleene.analyses.points_to.object_layout import (
     endless_cells,
     function,
     raw,
+    raw_elements,
 )
 from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import I32
@@ -65,6 +66,12 @@ class Layouts:
         wanted = {offset for offset in offsets if 0 <= offset < end}
         inside = tuple(sorted(o for o in wanted if o % CELL or o >= exact))
         return self._kept(("raw", end, inside), lambda: raw(end, inside))
+
+    def elements(self, n_bytes: int) -> int:
+        """Return the layout of an unknown number of elements of `n_bytes`, of unknown type."""
+        if not CELL <= n_bytes <= SIZED_RAW_BYTES:
+            return self.raw(-1)
+        return self._kept(("elements", n_bytes), lambda: raw_elements(n_bytes))
 
     def merged(self, type_ids: Sequence[int], offsets: Sequence[int], n_bytes: int) -> int:
         """Return the layout of heap storage that is used as each of the types, and at `offsets`.

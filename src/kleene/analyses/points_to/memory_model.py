@@ -95,6 +95,7 @@ class ConstraintSystem:
     result_node: I32  # per function: what it returns, -1 for a declaration
     direct_calls: I32  # (n, 2): instruction, function; the calls that need no solving
     callbacks: I32  # (n, 2): instruction, call rule: an external calls what it was given
+    virtual_callbacks: I32  # (n, 2): call rule, actual: an external calls from a table in it
     may_hold_pointer: NDArray[np.bool_]  # per value: its node means something
     externals: tuple[External, ...]
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C

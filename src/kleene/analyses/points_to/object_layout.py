@@ -196,6 +196,14 @@ def raw(end: int, offsets: Sequence[int]) -> ObjectLayout:
     return layout
 
 
+def raw_elements(n_bytes: int) -> ObjectLayout:
+    """Return the layout of an array without end, of elements of `n_bytes` and of unknown type."""
+    layout = ObjectLayout(UNBOUNDED, is_raw=True)
+    array = layout.add_array(0, n_bytes, UNBOUNDED, -1, Confines.INDICES)
+    layout.add_cells(0, n_bytes, CELL, array)
+    return layout
+
+
 def endless_cells() -> ObjectLayout:
     """Return the layout of an array of 8-byte cells without end."""
     layout = ObjectLayout(UNBOUNDED)

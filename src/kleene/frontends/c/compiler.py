@@ -21,16 +21,14 @@ from pathlib import Path
 from kleene.base import tidy
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.base.files import read_file
-from kleene.frontends.c import diagnostics
+from kleene.frontends.c import diagnostics, templates
 from kleene.frontends.c.source import Language, Source
 
-# -O0 with variables and lines; functions stay open to the SROA pass that follows. The rest undoes
-# what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of warnings.
+# Unoptimised, with variables and lines; functions stay open to the SROA pass that follows. The rest
+# undoes what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of
+# warnings.
 _ALWAYS = (
-    "-O0",
     "-g",
-    "-Xclang",
-    "-disable-O0-optnone",
     "-fno-sanitize=undefined",
     "-fno-stack-protector",
     "-fno-vectorize",
@@ -42,6 +40,17 @@ _SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include/{arch}-linux-gnu", "/usr/
 _SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEMP")
 _VERSION_WITHIN_S = 60
 _COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may also be an endless loop
+# For C++ clang emits inline functions and tables that others have too (available_externally) only
+# if it is to optimise: it is told so, and told to run no pass. What libstdc++ declares as
+# instantiated elsewhere is instantiated here; see `templates` for libc++.
+_BY_LANGUAGE: dict[Language, tuple[str, ...]] = {
+    "c": ("-O0", "-Xclang", "-disable-O0-optnone"),
+    "c++": (
+        *("-O1", "-Xclang", "-disable-llvm-passes", "-D_GLIBCXX_EXTERN_TEMPLATE=0"),
+        "-std=gnu++17",
+    ),
+}
+_LIBCXX = ("lib", "libcxx", "include")  # in the folder of the bundled compiler
 _MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
 
 
@@ -82,13 +91,24 @@ class Compiler:
     def words(self, source: Source, options: Options) -> list[str]:
         """Return the command that compiles `source`, but for what to make of it."""
         front = self.for_c if source.language == "c" else self.for_cxx
-        standard = ["-std=gnu++17"] if source.language == "c++" else []
-        own = [*_ALWAYS, *standard, *source.flags, *options.words(source.language)]
+        ours = (*_BY_LANGUAGE[source.language], *_ALWAYS)
+        own = [*ours, *source.flags, *options.words(source.language)]
         return [*front, *own, "-x", source.language]
+
+    def prepare(self, scratch: Path) -> None:
+        """Write what compilations in `scratch` share; once, before the first of them."""
+        if self.home is not None:
+            templates.write_overlay(Path(self.home, *_LIBCXX), scratch)
+
+    def _overlay(self, source: Source, scratch: Path) -> list[str]:
+        if self.home is None or source.language != "c++":
+            return []
+        return ["-Xclang", "-ivfsoverlay", "-Xclang", str(scratch / templates.OVERLAY)]
 
     def preprocess(self, source: Source, options: Options, scratch: Path) -> bytes:
         """Return the text of `source` with its headers in place and its macros expanded."""
-        return _run([*self.words(source, options), "-E", _operand(source.file)], source, scratch)
+        words = [*self.words(source, options), *self._overlay(source, scratch)]
+        return _run([*words, "-E", _operand(source.file)], source, scratch)
 
     def syntax_tree(self, source: Source, options: Options, scratch: Path) -> bytes:
         """Return clang's syntax tree of `source` as JSON.
@@ -101,7 +121,8 @@ class Compiler:
     def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:
         """Return the bitcode of `source`."""
         made = ["-c", "-emit-llvm", _operand(source.file), "-o", str(output)]
-        _run([*self.words(source, options), *made], source, scratch)
+        words = [*self.words(source, options), *self._overlay(source, scratch)]
+        _run([*words, *made], source, scratch)
         try:
             raw = output.read_bytes()
             output.unlink()

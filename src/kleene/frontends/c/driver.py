@@ -42,8 +42,8 @@ def load(
 ) -> Program:
     """Return the program that `paths` make: compiled, linked into one module, and read.
 
-    Sources are compiled with `-O0 -g` and brought to SSA form by LLVM's SROA; variable names and
-    lines survive. Bitcode and assembly are taken as they are, whatever optimised them.
+    Sources are compiled unoptimised with `-g` and brought to SSA form by LLVM's SROA; variable
+    names and lines survive. Bitcode and assembly are taken as they are, whatever optimised them.
 
     Args:
         paths: C and C++ files, folders, globs, `.bc`, `.ll`, bitcode `.o`, `compile_commands.json`.

@@ -30,7 +30,7 @@ _A_MOMENT_NS = 1_000_000_000  # a file system may count time in steps, but in no
 _FOLDER = re.compile(r"-(?:I|isystem|iquote|idirafter)(.*)")
 _HARMLESS = re.compile(r"-[DUOWgw].*|-std=.*|-f(?!modules|plugin|pass).*|-m\w+(=.*)?|cc|c\+\+")
 _OF_TWO_WORDS = ("-D", "-U", "-x", "-target")
-_OURS = ["-Xclang", "-disable-O0-optnone"]
+_OURS = (["-Xclang", "-disable-O0-optnone"], ["-Xclang", "-disable-llvm-passes"])
 _VARIES = re.compile(rb"__has_include|__has_embed|__DATE__|__TIME__|__TIMESTAMP__|#\s*embed")
 _VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "SOURCE_DATE_EPOCH")
 
@@ -100,7 +100,7 @@ def _folders(source: Source, words: list[str]) -> set[str] | None:
         if match := _FOLDER.fullmatch(word):
             folder = match[1] or (waiting.pop() if waiting else "")
             found.add(os.path.abspath(os.path.join(source.directory or "", folder)))
-        elif word in _OF_TWO_WORDS or [word, *waiting[-1:]] == _OURS:
+        elif word in _OF_TWO_WORDS or [word, *waiting[-1:]] in _OURS:
             del waiting[-1:]
         elif not _HARMLESS.fullmatch(word):
             return None

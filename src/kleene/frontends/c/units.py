@@ -93,6 +93,8 @@ def _compile_changed(
         tidy.scratch() as scratch,
         ThreadPoolExecutor(jobs or os.cpu_count()) as pool,
     ):
+        if any(source.language == "c++" for source in sources):
+            compiler.prepare(Path(scratch))
         futures = [pool.submit(work, number, source) for number, source in enumerate(sources)]
         _follow(futures, pool, advance)
         return [future.result() for future in futures]

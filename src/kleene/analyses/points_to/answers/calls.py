@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.entries import entries_of
-from kleene.analyses.points_to.memory_model import ConstraintSystem
+from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
 from kleene.base.arrays import I32, U8
 from kleene.base.errors import SourceError
 from kleene.ir import Program
@@ -39,10 +39,15 @@ def call_graph_of(
     kind[n_direct + system.callbacks.reshape(-1, 2)[:, 1]] = CALLBACK
     rows = _function_rows(program, system)
     rules, functions = solution.call_edges.T
+    may_leave = solution.calls_outside.copy()
+    is_library = rows[functions] < 0  # code of the library's own, which a model stands for
+    may_leave[rules[is_library]] = True
+    rules, functions = rules[~is_library], functions[~is_library]
     is_real = ~np.isin(rows[functions], _never_meant(program))
     rules, functions = rules[is_real], functions[is_real]
     callee = np.full(n_direct + n_rules, -1, np.int32)
     callee[n_direct:] = _callees(program, system, kind[n_direct:])
+    escaped = rows[solution.escaped[system.problem.function_object]]
     target_offsets, targets = grouped_targets(
         n_direct + n_rules,
         np.concatenate([np.arange(n_direct), n_direct + rules]),
@@ -67,8 +72,8 @@ def call_graph_of(
         callee=callee,
         target_offsets=target_offsets,
         targets=targets,
-        may_leave=np.concatenate([np.zeros(n_direct, bool), solution.calls_outside]),
-        escaped_ids=rows[solution.escaped[system.problem.function_object]].astype(np.int32),
+        may_leave=np.concatenate([np.zeros(n_direct, bool), may_leave]),
+        escaped_ids=escaped[escaped >= 0].astype(np.int32),
         entries=entries_of(program),
         opaque=_opaque(program, system),
         explain=why,
@@ -78,9 +83,14 @@ def call_graph_of(
 
 
 def _function_rows(program: Program, system: ConstraintSystem) -> I32:
-    """Return for each function of the problem its row among the program's functions."""
+    """Return for each function of the problem its row among the program's functions.
+
+    Code of the library's own, which a model stands for, is none of them: -1.
+    """
     allocation = system.locations.allocation[system.problem.function_object]
-    return program.globals.function[system.allocations.site[allocation]]
+    is_static = system.allocations.kind[allocation] == AllocationKind.STATIC
+    rows = program.globals.function[system.allocations.site[allocation]]
+    return np.where(is_static, np.int32(-1), rows)
 
 
 def _callees(program: Program, system: ConstraintSystem, kind: U8) -> I32:

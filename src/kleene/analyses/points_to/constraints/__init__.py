@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.analyses.points_to.constraints import conversions, functions, storage
+from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
@@ -61,8 +62,9 @@ def generate(
     """
     columns = Columns(program)
     builder = PointerBuilder(columns, OffsetEdges())
-    effects = Models(builder, pointers_in_bytes=pointers_in_bytes)
-    generation = _Generation(builder, effects, models or builtin(), wrappers, arguments, open_calls)
+    library = models or builtin()
+    effects = Models(builder, library, pointers_in_bytes=pointers_in_bytes)
+    generation = _Generation(builder, effects, library, wrappers, arguments, open_calls)
     return generation.run(library_mode, converted)
 
 
@@ -103,6 +105,7 @@ class _Generation:
         is_direct &= ~np.append(table.is_intrinsic, False)[calls.function]
         direct = np.stack([calls.row[is_direct], calls.function[is_direct]], axis=1)
         callbacks = np.concatenate([*self.models.callbacks, np.empty((0, 2), np.int64)])
+        virtual = np.concatenate([*self.models.virtual, np.empty((0, 2), np.int64)])
         columns, named = self.columns, self.heap.named()
         assumptions = assumptions_of(columns, calls, externals, named, library_mode)
         return ConstraintSystem(
@@ -110,6 +113,7 @@ class _Generation:
             result_node=np.where(table.is_defined, table.result, NONE).astype(np.int32),
             direct_calls=direct.astype(np.int32),
             callbacks=callbacks.astype(np.int32),
+            virtual_callbacks=virtual.astype(np.int32),
             may_hold_pointer=columns.pointer_typed | columns.pointer_carrying,
             externals=externals,
             assumptions=(*assumptions, *self.models.assumptions),
@@ -145,7 +149,9 @@ class _Generation:
         outside = Externals(table, self.heap, self.models)
         leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
-        functions.generate_direct(builder, table, direct, ~self.heap.is_wrapped(direct))
+        is_plain = ~self.heap.is_wrapped(direct)
+        functions.generate_direct(builder, table, direct, is_plain)
+        generate_aggregates(builder, table, direct.only(is_plain))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
         functions.generate_indirect(builder, table, indirect, self.arguments, self.open_calls)

@@ -62,6 +62,18 @@ class Assumptions(Enum):
         "volatile int *port = (int *)0x40021000;",
         "nothing, if what lies there is no variable of the program",
     )
+    CHARACTERS = Assumption(
+        "Pointers in the characters of C++ strings and streams",
+        "characters that strings and streams copy (std::char_traits) are no parts of pointers",
+        "std::string s((char *)&p, sizeof p);",
+        "keep bytes of pointers in a std::vector<char> or an array",
+    )
+    COUNTS = Assumption(
+        "Addresses that the C++ library computes as integers",
+        "integers that the C++ library computes with are counts and hashes, no addresses",
+        "std::accumulate(words, words + 2, std::uintptr_t{0})",
+        "compute addresses outside of the library's algorithms",
+    )
     ASSEMBLY = Assumption(
         "What inline assembly does to memory that it is not given",
         "inline assembly ({}) does to its operands " + _WHATEVER,
@@ -186,6 +198,10 @@ def assumptions_of(
 ) -> Iterator[str]:
     """Yield short sentences."""
     yield from _arithmetic(columns)
+    if columns.moves_characters.any():
+        yield Assumptions.CHARACTERS.said()
+    if columns.pointer_typed[columns.results(np.flatnonzero(columns.counts))].any():
+        yield Assumptions.COUNTS.said()
     if n_assembly := int(calls.is_assembly.sum()):
         yield Assumptions.ASSEMBLY.said(_times(n_assembly))
     if n_opaque := len(columns.rows(Opcode.OPAQUE)):

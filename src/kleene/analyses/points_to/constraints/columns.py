@@ -20,6 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.analyses.points_to.constraints.characters import is_library_code, moves_characters
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program
@@ -35,6 +36,10 @@ _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 THROUGH = (  # an integer that is wanted wants its operands
     *(*_JOINS, Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, *_SHIFTS),
     *(Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT, Opcode.MUL, *_DIVISIONS),
+)
+_ARITHMETIC = (
+    *(Opcode.ADD, Opcode.SUB, Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.SHL, Opcode.LSHR),
+    *(Opcode.ASHR, Opcode.ATOMICRMW),
 )
 _IDLE = (  # what hides an address for good
     *(Opcode.ICMP, Opcode.BR, Opcode.SWITCH, Opcode.UITOFP, Opcode.SITOFP, Opcode.ALLOCA),
@@ -107,10 +112,44 @@ class Columns:
         return found
 
     @cached_property
+    def split_types(self) -> Bools:
+        """Per type: a struct of scalars, at least two of which can hold an address."""
+        types = self.program.types
+        owner = np.repeat(np.arange(len(types.kind)), np.diff(types.offsets))
+        inside = self.pointer_type[types.elements]
+        nested = np.isin(types.kind, (TypeKind.STRUCT, TypeKind.ARRAY))[types.elements]
+        n_held = np.bincount(owner[inside], minlength=len(types.kind))
+        found: Bools = (types.kind == TypeKind.STRUCT) & (n_held > 1)
+        found[owner[nested]] = False
+        return found
+
+    @cached_property
+    def is_split(self) -> Bools:
+        """Per value: an instruction that makes a struct of such a type (see `aggregates`)."""
+        found: Bools = self.split_types[self.program.value_types] & self.flows
+        found[: self.program.bases[ValueKind.INSTRUCTION]] = False
+        return found
+
+    @cached_property
+    def counts(self) -> Bools:
+        """Per instruction: arithmetic of the C++ library on integers, which are no addresses."""
+        program = self.program
+        found: Bools = np.isin(program.instructions.opcode, _ARITHMETIC)
+        found &= is_library_code(program)[program.instruction_function]
+        return found
+
+    @cached_property
+    def moves_characters(self) -> Bools:
+        """Per function: what it copies are characters, and no parts of pointers."""
+        return moves_characters(self.program)
+
+    @cached_property
     def pointer_carrying(self) -> Bools:
         """Per value: it is narrower than a pointer, and may hold a part of one that matters."""
         program = self.program
         narrow = _is_narrow(program.types)[program.value_types] & ~self.pointer_typed
+        base = program.bases[ValueKind.INSTRUCTION]
+        narrow[base:] &= ~self.moves_characters[program.instruction_function]
         stores = self.rows(Opcode.STORE)
         loaded, stored = np.zeros(len(narrow), bool), np.zeros(len(narrow), bool)
         loaded[self.results(self.rows(Opcode.LOAD))] = True

@@ -22,9 +22,10 @@ from kleene.analyses.points_to.constraints.functions import (
     with_rest,
 )
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
-from kleene.analyses.points_to.library import language
+from kleene.analyses.points_to.library import Library, language
 from kleene.analyses.points_to.library.language import Model, Term
 from kleene.analyses.points_to.memory_model import AllocationKind, External
+from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.base.arrays import I64, Bools
 from kleene.base.errors import SourceError
 from kleene.ir.codes import ConstantKind, GlobalFlag, Opcode, ValueKind
@@ -32,6 +33,7 @@ from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 EXCEPTION, ENVIRON = "@exception", "@environ"  # names that models share with this program
 AS_BYTES = ("@bytes", "@digits")  # pointers that left as bytes or as text, and may come back
+_MOST_FORMALS = 8  # that models of functions of the library's own tell apart
 
 
 @dataclass(eq=False)
@@ -66,8 +68,11 @@ class Sites:
 class Models:
     """Adds the effects of models; `pointers_in_bytes` says whether pointers come back as bytes."""
 
-    def __init__(self, builder: PointerBuilder, *, pointers_in_bytes: bool = True) -> None:
-        self._builder = builder
+    def __init__(
+        self, builder: PointerBuilder, library: Library, *, pointers_in_bytes: bool = True
+    ) -> None:
+        self._builder, self._library = builder, library
+        self._code: dict[str, int] = {}
         self._without = () if pointers_in_bytes else AS_BYTES
         self.assumptions: dict[str, None] = {}  # in the order of their first use
         self._nothing = builder.node()
@@ -75,6 +80,7 @@ class Models:
         self._shared: dict[str, int] = {}
         self._static: dict[int, int] = {}
         self.callbacks: list[NDArray[np.int64]] = []  # (instruction, call rule)
+        self.virtual: list[NDArray[np.int64]] = []  # (call rule, actual), where a table in it is
 
     def shared(self, name: str) -> int:
         """Return the node of a shared name."""
@@ -150,12 +156,17 @@ class Models:
                 )
             case language.Symbol(position):
                 return self._symbols(sites.argument(position, self._nothing), sites)
+            case language.Behind(inner, n_bytes):
+                node = self._node(inner, sites)
+                return self._builder.at_offset(node, n_bytes, 0, sites.origin)
             case language.Contents(inner):
                 return self._builder.loaded(self._node(inner, sites), sites.origin)
             case language.Heap():
                 return self._heap(term, sites)
             case language.Named("variadic"):
                 return self._variadic(sites)
+            case language.Code(name):
+                return np.full(count, self._code_of(name, sites.callee))
             case language.Named(name):
                 return np.full(count, self._named(name, sites.callee))
 
@@ -234,6 +245,26 @@ class Models:
             self._builder.address(self._static[callee], kept)
         return self._static[callee]
 
+    def _code_of(self, name: str, callee: int) -> int:
+        """Return a node that points to a function of the library's own."""
+        if name not in self._code:
+            builder, layouts = self._builder, self._builder.object_layouts
+            self._code[name] = builder.node()
+            made = builder.allocate(AllocationKind.STATIC, callee, layouts.function(ANY_CALL))
+            result, rest, formals = builder.node(), builder.node(), builder.nodes(_MOST_FORMALS)
+            one, none = np.array([callee]), np.array([NONE])
+            count = np.array([len(formals)])
+            builder.functions(made, np.array([result]), np.array([rest]), count, formals)
+            builder.address(self._code[name], made)
+            model = self._library.find(name)
+            assert model is not None, f"no model says what '{name}' does"
+            layout = np.array([layouts.raw(-1)])
+            ends = np.array([0, len(formals)])
+            result_ = np.array([result])
+            passed = callee, none, one, result_, ends, formals
+            self.apply(model, Sites(*passed, none, layout, none, none))
+        return self._code[name]
+
     def _heap(self, term: language.Heap, sites: Sites) -> I64:
         """Return nodes that point to new storage; the same one wherever a model names it."""
         if term not in sites.made:
@@ -265,6 +296,11 @@ class Models:
         offsets = np.arange(count + 1) * n_actuals
         rules = self._builder.calls(callee, offsets, actuals.ravel(), result, sites.origin)
         self.callbacks.append(np.stack([sites.origin, rules], axis=1))
+        match effect:
+            case language.Calls(
+                language.Contents(language.Anywhere(language.Contents(inner), None)), (first, *_)
+            ) if inner == first:
+                self.virtual.append(np.stack([rules, actuals[:, 0]], axis=1))
 
     def _copy(self, effect: language.Copies, sites: Sites) -> None:
         """Add a copy of memory, exactly where its size is a constant or so many elements."""
@@ -273,7 +309,16 @@ class Models:
             n_bytes = stride = np.full(len(to), -1)
         else:
             n_bytes, stride = self._sizes(sites.argument(effect.size, self._nothing))
-        self._builder.copy_bytes(to, source, n_bytes, stride, sites.origin)
+        kept = ~self._moves_characters(sites.origin)
+        columns = to, source, n_bytes, stride, sites.origin
+        self._builder.copy_bytes(*(column[kept] for column in columns))
+
+    def _moves_characters(self, origin: I64) -> Bools:
+        """Return which calls are made in functions that copy characters and no pointers."""
+        columns = self._builder.columns
+        function = columns.program.instruction_function[origin]
+        found: Bools = (origin >= 0) & columns.moves_characters[function]
+        return found
 
     def _sizes(self, size: I64) -> tuple[I64, I64]:
         """Return (bytes of one element, stride) behind each size in bytes; -1 where not known."""
@@ -284,11 +329,12 @@ class Models:
         opcode = columns.opcode_of(size)
         table, base = columns.program.instructions, columns.program.bases[ValueKind.INSTRUCTION]
         for position in np.flatnonzero(np.isin(opcode, (Opcode.MUL, Opcode.SHL))).tolist():
-            factor = table.operands_of(int(size[position]) - base)[1:]
-            known, amount = columns.constant(factor)
-            is_product, n = opcode[position] == Opcode.MUL, int(amount[0])
+            known, amount = columns.constant(table.operands_of(int(size[position]) - base))
+            is_product = opcode[position] == Opcode.MUL
+            which = 0 if is_product and known[0] else 1  # unoptimised code has either order
+            n = int(amount[which])
             element = n if is_product else 1 << min(n, 62)
-            if known[0] and element > 1:
+            if known[which] and element > 1:
                 n_bytes[position], stride[position] = _element(element, columns.word_bytes)
         return n_bytes, stride
 

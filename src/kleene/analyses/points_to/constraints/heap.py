@@ -59,9 +59,12 @@ class HeapAllocations:
         self.wrappers |= {f: Allocator(None) for f in self.named_by_user}
         n_instructions = len(columns.program.instructions)
         self.n_bytes = np.full(n_instructions, -1)
+        self.element_bytes = np.full(n_instructions, -1)  # of a number of elements not known
         for function, allocator in (allocators | self.wrappers).items():
             group = calls.only(calls.function == function)
             self.n_bytes[group.row] = self._product(group, allocator)
+            if allocator.factors is not None:
+                self.element_bytes[group.row] = allocator.scale
         sized = [function for function, a in allocators.items() if a.factors]
         self._layout = self._layouts([*sized, *self.wrappers])
         self.clones = np.full(n_instructions, NONE)  # per maker: node of what callers have for it
@@ -134,7 +137,8 @@ class HeapAllocations:
         """Return the layout of storage by its use where it is made, or by the wrapper's own use.
 
         Where neither tells, storage of a struct's size has fields where such structs have some. It
-        need not be one, so none of their arrays is taken for an array.
+        need not be one, so none of their arrays is taken for an array. Storage of n * k bytes, for
+        a constant k, is elements of k bytes.
         """
         program = self.columns.program
         raw = {size: self.layouts.raw(size) for size in set(n_bytes.tolist())}
@@ -146,6 +150,9 @@ class HeapAllocations:
             makers[open_] = [self._maker(row) for row in makers[open_].tolist()]
         for position in np.flatnonzero((found == bare) & (n_bytes > 0)).tolist():
             found[position] = self._by_size(int(n_bytes[position]), int(bare[position]))
+        element = self.element_bytes[rows]
+        for position in np.flatnonzero((found == bare) & (n_bytes < 0) & (element > 0)).tolist():
+            found[position] = self.layouts.elements(int(element[position]))
         return found
 
     def _maker(self, row: int) -> int:

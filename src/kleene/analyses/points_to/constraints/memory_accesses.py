@@ -35,7 +35,8 @@ def generate_accesses(builder: PointerBuilder) -> None:
     value, pointer = columns.results(rows), columns.operand(rows, 0)
     _load(builder, value, columns.program.value_types[value], pointer, rows)
     rows = columns.rows(Opcode.STORE)
-    rows = rows[columns.flows[columns.operand(rows, 0)]]
+    stored = columns.operand(rows, 0)
+    rows = rows[columns.flows[stored] & ~columns.is_split[stored]]  # structs: see `aggregates`
     _store(builder, columns.operand(rows, 1), columns.operand(rows, 0), rows)
     swaps = _of_pointer_type(columns, Opcode.CMPXCHG)
     pointer, new = columns.operand(swaps, 0), columns.operand(swaps, 2)
@@ -81,7 +82,8 @@ def _updates(builder: PointerBuilder) -> None:
     _load(builder, old, columns.program.value_types[old], pointer, rows)
     exchanges = columns.program.instructions.sub[rows] == AtomicOperation.XCHG
     _store(builder, pointer[exchanges], value[exchanges], rows[exchanges])
-    pointer, value, old, rows = (c[~exchanges] for c in (pointer, value, old, rows))
+    changes = ~exchanges & ~columns.counts[rows]
+    pointer, value, old, rows = (c[changes] for c in (pointer, value, old, rows))
     new = builder.at_unknown_offset(old, rows)
     builder.unknown_offset(new, value, rows)
     builder.store(pointer, new, rows)

@@ -42,7 +42,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     for position in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
         layout[position] = layouts.unrolled(int(types[position]))
     # The tables of classes of others are declared as one pointer, or as none, and are longer.
-    layout[is_declared & _is_class_table(columns, rows)] = layouts.cells()
+    is_class_table = _is_class_table(columns, rows)
+    layout[is_declared & is_class_table] = layouts.cells()
     allocation = builder.allocate(
         *(AllocationKind.GLOBAL, rows, layout), type=types, n_bytes=program.types.size[types]
     )
@@ -62,6 +63,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
             builder.flag(variable, TO_OUTSIDE)
         else:
             models.hold(model, variable, int(allocation[position]))
+            if is_class_table[position]:
+                builder.constant(allocation[position])
 
 
 def _at_ends_of_sections(

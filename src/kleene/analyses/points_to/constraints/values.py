@@ -82,7 +82,7 @@ def _instructions(columns: Columns) -> Code:
     """Return the instructions that compute a pointer-typed or pointer-carrying value."""
     table = columns.program.instructions
     value = columns.program.bases[ValueKind.INSTRUCTION] + np.arange(len(table))
-    rows = np.flatnonzero(columns.flows[value])
+    rows = np.flatnonzero(columns.flows[value] & ~columns.counts)
     return Code(
         *(table.operands, value[rows], table.opcode[rows], table.about[rows]),
         *(table.offsets[rows], table.offsets[rows + 1], rows),
@@ -118,6 +118,9 @@ def _constants(builder: PointerBuilder) -> None:
 def _copies(builder: PointerBuilder, code: Code) -> None:
     for part, positions in ((_FIRST, (0,)), (_FIRST_TWO, (0, 1)), ((Opcode.SELECT,), (1, 2))):
         found = code.only(*part)
+        is_element = found.opcode == Opcode.EXTRACTVALUE  # of a struct: see `aggregates`
+        if is_element.any():
+            found = found.where(~(is_element & builder.columns.is_split[found.operand(0)]))
         for position in positions:
             _copy(builder, found.value, found.operand(position), found.origin)
     phis = code.only(Opcode.PHI)

@@ -219,23 +219,41 @@ class _Search:
         )
 
     def size(self, makers: tuple[int, ...], first: int) -> tuple[tuple[int, ...] | None, int]:
-        """Return the arguments and the number whose product is the size; None if not plain."""
-        if len(makers) != 1:
-            return None, 1
-        allocator = self.allocators[self.function_of(makers[0])]
-        operands = self.operands_of(makers[0])
+        """Return the arguments and the number whose product is the size; None if not plain.
+
+        Several calls that make storage (one for each alignment, say) must agree.
+        """
+        sizes = {self._size_at(maker, first) for maker in makers}
+        return sizes.pop() if len(sizes) == 1 else (None, 1)
+
+    def _size_at(self, maker: int, first: int) -> tuple[tuple[int, ...] | None, int]:
+        allocator = self.allocators[self.function_of(maker)]
+        operands = self.operands_of(maker)
         factors, scale = [], allocator.scale
         for position in allocator.factors if allocator.factors is not None else (len(operands),):
             found = _Sources()
             if position + 1 >= len(operands):
                 return None, 1
-            known, amount = self.columns.constant(np.array(operands[position + 1 : position + 2]))
+            value, times = self._without_factor(operands[position + 1])
+            scale *= times
+            known, amount = self.columns.constant(np.array([value]))
             if known[0]:
                 scale *= int(amount[0])
                 continue
-            is_plain = self.trace(operands[position + 1], found, set())
+            is_plain = self.trace(value, found, set())
             is_plain &= not (found.makers or found.others or found.has_number)
             if not is_plain or len(found.arguments) != 1:
                 return None, 1
             factors.append(found.arguments.pop() - first)
         return tuple(factors), scale
+
+    def _without_factor(self, value: int) -> tuple[int, int]:
+        """Return x and c where the value is x * c with a constant c, else the value and 1."""
+        row = value - self.base
+        if row < 0 or self.opcode_of(row) != Opcode.MUL:
+            return value, 1
+        operands = np.array(self.operands_of(row))
+        known, amount = self.columns.constant(operands)
+        if known.all() or not known.any() or amount[known][0] <= 0:
+            return value, 1
+        return int(operands[~known][0]), int(amount[known][0])

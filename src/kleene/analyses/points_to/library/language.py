@@ -14,11 +14,13 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | `variadic` | the arguments beyond the named ones, of the function that calls |
 | `@name` | what all functions share under that name |
 | `unknown` | anything the outside has |
+| `&name` | a function of the library's own, by address: it does what the model of that name says |
 | `_` | none |
 | `t..` | anywhere in what t points to; `t..2`: in steps of so many bytes as argument 2 says |
 | `text[t]` | from there on byte by byte: in the array that t points into, if it does |
 | `mapped[4]` | what the call returns, if argument 4 may be a file: it is not the constant -1 |
 | `symbol[1]` | what the program defines by the name that argument 1 points to |
+| `t.8` | so many bytes behind what t points to |
 | `*t` | what is in memory at t |
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);
@@ -82,6 +84,13 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """The address of a function of the library, which does what the model of that name says."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Anywhere:
     """Anywhere in what the term points to, in steps of an argument's number of bytes if given."""
 
@@ -111,6 +120,14 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Behind:
+    """So many bytes behind what the term points to."""
+
+    term: Term
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """What is in memory at the term."""
 
@@ -124,7 +141,9 @@ Term = (
     | Strings
     | Heap
     | Named
+    | Code
     | Anywhere
+    | Behind
     | Text
     | Mapped
     | Symbol
@@ -204,7 +223,7 @@ def heap_of(model: Model) -> Heap | None:
     return next(found, None)
 
 
-_TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|@?\w+|\S)")
+_TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|&[\w.]+|@?\w+|\S)")
 _ABOUT: dict[str, Callable[[Term], Effect]] = {
     "returns": Returns,
     "holds": Holds,
@@ -310,8 +329,12 @@ class _Line:
         if self._takes("*"):
             return Contents(self._term())
         term = self._simple()
-        while self._takes(".."):
-            term = Anywhere(term, self._number() if _is_number(self._peek()) else None)
+        while self._peek() in ("..", "."):
+            if self._takes("."):
+                term = Behind(term, self._number("a number of bytes"))
+            else:
+                self._takes("..")
+                term = Anywhere(term, self._number() if _is_number(self._peek()) else None)
         return term
 
     def _simple(self) -> Term:
@@ -335,6 +358,9 @@ class _Line:
             return Text(term)
         if self._takes("heap") or self._takes("exception"):
             return Heap(self._size(), word == "exception")
+        if word.startswith("&") and len(word) > 1:
+            self._at += 1
+            return Code(word[1:])
         if word in _NAMES or word.startswith("@"):
             self._at += 1
             return Named(word)
@@ -356,10 +382,10 @@ class _Line:
         self._at += 1
         return word
 
-    def _number(self) -> int:
+    def _number(self, wanted: str = "the number of an argument") -> int:
         word = self._peek()
         if not _is_number(word) or len(word.lstrip("0")) > _DIGITS:
-            self._fail("the number of an argument")
+            self._fail(wanted)
         self._at += 1
         return int(word)
 
