@@ -161,6 +161,21 @@ def test_what_jumps_may_skip_is_not_believed(tmp_path: Path) -> None:
     assert path(access) == ["m"]
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    ["({ m = 0; });", '__asm__("" : "=r"(m));', "if (n && m++) n = n;", "b[0] = n ? m-- : 1;"],
+)
+def test_what_is_not_lowered_may_change_any_variable(tmp_path: Path, hidden: str) -> None:
+    before = f"{HEAD} {{ m = 1; {hidden} for (int i = 0; i < n; i++) a[i * m] = 0; }}"
+    (access,) = of(table(tmp_path, before), "a")
+    assert path(access) != ["#1"]
+    after = (
+        f"{HEAD} {{ m = 1; while (n--) {{ for (int i = 0; i < 9; i++) a[i * m] = 0; {hidden} }} }}"
+    )
+    (access,) = of(table(tmp_path, after), "a")
+    assert path(access) != ["#1"]
+
+
 def test_deep_nests_stay_within_their_limit(tmp_path: Path) -> None:
     depth = 12
     heads = "".join(f"for (int i{d} = 0; i{d} < n; i{d}++) " for d in range(depth))

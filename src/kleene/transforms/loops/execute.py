@@ -36,6 +36,8 @@ from kleene.transforms.loops.recorder import Environment, Frame
 from kleene.transforms.loops.updates import guarded_update, update_of
 from kleene.transforms.loops.values import UNKNOWN, Place, Value
 
+# With these, parts of the source are missing in the tree, and may assign to any variable.
+_HIDES = {Reason.INLINE_ASSEMBLY, Reason.SETJMP, Reason.SIDE_EFFECT, Reason.UNSUPPORTED}
 _MAX_INLINED = 8  # calls inside of each other
 _MAX_STATEMENTS = 20_000  # executed, with those of calls: then the rest is not followed
 
@@ -158,6 +160,9 @@ class Execution(Evaluation):
                 return None
             case tree.Refuse(reason=reason, detail=detail):
                 self._refuse(reason, detail, node.place)
+                if reason in _HIDES:
+                    self._forget(set(self._environment))
+                    self._epoch += 1
                 if reason is Reason.GOTO and detail == "goto" and not self._stack:
                     return None
             case tree.Irregular(body=body):
@@ -267,7 +272,7 @@ class Execution(Evaluation):
                 frame.loop.refuse(Reason.EARLY_EXIT, "return", node.place)
 
     def _irregular(self, body: tree.Block) -> None:
-        changed = _assigned(body)
+        changed = self._changed_by(body)
         self._forget(changed)
         self._frames.append(Frame("switch"))
         with self._under(self._maybe()):
@@ -277,6 +282,13 @@ class Execution(Evaluation):
                 self._statement(statement)
         self._frames.pop()
         self._forget(changed)
+
+    def _changed_by(self, block: tree.Block) -> set[Symbol]:
+        """Return the variables that statements may assign to: all, if some are not told."""
+        is_told = not any(
+            isinstance(one, tree.Refuse) and one.reason in _HIDES for one in tree.walk(block)
+        )
+        return _assigned(block) if is_told else _assigned(block) | set(self._environment)
 
     def _forget(self, symbols: set[Symbol]) -> None:
         for symbol in symbols:
@@ -288,7 +300,7 @@ class Execution(Evaluation):
     def _loop(self, node: tree.Loop) -> None:
         self._block(node.init)
         row = self._new_row(node)
-        changed = {s for s in _assigned((node,)) if self._is_followed(s)}
+        changed = {s for s in self._changed_by((node,)) if self._is_followed(s)}
         entry = {symbol: self._current(symbol) for symbol in changed}
         if node.test is not None:
             self._condition_outside(node)

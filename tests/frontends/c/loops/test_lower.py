@@ -153,6 +153,19 @@ def test_references_of_cpp_are_pointers(tmp_path: Path) -> None:
     assert shown(loop.body) == ["a[i] = n[0]"]
 
 
+def test_loops_that_are_not_lowered_are_refused_one_by_one(tmp_path: Path) -> None:
+    code = (
+        "template <class T> void t(T *a, int n) { for (int i = 0; i < n; i++) a[i] = 0; }\n"
+        "int s(const int (&a)[9]) { int s = 0; for (int x : a) while (s < x) s += x; return s; }\n"
+        "void g(int *p) { auto f = [&](int n) { while (n--) p[n] = 0; }; f(3); t(p, 3); }\n"
+    )
+    functions = lowered(tmp_path, code, "c++")
+    for name, n_loops in {"t": 1, "s": 2, "g": 1}.items():
+        loops = [one for one in tree.walk(functions[name].body) if isinstance(one, tree.Loop)]
+        assert len(loops) == n_loops
+        assert all(isinstance(loop.body[0], tree.Refuse) for loop in loops)
+
+
 def test_types_as_clang_prints_them() -> None:
     types = Types()
     types.define("real", "double")

@@ -68,6 +68,12 @@ _CONVERSIONS = {
     "PointerToBoolean",
     "ToVoid",
 }
+_LOOPS: dict[str, OneOf["for", "while", "do"]] = {
+    "CXXForRangeStmt": "for",
+    "DoStmt": "do",
+    "ForStmt": "for",
+    "WhileStmt": "while",
+}
 _SCOPES = {"LinkageSpecDecl", "NamespaceDecl", "CXXRecordDecl"}
 _FUNCTIONS = {"FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl", "CXXConversionDecl"}
 
@@ -75,6 +81,7 @@ _TWICE = "one variable is changed twice"
 _STATEMENTS = {
     "BreakStmt": "_break_statement",
     "CaseStmt": "_case_statement",
+    "CXXForRangeStmt": "_range_for_statement",
     "ContinueStmt": "_continue_statement",
     "DeclStmt": "_declaration",
     "DefaultStmt": "_case_statement",
@@ -111,8 +118,31 @@ def lower(file: str, declarations: Iterable[Node]) -> Unit:
     listed = list(_flattened(declarations))
     for node in listed:
         unit.learn(node)
-    functions = [_Lowering(unit, node).function() for node in listed if _has_body(node)]
+    functions = []
+    for node in listed:
+        if _has_body(node):
+            functions.append(_Lowering(unit, node).function())
+        elif node.get("kind") == "FunctionTemplateDecl":
+            functions += [_template(one) for one in children(node) if _has_body(one)][:1]
     return Unit(file, tuple(functions))
+
+
+def _template(node: Node) -> Function:
+    """Return the pattern of a function template: its loops are refused."""
+    name, at = node.get("name", "?"), place(node)
+    return Function(name, at, OTHER, (), tuple(_refused_loops(node, "template")))
+
+
+def _refused_loops(node: Node, detail: str) -> Iterator[Loop]:
+    """Yield the loops inside of what is not lowered, each with the reason in its body."""
+    for one in children(node):
+        if one.get("kind") not in _LOOPS:
+            yield from _refused_loops(one, detail)
+            continue
+        refused = Refuse(place(one), Reason.UNSUPPORTED, detail)
+        body = (refused, *_refused_loops(one, detail))
+        kind = _LOOPS[one["kind"]]
+        yield Loop(beginning(one), kind, end_line(one), (), (), None, (), (), body)
 
 
 def _flattened(nodes: Iterable[Node]) -> Iterator[Node]:
@@ -309,6 +339,11 @@ class _Lowering:
         rest = tuple(one for one in made if not isinstance(one, Declare))
         return (*first, replace(loop, init=rest))
 
+    def _range_for_statement(self, node: Node) -> Block:
+        refused = self._refusal(node, Reason.UNSUPPORTED, "range-based for")
+        body = (refused, *_refused_loops({"inner": children(node)[-1:]}, "range-based for"))
+        return (Loop(beginning(node), "for", end_line(node), (), (), None, (), (), body),)
+
     def _while_statement(self, node: Node) -> Block:
         *declared, test, body = children(node)
         loop = self._loop("while", node, test, body, ())
@@ -390,7 +425,8 @@ class _Lowering:
             made = (*effects.before, *rest, *effects.after)
             changed = [one.target for one in made if isinstance(one, Assign)]
             if len(set(changed)) < len(changed):
-                return (self._refusal(node, Reason.SIDE_EFFECT, _TWICE), *made)
+                refused = self._refusal(node, Reason.SIDE_EFFECT, _TWICE)
+                return (refused, Irregular(place(node), made))
             return made
         if kind == "BinaryOperator" and node.get("opcode") == ",":
             return tuple(one for part in children(node) for one in self._for_effect(part))
@@ -442,7 +478,8 @@ class _Lowering:
         if effects.before or effects.after:
             detail = "inside of && || ?:"
             self._before.append(self._refusal(node, Reason.SIDE_EFFECT, detail))
-            self._before += [*effects.before, *effects.after]
+            hidden = (*effects.before, *effects.after)
+            self._before.append(Irregular(place(node), hidden))  # it may happen or not
         return value
 
     # Expressions
@@ -465,6 +502,8 @@ class _Lowering:
         kind = node.get("kind", "")
         reason = Reason.INLINE_ASSEMBLY if "Asm" in kind else Reason.UNSUPPORTED
         self._before.append(self._refusal(node, reason, detail or kind))
+        loops = {one.place: one for one in _refused_loops(node, detail or kind)}
+        self._before += loops.values()  # clang shows the body of a lambda twice
         return _unknown(self._type(node), node, kind)
 
     def _cast(self, node: Node) -> Expression:
