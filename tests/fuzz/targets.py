@@ -7,6 +7,7 @@ that breaks a law: `case` asserts those.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -91,6 +92,7 @@ class Target:
 @cache
 def _folder() -> Path:
     found = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    atexit.register(shutil.rmtree, found, ignore_errors=True)
     (found / "a.c").write_text("int main(void) { return 0; }\n")
     (found / "b.cc").write_text("int b;\n")
     (found / "words").write_text("-DY 'a b'\n")
