@@ -464,6 +464,10 @@ PARTS = {
   %y = call i64 @llvm.bswap.i64(i64 %z)
 """,
     "halves passed": f"{HALVES}  %y = call i64 @whole(i32 %low, i32 %high)",
+    "halves passed and put into memory": f"""{HALVES}
+  call void @put(i32 %low, i32 %high)
+  %y = load i64, ptr @pair, align 8
+""",
     "half returned": f"""{HALVES}
   %same = call i32 @half(i32 %high)
   %l = zext i32 %low to i64
@@ -495,6 +499,11 @@ define i64 @whole(i32 %low, i32 %high) {{
 }}
 define i32 @half(i32 %x) {{
   ret i32 %x
+}}
+define void @put(i32 %low, i32 %high) {{
+  store i32 %low, ptr @pair, align 8
+  store i32 %high, ptr getelementptr (i8, ptr @pair, i64 4), align 4
+  ret void
 }}
 """
 

@@ -27,8 +27,11 @@ def entries_of(program: Program) -> I32:
     functions, table = program.function_table, program.globals
     strings, found = program.strings, set()
     columns = (table.name, table.section, table.kind, table.function, table.initializer)
+    n_bytes = np.diff(strings.offsets)[table.name]  # most names differ from those wanted in this
+    may_be = np.isin(n_bytes, [len(name) for name in (b"main", *_TABLES)])
+    may_be |= (table.kind == GlobalKind.IFUNC) | (table.section > 0)
     for name, section, kind, function, initializer in zip(
-        *(column.tolist() for column in columns), strict=True
+        *(column[may_be].tolist() for column in columns), strict=True
     ):
         is_table = strings.raw(name) in _TABLES or kind == GlobalKind.IFUNC
         if section and kind == GlobalKind.VARIABLE:

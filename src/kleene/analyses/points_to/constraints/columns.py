@@ -155,20 +155,19 @@ class Columns:
         loaded[self.results(self.rows(Opcode.LOAD))] = True
         stored[self.operand(stores, 0)] = True
         to, source = self._inside(narrow, _MOVES)
-        found = narrow & _between(loaded | self._cut(), stored, to, source)
+        is_cut = self._cut()
+        found = narrow & _between(loaded | is_cut, stored, to, source)
         to, source = self._inside(narrow, (*_MOVES, *THROUGH))
         passed, taken = self._passed(narrow)
         to, source = np.append(to, taken), np.append(source, passed)
-        joined, cut = narrow & self._joined(narrow), narrow & self._cut()
+        joined, cut = narrow & self._joined(narrow), narrow & is_cut
         spread(joined, source, to)
         spread(cut, to, source)
         matters = stored & narrow
-        kept = matters.copy()
-        spread(kept, source, to)
         matters[passed] = True
         matters[self._widened(narrow)] = True
         spread(matters, source, to)
-        found |= matters & joined
+        found |= matters & (joined | cut)
         self._add_constants(found, narrow)
         return found
 
