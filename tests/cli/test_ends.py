@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,9 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/
 
 
 def shell(words: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Return what a shell does with `kleene …`."""
+    """Return what a shell does with `kleene …`; its streams are buffered unless `words` say not."""
     whole = words.replace("kleene", f"{sys.executable} -m kleene", 1)
+    whole = f"unset PYTHONUNBUFFERED; {whole}"
     return subprocess.run(["bash", "-c", whole], capture_output=True, text=True, **options)  # type: ignore[call-overload]
 
 
@@ -65,10 +67,42 @@ def test_nothing_is_written_into_what_gets_the_number_of_a_closed_stream(tmp_pat
 
 
 @needs_full
-def test_a_full_stderr_keeps_no_answer_back() -> None:
-    done = shell(f"kleene cfa {SHOP} 2>/dev/full")
+@pytest.mark.parametrize("before", ["", "PYTHONUNBUFFERED=1 "])
+@pytest.mark.parametrize("rest", ["", " --timeout 60"])
+def test_a_full_stderr_keeps_no_answer_back(before: str, rest: str) -> None:
+    done = shell(f"{before}kleene cfa {SHOP}{rest} 2>/dev/full")
     assert done.returncode == 0
     assert done.stdout.startswith("procedures")
+
+
+@needs_full
+@pytest.mark.parametrize(
+    ("words", "code"), [("ir absent.c", 1), ("ir absent.c --timeout 60", 1), ("ir --wrong", 2)]
+)
+def test_a_full_stderr_changes_no_exit_code(words: str, code: int) -> None:
+    assert shell(f"kleene {words} 2>/dev/full").returncode == code
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes that do not wait are for POSIX systems")
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_pipe_that_takes_no_notes_keeps_no_answer_back(is_full: bool) -> None:
+    """Nobody has its other end, or it is full and set not to wait."""
+    read, write = os.pipe()
+    if is_full:
+        os.set_blocking(write, False)
+        with suppress(BlockingIOError):
+            while os.write(write, b"x"):
+                pass
+    else:
+        os.close(read)
+    command = [*COMMAND, "cfa", str(SHOP)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=write, env=environment)
+    os.close(write)
+    if is_full:
+        os.close(read)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"procedures")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no SIGPIPE on this system")

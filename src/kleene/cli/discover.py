@@ -79,10 +79,12 @@ def _check_language(sources: Sources, name: str) -> None:
 
 
 def _analyses_first() -> list[str]:
+    """Return the names of all commands: analyses in the order of their rooms, then the others."""
     from kleene.ir import analysis_methods
 
-    analyses = {name.replace("_", "-") for name in analysis_methods.available()}
-    return sorted(available(), key=lambda name: name not in analyses)
+    names = available()
+    analyses = [name.replace("_", "-") for name in analysis_methods.available()]
+    return [*(one for one in analyses if one in names), *(n for n in names if n not in analyses)]
 
 
 def _reads(name: str) -> set[str]:

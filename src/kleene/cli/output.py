@@ -9,12 +9,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from kleene.base import json
 from kleene.base.errors import SourceError, Span
 from kleene.base.files import write_file
 from kleene.base.source_text import printable
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO, errno.EFBIG, errno.ENXIO)
 _notes_are_shown = True
@@ -62,14 +65,13 @@ def flush() -> None:
 
 
 def say(text: str) -> None:
-    """Print a line on stderr, with nothing in it that a terminal would obey, if it can be."""
-    with suppress(OSError):
-        sys.stderr.write(printable(text) + "\n")
-        sys.stderr.flush()
+    """Print a line on stderr, with nothing in it that a terminal would obey."""
+    sys.stderr.write(printable(text) + "\n")
+    sys.stderr.flush()
 
 
 def open_standard_streams() -> None:
-    """Make sure that stdin, stdout and stderr are open, and take any text.
+    """Make sure that stdin, stdout and stderr are open, take any text, and stderr never fails.
 
     Python opens none in place of one that was closed (`>&-`): the next file would get its number,
     and what is meant for stdout would end up there.
@@ -84,6 +86,45 @@ def open_standard_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr is sys.__stderr__:
+        sys.stderr = _unfailing(sys.stderr)
+
+
+class _Unfailing(io.RawIOBase):
+    """A stream that drops what `raw` does not take: it is full or gone, or would have to wait.
+
+    Whoever writes to it, be it a note, a warning of Python's or Typer's words on wrong usage, sees
+    no error, and nothing stays in a buffer for Python to fail on at exit, with a code of its own.
+    """
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        self._raw = raw
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def isatty(self) -> bool:
+        return self._raw.isatty()
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        n_written = None
+        with suppress(OSError):
+            n_written = self._raw.write(data)
+        return memoryview(data).nbytes if n_written is None else n_written
+
+
+def _unfailing(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return a stream of lines to where `stream` writes, which drops what is not taken there."""
+    buffer: Any = stream.buffer  # with PYTHONUNBUFFERED it is no buffer, but the raw stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Unfailing(getattr(buffer, "raw", buffer))),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=True,
+    )
 
 
 def is_of_stdout(error: OSError) -> bool:

@@ -28,8 +28,8 @@ _REGISTERED = "\nANALYSIS = "
 
 
 def available() -> list[str]:
-    """Return the names of all analyses, importing none."""
-    return sorted(_modules())
+    """Return the names of all analyses, importing none: room after room, by name in each."""
+    return list(_modules())
 
 
 def module_of(name: str) -> str:

@@ -12,15 +12,6 @@ def module_of(name: str) -> str: ...
 
 class ProgramAnalyses:
     __slots__ = ()
-    def kernels(
-        self,
-        *,
-        assume: tuple[str, ...] = (),
-        no_alias: bool = False,
-        device: Device | str = ...,
-        threads: int | None = None,
-    ) -> KernelsResult:
-        """Which loops of a program may run in parallel, and why not the others?"""
     def points_to(
         self,
         *,
@@ -33,6 +24,15 @@ class ProgramAnalyses:
         threads: int | None = None,
     ) -> PointsToResult:
         """Which objects may each pointer of a program hold?"""
+    def kernels(
+        self,
+        *,
+        assume: tuple[str, ...] = (),
+        no_alias: bool = False,
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> KernelsResult:
+        """Which loops of a program may run in parallel, and why not the others?"""
 
 class CoreAnalyses:
     __slots__ = ()
