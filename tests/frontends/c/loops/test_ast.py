@@ -65,3 +65,14 @@ def test_what_does_not_compile_is_an_error_with_its_place(tmp_path: Path) -> Non
         parsed(file)
     assert refused.value.span is not None
     assert (refused.value.span.line, refused.value.span.column) == (2, 10)
+
+
+def test_headers_are_the_compilers_also_where_it_lies_inside_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.c"
+    file.write_text("#include <stdio.h>\nint f(void);\n")
+    home = find().home
+    assert home is not None
+    monkeypatch.chdir(Path(home).parent)
+    assert [node["name"] for node in parsed(file)] == ["f"]

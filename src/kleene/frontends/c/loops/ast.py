@@ -11,6 +11,7 @@ clang leaves out the file and the line of a place where they are those of the pl
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -40,10 +41,10 @@ def declarations(source: Source, compiler: Compiler, options: Options) -> list[N
     """
     with tidy.scratch() as scratch:
         dump = compiler.syntax_tree(source, options, scratch)
-    return list(_chosen(dump, compiler.home))
+    return list(_chosen(dump, source.directory, compiler.home))
 
 
-def _chosen(dump: bytes, home: str | None) -> Iterator[Node]:
+def _chosen(dump: bytes, folder: str | None, home: str | None) -> Iterator[Node]:
     start = dump.find(_FIRST)
     if start < 0:
         return  # a translation unit without declarations
@@ -56,10 +57,10 @@ def _chosen(dump: bytes, home: str | None) -> Iterator[Node]:
         chunk = dump[position:stop]
         position = stop + len(_BETWEEN)
         files = [json.loads(name) for name in _FILE.findall(chunk)]
-        if any(_is_users(file, home) for file in (places.file, *files)):
+        if any(_is_users(file, folder, home) for file in (places.file, *files)):
             node = json.loads(b"{" + chunk + b"}")
             places.complete(node)
-            if _is_users(place(node).file, home):
+            if _is_users(place(node).file, folder, home):
                 yield node
             continue
         if files:
@@ -70,8 +71,13 @@ def _chosen(dump: bytes, home: str | None) -> Iterator[Node]:
             places.line = int(found[1])
 
 
-def _is_users(file: str, home: str | None) -> bool:
-    is_system = file.startswith("/usr/") or (home is not None and file.startswith(home))
+def _is_users(file: str, folder: str | None, home: str | None) -> bool:
+    """Return whether a file, named as seen from `folder`, is none of the compiler or the system.
+
+    zig names even its own headers from there if they lie inside, as a virtual environment may.
+    """
+    whole = os.path.join(folder or os.getcwd(), file)
+    is_system = whole.startswith("/usr/") or (home is not None and whole.startswith(home))
     return bool(file) and not is_system and not file.startswith("<")
 
 
