@@ -31,11 +31,12 @@ from kleene.analyses.cfa.builder import (
 from kleene.analyses.cfa.contexts import Context, Contexts, called, captures_of
 from kleene.analyses.cfa.index import ROOT, Index
 from kleene.analyses.cfa.layouts import N_EXACT, ArgumentLayout, Tag
-from kleene.analyses.cfa.primitives import Arguments, Primitives, Use, models
+from kleene.analyses.cfa.primitives import RAISE_AGAIN, Arguments, Primitives, Use, models
 from kleene.base.arrays import I32, Bools
 from kleene.base.collector import paused_collector
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
+from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import Pair
 from kleene.solvers.inclusion import Problem, Solution
 from kleene.solvers.inclusion.problem import NONE
@@ -110,9 +111,8 @@ class ConstraintSystem:
 
     @cached_property
     def primitive_number(self) -> dict[str, int]:
-        """Primitives by their names: those of the core, then what only its forms turn into."""
-        names = dict.fromkeys([*self.core.primitives, *sorted(self.instances.values())])
-        return {name: number for number, name in enumerate(names)}
+        """All primitives by their names: numbers of targets are compared between contexts."""
+        return {name: number for number, name in enumerate([*table(), RAISE_AGAIN])}
 
     def foresaw(self, solution: Solution) -> bool:
         """Return whether the contexts of all calls of a solution had been found before."""

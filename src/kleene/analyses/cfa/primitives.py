@@ -80,6 +80,9 @@ def _parsed(words: list[str]) -> Model:
     return items
 
 
+RAISE_AGAIN = "raise-again"  # what a guard's handler is given: a procedure without arguments
+
+
 class Primitives:
     """Writes instances; what handlers are given and return is shared by the whole program."""
 
@@ -363,7 +366,7 @@ class Primitives:
     def _guard(self, use: Use) -> int:
         """A guard's handler is given the condition, and a procedure that raises it again."""
         w, given = self.builder, use.arguments
-        what = (INSTANCE, self.named_site("raise-continuable", ~use.row))
+        what = (INSTANCE, self.named_site(RAISE_AGAIN, ~use.row))
         again = w.held(w.closure(w.layout.actuals([], NONE), self.handled, NONE, what))
         handled = self.called(given.at(1), [self.raised, again], use)
         return w.union([self.called(given.at(0), [], use), handled])

@@ -14,6 +14,7 @@ import numpy as np
 from kleene.analyses.cfa.builder import HIDDEN, INSTANCE, PARAMETER, TEXT, UNBOUND
 from kleene.analyses.cfa.constraints import ConstraintSystem
 from kleene.analyses.cfa.index import ROOT
+from kleene.analyses.cfa.primitives import RAISE_AGAIN
 from kleene.base.arrays import I32, Bools, distinct
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.primitives import table
@@ -78,9 +79,13 @@ class Reach:
 
     @cached_property
     def evaluating(self) -> list[int]:
-        """The sites that evaluate text, whether they name `eval` or come by it as a value."""
+        """The sites that evaluate text, whether they name `eval` or come by it as a value.
+
+        Those that call a procedure of such a text do not.
+        """
         texts = {text for _, text in self.system.evaluations}
-        return sorted(site for site, others in self._closures.items() if texts & others)
+        through, n_rows = self._sites_behind((INSTANCE,)), self.system.core.n_rows
+        return sorted(s for s in through if s < n_rows and texts & _closure(s, through))
 
     @cached_property
     def _closures(self) -> dict[int, set[int]]:
@@ -135,7 +140,11 @@ class Reach:
         most[s.is_lambda] = np.where(s.core.has_rest[row], n_most, s.core.n_bound[row])
         most[s.function_kind == PARAMETER] = 0
         for function in np.flatnonzero(s.function_kind == INSTANCE).tolist():
-            facts = table()[s.instances[int(s.function_which[function])]]
+            name = s.instances[int(s.function_which[function])]
+            if name == RAISE_AGAIN:
+                most[function] = 0
+                continue
+            facts = table()[name]
             least[function] = facts.n_least
             most[function] = n_most if facts.n_most is None else facts.n_most
         return least, most
@@ -153,10 +162,14 @@ class Reach:
     @cached_property
     def _through(self) -> dict[int, list[int]]:
         """The sites of primitives used as values, and of unseen code, that each site calls."""
+        return self._sites_behind((INSTANCE, TEXT, UNBOUND))
+
+    def _sites_behind(self, kinds: tuple[int, ...]) -> dict[int, list[int]]:
+        """Return the sites behind functions of some kinds, and of text, by the site that calls."""
         s, (call, function) = self.system, self.solution.call_edges.T
         kind = s.function_kind[function]
         behind = np.where(kind == UNBOUND, s.outside_site, s.function_which[function])
-        chosen = np.isin(kind, (INSTANCE, TEXT, UNBOUND))
+        chosen = np.isin(kind, kinds)
         found = _grouped(s.call_site[call[chosen]], behind[chosen].astype(np.int32))
         for site, text in s.evaluations:
             found.setdefault(site, []).append(text)

@@ -16,7 +16,7 @@ record_type = checked("a record type", RecordType)
 
 plain("box")(Box)
 plain("box?")(lambda x: type(x) is Box)
-plain("unbox")(lambda x: x.value)
+plain("unbox")(lambda x: box(x).value)
 plain("set-box!")(lambda x, value: setattr(box(x), "value", value))
 
 
