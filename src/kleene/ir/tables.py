@@ -25,7 +25,7 @@ from typing import Annotated, Any, NamedTuple, Self, get_args, get_origin, get_t
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kleene.base.arrays import I32, I64, U8, U16, U32, offsets_of
+from kleene.base.arrays import I32, I64, U8, U16, U32, Bools, Ints, offsets_of
 from kleene.ir.codes import (
     Binding,
     ConstantKind,
@@ -122,6 +122,15 @@ class Strings(Table):
     def raw(self, symbol: int) -> bytes:
         """Return the bytes of a symbol."""
         return self.data[self.offsets[symbol] : self.offsets[symbol + 1]].tobytes()
+
+    def begin_with(self, symbols: Ints, prefix: bytes) -> Bools:
+        """Return which of the symbols begin with some bytes; a column at a time."""
+        first, end = self.offsets[symbols], self.offsets[symbols.astype(np.int64) + 1]
+        found: Bools = end - first >= len(prefix)
+        for place, byte in enumerate(prefix):
+            rows = np.flatnonzero(found)
+            found[rows] = self.data[first[rows] + place] == byte
+        return found
 
     def __getitem__(self, symbol: int) -> str:
         return self.raw(symbol).decode("utf-8", "replace")

@@ -112,5 +112,16 @@ int main(void) {
   PROBE((void *)(uintptr_t)strtoull(printed, 0, 16));
   static char place[64];
   setvbuf(bytes, place, _IOFBF, sizeof place);
+  fflush(bytes);
+  PROBE(bytes->_IO_buf_base);
+  PROBE(place);
+  fputs("x", stdout);
+  PROBE(stdout->_IO_buf_base);
+  char *printed_to = stdout->_IO_buf_base;
+  PROBE(printed_to);
+  fgetc(name);
+  PROBE(name->_IO_buf_base);
+  char *own = name->_IO_buf_base;
+  PROBE(own);
   return 0;
 }

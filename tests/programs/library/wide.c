@@ -71,6 +71,9 @@ int main(void) {
   PROBE(output);
   PROBE(out + 2);
   locale_t locale = newlocale(LC_ALL_MASK, "C", 0);
+  PROBE(locale->__ctype_b);
+  const unsigned short *classes = locale->__ctype_b;
+  PROBE(classes);
   PROBE(locale);
   locale_t before = uselocale(locale);
   PROBE(uselocale(before));

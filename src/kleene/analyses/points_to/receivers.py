@@ -65,8 +65,7 @@ def solve(
     program: Program, system: ConstraintSystem, solve_plainly: Callable[[Problem], Solution]
 ) -> tuple[ConstraintSystem, Solution]:
     """Return the system with virtual calls by receiver, and its solution."""
-    names = (program.strings.raw(s)[:4] for s in program.globals.name.tolist())
-    if not any(name == _TABLE for name in names):
+    if not program.strings.begin_with(program.globals.name, _TABLE).any():
         return system, solve_plainly(system.problem)
     calls = list(_virtual_calls(program, system))
     passing = _Passing(program, system, calls, list(_adjustments(program, system)))

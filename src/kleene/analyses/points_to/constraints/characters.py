@@ -18,7 +18,7 @@ from kleene.ir.program import Program
 
 # In libc++ and libstdc++: of char, wchar_t, char8_t, char16_t, char32_t
 _TRAITS = re.compile(rb"_ZNSt(?:3__1)?11char_traitsI(?:c|w|D[usi])E(?:4copy|4move|6assign)")
-_FIRST = b"_ZNSt"
+_FIRST, _MANGLED = b"_ZNSt", b"_Z"
 _OF_STD = re.compile(rb"_ZN?K?St")
 
 
@@ -27,8 +27,7 @@ def is_library_code(program: Program) -> Bools:
 
     Its integers are counts and hashes: sums of them are taken to be no addresses.
     """
-    names = program.globals.name[program.function_table.value].tolist()
-    return np.array([_OF_STD.match(program.strings.raw(s)) is not None for s in names], bool)
+    return _named(program, _MANGLED, _OF_STD)
 
 
 def moves_characters(program: Program) -> Bools:
@@ -38,8 +37,7 @@ def moves_characters(program: Program) -> Bools:
     that copies all kinds of elements, which is instantiated for it.
     """
     table = program.function_table
-    names = (program.strings.raw(s) for s in program.globals.name[table.value].tolist())
-    found = np.array([n.startswith(_FIRST) and _TRAITS.match(n) is not None for n in names], bool)
+    found = _named(program, _FIRST, _TRAITS)
     if not found.any():
         return found
     caller, callee = _direct_calls(program)
@@ -48,6 +46,15 @@ def moves_characters(program: Program) -> Bools:
     is_called_by_others[callee[~found[caller]]] = True
     inner = callee[found[caller]]
     found[inner[~is_called_by_others[inner]]] = True
+    return found
+
+
+def _named(program: Program, prefix: bytes, pattern: re.Pattern[bytes]) -> Bools:
+    """Return which functions have names that match a pattern, which begins with a prefix."""
+    names = program.globals.name[program.function_table.value]
+    found = program.strings.begin_with(names, prefix)
+    for row in np.flatnonzero(found).tolist():
+        found[row] = pattern.match(program.strings.raw(int(names[row]))) is not None
     return found
 
 

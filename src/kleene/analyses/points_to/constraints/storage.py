@@ -104,16 +104,16 @@ def _at_ends_of_sections(
 
 
 def _is_virtual_table(columns: Columns, rows: I64) -> Bools:
-    program = columns.program
-    names = (program.strings.raw(s)[:4] for s in program.globals.name[rows].tolist())
-    return np.fromiter((name in _VIRTUAL_TABLES for name in names), bool, len(rows))
+    strings, names = columns.program.strings, columns.program.globals.name[rows]
+    found = [strings.begin_with(names, prefix) for prefix in _VIRTUAL_TABLES]
+    either: Bools = np.logical_or.reduce(found)
+    return either
 
 
 def _is_class_table(columns: Columns, rows: I64) -> Bools:
     """Return which globals are a virtual table, a `std::type_info` or the name in one."""
-    program = columns.program
-    names = (program.strings.raw(s)[:3] for s in program.globals.name[rows].tolist())
-    return np.fromiter((name == b"_ZT" for name in names), bool, len(rows))
+    names = columns.program.globals.name[rows]
+    return columns.program.strings.begin_with(names, b"_ZT")
 
 
 def generate_aliases(builder: PointerBuilder, functions: FunctionTable) -> None:
