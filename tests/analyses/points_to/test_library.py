@@ -373,6 +373,8 @@ def test_a_model_that_does_not_fit_is_no_crash(tmp_path: Path, line: str, id: st
         with pytest.raises(SourceError) as caught:
             program.points_to(models=models)
         assert caught.value.id == id
+        assert caught.value.span is not None
+        assert caught.value.span.line == 1
 
 
 def test_one_name_is_not_one_for_each_letter(tmp_path: Path) -> None:

@@ -11,6 +11,10 @@ from kleene.ir.loops.polynomial import Atom, Polynomial
 from kleene.ir.loops.tables import Compare, Condition
 
 
+class _NotACondition(Exception):  # noqa: N818 - never leaves this module
+    """Something else than comparisons of sums and products of names and integers."""
+
+
 class UnknownNameError(Exception):
     """The function has no such parameter."""
 
@@ -34,7 +38,7 @@ def parsed(text: str) -> list[ast.Compare]:
             names = {part.id for part in ast.walk(one) if isinstance(part, ast.Name)}
             stand_ins = {name: Atom(0, name, "value", frozenset()) for name in names}
             conditions(one, stand_ins)
-    except NotImplementedError:
+    except _NotACondition:
         raise _bad(text) from None
     return comparisons
 
@@ -70,7 +74,7 @@ def _condition(left: Polynomial, operator: ast.cmpop, right: Polynomial) -> Cond
             return Compare("==", left - right)
         case ast.NotEq():
             return Compare("!=", left - right)
-    raise NotImplementedError
+    raise _NotACondition
 
 
 def _value(node: ast.expr, parameters: Mapping[str, Atom]) -> Polynomial:
@@ -89,4 +93,4 @@ def _value(node: ast.expr, parameters: Mapping[str, Atom]) -> Polynomial:
             return _value(left, parameters) - _value(right, parameters)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return _value(left, parameters) * _value(right, parameters)
-    raise NotImplementedError
+    raise _NotACondition

@@ -379,10 +379,11 @@ class Externals:
     def _check_models(self) -> None:
         """Raise if a function's model says what it contains: that is for variables."""
         for name, model in zip(self.functions.name, self.functions.model, strict=True):
-            if any(isinstance(effect, language.Holds) for effect in model or ()):
-                message = f"the model of '{name}' has 'holds', which is for variables"
-                note = "it is a function: write 'returns'"
-                raise SourceError(None, "points-to/bad-model", message, note)
+            for effect in model or ():
+                if isinstance(effect, language.Holds):
+                    message = f"the model of '{name}' has 'holds', which is for variables"
+                    note = "it is a function: write 'returns'"
+                    raise SourceError(effect.at, "points-to/bad-model", message, note)
 
     def _generate(self, function: int, calls: CallTable, own: I64) -> None:
         """Add a function that is outside or modelled, and its own calls if it is modelled."""

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from kleene.base.errors import SourceError, Span
@@ -160,9 +160,10 @@ class Returns:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """A declared variable contains the term."""
+    """A declared variable contains the term; `at` is where the model says so."""
 
     term: Term
+    at: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,6 @@ def heap_of(model: Model) -> Heap | None:
 _TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|&[\w.]+|@?\w+|\S)")
 _ABOUT: dict[str, Callable[[Term], Effect]] = {
     "returns": Returns,
-    "holds": Holds,
     "escapes": Escapes,
 }
 _DIGITS = 4  # no function has more than 9,999 arguments
@@ -276,9 +276,12 @@ class _Line:
 
     def effects(self) -> Iterator[Effect]:
         """Yield the effects: one, or one for each term of a list."""
-        word = self._peek()
+        word, column = self._words[self._at]
         if word in _ABOUT and self._takes(word):
             yield from (_ABOUT[word](term) for term in self._terms())
+        elif self._takes("holds"):
+            at = Span(self._file, self._line, column)
+            yield from (Holds(term, at) for term in self._terms())
         elif self._takes("copy"):
             yield self._copy()
         elif self._takes("calls"):
