@@ -9,7 +9,7 @@ import pytest
 from kleene.algebra.symbolic import Expression, Sign, Signs, Symbol, of, symbols
 from kleene.offload.memory import (
     Access,
-    Mapping,
+    GridMapping,
     bank_conflicts,
     best_mapping,
     coalescing,
@@ -19,14 +19,16 @@ from kleene.offload.memory import (
 a, n, x, y, i, j = symbols("a n x y i j")
 X, Y = Symbol("x"), Symbol("y")
 GRID = Signs({"x": Sign.NOT_NEGATIVE, "y": Sign.NOT_NEGATIVE, "n": Sign.POSITIVE})
-ROW = Mapping((X, Y), (32, 1))
+ROW = GridMapping((X, Y), (32, 1))
 
 
 def ints(offset: Expression) -> list[Access]:
     return [Access("p", offset, 4)]
 
 
-def counted(offset: Expression, mapping: Mapping = ROW, granule: int = 128, **values: int) -> int:
+def counted(
+    offset: Expression, mapping: GridMapping = ROW, granule: int = 128, **values: int
+) -> int:
     return touched(ints(offset), mapping, {"y": 0, "x": 0, **values}, granule=granule)
 
 
@@ -42,7 +44,7 @@ def test_matrix_addition_by_rows_and_by_columns() -> None:
         assert counted(4 * n * x + 4 * y, granule=32, n=size) == sectors
         assert counted(4 * n * y + 4 * x, n=size) == 1
         assert counted(4 * n * y + 4 * x, granule=32, n=size) == 4
-    square = Mapping((X, Y), (16, 16))
+    square = GridMapping((X, Y), (16, 16))
     assert counted(4 * n * y + 4 * x, square, n=1024) == 2
     assert counted(4 * n * y + 4 * x, square, granule=32, n=1024) == 4
     assert counted(4 * n * x + 4 * y, square, n=1024) == 16
@@ -87,7 +89,7 @@ def test_alternatives() -> None:
 
 
 def test_warps_of_a_block() -> None:
-    wide = Mapping((X, Y), (64, 2))
+    wide = GridMapping((X, Y), (64, 2))
     rows = [
         {tuple(wide.coordinates(t).values()) for t in range(32 * w, 32 * w + 32)} for w in range(4)
     ]
@@ -97,7 +99,7 @@ def test_warps_of_a_block() -> None:
         ((0, 1), (31, 1)),
         ((32, 1), (63, 1)),
     ]
-    square = Mapping((X, Y), (16, 16))
+    square = GridMapping((X, Y), (16, 16))
     assert {square.coordinates(t)["y"] for t in range(32)} == {0, 1}
 
 

@@ -38,7 +38,7 @@ def run(
     from kleene.offload.kernels import Kernels, KernelsResult
 
     units = sources.loops()
-    result = Kernels(tuple(assume or ()), no_alias).judge(units)
+    result = Kernels(tuple(assume or ()), no_alias).verdicts_on(units)
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
         chosen = tuple(one for one in result.loops if one.function in functions)

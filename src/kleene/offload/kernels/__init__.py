@@ -47,9 +47,9 @@ class Kernels:
                 missing, or an assumption cannot be read or names no parameter.
         """
         reader = getattr(program, "loop_reader", None)
-        return self.judge(reader() if reader is not None else [])
+        return self.verdicts_on(reader() if reader is not None else [])
 
-    def judge(self, units: Iterable[Unit]) -> KernelsResult:
+    def verdicts_on(self, units: Iterable[Unit]) -> KernelsResult:
         """Return the verdict on every loop of these units."""
         if find_spec("islpy") is None:
             message = "the package 'islpy' is not installed"

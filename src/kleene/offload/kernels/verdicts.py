@@ -120,7 +120,7 @@ def verdicts_of(
         context.set_max_operations(MAX_OPERATIONS)
         try:
             facts = facts or facts_of(table, assumed, context)
-            _Judgement(facts, row, made, no_alias).decide()
+            _Decision(facts, row, made, no_alias).decide()
         except (BudgetError, isl.Error) as error:
             detail = str(error).partition("\n")[0]
             made.culprits.append(Culprit("BUDGET", f"isl gave up: {detail}", row.place))
@@ -138,7 +138,7 @@ def _blank(table: LoopTable, row: LoopRow) -> LoopVerdict:
     return LoopVerdict(row.function, row.place, row.end_line, depth, row.variable, row.kind)
 
 
-class _Judgement:
+class _Decision:
     """One loop on its way to a verdict."""
 
     def __init__(self, facts: Facts, row: LoopRow, made: LoopVerdict, no_alias: bool) -> None:

@@ -3,7 +3,7 @@
 from kleene.offload.memory.coalescing import (
     Access,
     Coalescing,
-    Mapping,
+    GridMapping,
     bank_conflicts,
     best_mapping,
     coalescing,
@@ -12,6 +12,6 @@ from kleene.offload.memory.coalescing import (
 from kleene.offload.memory.tiles import Tile, block_section, delinearise, group, overlap, section
 
 __all__ = [
-    "Access", "Coalescing", "Mapping", "Tile", "bank_conflicts", "best_mapping", "block_section",
-    "coalescing", "delinearise", "group", "overlap", "section", "touched",
+    "Access", "Coalescing", "GridMapping", "Tile", "bank_conflicts", "best_mapping",
+    "block_section", "coalescing", "delinearise", "group", "overlap", "section", "touched",
 ]  # fmt: skip

@@ -12,8 +12,7 @@ decides:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from collections.abc import Mapping as Dictionary
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -40,7 +39,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class GridMapping:
     """Which loops become the coordinates x, y, z of the grid, and the block's size in each."""
 
     axes: tuple[Symbol, ...]
@@ -124,8 +123,8 @@ def _enumerated(access: Access, x: Symbol) -> Coalescing:
 
 def touched(
     alternatives: Iterable[Access],
-    mapping: Mapping,
-    values: Dictionary[str, int],
+    mapping: GridMapping,
+    values: Mapping[str, int],
     *,
     granule: int = LINE,
     warp: int = 0,
