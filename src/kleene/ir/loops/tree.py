@@ -187,11 +187,15 @@ class Element(Location):
 
 @dataclass(frozen=True, slots=True)
 class Member(Location):
-    """A field of a record; fields of a union share their storage."""
+    """A field of a record; fields of a union share their storage.
+
+    It begins `offset` bytes after the record, where that is known.
+    """
 
     record: Location
     name: str
     in_union: bool
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

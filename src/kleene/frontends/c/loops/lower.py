@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 from kleene.frontends.c.loops.ast import Node, beginning, children, end_line, place
 from kleene.frontends.c.loops.exposure import exposed
 from kleene.frontends.c.loops.library import IO, SETJMP, effect_of
-from kleene.frontends.c.loops.types import INT, OTHER, Types, size_of
+from kleene.frontends.c.loops.types import INT, OTHER, Layout, Types, size_of
 from kleene.ir.loops.tree import (
     AddressOf,
     Assign,
@@ -166,13 +166,19 @@ class _Unit:
     symbols: dict[str, Symbol] = field(default_factory=dict)  # by clang's id
     constants: dict[str, int] = field(default_factory=dict)  # of enumerations, by clang's id
     fields_apart: set[str] = field(default_factory=set)  # ids of fields with storage of their own
+    offsets: dict[str, int] = field(default_factory=dict)  # in bytes, of fields by clang's id
+    layouts: dict[str, Layout | None] = field(default_factory=dict)  # of records by clang's id
 
     def learn(self, node: Node) -> None:
         """Take note of a declaration."""
         kind = node.get("kind")
         if kind in ("TypedefDecl", "TypeAliasDecl"):
             shown = node["type"]
-            self.types.define(node["name"], shown.get("desugaredQualType", shown["qualType"]))
+            text = shown.get("desugaredQualType", shown["qualType"])
+            for one in children(node):  # `typedef struct { ... } name`: the record has no other
+                if (meant := one.get("decl", {}).get("id")) in self.layouts:
+                    self.types.define_record(text, self.layouts[meant])
+            self.types.define(node["name"], text)
         elif kind == "VarDecl":
             is_static = node.get("storageClass") == "static"
             storage: OneOf["global", "static"] = "static" if is_static else "global"
@@ -194,13 +200,45 @@ class _Unit:
             self.constants[one["id"]] = value
 
     def _record(self, node: Node) -> None:
+        is_union = node.get("tagUsed") == "union"
+        fields: list[Node] = []
+        unnamed: str | None = None
         for one in children(node):
             if one.get("kind") in ("RecordDecl", "CXXRecordDecl"):
                 self._record(one)
+                unnamed = None if "name" in one else one["id"]
             elif one.get("kind") == "FieldDecl":
-                shares = node.get("tagUsed") == "union" or one.get("isBitfield", False)
-                if not shares:
+                fields.append(one)
+                if unnamed is not None:  # it is the type of the field that follows
+                    self.types.define_record(_type_text(one), self.layouts.get(unnamed))
+                    unnamed = None
+                if not is_union and not one.get("isBitfield", False):
                     self.fields_apart.add(one["id"])
+        if not node.get("completeDefinition"):
+            return
+        layout = None
+        if _has_plain_layout(node, fields):
+            layout = self.types.layout([_type_text(one) for one in fields], is_union=is_union)
+        if layout is not None:
+            begins = zip(fields, layout.offsets, strict=True)
+            self.offsets |= {one["id"]: offset for one, offset in begins}
+        self.layouts[node["id"]] = layout
+        if "name" in node:
+            self.types.define_record(f"{node.get('tagUsed', 'struct')} {node['name']}", layout)
+
+
+def _has_plain_layout(node: Node, fields: list[Node]) -> bool:
+    """Return whether the fields alone, in their order, decide where each of them is.
+
+    Bit-fields, attributes (packed, aligned), base classes and tables of virtual functions do too.
+    """
+    parts = [*children(node), *(inner for one in fields for inner in children(one))]
+    return (
+        not any(one.get("isBitfield", False) for one in fields)
+        and not any(one.get("kind", "").endswith("Attr") for one in parts)
+        and not node.get("bases")
+        and node.get("definitionData", {}).get("isStandardLayout", "definitionData" not in node)
+    )
 
 
 def _type_text(node: Node) -> str:
@@ -674,8 +712,10 @@ class _Lowering:
             record: Location = Element(target, place(node), pointer, zero)
         else:
             record = self._location(base)
-        apart = node.get("referencedMemberDecl") in self._unit.fields_apart
-        return Member(self._type(node), place(node), record, node.get("name", ""), not apart)
+        meant = node.get("referencedMemberDecl", "")
+        name, apart = node.get("name", ""), meant in self._unit.fields_apart
+        offset = self._unit.offsets.get(meant)
+        return Member(self._type(node), place(node), record, name, not apart, offset)
 
     def _named(self, node: Node) -> Location:
         meant = node.get("referencedDecl", {})

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from kleene.ir.loops.tree import NOWHERE, Binary, Expression, Literal, Read, Symbol, Type, Variable
 
@@ -50,11 +51,21 @@ OTHER = Type("other", "?")
 Lookup = Callable[[str], Symbol | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The bytes of a record: its size, its alignment, and where each field begins."""
+
+    n_bytes: int
+    alignment: int
+    offsets: tuple[int, ...]
+
+
 class Types:
-    """The types of a translation unit; its typedefs are learnt one by one."""
+    """The types of a translation unit; its typedefs and records are learnt one by one."""
 
     def __init__(self) -> None:
         self._typedefs: dict[str, str] = {}
+        self._layouts: dict[str, Layout | None] = {}  # None: two records of one name differ
         self._parsed: dict[str, Type] = {}
 
     def define(self, name: str, text: str) -> None:
@@ -62,6 +73,40 @@ class Types:
         known = self._typedefs.get(name)
         self._typedefs[name] = text if known in (None, text) else ""
         self._parsed.clear()
+
+    def define_record(self, name: str, layout: Layout | None) -> None:
+        """Learn the layout of the record `name`; of two that differ neither is believed."""
+        known = self._layouts.get(name, layout)
+        self._layouts[name] = layout if known == layout else None
+        self._parsed.clear()
+
+    def layout(self, fields: Sequence[str], *, is_union: bool) -> Layout | None:
+        """Return how fields of these types are laid out, or None where one has an unknown size.
+
+        Each begins at the next multiple of its alignment, and the record ends at a multiple of the
+        greatest one, as the ABIs of 64-bit Unix systems have it.
+        """
+        offsets: list[int] = []
+        n_bytes, alignment = 0, 1
+        for text in fields:
+            kind = self.parse(text)
+            size, own = size_of(kind), self._alignment(kind)
+            if size is None or own is None:
+                return None
+            begin = 0 if is_union else -(-n_bytes // own) * own
+            offsets.append(begin)
+            n_bytes, alignment = max(n_bytes, begin + size), max(alignment, own)
+        if not offsets:
+            return None
+        return Layout(-(-n_bytes // alignment) * alignment, alignment, tuple(offsets))
+
+    def _alignment(self, kind: Type) -> int | None:
+        if kind.kind == "array":
+            return None if kind.target is None else self._alignment(kind.target)
+        if kind.kind == "record":
+            found = self._layouts.get(kind.name)
+            return None if found is None else found.alignment
+        return size_of(kind)
 
     def parse(self, text: str, lookup: Lookup | None = None) -> Type:
         """Return the type; `lookup` finds the variables in extents of variable-length arrays."""
@@ -104,7 +149,9 @@ class Types:
             return Type("void", name)
         kind, _, _ = name.partition(" ")
         if kind in ("struct", "union", "class"):
-            return Type("record", name, volatile=is_volatile)
+            layout = self._layouts.get(name)
+            bits = 0 if layout is None else 8 * layout.n_bytes
+            return Type("record", name, bits, volatile=is_volatile)
         return Type("other", name, volatile=is_volatile)
 
 
