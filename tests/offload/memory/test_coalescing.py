@@ -8,7 +8,7 @@ import pytest
 
 from kleene.algebra.symbolic import Expression, Sign, Signs, Symbol, of, symbols
 from kleene.offload.memory import (
-    Access,
+    ByteAccess,
     GridMapping,
     bank_conflicts,
     best_mapping,
@@ -22,8 +22,8 @@ GRID = Signs({"x": Sign.NOT_NEGATIVE, "y": Sign.NOT_NEGATIVE, "n": Sign.POSITIVE
 ROW = GridMapping((X, Y), (32, 1))
 
 
-def ints(offset: Expression) -> list[Access]:
-    return [Access("p", offset, 4)]
+def ints(offset: Expression) -> list[ByteAccess]:
+    return [ByteAccess("p", offset, 4)]
 
 
 def counted(
@@ -52,7 +52,7 @@ def test_matrix_addition_by_rows_and_by_columns() -> None:
 
 def test_element_offsets_are_not_bytes() -> None:
     """The printed factor n/4 is that of one-byte elements."""
-    of_bytes = coalescing([Access("p", n * x + y, 1)], X, GRID)
+    of_bytes = coalescing([ByteAccess("p", n * x + y, 1)], X, GRID)
     assert of_bytes.factor == n.over(4)
 
 
@@ -82,10 +82,10 @@ def test_a_sign_is_assumed_and_said() -> None:
 
 
 def test_alternatives() -> None:
-    one, two = Access("a", 4 * x, 4), Access("b", 4 * y, 4)
+    one, two = ByteAccess("a", 4 * x, 4), ByteAccess("b", 4 * y, 4)
     assert coalescing([one, two], X, GRID).requests == 32
-    assert coalescing([one, Access("a", 128 * x, 4)], X, GRID).requests == 32
-    assert coalescing([one, Access("a", of(0), 4)], X, GRID).requests == 1
+    assert coalescing([one, ByteAccess("a", 128 * x, 4)], X, GRID).requests == 32
+    assert coalescing([one, ByteAccess("a", of(0), 4)], X, GRID).requests == 1
 
 
 def test_warps_of_a_block() -> None:

@@ -18,16 +18,17 @@ from kleene.algebra.symbolic import (
     of,
     symbols,
 )
+from kleene.offload.delinearise import divided
 from kleene.offload.memory import (
-    Access,
+    ByteAccess,
     Tile,
     block_section,
-    delinearise,
     group,
     overlap,
     section,
+    tiled,
 )
-from kleene.offload.memory.tiles import divided, group_sections
+from kleene.offload.memory.tiles import group_sections
 
 x, y, fx, fy, i_w, i_h, f_w, f_h, bx, by, n, m = symbols("x y fx fy i_w i_h f_w f_h bx by n m")
 X, Y, FX, FY = Symbol("x"), Symbol("y"), Symbol("fx"), Symbol("fy")
@@ -38,13 +39,13 @@ BLOCK = {X: bx, Y: by}
 half_w, half_h = f_w // 2, f_h // 2
 
 
-def colour(c: int) -> Access:
+def colour(c: int) -> ByteAccess:
     """Return the read of one colour of a pixel in the window around (x, y)."""
-    return Access("image", 3 * i_w * (y + fy - half_h) + 3 * x + 3 * (fx - half_w) + c, 1)
+    return ByteAccess("image", 3 * i_w * (y + fy - half_h) + 3 * x + 3 * (fx - half_w) + c, 1)
 
 
 def tile_of(c: int) -> Tile:
-    found = delinearise(colour(c), [X, Y], [FX, FY])
+    found = tiled(colour(c), [X, Y], [FX, FY])
     assert found is not None
     return found
 
@@ -144,8 +145,8 @@ def test_a_bound_without_direction_is_no_bound() -> None:
 
 def test_three_dimensions() -> None:
     z = of("z")
-    access = Access("a", 8 * (n * m * (z + 1) + m * (y + 2 * fy) + x - 1), 8)
-    tile = delinearise(access, [X, Y, Symbol("z")], [FY])
+    access = ByteAccess("a", 8 * (n * m * (z + 1) + m * (y + 2 * fy) + x - 1), 8)
+    tile = tiled(access, [X, Y, Symbol("z")], [FY])
     assert tile is not None
     assert [str(d.stride) for d in tile.dimensions] == ["8", "8*m", "8*m*n"]
     assert [d.first for d in tile.dimensions] == [of(-1), of(0), of(1)]
@@ -157,7 +158,7 @@ def test_three_dimensions() -> None:
     [4 * x * x, 4 * x * y, 4 * x + 6 * y, 4 * n * x + 4 * m * y, 4 * x + 4 * y, 8 * x + 4 * m],
 )
 def test_no_planes(offset: Expression) -> None:
-    assert delinearise(Access("a", offset, 4), [X, Y], []) is None
+    assert tiled(ByteAccess("a", offset, 4), [X, Y], []) is None
 
 
 def test_division_of_polynomials() -> None:
@@ -182,8 +183,8 @@ def test_addresses_of_random_tiles_are_inside() -> None:
         width = random_.choice([n, n + 2, 2 * n])
         row = y + steps[0] * fy + random_.randint(-3, 3)
         column = x + steps[1] * fx + random_.randint(-3, 3)
-        access = Access("a", element * (width * row + column) + random_.randrange(element), 1)
-        tile = delinearise(access, [X, Y], [FX, FY])
+        access = ByteAccess("a", element * (width * row + column) + random_.randrange(element), 1)
+        tile = tiled(access, [X, Y], [FX, FY])
         if tile is None:
             continue
         n_found += 1

@@ -1,7 +1,9 @@
 """Symbolic integers: expressions in normal form, their signs and order, ranges and equations."""
 
 from kleene.algebra.symbolic.equations import Solution, solve
-from kleene.algebra.symbolic.expression import (
+from kleene.algebra.symbolic.ranges import ANYTHING, UNDEFINED, UNREACHABLE, Arithmetic, Range
+from kleene.algebra.symbolic.signs import Direction, Sign, Signs
+from kleene.base.expression import (
     Atom,
     Expression,
     Floor,
@@ -14,8 +16,6 @@ from kleene.algebra.symbolic.expression import (
     of,
     symbols,
 )
-from kleene.algebra.symbolic.ranges import ANYTHING, UNDEFINED, UNREACHABLE, Arithmetic, Range
-from kleene.algebra.symbolic.signs import Direction, Sign, Signs
 
 __all__ = [
     "ANYTHING", "UNDEFINED", "UNREACHABLE", "Arithmetic", "Atom", "Direction", "Expression",

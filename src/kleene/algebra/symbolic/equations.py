@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from kleene.algebra.symbolic.expression import (
+from kleene.base.expression import (
     Atom,
     Expression,
     Floor,

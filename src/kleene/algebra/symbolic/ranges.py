@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kleene.algebra.symbolic.expression import Expression, Number, of
 from kleene.algebra.symbolic.signs import Sign, Signs
+from kleene.base.expression import Expression, Number, of
 
 _PLAIN = Signs()
 

@@ -15,7 +15,7 @@ from enum import IntFlag
 from functools import reduce
 from itertools import product
 
-from kleene.algebra.symbolic.expression import (
+from kleene.base.expression import (
     Atom,
     Expression,
     Floor,
@@ -175,7 +175,7 @@ class Signs:
             if len(choices) > 1:
                 greatest = reduce(lambda a, b: MAXIMUM[a][b], map(self.of, choices))
                 signs &= greatest if sign > 0 else _negated(greatest)
-        for atom in sorted(value.atoms(), key=lambda atom: atom.text):
+        for atom in sorted(value.atoms(), key=lambda atom: atom.order):
             if signs in _SETTLED:
                 break
             start = _START.get(self.known.get(atom, Sign.ANY))

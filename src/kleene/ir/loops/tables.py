@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from kleene.base.errors import Span
-from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.base.expression import Expression
+from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tree import Reason, Symbol
 
 
@@ -26,7 +27,7 @@ from kleene.ir.loops.tree import Reason, Symbol
 class InRange:
     """`low <= value <= high`: else a conversion or an unsigned operation wraps."""
 
-    value: Polynomial
+    value: Expression
     low: int
     high: int
 
@@ -39,7 +40,7 @@ class Compare:
     """`value >= 0`, `value == 0` or `value != 0`, if the obligations hold."""
 
     operator: OneOf[">=", "==", "!="]
-    value: Polynomial
+    value: Expression
     obligations: Obligations = ()
 
 
@@ -61,7 +62,7 @@ class Either:
 class Maybe:
     """A condition that is not followed: it holds where the atom is positive."""
 
-    atom: Atom
+    atom: LoopSymbol
     holds: bool = True
 
 
@@ -101,10 +102,10 @@ class Root:
     is_restrict: bool = False
     loops: frozenset[int] = frozenset()
     declared_in: frozenset[int] = frozenset()
-    extents: tuple[Polynomial | None, ...] = ()  # of the second and further subscripts
+    extents: tuple[Expression | None, ...] = ()  # of the second and further subscripts
 
 
-Path = tuple[Polynomial | str, ...]  # subscripts and names of fields
+Path = tuple[Expression | str, ...]  # subscripts and names of fields
 SOMEWHERE = "?"  # in a path: some bytes of what the steps before it name, as in a union
 
 
@@ -150,13 +151,13 @@ class LoopRow:
     place: Span
     end_line: int
     kind: str
-    counter: Atom
+    counter: LoopSymbol
     sequence: int
     end_sequence: int = 0
     variable: str = ""
-    start: Polynomial | None = None  # of the variable, if it is an integer
-    step: Polynomial | None = None
-    inductions: dict[Symbol, Polynomial] = field(default_factory=dict)  # step of each
+    start: Expression | None = None  # of the variable, if it is an integer
+    step: Expression | None = None
+    inductions: dict[Symbol, Expression] = field(default_factory=dict)  # step of each
     obligations: Obligations = ()  # of the induction variables
     assumptions: list[str] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -179,7 +180,7 @@ class LoopTable:
     place: Span
     loops: tuple[LoopRow, ...]
     accesses: tuple[Access, ...]
-    parameters: dict[str, Atom]  # integers of the function's beginning, by their names
+    parameters: dict[str, LoopSymbol]  # integers of the function's beginning, by their names
 
     def inside(self, loop: int) -> list[Access]:
         """Return the accesses in a loop."""

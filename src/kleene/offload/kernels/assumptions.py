@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 
 from kleene.base.errors import SourceError
-from kleene.ir.loops import polynomial
-from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.base.expression import Expression, of
+from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tables import Compare, Condition
 
 
@@ -36,7 +36,7 @@ def parsed(text: str) -> list[ast.Compare]:
     try:
         for one in comparisons:
             names = {part.id for part in ast.walk(one) if isinstance(part, ast.Name)}
-            stand_ins = {name: Atom(0, name, "value", frozenset()) for name in names}
+            stand_ins = {name: LoopSymbol(name) for name in names}
             conditions(one, stand_ins)
     except _NotACondition:
         raise _bad(text) from None
@@ -49,7 +49,7 @@ def _bad(text: str) -> SourceError:
     return SourceError(None, "kernels/bad-assumption", message, note)
 
 
-def conditions(comparison: ast.Compare, parameters: Mapping[str, Atom]) -> list[Condition]:
+def conditions(comparison: ast.Compare, parameters: Mapping[str, LoopSymbol]) -> list[Condition]:
     """Return a comparison as conditions on these parameters.
 
     Raises:
@@ -60,7 +60,7 @@ def conditions(comparison: ast.Compare, parameters: Mapping[str, Atom]) -> list[
     return [_condition(left, operator, right) for left, operator, right in pairs]
 
 
-def _condition(left: Polynomial, operator: ast.cmpop, right: Polynomial) -> Condition:
+def _condition(left: Expression, operator: ast.cmpop, right: Expression) -> Condition:
     match operator:
         case ast.Lt():
             return Compare(">=", right - left - 1)
@@ -77,14 +77,14 @@ def _condition(left: Polynomial, operator: ast.cmpop, right: Polynomial) -> Cond
     raise _NotACondition
 
 
-def _value(node: ast.expr, parameters: Mapping[str, Atom]) -> Polynomial:
+def _value(node: ast.expr, parameters: Mapping[str, LoopSymbol]) -> Expression:
     match node:
         case ast.Constant(value=int() as value):
-            return polynomial.of(value)
+            return of(value)
         case ast.Name(id=name):
             if name not in parameters:
                 raise UnknownNameError(name)
-            return polynomial.of(parameters[name])
+            return of(parameters[name])
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, parameters)
         case ast.BinOp(left=left, op=ast.Add(), right=right):

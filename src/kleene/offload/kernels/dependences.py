@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kleene.ir.loops.polynomial import ZERO, Atom, Monomial, Polynomial
+from kleene.base.expression import ZERO, Expression, Monomial
+from kleene.ir.loops.symbols import LoopSymbol, loops_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -34,7 +35,7 @@ from kleene.ir.loops.tables import (
     Path,
     Root,
 )
-from kleene.offload.kernels.delinearise import delinearised, within
+from kleene.offload.delinearise import delinearised, within
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
 
 MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
@@ -72,7 +73,7 @@ class Facts:
     loose: dict[int, str] = field(default_factory=dict)  # by sequence: shapes not proved
     taken: dict[int, str] = field(default_factory=dict)  # by sequence: bounds taken for granted
     products: dict[Monomial, str] = field(default_factory=dict)
-    registry: dict[str, Atom] = field(default_factory=dict)  # what parameters stand for
+    registry: dict[str, LoopSymbol] = field(default_factory=dict)  # what parameters stand for
 
     @cached_property
     def rows(self) -> dict[int, LoopRow]:
@@ -97,14 +98,14 @@ class Facts:
         return bool(make_set(self.context, [], side.defined, [*held, f"({refuted})"]).is_empty())
 
 
-def _ranges(parameters: dict[str, Atom]) -> list[str]:
+def _ranges(parameters: dict[str, LoopSymbol]) -> list[str]:
     """Return what the types of atoms say about them."""
     low = [f"{name} >= {atom.low}" for name, atom in parameters.items() if atom.low is not None]
     high = [f"{name} <= {atom.high}" for name, atom in parameters.items() if atom.high is not None]
     return low + high
 
 
-def _signs(parameters: dict[str, Atom]) -> list[str]:
+def _signs(parameters: dict[str, LoopSymbol]) -> list[str]:
     return [f"{name} >= 0" for name, atom in parameters.items() if atom.low == 0]
 
 
@@ -171,7 +172,7 @@ def _delinearise(facts: Facts) -> None:
             break
 
 
-def _subscript(access: Access, position: int) -> Polynomial | None:
+def _subscript(access: Access, position: int) -> Expression | None:
     path = access.path or ()
     step = path[position] if position < len(path) else None
     return None if isinstance(step, str) else step
@@ -203,7 +204,7 @@ def _check_extents(facts: Facts) -> None:
 
 
 def _is_within(
-    facts: Facts, access: Access, step: Polynomial | str, extent: Polynomial | None
+    facts: Facts, access: Access, step: Expression | str, extent: Expression | None
 ) -> bool:
     if isinstance(step, str):
         return True
@@ -324,7 +325,7 @@ class LoopDependences:
         changing += [
             name
             for monomial, name in facts.products.items()
-            if any(atom.loops & self.inside for atom in monomial)
+            if loops_of(Expression({monomial: 1})) & self.inside
         ]
         return _without(remaining, changing)
 

@@ -9,7 +9,7 @@ itself. Variables of a formula are named by what they stand for:
 | `o2` | counter of loop 2, which is around the loop asked about: the same for both |
 | `p7` | atom 7, which has one value in x and y |
 | `v7x`, `v7y` | atom 7, which changes: any two values |
-| `q7x` | a quotient or remainder, defined by its operands |
+| `q7x` | a quotient, defined by its operands |
 | `m3` | a product of atoms that do not change |
 
 What cannot be written is left out, which only adds iterations and conflicts; the formula is then
@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kleene.ir.loops.polynomial import Atom, Monomial, Polynomial
+from kleene.base.expression import Atom, Expression, Monomial, Quotient, of
+from kleene.ir.loops.symbols import LoopSymbol, loops_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -42,8 +43,9 @@ class Scope:
     inside: frozenset[int]
     unusable: frozenset[int] = frozenset()  # loops whose variable may wrap
     products: dict[Monomial, str] = field(default_factory=dict)
-    registry: dict[str, Atom] = field(default_factory=dict)  # of parameters in all formulas
-    parameters: dict[str, Atom] = field(default_factory=dict)
+    registry: dict[str, LoopSymbol] = field(default_factory=dict)  # of parameters in all formulas
+    parameters: dict[str, LoopSymbol] = field(default_factory=dict)
+    quotients: dict[Quotient, int] = field(default_factory=dict)
 
 
 class NotAffineError(Exception):
@@ -71,11 +73,11 @@ class Side:
             return f"o{loop}"
         return f"c{loop}y" if loop in self.same else f"c{loop}{self.name}"
 
-    def is_parameter(self, atom: Atom) -> bool:
+    def is_parameter(self, atom: LoopSymbol) -> bool:
         """Return whether the atom has one value in all iterations that are compared."""
         return not atom.loops & (self.scope.inside - self.same)
 
-    def polynomial(self, value: Polynomial) -> str:
+    def polynomial(self, value: Expression) -> str:
         """Return a sum in isl's syntax."""
         parts = [
             f"{factor}*{self._monomial(m)}" if m else f"{factor}"
@@ -84,23 +86,26 @@ class Side:
         return " + ".join(parts).replace("+ -", "- ") or "0"
 
     def _monomial(self, monomial: Monomial) -> str:
-        if len(monomial) == 1:
-            return self._atom(monomial[0])
+        if len(monomial) == 1 and monomial[0][1] == 1:
+            return self._atom(monomial[0][0])
         scope = self.scope
-        is_fixed = all(self.is_parameter(atom) and not atom.operands for atom in monomial)
-        if not is_fixed or any(atom.loops & scope.unusable for atom in monomial):
-            raise NotAffineError
+        for atom, _ in monomial:
+            is_fixed = isinstance(atom, LoopSymbol) and self.is_parameter(atom)
+            if not is_fixed or loops_of(of(atom)) & scope.unusable:
+                raise NotAffineError
         self.has_products = True
         return scope.products.setdefault(monomial, f"m{len(scope.products)}")
 
     def _atom(self, atom: Atom) -> str:
+        if isinstance(atom, Quotient):
+            return self._quotient(atom)
+        if not isinstance(atom, LoopSymbol):
+            raise NotAffineError
         if atom.kind == "counter":
             (loop,) = atom.loops
             if loop in self.scope.unusable:
                 raise NotAffineError
             return self.counter(loop)
-        if atom.operands:
-            return self._quotient(atom)
         if self.is_parameter(atom):
             name = f"p{atom.number}"
             self.scope.parameters[name] = self.scope.registry[name] = atom
@@ -109,26 +114,25 @@ class Side:
         self.changing.add(name)
         return name
 
-    def _quotient(self, atom: Atom) -> str:
+    def _quotient(self, atom: Quotient) -> str:
         """Return the variable of a quotient, defined as C rounds: towards zero.
 
         For d > 0, n / d is the q with d*q <= n < d*q + d if n >= 0, and with d*q - d < n <= d*q if
-        n < 0; n / -d is its opposite, and n % d is n - d * (n / d).
+        n < 0; n / -d is written as its opposite.
         """
-        left, right = atom.operands
-        divisor = right.constant
-        assert divisor
-        quotient = f"q{atom.number}{self.name}"
+        d = atom.divisor.integer
+        if d is None:
+            raise NotAffineError
+        assert d > 0, "made by `quotient`"
+        numbers = self.scope.quotients
+        quotient = f"q{numbers.setdefault(atom, len(numbers))}{self.name}"
         if quotient not in self.defined:
-            n, d = self.polynomial(left), abs(divisor)
-            rounded = quotient if divisor > 0 else f"(-{quotient})"
+            n = self.polynomial(atom.numerator)
             self.defined[quotient] = (
-                f"(({n} >= 0 and {d}*{rounded} <= {n} and {n} < {d}*{rounded} + {d}) or"
-                f" ({n} < 0 and {d}*{rounded} - {d} < {n} and {n} <= {d}*{rounded}))"
+                f"(({n} >= 0 and {d}*{quotient} <= {n} and {n} < {d}*{quotient} + {d}) or"
+                f" ({n} < 0 and {d}*{quotient} - {d} < {n} and {n} <= {d}*{quotient}))"
             )
-        if atom.kind == "quotient":
-            return quotient
-        return f"({self.polynomial(left)} - {divisor}*{quotient})".replace("- -", "+ ")
+        return quotient
 
     def condition(self, condition: Condition) -> str:
         """Return a condition in isl's syntax."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.base.errors import Span
-from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.base.expression import Expression, Symbol
+from kleene.ir.loops.symbols import symbols_of
 from kleene.ir.loops.tables import Access, Both, Compare, Condition, Either, LoopRow, Maybe
 from kleene.offload.kernels.dependences import Conflict, Facts
 
@@ -49,14 +50,14 @@ def witness_of(facts: Facts, row: LoopRow, conflict: Conflict, pairs: Any) -> Wi
     meant = conflict.scope.parameters | {
         name: atom for name, atom in facts.registry.items() if name in values
     }
-    given = {atom: values.get(name, 0) for name, atom in meant.items()}
+    given: dict[Symbol, int] = {atom: values.get(name, 0) for name, atom in meant.items()}
     # The first value of a loop's variable may hang on what nothing else does: any number will do.
     for number in {*conflict.first.loops, *conflict.second.loops}:
         start = facts.rows[number].start
-        for atom in start.all_atoms if start is not None else ():
+        for atom in symbols_of(start) if start is not None else ():
             if atom.kind in ("value", "load") and not atom.loops:
                 given.setdefault(atom, max(0, atom.low or 0))
-    counters = {one.counter: one.number for one in facts.table.loops}
+    counters: dict[Symbol, int] = {one.counter: one.number for one in facts.table.loops}
     sides = [
         _assignment(access, values, given, counters, letter)
         for access, letter in ((conflict.first, "x"), (conflict.second, "y"))
@@ -87,10 +88,10 @@ def _sample(pairs: Any) -> Any:
 def _assignment(
     access: Access,
     values: Mapping[str, int],
-    given: Mapping[Atom, int],
-    counters: Mapping[Atom, int],
+    given: Mapping[Symbol, int],
+    counters: Mapping[Symbol, int],
     letter: str,
-) -> dict[Atom, int]:
+) -> dict[Symbol, int]:
     found = dict(given)
     for atom, loop in counters.items():
         if loop in access.loops:
@@ -98,7 +99,7 @@ def _assignment(
     return found
 
 
-def _instance(facts: Facts, access: Access, values: dict[Atom, int]) -> Instance | None:
+def _instance(facts: Facts, access: Access, values: dict[Symbol, int]) -> Instance | None:
     path = access.path
     if path is None or not all(holds(one, values) for one in (*facts.assumed, *access.context)):
         return None
@@ -113,18 +114,18 @@ def _instance(facts: Facts, access: Access, values: dict[Atom, int]) -> Instance
     return Instance(tuple(variables), access.root.name + shown, access.place)
 
 
-def _variable(row: LoopRow, values: dict[Atom, int], counter: int) -> int:
+def _variable(row: LoopRow, values: dict[Symbol, int], counter: int) -> int:
     """Return what the loop's variable holds, or the number of iterations before."""
     if row.start is None or row.step is None or not _known(row.start, values):
         return counter
-    return row.start.evaluate(values) + row.step.evaluate(values) * counter
+    return int(row.start.evaluate(values) + row.step.evaluate(values) * counter)
 
 
-def _known(value: Polynomial, values: Mapping[Atom, int]) -> bool:
-    return all(atom in values or atom.operands for atom in value.all_atoms)
+def _known(value: Expression, values: Mapping[Symbol, int]) -> bool:
+    return all(one in values for one in value.symbols())
 
 
-def holds(condition: Condition, values: Mapping[Atom, int]) -> bool:
+def holds(condition: Condition, values: Mapping[Symbol, int]) -> bool:
     """Return whether a condition holds for these values of its atoms."""
     match condition:
         case Compare(operator, value, _):

@@ -1,7 +1,7 @@
 """How a kernel touches memory: transactions of a warp, bank conflicts, what a block can share."""
 
 from kleene.offload.memory.coalescing import (
-    Access,
+    ByteAccess,
     Coalescing,
     GridMapping,
     bank_conflicts,
@@ -9,9 +9,9 @@ from kleene.offload.memory.coalescing import (
     coalescing,
     touched,
 )
-from kleene.offload.memory.tiles import Tile, block_section, delinearise, group, overlap, section
+from kleene.offload.memory.tiles import Tile, block_section, group, overlap, section, tiled
 
 __all__ = [
-    "Access", "Coalescing", "GridMapping", "Tile", "bank_conflicts", "best_mapping",
-    "block_section", "coalescing", "delinearise", "group", "overlap", "section", "touched",
+    "ByteAccess", "Coalescing", "GridMapping", "Tile", "bank_conflicts", "best_mapping",
+    "block_section", "coalescing", "group", "overlap", "section", "tiled", "touched",
 ]  # fmt: skip

@@ -26,7 +26,7 @@ BANK_WIDTH = 4
 
 
 @dataclass(frozen=True)
-class Access:
+class ByteAccess:
     """A load or store: `size` bytes at `offset` bytes from what `root` points to.
 
     An access through one of several pointers, or at one of several offsets, is several of these.
@@ -68,7 +68,7 @@ class Coalescing:
     assumed: frozenset[Symbol] = frozenset()
 
 
-def coalescing(alternatives: Sequence[Access], x: Symbol, signs: Signs) -> Coalescing:
+def coalescing(alternatives: Sequence[ByteAccess], x: Symbol, signs: Signs) -> Coalescing:
     """Return the requests of a warp along `x`, the worst of an access's alternatives.
 
     Through different pointers nothing is known of the distance, and every thread may need a line of
@@ -90,7 +90,7 @@ def _rank(factor: Expression) -> tuple[bool, float]:
     return number is None, float(number or 0)
 
 
-def _coalescing(access: Access, x: Symbol, signs: Signs) -> Coalescing:
+def _coalescing(access: ByteAccess, x: Symbol, signs: Signs) -> Coalescing:
     offset = access.offset
     direction = signs.monotonicity(offset, x)
     assumed: frozenset[Symbol] = frozenset()
@@ -112,7 +112,7 @@ def _coalescing(access: Access, x: Symbol, signs: Signs) -> Coalescing:
     return Coalescing(requests, distance(WARP).over(LINE), assumed)
 
 
-def _enumerated(access: Access, x: Symbol) -> Coalescing:
+def _enumerated(access: ByteAccess, x: Symbol) -> Coalescing:
     """Count the lines of 32 threads one by one; symbolic offsets count as lines of their own."""
     offsets = {access.offset.substitute({x: place}) for place in range(WARP)}
     lines = {
@@ -122,7 +122,7 @@ def _enumerated(access: Access, x: Symbol) -> Coalescing:
 
 
 def touched(
-    alternatives: Iterable[Access],
+    alternatives: Iterable[ByteAccess],
     mapping: GridMapping,
     values: Mapping[str, int],
     *,
@@ -150,7 +150,7 @@ def touched(
 
 
 def best_mapping(
-    accesses: Sequence[Sequence[Access]], loops: Sequence[Symbol], signs: Signs
+    accesses: Sequence[Sequence[ByteAccess]], loops: Sequence[Symbol], signs: Signs
 ) -> tuple[tuple[Symbol, ...], dict[tuple[Symbol, ...], Expression]]:
     """Return the order of loops on the grid's axes with the fewest requests, and those of each.
 

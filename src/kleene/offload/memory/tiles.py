@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from kleene.algebra.symbolic import (
     ANYTHING,
@@ -25,8 +24,9 @@ from kleene.algebra.symbolic import (
     Symbol,
     of,
 )
-from kleene.algebra.symbolic.expression import Atom, Monomial, Number
-from kleene.offload.memory.coalescing import Access
+from kleene.base.expression import Atom, Number
+from kleene.offload.delinearise import divided, parts_of, strides_of
+from kleene.offload.memory.coalescing import ByteAccess
 
 
 def section(offset: Expression, trips: Mapping[Symbol, Expression], signs: Signs) -> Range:
@@ -166,7 +166,7 @@ class Tile:
         )
 
 
-def delinearise(access: Access, axes: Sequence[Symbol], inner: Iterable[Symbol]) -> Tile | None:
+def tiled(access: ByteAccess, axes: Sequence[Symbol], inner: Iterable[Symbol]) -> Tile | None:
     """Return an access as a tile, or None if its strides do not divide each other.
 
     The offset must be linear in every loop variable, each coefficient free of the others. Loop
@@ -182,13 +182,12 @@ def delinearise(access: Access, axes: Sequence[Symbol], inner: Iterable[Symbol])
             return None
         if factor != 0:
             coefficients[variable] = factor
-    strides = _strides(coefficients.values())
+    strides = strides_of(coefficients.values())
     if strides is None:
         return None
-    rest = access.offset.substitute(dict.fromkeys(variables, 0))
+    firsts, rest = parts_of(access.offset.substitute(dict.fromkeys(variables, 0)), strides)
     dimensions: list[Dimension] = []
-    for stride in reversed(strides):
-        first, rest = divided(rest, stride)
+    for stride, first in zip(strides, firsts, strict=True):
         of_stride = {v: divided(f, stride) for v, f in coefficients.items()}
         here = [(v, q.number) for v, (q, left) in of_stride.items() if left == 0]
         members = [(v, n) for v, n in here if isinstance(n, int)]
@@ -202,67 +201,6 @@ def delinearise(access: Access, axes: Sequence[Symbol], inner: Iterable[Symbol])
     return Tile(
         access.root, tuple(reversed(dimensions)), rest.number, rest.number + access.size - 1
     )
-
-
-def _strides(coefficients: Iterable[Expression]) -> list[Expression] | None:
-    """Return the strides of the dimensions, least first; None if one does not divide the next."""
-    strides: list[Expression] = []
-    for factor in coefficients:
-        for place, known in enumerate(strides):
-            quotient, left = divided(factor, known)
-            if left == 0 and isinstance(quotient.number, int):
-                break
-            inverse, left = divided(known, factor)
-            if left == 0 and isinstance(inverse.number, int):
-                strides[place] = factor
-                break
-        else:
-            strides.append(factor)
-    if any(isinstance(stride.number, int) and stride.number < 0 for stride in strides):
-        return None
-    ordered: list[Expression] = []
-    for stride in strides:
-        place = sum(divided(stride, known)[1] == 0 for known in ordered)
-        ordered.insert(place, stride)
-    is_chain = all(divided(large, small)[1] == 0 for small, large in pairwise(ordered))
-    return ordered if is_chain else None
-
-
-def divided(value: Expression, divisor: Expression) -> tuple[Expression, Expression]:
-    """Return polynomials q, r with value = q·divisor + r, r without multiples of the lead term.
-
-    Coefficients of q and r are integers where those of `value` and `divisor` are: a number that the
-    lead's does not divide leaves its remainder, from 0 up.
-    """
-    lead, lead_factor = max(divisor.terms.items(), key=lambda term: _rank(term[0]))
-    assert isinstance(lead_factor, int)
-    quotient, rest = of(0), of(0)
-    while value != 0:
-        monomial, factor = max(value.terms.items(), key=lambda term: _rank(term[0]))
-        over = _without(monomial, lead)
-        whole = 0 if over is None or not isinstance(factor, int) else factor // lead_factor
-        if over is None or not whole:
-            one = Expression({monomial: factor})
-            rest, value = rest + one, value - one
-        else:
-            part = Expression({over: whole})
-            quotient, value = quotient + part, value - part * divisor
-    return quotient, rest
-
-
-def _rank(monomial: Monomial) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Return an order of monomials that multiplication keeps: by degree, then by atoms."""
-    return sum(power for _, power in monomial), tuple((atom.text, -p) for atom, p in monomial)
-
-
-def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
-    """Return the quotient of two monomials, if it is one."""
-    powers = dict(monomial)
-    for atom, power in divisor:
-        powers[atom] = powers.get(atom, 0) - power
-    if any(power < 0 for power in powers.values()):
-        return None
-    return tuple((atom, power) for atom, power in powers.items() if power)
 
 
 def group(tiles: Iterable[Tile]) -> list[Tile]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kleene.ir.loops import polynomial
-from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.base.expression import ZERO, Atom, Expression, of
+from kleene.ir.loops.symbols import LoopSymbol, symbols_of
 from kleene.ir.loops.tables import (
     Both,
     Compare,
@@ -24,14 +24,14 @@ from kleene.ir.loops.tree import Loop, Symbol
 from kleene.transforms.loops.values import Value, substituted
 
 _ANY = 1 << 200  # more than any integer of C
-Steps = Mapping[Symbol, tuple[Polynomial, Obligations]]
+Steps = Mapping[Symbol, tuple[Expression, Obligations]]
 
 
 def iterations(
     node: Loop,
     row: LoopRow,
     test: Condition | None,
-    starts: Mapping[Symbol, Atom],
+    starts: Mapping[Symbol, LoopSymbol],
     entry: Mapping[Symbol, Value],
     steps: Steps,
 ) -> tuple[list[Condition], bool]:
@@ -41,11 +41,11 @@ def iterations(
     """
     if test is None:
         return [], node.test is None
-    counter = polynomial.of(row.counter)
-    values: dict[Atom, Polynomial] = {}
+    counter = of(row.counter)
+    values: dict[Atom, Expression] = {}
     for symbol, (step, _) in steps.items():
         begun = entry[symbol].number
-        before = begun if begun is not None else polynomial.ZERO
+        before = begun if begun is not None else ZERO
         values[starts[symbol]] = before + step * counter
     unsigned = {
         atom
@@ -55,7 +55,7 @@ def iterations(
     found: list[Condition] = []
     is_all = True
     for part in _parts(test):
-        wraps = isinstance(part, Compare) and bool(part.value.atoms & unsigned)
+        wraps = isinstance(part, Compare) and bool(part.value.symbols() & unsigned)
         held = _held(part, row, values, set(starts.values()), wraps)
         if held is None:
             is_all = False
@@ -74,19 +74,21 @@ def _parts(test: Condition) -> list[Condition]:
 
 
 def _held(
-    part: Condition, row: LoopRow, values: dict[Atom, Polynomial], starts: set[Atom], wraps: bool
+    part: Condition,
+    row: LoopRow,
+    values: dict[Atom, Expression],
+    starts: set[LoopSymbol],
+    wraps: bool,
 ) -> Condition | None:
     """Return a comparison as one of the counter that, if it holds, held before; None if not."""
     if not isinstance(part, Compare):
         return None
     value, obligations = part.value.substitute(values), substituted(part.obligations, values)
-    if value is None or obligations is None:
-        return None
-    used = value.all_atoms.union(*(one.value.all_atoms for one in obligations))
-    if any(row.number in atom.loops for atom in used - {row.counter}) or used & starts:
+    used = symbols_of(value).union(*(symbols_of(one.value) for one in obligations))
+    if any(row.number in one.loops for one in used - {row.counter}) or used & starts:
         return None
     factor = value.coefficient(row.counter)
-    by = None if factor is None else factor.constant
+    by = None if factor is None else factor.integer
     if by is None:
         return None
     if by == 0:
@@ -97,7 +99,7 @@ def _held(
         # a - k != 0: the loop ends at k = a, if a >= 0. If not, a signed variable overflows and a
         # pointer leaves its array, which is undefined; an unsigned variable wraps.
         remaining = value if by < 0 else -value
-        first = remaining + polynomial.of(row.counter)
+        first = remaining + of(row.counter)
         if wraps:
             obligations = (*obligations, InRange(first, 0, _ANY))
         else:
@@ -106,13 +108,11 @@ def _held(
     return None
 
 
-def at_counter(condition: Condition, counter: Atom, value: Polynomial) -> Condition:
+def at_counter(condition: Condition, counter: LoopSymbol, value: Expression) -> Condition:
     """Return a condition for an iteration with the counter replaced."""
     if isinstance(condition, Either):
         return Either(tuple(at_counter(one, counter, value) for one in condition.parts))
     assert isinstance(condition, Compare), "made by `iterations`"
     compared = condition.value.substitute({counter: value})
     obligations = substituted(condition.obligations, {counter: value})
-    assert compared is not None, "linear in the counter"
-    assert obligations is not None, "linear in the counter"
     return Compare(condition.operator, compared, obligations)

@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kleene.ir.loops import polynomial, tree
-from kleene.ir.loops.polynomial import AtomKind, Polynomial
+from kleene.base.expression import ZERO, Expression, of, quotient
+from kleene.ir.loops import tree
+from kleene.ir.loops.symbols import loops_of
 from kleene.ir.loops.tables import (
     Both,
     Compare,
@@ -39,7 +40,7 @@ class Evaluation(Recorder):
                 place, obligations = self._address(location)
                 if isinstance(location, tree.Nowhere):
                     return UNKNOWN
-                return Value(None, place.inside(polynomial.ZERO), obligations)
+                return Value(None, place.inside(ZERO), obligations)
             case tree.AddressOf(location=location):
                 place, obligations = self._address(location)
                 return Value(None, place, obligations)
@@ -103,9 +104,9 @@ class Evaluation(Recorder):
         return fitted(result, obligations, node.type, None)
 
     def _arithmetic(
-        self, operator: str, left: Polynomial, right: Polynomial, node: tree.Binary
-    ) -> Polynomial:
-        by = right.constant
+        self, operator: str, left: Expression, right: Expression, node: tree.Binary
+    ) -> Expression:
+        by = right.integer
         if operator == "+":
             return left + right
         if operator == "-":
@@ -115,17 +116,13 @@ class Evaluation(Recorder):
         if operator == "<<" and by is not None and 0 <= by < node.type.bits:
             return left * (1 << by)
         if operator in ("/", "%") and by not in (None, 0):
-            kind: AtomKind = "quotient" if operator == "/" else "remainder"
-            name = f"({left}){operator}{by}"
-            operands = (left, right)
-            loops = left.loops
-            atom = self._atom((kind, *operands), name, kind, loops, node.type, operands)
-            return polynomial.of(atom)
+            whole = quotient(left, right)
+            return whole if operator == "/" else left - right * whole
         # A function of its operands: the same operands give the same value.
         key = (operator, left, right, node.type.name)
         name = f"({left} {operator} {right})"
-        loops = left.loops | right.loops
-        return polynomial.of(self._atom(key, name, "value", loops, node.type))
+        loops = loops_of(left) | loops_of(right)
+        return of(self._atom(key, name, "value", loops, node.type))
 
     def _choice(self, node: tree.Choose) -> Value:
         condition = self._condition(node.condition)
@@ -199,7 +196,7 @@ class Evaluation(Recorder):
         """Execute a call, and return what it gives."""
 
 
-def difference(left: Place, right: Place) -> Polynomial | None:
+def difference(left: Place, right: Place) -> Expression | None:
     """Return how many elements two addresses in the same array are apart."""
     if left.root is not right.root or not left.path or not right.path:
         return None
@@ -207,7 +204,7 @@ def difference(left: Place, right: Place) -> Polynomial | None:
         return None
     first, second = left.path[-1], right.path[-1]
     if isinstance(first, str) or isinstance(second, str):
-        return polynomial.ZERO if first == second else None
+        return ZERO if first == second else None
     return first - second
 
 

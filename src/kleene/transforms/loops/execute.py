@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kleene.base.errors import Span
-from kleene.ir.loops import polynomial, tree
-from kleene.ir.loops.polynomial import Atom, Polynomial
+from kleene.base.expression import ZERO, Atom, Expression, of
+from kleene.ir.loops import tree
+from kleene.ir.loops.symbols import LoopSymbol, loops_of
 from kleene.ir.loops.tables import (
     Both,
     Compare,
@@ -34,7 +35,7 @@ from kleene.transforms.loops.conditions import at_counter, iterations
 from kleene.transforms.loops.evaluate import Evaluation, difference
 from kleene.transforms.loops.recorder import Environment, Frame
 from kleene.transforms.loops.updates import guarded_update, update_of
-from kleene.transforms.loops.values import UNKNOWN, Place, Value
+from kleene.transforms.loops.values import UNKNOWN, Place, Value, substituted
 
 # With these, parts of the source are missing in the tree, and may assign to any variable.
 _HIDES = {Reason.INLINE_ASSEMBLY, Reason.SETJMP, Reason.SIDE_EFFECT, Reason.UNSUPPORTED}
@@ -67,7 +68,7 @@ class Execution(Evaluation):
             return self._unfollowed(text(node), node.type)
         if node.effect == "allocates" and not self._stack:
             storage = Root(self._next_root(), text(node), "variable", is_exposed=True)
-            return Value(None, Place(storage, (polynomial.ZERO,)))
+            return Value(None, Place(storage, (ZERO,)))
         callee = self._functions.get(node.function)
         if callee is None or len(callee.parameters) != len(arguments):
             self._refuse(Reason.CALL_NOT_ALLOWED, node.function, node.place)
@@ -347,13 +348,13 @@ class Execution(Evaluation):
         known, is_counted = conditions
         if not is_counted or _leaves_early(node.body):
             return [self._maybe()]
-        return [at_counter(one, row.counter, polynomial.ZERO) for one in known]
+        return [at_counter(one, row.counter, ZERO) for one in known]
 
     def _record_counter(
         self,
         symbol: Symbol,
         node: tree.Loop,
-        step: Polynomial,
+        step: Expression,
         happens: list[Condition],
         *,
         is_write: bool,
@@ -363,7 +364,7 @@ class Execution(Evaluation):
             return
         at = tree.Variable(symbol.type, node.place, symbol)
         # What adds nothing may be an assignment that is not always executed: `if (c) s = s;`.
-        guards = happens if step.constant != 0 else [self._maybe()]
+        guards = happens if step != 0 else [self._maybe()]
         with self._under(*guards):
             root = self._variable_root(symbol)
             self._record(Place(root, ()), at, is_write=is_write, by_loop=True)
@@ -393,7 +394,7 @@ class Execution(Evaluation):
 
     def _trial(
         self, node: tree.Loop, row: LoopRow, changed: set[Symbol], entry: Environment
-    ) -> tuple[dict[Symbol, tuple[Polynomial, Obligations]], tuple[list[Condition], bool]]:
+    ) -> tuple[dict[Symbol, tuple[Expression, Obligations]], tuple[list[Condition], bool]]:
         """Execute an iteration to find out what it adds to each variable.
 
         Return the induction variables with their steps, and the condition for an iteration if
@@ -402,17 +403,17 @@ class Execution(Evaluation):
         saved_environment, saved_sequence = dict(self._environment), self._sequence
         saved_refusals = {id(one): list(one.refusals) for one in (*self._stack, row)}
         saved_epochs, saved_epoch = dict(self._epochs), self._epoch
-        starts: dict[Symbol, Atom] = {}
+        starts: dict[Symbol, LoopSymbol] = {}
         self._stack.append(row)
         for symbol in changed:
             held = entry[symbol]
             if symbol.type.kind == "int" and held.number is not None:
                 starts[symbol] = self._fresh(symbol.name, symbol.type)
-                self._environment[symbol] = Value(polynomial.of(starts[symbol]))
+                self._environment[symbol] = Value(of(starts[symbol]))
             elif symbol.type.kind == "pointer" and held.place is not None and held.place.path:
                 starts[symbol] = self._fresh(symbol.name)
                 self._environment[symbol] = Value(
-                    None, held.place.moved(polynomial.of(starts[symbol])), held.obligations
+                    None, held.place.moved(of(starts[symbol])), held.obligations
                 )
             else:
                 self._environment[symbol] = self._opaque(symbol)
@@ -468,7 +469,7 @@ class Execution(Evaluation):
         row: LoopRow,
         changed: set[Symbol],
         entry: Environment,
-        steps: dict[Symbol, tuple[Polynomial, Obligations]],
+        steps: dict[Symbol, tuple[Expression, Obligations]],
     ) -> None:
         self._stack.append(row)
         for symbol in changed:
@@ -481,7 +482,7 @@ class Execution(Evaluation):
     ) -> None:
         """Record one iteration, under the condition that it happens."""
         known, is_counted = conditions
-        counted: list[Condition] = [Compare(">=", polynomial.of(row.counter)), *known]
+        counted: list[Condition] = [Compare(">=", of(row.counter)), *known]
         if not is_counted:
             row.is_counted = False
             place = node.test.place if node.test is not None else node.place
@@ -516,8 +517,8 @@ class Execution(Evaluation):
         self._stack.pop()
 
 
-def _advanced(entry: Value, step: Polynomial, counter: Atom) -> Value:
-    by = step * polynomial.of(counter)
+def _advanced(entry: Value, step: Expression, counter: LoopSymbol) -> Value:
+    by = step * of(counter)
     if entry.place is not None:
         return Value(None, entry.place.moved(by), entry.obligations)
     assert entry.number is not None
@@ -525,14 +526,14 @@ def _advanced(entry: Value, step: Polynomial, counter: Atom) -> Value:
 
 
 def _steps(
-    row: LoopRow, starts: dict[Symbol, Atom], entry: Environment, ended: Environment
-) -> dict[Symbol, tuple[Polynomial, Obligations]]:
+    row: LoopRow, starts: dict[Symbol, LoopSymbol], entry: Environment, ended: Environment
+) -> dict[Symbol, tuple[Expression, Obligations]]:
     """Return the induction variables: those to which an iteration adds a constant.
 
     With the start s of an iteration as an atom, the end must be s + step, and the step must not
     change in the loop. The obligations of the addition are those with s = entry + step * counter.
     """
-    found: dict[Symbol, tuple[Polynomial, Obligations]] = {}
+    found: dict[Symbol, tuple[Expression, Obligations]] = {}
     others = set(starts.values())
     for symbol, start in starts.items():
         end = ended[symbol]
@@ -540,24 +541,22 @@ def _steps(
         if before.place is not None:
             apart = None
             if end.place is not None:
-                begun = before.place.moved(polynomial.of(start))
+                begun = before.place.moved(of(start))
                 apart = difference(end.place, begun)
         else:
-            apart = None if end.number is None else end.number - polynomial.of(start)
-        if apart is None or row.number in apart.loops or apart.all_atoms & others:
+            apart = None if end.number is None else end.number - of(start)
+        if apart is None or row.number in loops_of(apart) or apart.symbols() & others:
             continue
-        by_loop = {start: _entry_number(before) + apart * polynomial.of(row.counter)}
-        obligations = Value(None, None, end.obligations).substitute(by_loop)
-        if obligations is UNKNOWN and end.obligations:
+        by_loop: dict[Atom, Expression] = {start: _entry_number(before) + apart * of(row.counter)}
+        obligations = substituted(end.obligations, by_loop)
+        if any(one.value.symbols() & others for one in obligations):
             continue
-        if any(one.value.all_atoms & others for one in obligations.obligations):
-            continue
-        found[symbol] = (apart, obligations.obligations)
+        found[symbol] = (apart, obligations)
     return found
 
 
-def _entry_number(entry: Value) -> Polynomial:
-    return entry.number if entry.number is not None else polynomial.ZERO
+def _entry_number(entry: Value) -> Expression:
+    return entry.number if entry.number is not None else ZERO
 
 
 def _conjunction(condition: Condition, rest: Condition | bool | None) -> Condition:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from kleene.ir.loops import polynomial, tree
-from kleene.ir.loops.polynomial import Atom, AtomKind, Polynomial
+from kleene.base.expression import ZERO, Expression, of
+from kleene.ir.loops import tree
+from kleene.ir.loops.symbols import LoopSymbol, SymbolKind
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -43,7 +44,7 @@ class Recorder(ABC):
         self._functions = functions
         self._loops: list[LoopRow] = []
         self._accesses: list[Access] = []
-        self._atoms: dict[object, Atom] = {}
+        self._atoms: dict[object, LoopSymbol] = {}
         self._roots: dict[object, Root] = {}
         self._epochs: dict[int, int] = {}
         self._epoch = 0
@@ -60,7 +61,7 @@ class Recorder(ABC):
         self._is_trial = False  # of an iteration, to see what a loop changes
         self._changed_roots: dict[int, set[int]] = {}  # by loop: roots that it writes to
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
-        self._parameters: dict[str, Atom] = {}
+        self._parameters: dict[str, LoopSymbol] = {}
         self._has_jumps = _has_jumps(function)
 
     @abstractmethod
@@ -73,18 +74,19 @@ class Recorder(ABC):
         self,
         key: object,
         name: str,
-        kind: AtomKind,
+        kind: SymbolKind,
         loops: frozenset[int],
         type_: Type | None = None,
-        operands: tuple[Polynomial, ...] = (),
-    ) -> Atom:
+    ) -> LoopSymbol:
         if key not in self._atoms:
             is_ranged = type_ is not None and type_.kind == "int" and type_.bits > 0
             low, high = type_.range if is_ranged and type_ is not None else (None, None)
-            self._atoms[key] = Atom(len(self._atoms), name, kind, loops, low, high, operands)
+            self._atoms[key] = LoopSymbol(name, len(self._atoms), kind, loops, low, high)
         return self._atoms[key]
 
-    def _fresh(self, name: str, type_: Type | None = None, kind: AtomKind = "value") -> Atom:
+    def _fresh(
+        self, name: str, type_: Type | None = None, kind: SymbolKind = "value"
+    ) -> LoopSymbol:
         """Return an atom for a value that is not followed: it changes in all loops around."""
         return self._atom(("fresh", len(self._atoms)), name, kind, self._around(), type_)
 
@@ -94,11 +96,11 @@ class Recorder(ABC):
     def _given(self, symbol: Symbol) -> Value:
         """Return the value of a parameter at the function's beginning."""
         if symbol.type.kind == "pointer":
-            return Value(None, Place(self._pointer_root(symbol), (polynomial.ZERO,)))
+            return Value(None, Place(self._pointer_root(symbol), (ZERO,)))
         if symbol.type.kind == "int" and not symbol.is_exposed:
             atom = self._atom(("given", symbol), symbol.name, "value", frozenset(), symbol.type)
             self._parameters.setdefault(symbol.name, atom)
-            return Value(polynomial.of(atom))
+            return Value(of(atom))
         return UNKNOWN
 
     def _pointer_root(self, symbol: Symbol) -> Root:
@@ -137,12 +139,12 @@ class Recorder(ABC):
         self._n_roots += 1
         return self._n_roots - 1
 
-    def _extents(self, kind: Type | None) -> tuple[Polynomial | None, ...]:
+    def _extents(self, kind: Type | None) -> tuple[Expression | None, ...]:
         """Return the extents of the second and further subscripts."""
-        found: list[Polynomial | None] = []
+        found: list[Expression | None] = []
         while kind is not None and kind.kind == "array":
             if isinstance(kind.extent, int):
-                found.append(polynomial.of(kind.extent))
+                found.append(of(kind.extent))
             elif kind.extent is None:
                 found.append(None)
             else:
@@ -151,7 +153,7 @@ class Recorder(ABC):
             kind = kind.target
         return tuple(found)
 
-    def _loaded_root(self, atom: Atom) -> Root:
+    def _loaded_root(self, atom: LoopSymbol) -> Root:
         key = ("loaded", atom)
         if key not in self._roots:
             self._roots[key] = Root(self._next_root(), atom.name, "pointer", loops=atom.loops)
@@ -261,15 +263,15 @@ class Recorder(ABC):
         key = ("load", place.root.number, place.path, epoch, kind.name, loops)
         atom = self._atom(key, text(location), "load", loops, kind)
         if kind.kind == "pointer":
-            return Value(None, Place(self._loaded_root(atom), (polynomial.ZERO,)))
-        return Value(polynomial.of(atom))
+            return Value(None, Place(self._loaded_root(atom), (ZERO,)))
+        return Value(of(atom))
 
     def _unfollowed(self, name: str, kind: Type) -> Value:
         if kind.kind == "int":
-            return Value(polynomial.of(self._fresh(name, kind)))
+            return Value(of(self._fresh(name, kind)))
         if kind.kind == "pointer":
             root = Root(self._next_root(), name, "pointer", loops=self._around())
-            return Value(None, Place(root, (polynomial.ZERO,)))
+            return Value(None, Place(root, (ZERO,)))
         return UNKNOWN
 
     def _opaque(self, symbol: Symbol) -> Value:

@@ -14,12 +14,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, gcd, lcm, prod
+from typing import Any
 
 Number = int | Fraction
 
 
 class _Named:
-    """What every atom has: its text, by which atoms are ordered."""
+    """What every atom has: its text, and the order of atoms in a product."""
+
+    @cached_property
+    def order(self) -> str:
+        """A text that only equal atoms share: that of symbols has their numbers, too."""
+        match self:
+            case Symbol(name, number):
+                return f"{name}\0{number}"
+            case Floor(numerator, divisor):
+                return f"floor({_order(numerator)},{divisor})"
+            case Quotient(numerator, below):
+                return f"quotient({_order(numerator)},{_order(below)})"
+            case Maximum(choices):
+                return f"max({','.join(sorted(map(_order, choices)))})"
+            case Operation(name, operands):
+                return f"{name}({','.join(map(_order, operands))})"
+        raise AssertionError(self)
 
     @cached_property
     def text(self) -> str:
@@ -40,9 +57,13 @@ class _Named:
 
 @dataclass(frozen=True)
 class Symbol(_Named):
-    """A variable of the program, or a value that is nowhere computed, under its name."""
+    """A variable of the program, or a value that is nowhere computed, under its name.
+
+    `number` tells symbols of one name apart: the values that a variable has one after the other.
+    """
 
     name: str
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +102,7 @@ class Operation(_Named):
 
 
 Atom = Symbol | Floor | Quotient | Maximum | Operation
-Monomial = tuple[tuple[Atom, int], ...]  # atoms in the order of their texts, with their powers
+Monomial = tuple[tuple[Atom, int], ...]  # atoms in their order, with their powers
 _ONE: Monomial = ()
 
 
@@ -116,6 +137,12 @@ class Expression:
         if not self.terms:
             return 0
         return self.terms.get(_ONE) if len(self.terms) == 1 else None
+
+    @property
+    def integer(self) -> int | None:
+        """The value, if it is the same integer for all values of the atoms."""
+        number = self.number
+        return number if isinstance(number, int) else None
 
     @property
     def constant(self) -> Number:
@@ -216,8 +243,8 @@ class Expression:
             total += prod(powers, start=of(factor))
         return total + Expression(numbers)
 
-    def evaluate(self, values: Mapping[str, Number]) -> Number:
-        """Return the number for numbers in place of all symbols.
+    def evaluate(self, values: Mapping[Symbol, Number] | Mapping[str, Number]) -> Number:
+        """Return the number for numbers in place of all symbols, found by themselves or by name.
 
         Raises:
             KeyError: a symbol has no value.
@@ -230,8 +257,9 @@ class Expression:
         )
 
     def __str__(self) -> str:
-        def rank(monomial: Monomial) -> tuple[int, str]:
-            return -sum(power for _, power in monomial), _product(monomial)
+        def rank(monomial: Monomial) -> tuple[int, bool, str]:
+            degree = sum(power for _, power in monomial)
+            return -degree, self.terms[monomial] < 0, _product(monomial)
 
         text = ""
         for monomial in sorted(self.terms, key=rank):
@@ -252,6 +280,9 @@ def of(value: Expression | Atom | Number | str) -> Expression:
     if isinstance(value, int | Fraction):
         return Expression({_ONE: value})
     return Expression({((Symbol(value) if isinstance(value, str) else value, 1),): 1})
+
+
+ZERO = of(0)
 
 
 def symbols(names: str) -> list[Expression]:
@@ -338,6 +369,15 @@ def _floor(value: Expression, divisor: int) -> Expression:
     return whole + of(Floor(numerator, divisor))
 
 
+def _order(value: Expression) -> str:
+    """Return a text that only equal expressions share."""
+    products = [
+        f"{factor}" + "".join(f"*{atom.order}^{power}" for atom, power in monomial)
+        for monomial, factor in value.terms.items()
+    ]
+    return "+".join(sorted(products))
+
+
 def _times(left: Monomial, right: Monomial) -> Monomial:
     """Return the product of two monomials."""
     if not left or not right:
@@ -345,7 +385,7 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted(powers.items(), key=lambda item: item[0].text))
+    return tuple(sorted(powers.items(), key=lambda item: item[0].order))
 
 
 def _plain(number: Number) -> Number:
@@ -432,10 +472,11 @@ def quotient(numerator: Expression, divisor: Expression) -> Expression:
     return of(Quotient(numerator, divisor))
 
 
-def _value(atom: Atom, values: Mapping[str, Number]) -> Number:
+def _value(atom: Atom, values: Mapping[Symbol, Number] | Mapping[str, Number]) -> Number:
+    named: Mapping[Any, Number] = values
     match atom:
         case Symbol(name):
-            return values[name]
+            return named[atom] if atom in named else named[name]
         case Floor(numerator, divisor):
             return floor(Fraction(numerator.evaluate(values)) / divisor)
         case Quotient(numerator, divisor):

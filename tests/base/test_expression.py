@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from kleene.algebra.symbolic import Operation, Signs, Symbol, maximum, minimum, of, symbols
+from kleene.algebra.symbolic import Signs
+from kleene.base.expression import Operation, Symbol, maximum, minimum, of, quotient, symbols
 from tests.algebra.symbolic.arithmetic_of_c import random_expression
 
 a, b, k, n, x, y = symbols("a b k n x y")
@@ -72,7 +73,7 @@ def test_coefficients() -> None:
 
 def test_texts_are_those_of_c() -> None:
     assert str(4 * n * n - 4) == "4*n*n - 4"
-    assert str(-a + b) == "-a + b"
+    assert str(-a + b) == "b - a"
     assert str((a + 1) // 2) == "floor((a + 1) / 2)"
     assert str(minimum([a, b]) * n) == "min(a, b)*n"
     assert str(of(0)) == "0"
@@ -83,3 +84,14 @@ def test_unknown_operations_have_no_value() -> None:
         of(Operation("load", (a,))).evaluate({"a": 1})
     with pytest.raises(KeyError):
         a.evaluate({})
+
+
+def test_symbols_of_one_name_are_told_apart() -> None:
+    first, second = of(Symbol("x", 1)), of(Symbol("x", 2))
+    assert first != second
+    assert first * second == second * first
+    halves = [quotient(first - second, of(2)), quotient(second - first, of(2))]
+    assert halves[0] * halves[1] == halves[1] * halves[0]
+    assert halves[0] != halves[1]
+    values = {Symbol("x", 1): 7, Symbol("x", 2): 2}
+    assert [one.evaluate(values) for one in halves] == [2, -2]
