@@ -1,0 +1,279 @@
+"""Where φ, σ and copies go, what every use then reads, and which of them are dead.
+
+For a variable `v` with points I↓ and I↑ at which information begins, and with the iterated
+dominance frontier DF⁺ and post-dominance frontier pDF⁺ over blocks and edges:
+
+    S↑ = Out(pDF⁺(I↑))                 a join of I↑ counts as the edges into it
+    S↓ = In(DF⁺(S↑ ∪ I↓ ∪ Defs(v)))    a fork counts as the edges out of it
+
+At each point of I↓ ∪ I↑ ∪ S↑ ∪ S↓ that does not define `v`, a join gets a φ, a fork a σ on each
+of its edges, and an instruction or edge a parallel copy behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of
+from kleene.graphs import Graph, Rows, iterated_frontiers
+from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
+from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
+
+
+class NameKind(IntEnum):
+    """What defines a name."""
+
+    PROGRAM = 0  # the program does
+    PHI = 1  # operands: one for each edge into the block, by rising number
+    SIGMA = 2  # on an edge; operand: what the variable is before the branch
+    COPY = 3  # beside an instruction, or at the end of an edge; operand: what comes before
+
+
+@dataclass(frozen=True, eq=False)
+class Splitting:
+    """The names of variables.
+
+    Attributes:
+        variable: the variable of each name; names of the program come first, as their accesses do.
+        kind: what defines each name, a `NameKind`.
+        point: where: of a φ In(b), of a σ its edge.
+        offsets: where the operands of each name begin.
+        operands: names, -1 for none: no definition reaches there, or the variable is dead.
+        name: what each access uses or defines; -1 for tests, and where nothing reaches.
+    """
+
+    flow: ControlFlow
+    variable: I32
+    kind: U8
+    point: I64
+    offsets: I64
+    operands: I64
+    name: I64
+
+    @property
+    def n_names(self) -> int:
+        """How many names there are."""
+        return len(self.variable)
+
+    def operands_of(self, name: int) -> list[int]:
+        """Return the operands of a name."""
+        return [int(o) for o in self.operands[self.offsets[name] : self.offsets[name + 1]]]
+
+    def name_at(self, variable: int, point: int, *, after: bool = False) -> int:
+        """Return the name that holds a variable before (or just after) a point; -1 for none.
+
+        It is the nearest definition that dominates the point, wherever the variable is live.
+        """
+        tree = self.flow.tree
+        names = np.flatnonzero(self.variable == variable)
+        defined = self.flow.moment_of(self.point[names], np.ones(len(names), bool))
+        node = self.flow.node_of(self.point[names])
+        asked = np.array([point], np.int64)
+        here = int(self.flow.node_of(asked)[0])
+        moment = int(self.flow.moment_of(asked, np.array([after]))[0]) + after
+        dominates = (tree.pre[node] <= tree.pre[here]) & (tree.pre[here] <= tree.last[node])
+        found = np.flatnonzero(dominates & (defined >= 0) & (defined < moment))
+        return int(names[found[np.argmax(defined[found])]]) if len(found) else -1
+
+
+def split(
+    flow: ControlFlow, accesses: Accesses, strategy: str | Strategy | Points = "essa"
+) -> Splitting:
+    """Return the variables' names, such that no fact of the strategy changes within a live range.
+
+    Args:
+        flow: the control flow.
+        accesses: definitions, uses and tests of all variables. Parameters are defined at the
+            point In(entry).
+        strategy: one of `STRATEGIES` by name, or where to split.
+    """
+    chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
+    inserted = _without_definitions(accesses, *_placed(flow, accesses, points))
+    return _pruned(_renamed(flow, accesses, *inserted), accesses)
+
+
+def _placed(flow: ControlFlow, accesses: Accesses, points: Points) -> tuple[I64, I64]:
+    """Return the variables and points at which something is to be inserted, each pair once."""
+    n_variables = 1 + max(
+        (
+            int(c.max())
+            for c in (accesses.variable, points.down_variable, points.up_variable)
+            if len(c)
+        ),
+        default=-1,
+    )
+    up = _useful(flow, points.up_variable, points.up_point)
+    down = _useful(flow, points.down_variable, points.down_point)
+    forks = _frontier(
+        flow, flow.post_frontiers, flow.is_fork, n_variables, _edges_of_joins(flow, *up)
+    )
+    forks = (forks[0], forks[1] + flow.out_of(0))
+    defined = accesses.rows(Role.DEFINITION)
+    begin = _concatenated(
+        forks, down, (accesses.variable[defined].astype(np.int64), accesses.point[defined])
+    )
+    joins = _frontier(
+        flow, flow.frontiers, flow.is_join, n_variables, _edges_of_forks(flow, *begin)
+    )
+    joins = (joins[0], joins[1] + flow.into(0))
+    return _distinct(flow, *_concatenated(up, down, forks, joins))
+
+
+def _useful(flow: ControlFlow, variable: Ints, point: Ints) -> tuple[I64, I64]:
+    """Return the pairs without In and Out of blocks where no edges meet or part."""
+    n_blocks = flow.blocks.n_nodes
+    counts = np.concatenate([flow.is_join, flow.is_fork])
+    beyond = point - flow.n_instructions
+    is_end = (beyond >= 0) & (beyond < 2 * n_blocks)
+    keep = ~is_end
+    keep[is_end] = counts[beyond[is_end]]
+    return variable[keep].astype(np.int64), point[keep].astype(np.int64)
+
+
+def _edges_of_joins(flow: ControlFlow, variable: I64, point: I64) -> tuple[I64, I64]:
+    """Return variables and nodes: a point's block, and for a join the edges into it."""
+    node = flow.node_of(point)
+    is_join = (point >= flow.into(0)) & (point < flow.out_of(0))
+    rows, edges = flow.edges_into(node[is_join])
+    ends = edges + flow.blocks.n_nodes
+    return _concatenated((variable[~is_join], node[~is_join]), (variable[is_join][rows], ends))
+
+
+def _edges_of_forks(flow: ControlFlow, variable: I64, point: I64) -> tuple[I64, I64]:
+    """Return variables and nodes: a point's block, and for a fork the edges out of it."""
+    node = flow.node_of(point)
+    is_fork = (point >= flow.out_of(0)) & (point < flow.along(0))
+    rows, edges = flow.edges_out_of(node[is_fork])
+    ends = edges + flow.blocks.n_nodes
+    return _concatenated((variable[~is_fork], node[~is_fork]), (variable[is_fork][rows], ends))
+
+
+def _frontier(
+    flow: ControlFlow, frontiers: Graph, counts: Bools, n_variables: int, begin: tuple[I64, I64]
+) -> tuple[I64, I64]:
+    """Return each variable and the blocks that count in the iterated frontier of its nodes."""
+    sets = Rows.group(begin[0].astype(np.int32), n_variables, begin[1].astype(np.int32))
+    found = iterated_frontiers(frontiers, sets)
+    variable = np.repeat(np.arange(n_variables, dtype=np.int64), found.lengths())
+    block = found.values.astype(np.int64)
+    keep = block < flow.blocks.n_nodes
+    keep[keep] = counts[block[keep]]
+    return variable[keep], block[keep]
+
+
+def _concatenated(*pairs: tuple[I64, I64]) -> tuple[I64, I64]:
+    return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+
+
+def _distinct(flow: ControlFlow, variable: I64, point: I64) -> tuple[I64, I64]:
+    """Return the pairs by variable and point, each once."""
+    keys = np.unique(variable * flow.n_points + point)
+    return keys // flow.n_points, keys % flow.n_points
+
+
+def _without_definitions(accesses: Accesses, variable: I64, point: I64) -> tuple[I64, I64]:
+    """Return the pairs at which the program does not define the variable."""
+    defined = accesses.rows(Role.DEFINITION)
+    scale = 1 + max((int(p.max()) for p in (point, accesses.point) if len(p)), default=0)
+    known = accesses.variable[defined].astype(np.int64) * scale + accesses.point[defined]
+    keep = ~np.isin(variable * scale + point, known)
+    return variable[keep], point[keep]
+
+
+def _renamed(flow: ControlFlow, accesses: Accesses, variable: I64, point: I64) -> Splitting:
+    """Return the names with φ, σ and copies at the given points."""
+    from kleene.transforms.splitting import cpu
+
+    defined, used = accesses.rows(Role.DEFINITION), accesses.rows(Role.USE)
+    at_join = (point >= flow.into(0)) & (point < flow.out_of(0))
+    at_fork = (point >= flow.out_of(0)) & (point < flow.along(0))
+    at_code = ~at_join & ~at_fork
+    copied = point[at_code]
+    fork_rows, fork_edges = flow.edges_out_of(flow.node_of(point[at_fork]))
+    phi_rows, phi_edges = flow.edges_into(flow.node_of(point[at_join]))
+    names = [
+        (NameKind.PROGRAM, accesses.variable[defined].astype(np.int64), accesses.point[defined]),
+        (NameKind.PHI, variable[at_join], point[at_join]),
+        (NameKind.SIGMA, variable[at_fork][fork_rows], flow.along(0) + fork_edges),
+        (
+            NameKind.COPY,
+            variable[at_code],
+            np.where(copied < flow.along(0), copied, copied + flow.blocks.n_edges),
+        ),
+    ]
+    name_variable, name_point = _concatenated(*(part[1:] for part in names))
+    kind = np.repeat([part[0] for part in names], [len(part[1]) for part in names])
+    n_operands = np.ones(len(kind), np.int64)
+    n_operands[kind == NameKind.PROGRAM] = 0
+    n_operands[kind == NameKind.PHI] = np.bincount(phi_rows, minlength=int(at_join.sum()))
+    # Reads: uses of the program, then the operands of names in their order.
+    read_variable, read_point = _concatenated(
+        (accesses.variable[used].astype(np.int64), accesses.point[used]),
+        (variable[at_join][phi_rows], flow.at_end_of(0) + phi_edges),
+        (variable[at_fork][fork_rows], point[at_fork][fork_rows]),
+        (variable[at_code], copied),
+    )
+    found = cpu.versions(*_events(flow, name_variable, name_point, read_variable, read_point))
+    name = np.full(len(accesses.variable), -1, np.int64)
+    name[defined] = np.arange(len(defined))
+    name[used] = found[: len(used)]
+    return Splitting(
+        flow, name_variable.astype(np.int32), kind.astype(np.uint8), name_point,
+        offsets_of(n_operands),
+ found[len(used) :], name,
+    )  # fmt: skip
+
+
+def _events(
+    flow: ControlFlow, name_variable: I64, name_point: I64, read_variable: I64, read_point: I64
+) -> tuple[I64, I64, I64, I64, I64, int]:
+    """Return the definitions and reads that control flow reaches, for `cpu.versions`."""
+    n_names, n_reads = len(name_variable), len(read_variable)
+    variable = np.concatenate([name_variable, read_variable])
+    point = np.concatenate([name_point, read_point])
+    is_definition = np.arange(n_names + n_reads) < n_names
+    moment = flow.moment_of(point, is_definition)
+    reached = np.flatnonzero(moment >= 0)
+    order = reached[np.lexsort((moment[reached], variable[reached]))]
+    last = flow.end_of(flow.node_of(point[order]))
+    defines = np.where(is_definition[order], order, -1)
+    reads = np.where(is_definition[order], -1, order - n_names)
+    return variable[order], moment[order], last, defines, reads, n_reads
+
+
+def _pruned(names: Splitting, accesses: Accesses) -> Splitting:
+    """Return the names without those that no definition of the program reaches, or no use reads."""
+    from kleene.transforms.splitting import cpu
+
+    n_names = names.n_names
+    owner = np.repeat(np.arange(n_names), np.diff(names.offsets))
+    known = names.operands >= 0
+    source, target = names.operands[known], owner[known]
+    is_program = names.kind == NameKind.PROGRAM
+    defined = is_program.copy()
+    offsets, order = csr(source, n_names)
+    cpu.closure(offsets, target if order is None else target[order], defined)
+    used = np.zeros(n_names, bool)
+    read = names.name[accesses.rows(Role.USE)]
+    used[read[read >= 0]] = True
+    # A definition of the program computes its value from others: the chain to its uses ends there.
+    offsets, order = csr(target, n_names)
+    cpu.closure(offsets, source if order is None else source[order], used)
+    live = defined & used
+    keep = live | is_program
+    number = np.where(keep, np.cumsum(keep) - 1, -1)
+    number_if_live = np.append(np.where(live, number, -1), -1)
+    kept = keep[owner]
+    return Splitting(
+        names.flow,
+        names.variable[keep],
+        names.kind[keep],
+        names.point[keep],
+        offsets_of(np.diff(names.offsets)[keep]),
+        number_if_live[names.operands[kept]],
+        np.append(number, -1)[names.name],
+    )
