@@ -10,7 +10,7 @@ from kleene.base.arrays import I32, I64, Bools
 from kleene.kernels.compiled import CompilationUnit
 
 UNIT = CompilationUnit(Path(__file__).parent)
-entry_point = UNIT.entry_point
+entry_point, device_function = UNIT.entry_point, UNIT.device_function
 
 
 @entry_point
@@ -57,14 +57,53 @@ def closure(offsets: I64, targets: I64, is_member: Bools) -> None:
                 n_work += 1
 
 
+@device_function
+def _live(
+    start: int,
+    end: int,
+    offsets: I64,
+    predecessors: I32,
+    variable: I64,
+    node: I64,
+    is_definition: Bools,
+    defined_for: I64,
+    live_out_for: I64,
+    work: I64,
+) -> int:
+    """Mark the nodes at whose end a variable is live, and return the row after its accesses.
+
+    That is where a path leads to a use and past no definition. Marks are the variable's number.
+    """
+    while end < len(variable) and variable[end] == variable[start]:
+        if is_definition[end]:
+            defined_for[node[end]] = variable[start]
+        end += 1
+    for row in range(start, end):
+        if is_definition[row] or (row > start and node[row - 1] == node[row]):
+            continue
+        n_work = 1
+        work[0] = node[row]  # a node with a use that no definition in it comes before
+        while n_work > 0:
+            n_work -= 1
+            below = work[n_work]
+            for edge in range(offsets[below], offsets[below + 1]):
+                above = predecessors[edge]
+                if live_out_for[above] == variable[start]:
+                    continue
+                live_out_for[above] = variable[start]
+                if defined_for[above] != variable[start]:
+                    work[n_work] = above
+                    n_work += 1
+    return end
+
+
 @entry_point
 def last_uses(
     offsets: I64, predecessors: I32, variable: I64, node: I64, slot: I64, is_definition: Bools
 ) -> Bools:
     """Return which accesses are uses whose variable is dead afterwards.
 
-    The rows come by variable, node and slot; the graph comes reversed. A variable is live at the
-    end of a node if a path from there leads to a use and past no definition.
+    The rows come by variable, node and slot; the graph comes reversed.
     """
     n_rows, n_nodes = len(variable), len(offsets) - 1
     found = np.zeros(n_rows, np.bool_)
@@ -73,27 +112,10 @@ def last_uses(
     work = np.empty(n_nodes + 1, np.int64)
     start = 0
     while start < n_rows:
-        end = start
-        while end < n_rows and variable[end] == variable[start]:
-            if is_definition[end]:
-                defined_for[node[end]] = variable[start]
-            end += 1
-        for row in range(start, end):
-            if is_definition[row] or (row > start and node[row - 1] == node[row]):
-                continue
-            n_work = 1
-            work[0] = node[row]  # a node with a use that no definition in it comes before
-            while n_work > 0:
-                n_work -= 1
-                below = work[n_work]
-                for edge in range(offsets[below], offsets[below + 1]):
-                    above = predecessors[edge]
-                    if live_out_for[above] == variable[start]:
-                        continue
-                    live_out_for[above] = variable[start]
-                    if defined_for[above] != variable[start]:
-                        work[n_work] = above
-                        n_work += 1
+        end = _live(
+            start, start, offsets, predecessors, variable, node, is_definition, defined_for,
+            live_out_for, work,
+        )  # fmt: skip
         for row in range(start, end):
             after = row + 1
             while after < end and node[after] == node[row] and slot[after] == slot[row]:
@@ -106,3 +128,115 @@ def last_uses(
                 )
         start = end
     return found
+
+
+@device_function
+def _grown(column: I64, n_used: int) -> I64:
+    """Return the column, with more room if all of it is used."""
+    if n_used < len(column):
+        return column
+    return np.concatenate((column, np.empty(len(column), np.int64)))
+
+
+@entry_point
+def placement(
+    back_offsets: I64,
+    predecessors: I32,
+    offsets: I64,
+    successors: I32,
+    frontier_offsets: I64,
+    frontiers: I32,
+    post_offsets: I64,
+    post_frontiers: I32,
+    variable: I64,
+    node: I64,
+    is_definition: Bools,
+    up_offsets: I64,
+    up: I64,
+    down_offsets: I64,
+    down: I64,
+    out_offsets: I64,
+    out: I64,
+) -> tuple[I64, I64, I64, I64, Bools]:
+    """Return where φ and σ go: variables and joins, variables and forks; and which `out` are live.
+
+    Rows of accesses come by variable, node and slot; `up` and `down` are the nodes at which each
+    variable's information begins, definitions among them; `out` are more forks. Where a variable is
+    dead nothing is placed, and nothing need be placed for its sake: a path from a dead φ to a
+    live one would make the first live.
+    """
+    n_nodes = len(offsets) - 1
+    defined_for = np.full(n_nodes, -1, np.int64)
+    live_out_for = np.full(n_nodes, -1, np.int64)
+    fork_for, join_for = live_out_for.copy(), live_out_for.copy()
+    is_live = np.zeros(len(out), np.bool_)
+    work = np.empty(16, np.int64)
+    walk = np.empty(n_nodes + 1, np.int64)
+    join_variable, join = np.empty(16, np.int64), np.empty(16, np.int64)
+    fork_variable, fork = np.empty(16, np.int64), np.empty(16, np.int64)
+    n_joins = n_forks = 0
+    start = 0
+    while start < len(variable):
+        here = variable[start]
+        end = _live(
+            start, start, back_offsets, predecessors, variable, node, is_definition, defined_for,
+            live_out_for, walk,
+        )  # fmt: skip
+        first_fork = n_forks
+        n_work = 0
+        for place in range(up_offsets[here], up_offsets[here + 1]):
+            work = _grown(work, n_work)
+            work[n_work] = up[place]
+            n_work += 1
+        while n_work > 0:
+            n_work -= 1
+            below = work[n_work]
+            for edge in range(post_offsets[below], post_offsets[below + 1]):
+                above = post_frontiers[edge]
+                if fork_for[above] == here or live_out_for[above] != here:
+                    continue
+                fork_for[above] = here
+                work = _grown(work, n_work)
+                work[n_work] = above
+                n_work += 1
+                if offsets[above + 1] - offsets[above] < 2:
+                    continue
+                fork_variable, fork = _grown(fork_variable, n_forks), _grown(fork, n_forks)
+                fork_variable[n_forks], fork[n_forks] = here, above
+                n_forks += 1
+        for place in range(first_fork, n_forks):
+            for edge in range(offsets[fork[place]], offsets[fork[place] + 1]):
+                work = _grown(work, n_work)
+                work[n_work] = successors[edge]
+                n_work += 1
+        for place in range(out_offsets[here], out_offsets[here + 1]):
+            is_live[place] = live_out_for[out[place]] == here
+        for place in range(down_offsets[here], down_offsets[here + 1]):
+            work = _grown(work, n_work)
+            work[n_work] = down[place]
+            n_work += 1
+        while n_work > 0:
+            n_work -= 1
+            above = work[n_work]
+            for edge in range(frontier_offsets[above], frontier_offsets[above + 1]):
+                below = frontiers[edge]
+                into = predecessors[back_offsets[below]]  # live at the end of one edge, and of all
+                if join_for[below] == here or live_out_for[into] != here:
+                    continue
+                join_for[below] = here
+                work = _grown(work, n_work)
+                work[n_work] = below
+                n_work += 1
+                if back_offsets[below + 1] - back_offsets[below] < 2:
+                    continue
+                join_variable, join = _grown(join_variable, n_joins), _grown(join, n_joins)
+                join_variable[n_joins], join[n_joins] = here, below
+                n_joins += 1
+        start = end
+    return (
+        join_variable[:n_joins].copy(),
+        join[:n_joins].copy(),
+        fork_variable[:n_forks].copy(),
+        fork[:n_forks].copy(),
+        is_live,
+    )

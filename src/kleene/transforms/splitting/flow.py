@@ -58,7 +58,9 @@ class Accesses:
 
     def rows(self, *roles: Role) -> I64:
         """Return the rows with one of some roles."""
-        return np.flatnonzero(np.isin(self.role, roles)).astype(np.int64)
+        wanted = np.zeros(len(Role), bool)
+        wanted[list(roles)] = True
+        return np.flatnonzero(wanted[self.role])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,11 @@ class ControlFlow:
         """The post-dominance frontiers; their members are forks, and ends of endless loops."""
         return dominance_frontiers(self.nodes.reverse(), post_dominators(self.nodes))
 
+    @cached_property
+    def _block(self) -> I64:
+        """The block of each instruction, and -1."""
+        return np.append(np.repeat(np.arange(self.blocks.n_nodes), np.diff(self.first)), -1)
+
     def node_of(self, points: Ints) -> I64:
         """Return the block or edge of each point."""
         n_blocks = self.blocks.n_nodes
@@ -163,7 +170,7 @@ class ControlFlow:
         edge = beyond - n_blocks - self.blocks.n_edges * (points >= self.at_end_of(0))
         return np.select(
             [beyond < 0, beyond < n_blocks, beyond < 2 * n_blocks],
-            [np.searchsorted(self.first, points, "right") - 1, beyond, beyond - n_blocks],
+            [self._block[np.minimum(points, self.n_instructions)], beyond, beyond - n_blocks],
             edge,
         )
 
@@ -201,6 +208,20 @@ class ControlFlow:
         """Return the last moment that each node dominates; all are reachable."""
         last = self.tree.preorder[self.tree.last[nodes]]
         return self._starts[last] + self._n_slots[last] - 1
+
+    def ordered(self, accesses: Accesses) -> tuple[I64, I64, I64, Bools]:
+        """Return uses and definitions by variable, node and slot.
+
+        The columns are their rows, variables and nodes, and which are definitions.
+        """
+        rows = accesses.rows(Role.DEFINITION, Role.USE)
+        is_definition = accesses.role[rows] == Role.DEFINITION
+        node = self.node_of(accesses.point[rows])
+        slot = self.slot_of(accesses.point[rows], is_definition)
+        within = node * (2 * int(np.diff(self.first).max(initial=0)) + 4) + slot
+        order = np.lexsort((within, accesses.variable[rows]))
+        rows = rows[order]
+        return rows, accesses.variable[rows].astype(np.int64), node[order], is_definition[order]
 
     def edges_out_of(self, blocks: Ints) -> tuple[I64, I64]:
         """Return the edges out of some blocks, beside the row of their block among these."""

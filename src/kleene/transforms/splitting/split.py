@@ -17,8 +17,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of
-from kleene.graphs import Graph, Rows, iterated_frontiers
+from kleene.base.arrays import I32, I64, U8, Ints, csr, distinct, offsets_of
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
 
@@ -92,35 +91,51 @@ def split(
     """
     chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
     points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
-    inserted = _without_definitions(accesses, *_placed(flow, accesses, points))
+    inserted = _without_definitions(flow, accesses, *_placed(flow, accesses, points))
     return _pruned(_renamed(flow, accesses, *inserted), accesses)
 
 
 def _placed(flow: ControlFlow, accesses: Accesses, points: Points) -> tuple[I64, I64]:
     """Return the variables and points at which something is to be inserted, each pair once."""
-    n_variables = 1 + max(
-        (
-            int(c.max())
-            for c in (accesses.variable, points.down_variable, points.up_variable)
-            if len(c)
-        ),
-        default=-1,
-    )
+    from kleene.transforms.splitting import cpu
+
+    columns = (accesses.variable, points.down_variable, points.up_variable)
+    n_variables = 1 + max((int(c.max()) for c in columns if len(c)), default=-1)
     up = _useful(flow, points.up_variable, points.up_point)
     down = _useful(flow, points.down_variable, points.down_point)
-    forks = _frontier(
-        flow, flow.post_frontiers, flow.is_fork, n_variables, _edges_of_joins(flow, *up)
-    )
-    forks = (forks[0], forks[1] + flow.out_of(0))
     defined = accesses.rows(Role.DEFINITION)
     begin = _concatenated(
-        forks, down, (accesses.variable[defined].astype(np.int64), accesses.point[defined])
+        down, (accesses.variable[defined].astype(np.int64), accesses.point[defined])
     )
-    joins = _frontier(
-        flow, flow.frontiers, flow.is_join, n_variables, _edges_of_forks(flow, *begin)
+    asked = _distinct(flow, *_concatenated(up, down))
+    is_out = (asked[1] >= flow.out_of(0)) & (asked[1] < flow.along(0))
+    out = (asked[0][is_out], flow.node_of(asked[1][is_out]))
+    back, frontiers = flow.nodes.reverse(), flow.frontiers
+    post = flow.post_frontiers if len(up[0]) else frontiers
+    join_variable, join, fork_variable, fork, is_live = cpu.placement(
+        back.offsets, back.targets, flow.nodes.offsets, flow.nodes.targets,
+        frontiers.offsets, frontiers.targets, post.offsets, post.targets,
+        *flow.ordered(accesses)[1:],
+        *_grouped(n_variables, *_edges_of_joins(flow, *up)),
+        *_grouped(n_variables, *_edges_of_forks(flow, *begin)),
+        *_grouped(n_variables, *out),
+    )  # fmt: skip
+    keep = ~is_out
+    keep[is_out] = is_live
+    return _distinct(
+        flow,
+        *_concatenated(
+            (asked[0][keep], asked[1][keep]),
+            (fork_variable, fork + flow.out_of(0)),
+            (join_variable, join + flow.into(0)),
+        ),
     )
-    joins = (joins[0], joins[1] + flow.into(0))
-    return _distinct(flow, *_concatenated(up, down, forks, joins))
+
+
+def _grouped(n_variables: int, variable: I64, node: I64) -> tuple[I64, I64]:
+    """Return the nodes of each variable, as CSR."""
+    offsets, order = csr(variable, n_variables)
+    return offsets, node if order is None else node[order]
 
 
 def _useful(flow: ControlFlow, variable: Ints, point: Ints) -> tuple[I64, I64]:
@@ -152,35 +167,26 @@ def _edges_of_forks(flow: ControlFlow, variable: I64, point: I64) -> tuple[I64, 
     return _concatenated((variable[~is_fork], node[~is_fork]), (variable[is_fork][rows], ends))
 
 
-def _frontier(
-    flow: ControlFlow, frontiers: Graph, counts: Bools, n_variables: int, begin: tuple[I64, I64]
-) -> tuple[I64, I64]:
-    """Return each variable and the blocks that count in the iterated frontier of its nodes."""
-    sets = Rows.group(begin[0].astype(np.int32), n_variables, begin[1].astype(np.int32))
-    found = iterated_frontiers(frontiers, sets)
-    variable = np.repeat(np.arange(n_variables, dtype=np.int64), found.lengths())
-    block = found.values.astype(np.int64)
-    keep = block < flow.blocks.n_nodes
-    keep[keep] = counts[block[keep]]
-    return variable[keep], block[keep]
-
-
 def _concatenated(*pairs: tuple[I64, I64]) -> tuple[I64, I64]:
     return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
 
 
 def _distinct(flow: ControlFlow, variable: I64, point: I64) -> tuple[I64, I64]:
     """Return the pairs by variable and point, each once."""
-    keys = np.unique(variable * flow.n_points + point)
+    keys = distinct(variable * flow.n_points + point)
     return keys // flow.n_points, keys % flow.n_points
 
 
-def _without_definitions(accesses: Accesses, variable: I64, point: I64) -> tuple[I64, I64]:
-    """Return the pairs at which the program does not define the variable."""
+def _without_definitions(
+    flow: ControlFlow, accesses: Accesses, variable: I64, point: I64
+) -> tuple[I64, I64]:
+    """Return the pairs, which are sorted, at which the program does not define the variable."""
     defined = accesses.rows(Role.DEFINITION)
-    scale = 1 + max((int(p.max()) for p in (point, accesses.point) if len(p)), default=0)
-    known = accesses.variable[defined].astype(np.int64) * scale + accesses.point[defined]
-    keep = ~np.isin(variable * scale + point, known)
+    pairs = variable * flow.n_points + point
+    known = accesses.variable[defined].astype(np.int64) * flow.n_points + accesses.point[defined]
+    place = np.minimum(np.searchsorted(pairs, known), max(len(pairs) - 1, 0))
+    keep = np.ones(len(pairs), bool)
+    keep[place[pairs[place] == known] if len(pairs) else []] = False
     return variable[keep], point[keep]
 
 

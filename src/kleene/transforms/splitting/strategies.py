@@ -96,14 +96,8 @@ def last_uses(flow: ControlFlow, accesses: Accesses) -> I64:
     """Return the rows of uses after which their variables are dead."""
     from kleene.transforms.splitting import cpu
 
-    rows = accesses.rows(Role.DEFINITION, Role.USE)
-    is_definition = accesses.role[rows] == Role.DEFINITION
-    node = flow.node_of(accesses.point[rows])
-    slot = flow.slot_of(accesses.point[rows], is_definition)
-    variable = accesses.variable[rows].astype(np.int64)
-    order = np.lexsort((slot, node, variable))
     back = flow.nodes.reverse()
-    is_last = cpu.last_uses(
-        back.offsets, back.targets, variable[order], node[order], slot[order], is_definition[order]
-    )
-    return np.sort(rows[order[is_last]])
+    rows, variable, node, is_definition = flow.ordered(accesses)
+    slot = flow.slot_of(accesses.point[rows], is_definition)
+    is_last = cpu.last_uses(back.offsets, back.targets, variable, node, slot, is_definition)
+    return np.sort(rows[is_last])

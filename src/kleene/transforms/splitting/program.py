@@ -1,0 +1,267 @@
+"""The values of a program, split: what each operand is called, and what defines the new names.
+
+The program stays as it is, and its values keep their numbers as names. Beside it are the new names,
+numbered behind the values, and for each operand the name it has there. Undoing a split is using
+the operands of the program again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, distinct, offsets_of, ragged
+from kleene.graphs import Graph
+from kleene.ir.codes import CASTS, Opcode, Predicate, ValueKind
+from kleene.ir.program import Program
+from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
+from kleene.transforms.splitting.split import NameKind, Splitting, split
+from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class SplitProgram:
+    """A program whose operands have names.
+
+    Attributes:
+        program: the program.
+        flow: its control flow, with the numbers of points.
+        operand: the name of each operand, parallel to `program.instructions.operands`; the operand
+            itself where it is not split.
+        value: for each new name, which value it is a version of.
+        kind: what defines it, a `NameKind`.
+        point: where.
+        offsets: where its operands begin.
+        operands: names; -1 for none.
+    """
+
+    program: Program
+    flow: ControlFlow
+    operand: I32
+    value: I32
+    kind: U8
+    point: I64
+    offsets: I64
+    operands: I32
+
+    @property
+    def n_new(self) -> int:
+        """How many names were added."""
+        return len(self.value)
+
+    @property
+    def n_names(self) -> int:
+        """How many names there are, values included."""
+        return self.program.n_values + self.n_new
+
+    def value_of(self, names: Ints) -> I64:
+        """Return the value of which each name is a version."""
+        first = self.program.n_values
+        new = names >= first
+        found = names.astype(np.int64)
+        found[new] = self.value[names[new] - first]
+        return found
+
+
+def split_program(program: Program, strategy: str | Strategy | Points = "essa") -> SplitProgram:
+    """Return the program's values with names by a strategy.
+
+    Variables are numbered as values are. Only those are split about which something is learnt
+    elsewhere than at their definition: a value has one definition, and it dominates all uses.
+    """
+    flow, accesses = control_flow(program), accesses_of(program)
+    chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
+    points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
+    defined_at = _defined_at(program, accesses)
+    variables = distinct(
+        np.concatenate(
+            [
+                points.up_variable,
+                points.down_variable[points.down_point != defined_at[points.down_variable]],
+            ]
+        )
+    )
+    names = split(flow, *_only(variables, program.n_values, accesses, points))
+    return _beside(program, flow, accesses, variables, names)
+
+
+def control_flow(program: Program) -> ControlFlow:
+    """Return the control flow of all functions; their points are numbered together."""
+    offsets, targets = program.successors
+    block_offsets = program.function_table.block_offsets
+    entries = block_offsets[:-1][np.diff(block_offsets) > 0]
+    first = program.blocks.instruction_offsets.astype(np.int64)
+    return ControlFlow(Graph(offsets.astype(np.int64), targets), entries.astype(np.int32), first)
+
+
+def accesses_of(program: Program) -> Accesses:
+    """Return the definitions, uses and tests of all values that are computed.
+
+    Uses come first, one for each operand that is an argument or the result of an instruction, by
+    their rows in the table of operands.
+    """
+    flow = control_flow(program)
+    rows, point = _uses(program, flow)
+    arguments = np.arange(len(program.arguments))
+    per_function = np.diff(program.function_table.argument_offsets)
+    has_body = np.diff(program.function_table.block_offsets) > 0
+    entry = np.repeat(program.function_table.block_offsets[:-1], per_function)
+    arguments = arguments[np.repeat(has_body, per_function)]
+    instructions = np.arange(len(program.instructions))
+    is_phi = program.instructions.opcode == Opcode.PHI
+    tested, block, is_equality = values_tested(program)
+    base = program.bases
+    columns: list[tuple[Ints, Ints, Ints | int]] = [
+        (program.instructions.operands[rows], point, Role.USE),
+        (base[ValueKind.ARGUMENT] + arguments, flow.into(0) + entry[arguments], Role.DEFINITION),
+        (
+            base[ValueKind.INSTRUCTION] + instructions,
+            np.where(is_phi, flow.into(0) + program.instructions.block, instructions),
+            Role.DEFINITION,
+        ),
+        (tested, flow.out_of(0) + block, np.where(is_equality, Role.EQUALITY_TEST, Role.TEST)),
+    ]
+    return Accesses(
+        np.concatenate([column[0] for column in columns]).astype(np.int32),
+        np.concatenate([column[1] for column in columns]).astype(np.int64),
+        np.concatenate([np.full(len(c[0]), c[2], np.uint8) for c in columns]),
+    )
+
+
+def _is_computed(program: Program, values: Ints) -> Bools:
+    """Return which values are arguments or results of instructions."""
+    base = program.bases
+    return (values >= base[ValueKind.INSTRUCTION]) | (
+        (values >= base[ValueKind.ARGUMENT]) & (values < base[ValueKind.BLOCK])
+    )
+
+
+def _uses(program: Program, flow: ControlFlow) -> tuple[I64, I64]:
+    """Return the rows of operands that are computed, and where they are used.
+
+    A φ uses its operand on the edge from the block behind it. Where several edges come from that
+    block, as from a switch, it lists the block as often, and the k-th goes with the k-th edge.
+    """
+    table = program.instructions
+    rows = np.flatnonzero(_is_computed(program, table.operands))
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    point = owner[rows].astype(np.int64)
+    is_phi = table.opcode == Opcode.PHI
+    pairs, places = ragged(table.offsets[:-1][is_phi], table.offsets[1:][is_phi])
+    is_block = (places - table.offsets[:-1][is_phi][pairs]) % 2 == 1
+    pairs, places = pairs[is_block], places[is_block]
+    source = table.operands[places] - program.bases[ValueKind.BLOCK]
+    target = table.block[np.flatnonzero(is_phi)[pairs]]
+    sources, targets = flow.blocks.edges()
+    edge_order = np.lexsort((targets, sources))
+    # The k-th listing of a block in one φ, and the k-th edge between the two blocks.
+    order = np.lexsort((places, source, pairs))
+    same = (np.diff(source[order]) == 0) & (np.diff(pairs[order]) == 0)
+    starts = np.flatnonzero(np.append(True, ~same)) if len(order) else np.empty(0, np.int64)
+    nth = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    keys = sources[edge_order].astype(np.int64) * flow.blocks.n_nodes + targets[edge_order]
+    wanted = source[order].astype(np.int64) * flow.blocks.n_nodes + target[order]
+    edges = edge_order[np.searchsorted(keys, wanted) + nth] if len(order) else order
+    on_edge = np.full(len(table.operands), -1, np.int64)
+    on_edge[places[order] - 1] = flow.along(0) + edges
+    return rows, np.where(on_edge[rows] >= 0, on_edge[rows], point)
+
+
+def values_tested(program: Program) -> tuple[I64, I64, Bools]:
+    """Return the values that branches tell something about, the blocks, and whether equality.
+
+    A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
+    `freeze`, and arithmetic with one operand that varies, as in `(x & 3) == 0` or `x - 1 < 9`.
+    """
+    table = program.instructions
+    first = program.bases[ValueKind.INSTRUCTION]
+    last = program.blocks.instruction_offsets[1:] - 1
+    opcode = table.opcode[last] if len(last) else np.empty(0, np.uint8)
+    n_operands = np.diff(table.offsets)[last] if len(last) else np.empty(0, np.int64)
+    branches = np.flatnonzero(
+        ((opcode == Opcode.BR) & (n_operands == 3)) | (opcode == Opcode.SWITCH)
+    )
+    block = branches.astype(np.int64)
+    value = table.operands[table.offsets[:-1][last[branches]]].astype(np.int64)
+    equality = opcode[branches] == Opcode.SWITCH
+    looked_through = np.zeros(len(Opcode), bool)
+    looked_through[[
+        *CASTS, Opcode.FREEZE, Opcode.ICMP, Opcode.FCMP, Opcode.AND, Opcode.OR, Opcode.XOR,
+        Opcode.SELECT, Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.LSHR, Opcode.ASHR,
+        Opcode.UREM, Opcode.SREM,
+    ]] = True  # fmt: skip
+    looked_through[[Opcode.FPTOUI, Opcode.FPTOSI, Opcode.UITOFP, Opcode.SITOFP]] = False
+    found: list[tuple[I64, I64, Bools]] = []
+    seen = np.empty(0, np.int64)
+    while len(value):
+        known = _is_computed(program, value)
+        keys = block[known] * program.n_values + value[known]
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+        place = np.minimum(np.searchsorted(seen, keys), max(len(seen) - 1, 0))
+        new &= seen[place] != keys if len(seen) else True
+        seen = np.sort(np.concatenate([seen, keys[new]]))
+        rows = np.flatnonzero(known)[order[new]]
+        block, value, equality = block[rows], value[rows], equality[rows]
+        found.append((value, block, equality))
+        row = value - first
+        through = row >= 0
+        through[through] = looked_through[table.opcode[row[through]]]
+        row, block, equality = row[through], block[through], equality[through]
+        is_compare = (table.opcode[row] == Opcode.ICMP) | (table.opcode[row] == Opcode.FCMP)
+        is_equal = (table.sub[row] == Predicate.EQ) | (table.sub[row] == Predicate.NE)
+        equality = np.where(is_compare, is_equal, equality)
+        pair, place = ragged(table.offsets[:-1][row], table.offsets[1:][row])
+        block, equality = block[pair], equality[pair]
+        value = table.operands[place].astype(np.int64)
+    parts = list(zip(*found, strict=True)) or [[np.empty(0, np.int64)]] * 2 + [[np.empty(0, bool)]]
+    return tuple(np.concatenate(part) for part in parts)  # type: ignore[return-value]
+
+
+def _defined_at(program: Program, accesses: Accesses) -> I64:
+    """Return the point at which each value is defined; -1 for those that are not computed."""
+    rows = accesses.rows(Role.DEFINITION)
+    found = np.full(program.n_values, -1, np.int64)
+    found[accesses.variable[rows]] = accesses.point[rows]
+    return found
+
+
+def _only(
+    variables: I32, n_values: int, accesses: Accesses, points: Points
+) -> tuple[Accesses, Points]:
+    """Return the accesses and points of some variables, numbered by their place among these."""
+    number = np.full(n_values, -1, np.int32)
+    number[variables] = np.arange(len(variables))
+    rows = number[accesses.variable] >= 0
+    down, up = number[points.down_variable] >= 0, number[points.up_variable] >= 0
+    return (
+        Accesses(number[accesses.variable[rows]], accesses.point[rows], accesses.role[rows]),
+        Points(
+            number[points.down_variable[down]], points.down_point[down],
+            number[points.up_variable[up]], points.up_point[up],
+        ),
+    )  # fmt: skip
+
+
+def _beside(
+    program: Program, flow: ControlFlow, accesses: Accesses, variables: I32, names: Splitting
+) -> SplitProgram:
+    """Return the names beside the program."""
+    is_new = names.kind != NameKind.PROGRAM
+    value = variables[names.variable]
+    number = np.where(is_new, program.n_values + np.cumsum(is_new) - 1, value)
+    number = np.append(number, -1).astype(np.int32)
+    operand = program.instructions.operands.copy()
+    rows = np.flatnonzero(_is_computed(program, operand))
+    is_split = np.zeros(program.n_values, bool)
+    is_split[variables] = True
+    rows = rows[is_split[operand[rows]]]  # the uses among the accesses, in their order
+    used = names.name[: len(rows)]
+    operand[rows] = np.where(used >= 0, number[used], operand[rows])  # as it is in dead code
+    lengths = np.diff(names.offsets)[is_new]
+    return SplitProgram(
+        program, flow, operand, value[is_new].astype(np.int32), names.kind[is_new],
+        names.point[is_new], offsets_of(lengths), number[names.operands],
+    )  # fmt: skip
