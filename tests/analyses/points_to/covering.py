@@ -23,7 +23,7 @@ _LIBRARYS_OWN = (  # storage that the trace does not see being made
     AllocationKind.STATIC,
     AllocationKind.COMMAND_LINE,
     AllocationKind.VARIADIC,
-    AllocationKind.EXCEPTION,  # a image pad gets its header, which the library keeps
+    AllocationKind.EXCEPTION,  # a landing pad gets its header, which the library keeps
 )
 
 
@@ -70,6 +70,8 @@ class Coverage:
         is_elsewhere |= np.isin(table.kind, _MADE) & self._stands_for_several(table.site)
         owners = np.flatnonzero(is_elsewhere[system.locations.allocation])
         self.elsewhere = frozenset(owners.tolist())
+        is_exception = table.kind[system.locations.allocation] == AllocationKind.EXCEPTION
+        self._exceptions = frozenset(np.flatnonzero(is_exception).tolist())
 
     def _stands_for_several(self, sites: np.ndarray) -> np.ndarray:
         """Return which calls make storage of the library's own: of no size that the caller asks.
@@ -96,13 +98,15 @@ class Coverage:
 
         Such an address has no site to look for in a set; that two pointers were equal is what the
         run tells of it. One where two pieces of storage meet may be meant as either's: left out.
+        So are headers of exceptions: one may lie where that of another was, which is gone.
         """
         facts = run.facts[(run.facts["what"] == About.VALUE) & (run.facts["at"]["kind"] == NOWHERE)]
         facts = facts[(facts["at"]["byte"] != 0) & (facts["or_at"]["kind"] == NOTHING)]
         _, group = np.unique(facts["at"]["byte"], return_inverse=True)
         pairs: set[tuple[int, int]] = set()
         for members in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))):
-            values = sorted({int(value) for value in facts["value"][members]})[:200]
+            held = {int(value) for value in facts["value"][members]}
+            values = sorted(value for value in held if not self.of(value) & self._exceptions)[:200]
             pairs.update(combinations(values, 2))
         if not pairs:
             return

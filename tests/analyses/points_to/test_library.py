@@ -354,6 +354,8 @@ def test_definitions_win_over_built_in_models(tmp_path: Path) -> None:
     ("line", "id"),
     [
         ("f: holds _", "points-to/bad-model"),  # it is a function
+        ("f: throws 0 as type", "points-to/bad-model"),
+        ("f: derives 1", "points-to/bad-model"),
         ("f: returns 99999999999999999999", "points-to/bad-model"),
         ("f: returns \N{SUPERSCRIPT TWO}", "points-to/bad-model"),
         ("f: returns " + "*" * 5000 + "0", "points-to/bad-model"),

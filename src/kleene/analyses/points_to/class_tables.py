@@ -91,7 +91,7 @@ class ClassTables:
         if base == derived:
             return {0}
         found: set[int] = set()
-        bases = self._bases(derived)
+        bases = self.bases(derived)
         if bases is None:
             return None
         for other, offset, is_virtual in bases:
@@ -106,17 +106,15 @@ class ClassTables:
             found |= {(at or 0) + each for each in inside}
         return found
 
-    def _bases(self, derived: int) -> list[tuple[int, int, bool]] | None:
+    def bases(self, derived: int) -> list[tuple[int, int, bool]] | None:
         """Return (type, offset, whether virtual) of the bases of a class, None if unknown."""
-        words = self.words(derived)
-        kind = words.get(0)
-        if not isinstance(kind, tuple):
+        words, kind = self.words(derived), self._kind(derived)
+        if kind is None:
             return None
-        name = self._program.strings[int(self._program.globals.name[kind[0]])]
-        if _SINGLE in name:
+        if _SINGLE in kind:
             base = words.get(16)
             return [(base[0], 0, False)] if isinstance(base, tuple) else None
-        if _SEVERAL not in name:
+        if _SEVERAL not in kind:
             return []
         count, found = words.get(20), []
         for i in range(count if isinstance(count, int) else 0):
@@ -125,3 +123,14 @@ class ClassTables:
                 return None
             found.append((base[0], flags >> 8, bool(flags & 1)))
         return found
+
+    def has_single_base(self, derived: int) -> bool:
+        """Return whether a class has one base alone, public and where its objects begin."""
+        return _SINGLE in (self._kind(derived) or "")
+
+    def _kind(self, type_info: int) -> str | None:
+        """Return the name of the table of a `std::type_info`, which says what it is."""
+        kind = self.words(type_info).get(0)
+        if not isinstance(kind, tuple):
+            return None
+        return self._program.strings[int(self._program.globals.name[kind[0]])]

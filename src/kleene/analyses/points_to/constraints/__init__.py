@@ -16,7 +16,7 @@ from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
-from kleene.analyses.points_to.constraints.externals import EXCEPTION, Externals, Models
+from kleene.analyses.points_to.constraints.externals import Externals, Models
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory_accesses import generate_accesses
@@ -27,9 +27,8 @@ from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import Bools, Ints
 from kleene.base.errors import SourceError
-from kleene.ir.codes import Opcode
 from kleene.ir.program import Program
-from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+from kleene.solvers.inclusion import NONE
 
 _NONE = np.empty(0, np.int64)
 
@@ -97,7 +96,8 @@ class _Generation:
         storage.generate_locals(builder, self.heap.layout_of)
         functions.generate_returns(builder, table)
         externals = self._calls()
-        self._exceptions(externals)
+        is_open = library_mode or any(not external.is_modelled for external in externals)
+        self.models.exceptions.generate(may_come_from_outside=is_open)
         functions.generate_opaque(builder, table)
         is_converted = self._convert(converted)
         problem, allocations, positions, origins = builder.generated()
@@ -157,13 +157,3 @@ class _Generation:
         functions.generate_indirect(builder, table, indirect, self.arguments, self.open_calls)
         functions.generate_outside(builder, table, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))
-
-    def _exceptions(self, externals: tuple[External, ...]) -> None:
-        """Add exceptions; what is thrown may come from outside if the program calls there."""
-        pads = self.columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD, Opcode.RESUME)
-        if not len(pads) and not self.models.has(EXCEPTION):
-            return
-        node = self.models.shared(EXCEPTION)
-        functions.generate_exceptions(self.builder, node)
-        if any(not external.is_modelled for external in externals):
-            self.builder.flag(node, FROM_OUTSIDE | TO_OUTSIDE)

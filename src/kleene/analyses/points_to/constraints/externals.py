@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
+from kleene.analyses.points_to.constraints.exceptions import Exceptions
 from kleene.analyses.points_to.constraints.formats import converted, text_of
 from kleene.analyses.points_to.constraints.functions import (
     CallTable,
@@ -31,7 +32,7 @@ from kleene.base.errors import SourceError
 from kleene.ir.codes import ConstantKind, GlobalFlag, Opcode, ValueKind
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
-EXCEPTION, ENVIRON = "@exception", "@environ"  # names that models share with this program
+ENVIRON = "@environ"  # what main is given too
 AS_BYTES = ("@bytes", "@digits")  # pointers that left as bytes or as text, and may come back
 _MOST_FORMALS = 8  # that models of functions of the library's own tell apart
 
@@ -72,6 +73,7 @@ class Models:
         self, builder: PointerBuilder, library: Library, *, pointers_in_bytes: bool = True
     ) -> None:
         self._builder, self._library = builder, library
+        self.exceptions = Exceptions(builder, library)
         self._code: dict[str, int] = {}
         self._without = () if pointers_in_bytes else AS_BYTES
         self.assumptions: dict[str, None] = {}  # in the order of their first use
@@ -87,10 +89,6 @@ class Models:
         if name not in self._shared:
             self._shared[name] = self._builder.node()
         return self._shared[name]
-
-    def has(self, name: str) -> bool:
-        """Return whether anybody asked for a shared name."""
-        return name in self._shared
 
     def apply(self, model: Model, sites: Sites) -> None:
         """Add the effects of a model at every site."""
@@ -123,6 +121,16 @@ class Models:
                 self._copy(effect, sites)
             case language.Calls():
                 self._call(effect, sites)
+            case language.Throws(term, type_, is_of_library):
+                node = self._node(term, sites)
+                if is_of_library:
+                    self.exceptions.throw_from_library(node, origin)
+                else:
+                    none = np.full(len(node), NONE)
+                    types = none if type_ is None else sites.argument(type_, NONE)
+                    self.exceptions.throw(node, types, origin)
+            case language.Derives():
+                pass  # `exceptions` asks for it
             case language.Escapes(term):
                 builder.flag(self._node(term, sites), TO_OUTSIDE)
             case language.Assumes(text):
@@ -165,6 +173,10 @@ class Models:
                 return self._heap(term, sites)
             case language.Named("variadic"):
                 return self._variadic(sites)
+            case language.Named("caught"):
+                return self.exceptions.caught(sites.origin)
+            case language.Named("thrown"):
+                return np.full(count, self.exceptions.thrown())
             case language.Code(name):
                 return np.full(count, self._code_of(name, sites.callee))
             case language.Named(name):

@@ -1,4 +1,4 @@
-"""Functions and calls: whom each call calls, what is passed, returned, and caught."""
+"""Functions and calls: whom each call calls, what is passed and returned."""
 
 from __future__ import annotations
 
@@ -350,15 +350,6 @@ def generate_outside(builder: PointerBuilder, functions: FunctionTable, calls: C
     builder.flag(rest[rest >= 0], TO_OUTSIDE)
     result = columns.results(calls.row)
     builder.flag(result[columns.flows[result]], FROM_OUTSIDE)
-
-
-def generate_exceptions(builder: PointerBuilder, node: int) -> None:
-    """Add how exceptions travel: all through one node."""
-    columns = builder.columns
-    pads = columns.rows(Opcode.LANDINGPAD, Opcode.CATCHPAD)
-    builder.copy(columns.results(pads), node, pads)
-    resumes = columns.rows(Opcode.RESUME)
-    builder.copy(node, columns.operand(resumes, 0), resumes)
 
 
 def generate_opaque(builder: PointerBuilder, functions: FunctionTable) -> None:

@@ -11,6 +11,8 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | `heap[0*1]` | new storage for each call, of that many bytes: a product of arguments, or left out |
 | `exception[0]` | the same, for an exception |
 | `static` | storage that the function keeps for itself |
+| `thrown` | every exception there is |
+| `caught` | what the handler gets that the call begins |
 | `variadic` | the arguments beyond the named ones, of the function that calls |
 | `@name` | what all functions share under that name |
 | `unknown` | anything the outside has |
@@ -24,7 +26,10 @@ A *term* names pointers; an *effect* says where they go. The words, as a model f
 | `*t` | what is in memory at t |
 
 Effects: `returns t`; `*t <- t` (a store); `@name <- t`; `copy t <- t [2]` (memory, so many bytes);
-`calls t(t, …)`, with `-> @name` for its result; `escapes t`; `nothing`; of a variable, `holds t`.
+`calls t(t, …)`, with `-> @name` for its result; `escapes t`; `throws t` (an exception: `as 1`, of
+the type whose `std::type_info` argument 1 is; `as library`, of a class of the library; else of any
+type); `nothing`. Of a variable, `holds t`; of a `std::type_info`, `derives name` of a base (`_` if
+there is none).
 `assumes …`, to the next `;`, tells what the model leaves out: a name of `Assumptions`, or words.
 
 A model file has lines `names: effect; effect`; `#` begins a comment.
@@ -78,7 +83,7 @@ class Heap:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`static`, `variadic`, `unknown`, `_`, or a name that starts with `@`."""
+    """`static`, `variadic`, `thrown`, `caught`, `unknown`, `_`, or a name that starts with `@`."""
 
     name: str
 
@@ -208,13 +213,29 @@ class Escapes:
 
 
 @dataclass(frozen=True, slots=True)
+class Throws:
+    """The term is an exception; the argument `type` is its type, or it is of the library's own."""
+
+    term: Term
+    type: int | None = None
+    is_of_library: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Derives:
+    """The class whose `std::type_info` a variable is has a base, at its start, or no base."""
+
+    base: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Assumes:
     """The model leaves something out."""
 
     text: str
 
 
-Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes | Assumes
+Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes | Throws | Derives | Assumes
 Model = tuple[Effect, ...]
 
 
@@ -231,7 +252,7 @@ _ABOUT: dict[str, Callable[[Term], Effect]] = {
 }
 _DIGITS = 4  # no function has more than 9,999 arguments
 _MOST_WORDS = 500  # each word may be in another, and Python's stack ends
-_NAMES = ("static", "variadic", "unknown", "_")
+_NAMES = ("static", "variadic", "thrown", "caught", "unknown", "_")
 _OF_ARGUMENT: dict[str, Callable[[int], Term]] = {
     "digits": Digits,
     "strings": Strings,
@@ -286,6 +307,10 @@ class _Line:
             yield self._copy()
         elif self._takes("calls"):
             yield self._call()
+        elif self._takes("throws"):
+            yield self._throw()
+        elif self._takes("derives"):
+            yield self._derives()
         else:
             yield from self._assignments()
         if self._peek():
@@ -308,6 +333,23 @@ class _Line:
         self._expect(")")
         result = self._shared() if self._takes("->") else None
         return Calls(callee, tuple(arguments), result)
+
+    def _throw(self) -> Effect:
+        term = self._term()
+        if not self._takes("as"):
+            return Throws(term)
+        if self._takes("library"):
+            return Throws(term, is_of_library=True)
+        return Throws(term, self._number())
+
+    def _derives(self) -> Effect:
+        if self._takes("_"):
+            return Derives(None)
+        base = self._peek()
+        if not base.startswith("_ZTI"):
+            self._fail("the name of a type, such as '_ZTISt9exception',")
+        self._at += 1
+        return Derives(base)
 
     def _assignments(self) -> Iterator[Effect]:
         if self._peek().startswith("@"):
