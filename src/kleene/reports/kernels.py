@@ -65,6 +65,8 @@ def _notes(loop: dict[str, Any]) -> Iterator[str]:
     if loop["verdict"] == "MAY":
         for one in loop["reasons"]:
             yield f"{one['code']}: {one['detail']} (line {one['line']})"
+    for one in loop["transformations"]:
+        yield f"after {one['kind']}: {one['detail']}"
     if loop["verdict"] in ("SEQ", "MAY"):
         return
     for one in loop["reductions"]:

@@ -13,7 +13,9 @@ from kleene.ir.loops.tree import Unit
 from kleene.transforms.loops import tables
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-_WANTED = re.compile(r"/[/*] (PAR|PRIV|COPY|RED|SEQ|MAY)\b(?: if ([^*]*?))?\s*(?:\*/|$)")
+_WANTED = re.compile(
+    r"/[/*] (PAR|PRIV|COPY|RED|SEQ|MAY)\b(?:, after \w+)?(?: if ([^*]*?))?\s*(?:\*/|$)"
+)
 
 
 @dataclass(frozen=True)

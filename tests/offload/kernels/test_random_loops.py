@@ -16,6 +16,7 @@ pytest.importorskip("islpy", reason="verdicts need the package islpy")
 from kleene.offload.kernels.verdicts import Verdict, verdicts_of
 from kleene.transforms.loops import tables
 from tests.offload.kernels.oracle import PARALLEL, Tally, check, confirm
+from tests.offload.kernels.transformed import check_change
 
 SEEDS = range(60 if os.environ.get("KLEENE_DEEP") else 2)
 RUNS = [
@@ -32,14 +33,18 @@ def test_random_verdicts_stand_the_run(seed: int, tmp_path: Path) -> None:
     file.write_text(program(seed, 14))
     found = unit(file)
     functions = {one.name: one for one in found.functions}
-    tally, verdict_counts = Tally(), Counter[str]()
+    tally, verdict_counts, n_changed = Tally(), Counter[str](), 0
     for table in tables(found):
-        for one in verdicts_of(table):
+        loops = verdicts_of(table)
+        for one in loops:
             verdict_counts[one.verdict] += 1
+            for change in one.transformations:
+                n_changed += check_change(functions, one, change, loops, RUNS[:2])
             if one.verdict in PARALLEL:
                 check(functions, one, RUNS, tally)
             elif one.verdict is Verdict.SEQ:
                 assert confirm(functions, one) is not False, (one.place, one.witness)
     assert tally.n_reordered > 20
+    assert n_changed > 4
     assert tally.n_undefined < tally.n_runs
     assert sum(verdict_counts[one] for one in PARALLEL) >= 4

@@ -8,6 +8,7 @@ from typing import Any
 
 from kleene.base import json
 from kleene.base.errors import Span
+from kleene.offload.kernels.transformations import Transformation
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
 from kleene.offload.kernels.witness import Instance, Witness
 from kleene.results import Finding, Table
@@ -91,11 +92,24 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "reasons": [
             {"code": one.code, "detail": one.detail, **_place(one.place)} for one in loop.culprits
         ],
+        "transformations": [_transformation(one) for one in loop.transformations],
     }
 
 
 def _place(place: Span) -> dict[str, Any]:
     return {"file": place.file, "line": place.line, "column": place.column}
+
+
+def _transformation(one: Transformation) -> dict[str, object]:
+    return {
+        "kind": one.kind,
+        "detail": one.detail,
+        "inner": None if one.inner is None else _place(one.inner),
+        "factor": one.factor,
+        "parts": [{"lines": list(p.lines), "is_parallel": p.is_parallel} for p in one.parts],
+        "expanded": list(one.expanded),
+        "points": [str(point) for point in one.points],
+    }
 
 
 def _witness(witness: Witness) -> dict[str, object]:

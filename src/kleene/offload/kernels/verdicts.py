@@ -15,6 +15,7 @@ A verdict holds under the assumptions and overlap checks that are listed with it
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -29,6 +30,7 @@ from kleene.offload.kernels.dependences import (
     LoopDependences,
     facts_of,
 )
+from kleene.offload.kernels.transformations import Separated, Transformation, Transformations
 from kleene.offload.kernels.witness import Witness, witness_of
 
 SIGNED = "signed arithmetic does not overflow"
@@ -94,6 +96,7 @@ class LoopVerdict:
     assumptions: list[str] = field(default_factory=list)
     witness: Witness | None = None
     culprits: list[Culprit] = field(default_factory=list)
+    transformations: list[Transformation] = field(default_factory=list)
 
 
 def verdicts_of(
@@ -110,6 +113,7 @@ def verdicts_of(
 
     context = isl.Context()
     found: list[LoopVerdict] = []
+    decisions: list[_Decision] = []
     facts: Facts | None = None
     for row in table.loops:
         if row.is_inlined:  # its own function has a table
@@ -120,12 +124,21 @@ def verdicts_of(
         context.set_max_operations(MAX_OPERATIONS)
         try:
             facts = facts or facts_of(table, assumed, context)
-            _Decision(facts, row, made, no_alias).decide()
+            decision = _Decision(facts, row, made, no_alias)
+            decision.decide()
+            decisions.append(decision)
         except (BudgetError, isl.Error) as error:
             detail = str(error).partition("\n")[0]
             made.culprits.append(Culprit("BUDGET", f"isl gave up: {detail}", row.place))
             made.verdict = Verdict.MAY
             made.witness = None
+        context.set_max_operations(0)
+    separated = {one.row.number: one.separated() for one in decisions}
+    for decision in decisions:
+        context.reset_operations()
+        context.set_max_operations(MAX_OPERATIONS)
+        with suppress(BudgetError, isl.Error):  # no change is found, then
+            decision.transform(separated)
         context.set_max_operations(0)
     return found
 
@@ -143,11 +156,30 @@ class _Decision:
 
     def __init__(self, facts: Facts, row: LoopRow, made: LoopVerdict, no_alias: bool) -> None:
         self._facts = facts
-        self._row = row
+        self.row = self._row = row
         self._made = made
         self._no_alias = no_alias
         self._loop = LoopDependences(facts, row)
         self._is_sequential = False
+        self._privates: dict[Root, Private] = {}
+        self._blamed: list[Root] = []  # whose conflicts stand in the way
+        self._hides_conflicts = False  # not all of them are known
+
+    def separated(self) -> Separated:
+        """Return the variables and arrays of which every iteration has a copy."""
+        temporary = {r for r, one in self._privates.items() if not one.is_first and not one.last}
+        counters = {root for root, one in self._privates.items() if one.is_counter}
+        is_parallel = self._made.verdict in (Verdict.PAR, Verdict.PRIV)
+        own = frozenset(self._privates)
+        return Separated(is_parallel, own, frozenset(temporary), frozenset(counters))
+
+    def transform(self, separated: dict[int, Separated]) -> None:
+        """Find changes of a loop that is not parallel under which it is."""
+        is_open = self._made.verdict in (Verdict.SEQ, Verdict.MAY) and bool(self._blamed)
+        if not is_open or self._row.refusals or self._hides_conflicts or not self._row.is_counted:
+            return
+        search = Transformations(self._facts, self._loop, self.separated(), self._blamed)
+        self._made.transformations += search.found(separated)
 
     def decide(self) -> None:
         """Fill in the verdict."""
@@ -156,6 +188,7 @@ class _Decision:
         if row.number in self._facts.unusable:
             detail = f"{row.variable} may wrap around"
             made.culprits.append(Culprit("NOT_NORMALIZABLE", detail, row.place))
+            self._hides_conflicts = True
         self._check_overlaps()
         for root in sorted(self._loop.written, key=lambda one: one.number):
             if root.kind != "unknown" and not root.loops & self._loop.inside:
@@ -224,6 +257,7 @@ class _Decision:
 
     def _blame_pointer(self, root: Root) -> None:
         access = next(one for one in self._loop.accesses if one.root is root)
+        self._hides_conflicts = True
         detail = f"{access.text} may point to storage that other iterations use"
         culprit = Culprit("UNKNOWN_POINTER", detail, access.place)
         if culprit not in self._made.culprits:
@@ -259,6 +293,7 @@ class _Decision:
             and not conflict.has_products
             and all(self._is_exact(one) for one in writes)
         )
+        self._blamed.append(root)
         witness = witness_of(self._facts, self._row, conflict, pairs) if is_certain else None
         if witness is not None:
             self._is_sequential = True
@@ -292,6 +327,7 @@ class _Decision:
         for one in conflicts:
             is_last_unknown = one.first.is_write and one.second.is_write and not one.is_exact
             if is_last_unknown and not is_scalar and self._is_used_later(root):
+                self._blamed.append(root)
                 self._made.culprits.append(self._suspect(root, one))
                 return
         if is_exposed and not is_scalar:
@@ -303,7 +339,9 @@ class _Decision:
             if row.number in self._loop.inside and row is not self._row
         )
         last = self._last(root, accesses, is_scalar) if self._is_used_later(root) else ""
-        self._made.privates.append(Private(root.name, not is_scalar, is_exposed, last, is_counter))
+        private = Private(root.name, not is_scalar, is_exposed, last, is_counter)
+        self._made.privates.append(private)
+        self._privates[root] = private
 
     def _is_used_later(self, root: Root) -> bool:
         if root.kind != "variable" or root.is_exposed:

@@ -117,7 +117,8 @@ class Execution(Evaluation):
     # Statements: each returns the condition under which what follows it is executed, True for
     # always, None for never.
 
-    def _block(self, block: tree.Block) -> Condition | bool | None:
+    def _block(self, block: tree.Block, row: LoopRow | None = None) -> Condition | bool | None:
+        """Execute statements; `row` is the loop of which they are the body."""
         guards: list[Condition] = []
         is_reached = True
         for statement in block:
@@ -125,7 +126,11 @@ class Execution(Evaluation):
                 is_reached = True
             if not is_reached:
                 continue
+            if row is not None:
+                row.statements.append(self._sequence)
             falls_through = self._statement(statement)
+            if row is not None and falls_through is not True:
+                row.is_straight = False
             if falls_through is None:
                 is_reached = False
             elif not isinstance(falls_through, bool):
@@ -502,7 +507,8 @@ class Execution(Evaluation):
                 self._block(node.after)
         row.context = (*self._context, *counted)
         with self._under(*counted):
-            self._block(node.body)
+            self._block(node.body, row)
+            row.statements.append(self._sequence)
             if frame.continued:
                 ends = [*frame.continued, self._environment]
                 self._environment = self._joined(ends)
