@@ -62,6 +62,10 @@ with interpreted(False):
 with interpreted(False):
     kleene.load("small.scm").cfa(device="cpu")
 """,
+    "the expander of Scheme": """\
+with interpreted(False):
+    kleene.scheme.parse("(define (twice f x) (f (f x)))\\n" * 1000)
+""",
     "octagons": """\
 from kleene import Octagon
 with interpreted(False):

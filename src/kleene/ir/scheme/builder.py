@@ -9,57 +9,106 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kleene.base.arrays import Bools, offsets_of
+from kleene.base.arrays import offsets_of
 from kleene.ir.scheme import core
 from kleene.ir.scheme.core import NONE, Core
 from kleene.ir.scheme.sources import Sources
 
+_FIRST_ROOM = 256  # rows, slots and variables
+
+_COLUMNS: dict[str, tuple[str, type[np.generic]]] = {
+    "kind": ("rows", np.uint8),
+    "at": ("rows", np.int32),
+    "end": ("rows", np.int32),
+    "reference": ("rows", np.int32),
+    "n_bound": ("rows", np.int32),
+    "has_rest": ("rows", np.uint8),
+    "first_slot": ("rows", np.int32),
+    "operands": ("slots", np.int32),
+    "variable_at": ("variables", np.int32),
+    "variable_end": ("variables", np.int32),
+    "owner": ("variables", np.int32),
+    "starts_as": ("variables", np.int32),
+    "is_defined": ("variables", np.uint8),
+    "is_assigned": ("variables", np.uint8),
+}
+
 
 class CoreBuilder:
-    """Columns that grow."""
+    """Columns that grow.
+
+    Python reads and writes them through memory views, which is faster than through NumPy; compiled
+    loops (`frontends.scheme.bulk`) are given the same arrays, `columns`. Only the first `n_rows`,
+    `n_slots` or `n_variables` entries of each count.
+    """
+
+    kind: memoryview[Any]
+    at: memoryview[Any]
+    end: memoryview[Any]
+    reference: memoryview[Any]
+    n_bound: memoryview[Any]  # 0 but for rows that bind variables
+    has_rest: memoryview[Any]
+    first_slot: memoryview[Any]
+    operands: memoryview[Any]
+    variable_at: memoryview[Any]
+    variable_end: memoryview[Any]
+    owner: memoryview[Any]
+    starts_as: memoryview[Any]
+    is_defined: memoryview[Any]
+    is_assigned: memoryview[Any]
 
     def __init__(self) -> None:
-        self.kind: list[int] = []
-        self.at: list[int] = []
-        self.end: list[int] = []
-        self.reference: list[int] = []
-        self.n_bound: dict[int, int] = {}  # of the rows that bind variables
-        self.rest_rows: list[int] = []
-        self.first_slot: list[int] = []
-        self.operands: list[int] = []
+        self.columns: dict[str, NDArray[Any]] = {}
+        self.room: dict[str, int] = {}
+        self.n_rows = self.n_slots = self.n_variables = 0
         self.top_slots: list[int] = []
         self.constants: list[Any] = []
         self.primitives: dict[str, int] = {}
         self.names: list[str] = []
-        self.variable_at: list[int] = []
-        self.variable_end: list[int] = []
-        self.owner: list[int] = []
-        self.starts_as: list[int] = []
-        self.defined: set[int] = set()
-        self.assigned: list[int] = []
+        for of in ("rows", "slots", "variables"):
+            self.make_room(of, _FIRST_ROOM)
+
+    def make_room(self, of: str, n_entries: int) -> None:
+        """Let the columns of rows, slots or variables have room for so many entries in all."""
+        room = self.room.get(of, 0)
+        if n_entries <= room:
+            return
+        self.room[of] = n_entries = max(n_entries, 2 * room)
+        for name, (each, dtype) in _COLUMNS.items():
+            if each == of:
+                column = np.zeros(n_entries, dtype)
+                column[:room] = self.columns.get(name, column[:room])
+                self.columns[name] = column
+                setattr(self, name, column.data)
 
     def row(
         self, kind: int, at: int, end: int, slot: int, reference: int = NONE, n_operands: int = 0
     ) -> int:
         """Put a new row into `slot`; return the first slot of its operands."""
-        operands = self.operands
-        first = len(operands)
-        operands[slot] = len(self.kind)
-        self.kind.append(kind)
-        self.at.append(at)
-        self.end.append(end)
-        self.reference.append(reference)
-        self.first_slot.append(first)
-        if n_operands:
-            operands.extend([NONE] * n_operands)
+        row, first = self.n_rows, self.n_slots
+        if row == self.room["rows"]:
+            self.make_room("rows", row + 1)
+        if first + n_operands > self.room["slots"]:
+            self.make_room("slots", first + n_operands)
+        self.operands[slot] = row
+        self.kind[row] = kind
+        self.at[row] = at
+        self.end[row] = end
+        self.reference[row] = reference
+        self.first_slot[row] = first
+        self.n_rows = row + 1
+        self.n_slots = first + n_operands
         return first
 
     def top_slot(self) -> int:
         """Return the slot of one more form of the top level."""
-        self.top_slots.append(len(self.operands))
-        self.operands.append(NONE)
-        return len(self.operands) - 1
+        slot = self.n_slots
+        self.make_room("slots", slot + 1)
+        self.top_slots.append(slot)
+        self.n_slots = slot + 1
+        return slot
 
     def constant(self, value: Any, at: int, end: int, slot: int) -> None:
         """Put a constant into `slot`."""
@@ -76,7 +125,7 @@ class CoreBuilder:
 
     def binder(self, variables: list[int], has_rest: bool = False) -> None:
         """Let the newest row bind `variables`, which follow each other."""
-        row = len(self.kind) - 1
+        row = self.n_rows - 1
         if not variables:
             return
         assert variables[-1] - variables[0] == len(variables) - 1, "variables follow each other"
@@ -84,61 +133,66 @@ class CoreBuilder:
         self.n_bound[row] = len(variables)
         for variable in variables:
             self.owner[variable] = row
-        if has_rest:
-            self.rest_rows.append(row)
+        self.has_rest[row] = has_rest
+
+    def bound(self) -> int:
+        """Return the first variable that the newest row binds."""
+        first: int = self.reference[self.n_rows - 1]
+        return first
 
     def variable(self, name: str, at: int, end: int, starts_as: int = NONE) -> int:
         """Return a new variable, which belongs to no row yet."""
+        number = self.n_variables
+        self.make_room("variables", number + 1)
         self.names.append(name)
-        self.variable_at.append(at)
-        self.variable_end.append(end)
-        self.owner.append(NONE)
-        self.starts_as.append(starts_as)
-        return len(self.names) - 1
+        self.variable_at[number] = at
+        self.variable_end[number] = end
+        self.owner[number] = NONE
+        self.starts_as[number] = starts_as
+        self.n_variables = number + 1
+        return number
 
     def finish(self, sources: Sources) -> Core:
         """Return the core so far: globals that nothing defines or assigns become primitives."""
-        n_rows, n_top = len(self.kind), len(self.top_slots)
-        defined, assigned = self._flags(list(self.defined)), self._flags(self.assigned)
-        kind = np.array([*self.kind, core.SEQUENCE], np.uint8)
-        reference = np.array([*self.reference, NONE], np.int32)
-        starts_as = np.array(self.starts_as, np.int32)
-        fixed = (starts_as != NONE) & ~defined & ~assigned
+        n_rows, n_top = self.n_rows, len(self.top_slots)
+        of_variables = {
+            name: self.columns[name][: self.n_variables].copy()
+            for name, (of, _) in _COLUMNS.items()
+            if of == "variables"
+        }
+        for name in ("is_defined", "is_assigned"):
+            of_variables[name] = of_variables[name].astype(np.bool_)
+        starts_as = of_variables["starts_as"]
+        fixed = (starts_as != NONE) & ~of_variables["is_defined"] & ~of_variables["is_assigned"]
+        kind, reference = self._rows("kind", core.SEQUENCE), self._rows("reference", NONE)
         uses = np.flatnonzero(kind == core.VARIABLE)
         uses = uses[fixed[reference[uses]]]
         kind[uses], reference[uses] = core.PRIMITIVE, starts_as[reference[uses]]
-        n_bound = np.zeros(n_rows + 1, np.int32)
-        n_bound[list(self.n_bound)] = list(self.n_bound.values())
-        has_rest = np.zeros(n_rows + 1, np.bool_)
-        has_rest[self.rest_rows] = True
-        slots = np.array(self.operands, np.int32)
+        slots = self.columns["operands"][: self.n_slots]
         is_operand = np.ones(len(slots), np.bool_)
         is_operand[self.top_slots] = False
-        before = offsets_of(is_operand)
-        offsets = before[np.array([*self.first_slot, len(slots)], np.int64)]
+        offsets = offsets_of(is_operand)[self._rows("first_slot", len(slots))]
         return Core(
             sources=sources,
             root=n_rows,
             kind=kind,
-            at=np.array([*self.at, 0], np.int32),
-            end=np.array([*self.end, 0], np.int32),
+            at=self._rows("at", 0),
+            end=self._rows("end", 0),
             reference=reference,
-            n_bound=n_bound,
-            has_rest=has_rest,
+            n_bound=self._rows("n_bound", 0),
+            has_rest=self._rows("has_rest", 0).astype(np.bool_),
             operand_offsets=np.append(offsets, offsets[-1] + n_top).astype(np.int32),
             operands=np.concatenate((slots[is_operand], slots[self.top_slots])),
             constants=tuple(self.constants),
             primitives=tuple(self.primitives),
             names=tuple(self.names),
-            variable_at=np.array(self.variable_at, np.int32),
-            variable_end=np.array(self.variable_end, np.int32),
-            owner=np.array(self.owner, np.int32),
-            is_defined=defined,
-            is_assigned=assigned,
-            starts_as=starts_as,
+            **of_variables,
         )
 
-    def _flags(self, variables: list[int]) -> Bools:
-        flags = np.zeros(len(self.names), np.bool_)
-        flags[variables] = True
-        return flags
+    def _rows(self, name: str, of_root: int) -> NDArray[Any]:
+        """Return a column of the rows, with an entry for the root behind them."""
+        column = self.columns[name][: self.n_rows + 1].copy()
+        if len(column) == self.n_rows:
+            column = np.append(column, column.dtype.type(0))
+        column[-1] = of_root
+        return column

@@ -101,7 +101,7 @@ class DerivedBuilder:
     def assignment(self, kind: int, slot: int, about: int, variable: int) -> int:
         """Put a SET or DEFINE of a new variable into `slot`; return the slot of the value."""
         if kind == columns.SET:
-            self._new.assigned.append(variable)
+            self._new.is_assigned[variable] = True
         return self.row(kind, slot, about, variable, 1)
 
     def finish(self) -> Derived:
@@ -122,5 +122,5 @@ class DerivedBuilder:
         place = int(old.variable_at[formal]), int(old.variable_end[formal])
         self.current[formal] = number = self._new.variable(old.names[formal], *place)
         if old.is_defined[formal]:
-            self._new.defined.add(number)
+            self._new.is_defined[number] = True
         return number

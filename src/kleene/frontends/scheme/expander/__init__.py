@@ -13,8 +13,12 @@ from kleene.frontends.scheme.expander.libraries import Libraries, adopt
 from kleene.frontends.scheme.expander.scopes import Top
 from kleene.ir.scheme.core import Core
 from kleene.ir.scheme.sources import Source, Sources
+from kleene.kernels import compiled
 
 __all__ = ["Expansion"]
+
+_LARGE = 20_000  # bytes of text: less is done in some hundredths of a second
+_S_A_BYTE = 1e-6  # to read and expand a byte of text by plain Python
 
 
 class Expansion:
@@ -48,10 +52,20 @@ class Expansion:
 
     def add(self, source: Source) -> None:
         """Expand the forms of one more source."""
-        with paused_collector():  # over both: at its end the data are gone
-            self.expander.program(reader.read(self.sources, source), self.top)
+        with paused_collector():  # over all: at its end the data are gone
+            if len(source.text) < _LARGE or not self._in_bulk(source):
+                self.expander.program(reader.read(self.sources, source), self.top)
             if self.top.sees_all:
                 adopt(self.expander)
+
+    def _in_bulk(self, source: Source) -> bool:
+        """Expand a source by compiled loops; return False where that is not sooner done."""
+        from kleene.frontends.scheme import bulk
+
+        with compiled.sized(_S_A_BYTE * len(source.text), bulk.UNIT):
+            if compiled.is_interpreting():
+                return False
+            return bulk.expand_source(self.expander, source, self.top)
 
     @classmethod
     def of_text(cls, text: str | bytes, file: str, folder: Path | None = None) -> Expansion:

@@ -61,7 +61,7 @@ def guard(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     _thunk(x, parts[1:], scope, first, form)
     hidden = x.builtin("reraise", form)
     bindings, inside = x.lambda_row([(name.name, name), (hidden.name, form)], form, first + 1)
-    again = x.builder.reference[-1] + 1
+    again = x.builder.bound() + 1
 
     def raise_again(x: Expander, slot: int) -> None:
         x.variable_row(again, form, x.call_row(form, slot, 0))

@@ -107,7 +107,7 @@ class Expander:
             return type(binding) is Special and binding.name == word
         # Not imported, yet meant, if nothing binds it.
         number = binding.number
-        is_free = self.builder.owner[number] == core.NONE and number not in self.builder.defined
+        is_free = self.builder.owner[number] == core.NONE and not self.builder.is_defined[number]
         return is_free and plain_name(datum.name) == word
 
     def lambda_row(
@@ -316,11 +316,11 @@ class Expander:
             binding = top.free(name, identifier)
         if type(binding) is not Variable or builder.owner[binding.number] != core.NONE:
             binding = Variable(builder.variable(plain_name(name), identifier.at, identifier.end))
-            top.names[name] = binding
+            top.bind(name, binding)
         number = binding.number
-        if number in builder.defined:
-            builder.assigned.append(number)
-        builder.defined.add(number)
+        if builder.is_defined[number]:
+            builder.is_assigned[number] = True
+        builder.is_defined[number] = True
         builder.variable_at[number], builder.variable_end[number] = identifier.at, identifier.end
         return number
 

@@ -76,7 +76,7 @@ def set_(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     binding = scope.lookup(name)
     if type(binding) is not Variable:
         raise x.error(name, "scheme/keyword", "a keyword cannot be assigned")
-    x.builder.assigned.append(binding.number)
+    x.builder.is_assigned[binding.number] = True
     inside = x.builder.row(core.SET, form.at, form.end, slot, binding.number, n_operands=1)
     x.push(value, scope, inside)
 
@@ -151,7 +151,7 @@ def do(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     test = list_items(x, parts[1], "(test expression ...)", 1)
     first = x.call_row(form, slot, len(clauses))
     _, inside = x.letrec_row([("do", form)], form, first)
-    loop = x.builder.reference[-1]
+    loop = x.builder.bound()
     x.variable_row(loop, form, inside + 1)
     names: list[tuple[Name, Any]] = [(clause[0].name, clause[0]) for clause in clauses]  # type: ignore[union-attr]
     bindings, body = x.lambda_row(names, form, inside)
@@ -204,7 +204,7 @@ def _if_value(
     first = x.call_row(form, slot, 1)
     x.push(test, scope, first + 1)
     _, inside = x.lambda_row([("value", test)], form, first)
-    value = x.builder.reference[-1]
+    value = x.builder.bound()
     branch = x.builder.row(core.IF, form.at, form.end, inside, n_operands=3)
     x.variable_row(value, test, branch)
     use(x, value, test, branch + 1)
@@ -277,7 +277,7 @@ def case(x: Expander, form: Form, scope: Scope, slot: int) -> None:
     first = x.call_row(form, slot, 1)
     x.push(parts[0], scope, first + 1)
     _, slot = x.lambda_row([("key", parts[0])], form, first)
-    key = x.builder.reference[-1]
+    key = x.builder.bound()
     for i, clause in enumerate(parts[1:]):
         items = list_items(x, clause, "((datum ...) expression ...)", 2)
         if x.is_word(items[0], scope, "else"):

@@ -119,8 +119,8 @@ def adopt(x: Expander) -> None:
         if name in known
         and builder.owner[variable] == core.NONE
         and builder.starts_as[variable] == core.NONE
-        and variable not in builder.defined
-        and variable not in builder.assigned
+        and not builder.is_defined[variable]
+        and not builder.is_assigned[variable]
     ]
     n_before = len(builder.top_slots)
     for variable in wanted:
@@ -129,7 +129,7 @@ def adopt(x: Expander) -> None:
         place = Identifier(name, at, end)
         binding = (x.libraries.find(x, known[name], place) or {}).get(name)
         if type(binding) is Variable and binding.number != variable:
-            builder.defined.add(variable)
+            builder.is_defined[variable] = True
             slot = builder.row(core.DEFINE, at, end, builder.top_slot(), variable, n_operands=1)
             x.variable_row(binding.number, place, slot)
     slots = builder.top_slots
@@ -160,11 +160,13 @@ def import_(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     if not isinstance(scope, Top):
         raise x.error(form, "scheme/misplaced", "import stands at the top level")
     if scope.sees_all:
+        scope.changed += scope.imports
         scope.imports, scope.sees_all = {}, False
     for item in form.items[1:]:
         for name, binding in import_set(x, item).items():
             scope.imports[name] = binding
             scope.names.pop(name, None)
+            scope.changed.append(name)
     return []
 
 

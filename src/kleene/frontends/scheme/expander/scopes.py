@@ -122,10 +122,11 @@ class Scope:
 class Top(Scope):
     """The top level of a program or library: what it imports, and what it defines.
 
-    A program without imports sees everything; its first import ends that (`sees_all`).
+    A program without imports sees everything; its first import ends that (`sees_all`). `changed`
+    has the names whose meaning changed since whoever keeps a copy (`bulk`) last looked.
     """
 
-    __slots__ = ("builder", "imports", "local", "sees_all")
+    __slots__ = ("builder", "changed", "imports", "local", "sees_all")
 
     def __init__(self, builder: CoreBuilder, imports: dict[str, Binding]) -> None:
         self.top = self
@@ -135,10 +136,12 @@ class Top(Scope):
         self.builder = builder
         self.imports = imports
         self.sees_all = False
+        self.changed: list[Name] = []
 
     def bind(self, name: Name, binding: Binding) -> None:
         """Let a name mean something at the top level."""
         self.names[name] = binding
+        self.changed.append(name)
 
     def free(self, name: str, identifier: Identifier) -> Binding:
         """Return the binding of a name that is not defined here yet, and remember it."""
@@ -148,5 +151,5 @@ class Top(Scope):
             starts_as = builder.primitive_number(binding.name) if binding else -1
             number = builder.variable(name, identifier.at, identifier.end, starts_as)
             binding = Variable(number)
-        self.names[name] = binding
+        self.bind(name, binding)
         return binding

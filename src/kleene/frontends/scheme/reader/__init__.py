@@ -18,7 +18,7 @@ from kleene.ir.scheme.sources import Source, Sources
 
 __all__ = ["read", "read_first"]
 
-_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:#![/ ][^\n]*)?")  # a byte order mark, a line for a shell
+START = re.compile(rb"(?:\xef\xbb\xbf)?(?:#![/ ][^\n]*)?")  # a byte order mark, a line for a shell
 _STOP = rb" \t\n\r\f()\[\]\";|'`,"  # an atom ends before one of these
 _TOKEN = re.compile(  # what is skipped, and a token: every byte belongs to one, so no match fails
     rb"([ \t\n\r\f]*(?:;[^\n]*[ \t\n\r\f]*)*)"
@@ -61,7 +61,7 @@ def _read(
     datum: Datum
     stack: list[tuple[list[Datum], int, bytes, int]] = []
     items, dot, opener, opened = list[Datum](), _NO_DOT, b"", source.base
-    start = _START.match(source.text)
+    start = START.match(source.text)
     end = source.base + (start.end() if start else 0)
     pairs: Iterable[Any] | None = _TOKEN.findall(source.text, end - source.base)
     while pairs is not None:
