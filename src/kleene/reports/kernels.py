@@ -54,9 +54,12 @@ def _verdict(loop: dict[str, Any]) -> str:
     if loop["inductions"]:
         parts.append(f"induction({', '.join(loop['inductions'])})")
     if loop["if_no_overlap"]:
-        pairs = ", ".join(f"{one} and {other}" for one, other in loop["if_no_overlap"])
-        parts.append(f"if no overlap of {pairs}")
+        parts.append(f"if no overlap of {_pairs(loop)}")
     return " ".join(parts)
+
+
+def _pairs(loop: dict[str, Any]) -> str:
+    return ", ".join(f"{one} and {other}" for one, other in loop["if_no_overlap"])
 
 
 def _notes(loop: dict[str, Any]) -> Iterator[str]:
@@ -65,8 +68,23 @@ def _notes(loop: dict[str, Any]) -> Iterator[str]:
     if loop["verdict"] == "MAY":
         for one in loop["reasons"]:
             yield f"{one['code']}: {one['detail']} (line {one['line']})"
+    if (found := loop["conflicting_input"]) is not None:
+        given = found["parameters"] | found["memory"]
+        values = ", ".join(f"{name} = {value}" for name, value in given.items())
+        first, second = found["first"], found["second"]
+        yield (
+            f"{found['element']} is used at {_iteration(first)} (line {first['line']})"
+            f" and {_iteration(second)} (line {second['line']})"
+            f"{f', for {values}' if values else ''}"
+        )
+    for one in loop["scans"]:
+        rounding = ", which rounds differently" if one["is_floating"] else ""
+        name = f"scan({one['operator']}:{one['name']})"
+        yield f"{name}: parallel prefix algorithms compute it{rounding}"
     for one in loop["transformations"]:
         yield f"after {one['kind']}: {one['detail']}"
+    if loop["if_no_overlap"] and (loop["scans"] or loop["transformations"]):
+        yield f"that holds if no overlap of {_pairs(loop)}"
     if loop["verdict"] in ("SEQ", "MAY"):
         return
     for one in loop["reductions"]:

@@ -176,6 +176,45 @@ def confirm(functions: Mapping[str, tree.Function], verdict: LoopVerdict) -> boo
     return any(_shows(iterations, verdict) for iterations in run.instances)
 
 
+class _Given(Interpreter):
+    """A run with values for some elements in memory."""
+
+    def __init__(
+        self, functions: Mapping[str, tree.Function], memory: Mapping[str, int], seed: int = 0
+    ) -> None:
+        super().__init__(functions, seed=seed, max_steps=400_000)
+        self._given = memory
+
+    def _initial(self, address: Any, kind: tree.Type) -> Any:
+        found = self._given.get(_element(address))
+        return super()._initial(address, kind) if found is None else found
+
+
+def confirm_input(functions: Mapping[str, tree.Function], verdict: LoopVerdict) -> bool | None:
+    """Return whether iterations conflict in a run with a given input; None if it is undefined."""
+    wanted = verdict.conflicting_input
+    assert wanted is not None
+    function = functions[verdict.function]
+    run = _Given(functions, dict(wanted.memory))
+    run.watched = (verdict.place.line, verdict.place.column)
+    try:
+        run.call(function.name, arguments(function, run, dict(wanted.parameters), None))
+    except (UndefinedError, TooLongError):
+        return None
+    name = verdict.variable
+    first, second = (dict(one.variables).get(name) for one in (wanted.first, wanted.second))
+    for iterations in run.instances:
+        uses: dict[Any, list[bool]] = {first: [], second: []}
+        for iteration in iterations:
+            at = iteration.starts.get(name)
+            for event in iteration.events if at in uses else ():
+                if _element(event.address) == wanted.first.element:
+                    uses[at].append(event.is_write)
+        if first != second and all(uses.values()) and any(map(any, uses.values())):
+            return True
+    return False
+
+
 def _shows(iterations: list[Iteration], verdict: LoopVerdict) -> bool:
     witness = verdict.witness
     assert witness is not None

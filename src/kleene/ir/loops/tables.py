@@ -130,6 +130,7 @@ class Access:
     text: str
     by_loop: bool = False  # the value of a counter, before or after its loop
     through_pointer: bool = False  # that was moved inside of a row: it may leave it
+    recurrence: str | None = None  # the operation of `a[i] = a[j] op e`, on both accesses to a
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class LoopTable:
     loops: tuple[LoopRow, ...]
     accesses: tuple[Access, ...]
     parameters: dict[str, LoopSymbol]  # integers of the function's beginning, by their names
+    loads: dict[LoopSymbol, tuple[Root, Path]] = field(default_factory=dict)  # where they are from
 
     def inside(self, loop: int) -> list[Access]:
         """Return the accesses in a loop."""

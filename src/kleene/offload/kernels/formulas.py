@@ -18,7 +18,7 @@ not `exact`, and nothing may be proved to conflict, or to be written, with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kleene.base.expression import Atom, Expression, Monomial, Quotient, of
@@ -46,6 +46,7 @@ class Scope:
     registry: dict[str, LoopSymbol] = field(default_factory=dict)  # of parameters in all formulas
     parameters: dict[str, LoopSymbol] = field(default_factory=dict)
     quotients: dict[Quotient, int] = field(default_factory=dict)
+    values: Mapping[Atom, int] = field(default_factory=dict)  # of symbols that are given
 
 
 class NotAffineError(Exception):
@@ -79,6 +80,8 @@ class Side:
 
     def polynomial(self, value: Expression) -> str:
         """Return a sum in isl's syntax."""
+        if self.scope.values:
+            value = value.substitute(self.scope.values)
         parts = [
             f"{factor}*{self._monomial(m)}" if m else f"{factor}"
             for m, factor in value.terms.items()

@@ -8,6 +8,7 @@ from typing import Any
 
 from kleene.base import json
 from kleene.base.errors import Span
+from kleene.offload.kernels.inputs import ConflictingInput
 from kleene.offload.kernels.transformations import Transformation
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
 from kleene.offload.kernels.witness import Instance, Witness
@@ -85,6 +86,7 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "private": [asdict(one) for one in loop.privates],
         "copy": loop.copies,
         "reductions": [asdict(one) for one in loop.reductions],
+        "scans": [asdict(one) for one in loop.scans],
         "inductions": loop.inductions,
         "if_no_overlap": [list(pair) for pair in loop.no_overlap],
         "assumptions": loop.assumptions,
@@ -92,6 +94,7 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "reasons": [
             {"code": one.code, "detail": one.detail, **_place(one.place)} for one in loop.culprits
         ],
+        "conflicting_input": _conflict(loop.conflicting_input),
         "transformations": [_transformation(one) for one in loop.transformations],
     }
 
@@ -109,6 +112,18 @@ def _transformation(one: Transformation) -> dict[str, object]:
         "parts": [{"lines": list(p.lines), "is_parallel": p.is_parallel} for p in one.parts],
         "expanded": list(one.expanded),
         "points": [str(point) for point in one.points],
+    }
+
+
+def _conflict(found: ConflictingInput | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        "parameters": dict(found.parameters),
+        "memory": dict(found.memory),
+        "element": found.first.element,
+        "first": _instance(found.first),
+        "second": _instance(found.second),
     }
 
 

@@ -30,6 +30,8 @@ from kleene.offload.kernels.dependences import (
     LoopDependences,
     facts_of,
 )
+from kleene.offload.kernels.inputs import ConflictingInput, conflicting_input
+from kleene.offload.kernels.scans import Scan, scan_of
 from kleene.offload.kernels.transformations import Separated, Transformation, Transformations
 from kleene.offload.kernels.witness import Witness, witness_of
 
@@ -97,6 +99,8 @@ class LoopVerdict:
     witness: Witness | None = None
     culprits: list[Culprit] = field(default_factory=list)
     transformations: list[Transformation] = field(default_factory=list)
+    conflicting_input: ConflictingInput | None = None
+    scans: list[Scan] = field(default_factory=list)
 
 
 def verdicts_of(
@@ -137,8 +141,9 @@ def verdicts_of(
     for decision in decisions:
         context.reset_operations()
         context.set_max_operations(MAX_OPERATIONS)
-        with suppress(BudgetError, isl.Error):  # no change is found, then
+        with suppress(BudgetError, isl.Error):  # nothing is found, then
             decision.transform(separated)
+            decision.search_input()
         context.set_max_operations(0)
     return found
 
@@ -181,6 +186,12 @@ class _Decision:
         search = Transformations(self._facts, self._loop, self.separated(), self._blamed)
         self._made.transformations += search.found(separated)
 
+    def search_input(self) -> None:
+        """Find an input for which iterations of a loop conflict, if that is not proved."""
+        if self._made.verdict is Verdict.MAY and self._blamed and not self._hides_conflicts:
+            conflicts = [one for root in self._blamed for one in self._loop.conflicts(root)]
+            self._made.conflicting_input = conflicting_input(self._facts, self._loop, conflicts)
+
     def decide(self) -> None:
         """Fill in the verdict."""
         made, row = self._made, self._row
@@ -200,6 +211,9 @@ class _Decision:
         ]
         made.assumptions = sorted({*made.assumptions, *row.assumptions, *self._loose()})
         made.verdict = self._summary()
+        if self._blamed and not row.refusals and not self._hides_conflicts:
+            scans = [scan_of(self._loop, root) for root in self._blamed]
+            made.scans = [one for one in scans if one is not None] if None not in scans else []
 
     def _summary(self) -> Verdict:
         made = self._made

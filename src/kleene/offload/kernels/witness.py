@@ -13,7 +13,7 @@ from typing import Any
 from kleene.base.errors import Span
 from kleene.base.expression import Expression, Symbol
 from kleene.ir.loops.symbols import symbols_of
-from kleene.ir.loops.tables import Access, Both, Compare, Condition, Either, LoopRow, Maybe
+from kleene.ir.loops.tables import Access, Both, Compare, Condition, Either, LoopRow, Maybe, Path
 from kleene.offload.kernels.dependences import Conflict, Facts
 
 _SMALL = 12
@@ -41,7 +41,7 @@ def witness_of(facts: Facts, row: LoopRow, conflict: Conflict, pairs: Any) -> Wi
     """Return a witness from a set of pairs, or None if the sample does not stand the check."""
     import islpy as isl
 
-    point = _sample(pairs)
+    point = small_point(pairs)
     values: dict[str, int] = {}
     for kind in (isl.dim_type.param, isl.dim_type.set):
         for position in range(pairs.dim(kind)):
@@ -73,7 +73,7 @@ def witness_of(facts: Facts, row: LoopRow, conflict: Conflict, pairs: Any) -> Wi
     return Witness(tuple(sorted(named.items())), first, second)
 
 
-def _sample(pairs: Any) -> Any:
+def small_point(pairs: Any) -> Any:
     """Return a point with small numbers, if there is one."""
     import islpy as isl
 
@@ -100,9 +100,14 @@ def _assignment(
 
 
 def _instance(facts: Facts, access: Access, values: dict[Symbol, int]) -> Instance | None:
-    path = access.path
-    if path is None or not all(holds(one, values) for one in (*facts.assumed, *access.context)):
+    conditions = (*facts.assumed, *access.context)
+    if access.path is None or not all(holds(one, values) for one in conditions):
         return None
+    return instance_of(facts, access, access.path, values)
+
+
+def instance_of(facts: Facts, access: Access, path: Path, values: dict[Symbol, int]) -> Instance:
+    """Return an access with numbers for all symbols."""
     steps = [one if isinstance(one, str) else one.evaluate(values) for one in path]
     shown = "".join(f".{one}" if isinstance(one, str) else f"[{one}]" for one in steps)
     variables = []

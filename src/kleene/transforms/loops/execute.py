@@ -13,6 +13,7 @@ are in the table, and whoever uses it must see to it that they do not overlap.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kleene.base.errors import Span
 from kleene.base.expression import ZERO, Atom, Expression, of
@@ -34,7 +35,7 @@ from kleene.ir.loops.tree import Reason, Symbol
 from kleene.transforms.loops.conditions import at_counter, iterations
 from kleene.transforms.loops.evaluate import Evaluation, difference
 from kleene.transforms.loops.recorder import Environment, Frame
-from kleene.transforms.loops.updates import guarded_update, update_of
+from kleene.transforms.loops.updates import guarded_update, recurrence_of, update_of
 from kleene.transforms.loops.values import UNKNOWN, Place, Value, substituted
 
 # With these, parts of the source are missing in the tree, and may assign to any variable.
@@ -58,6 +59,7 @@ class Execution(Evaluation):
             tuple(self._loops),
             tuple(self._accesses),
             self._parameters,
+            self._load_places,
         )
 
     # Calls
@@ -193,11 +195,33 @@ class Execution(Evaluation):
     def _assign(self, target: tree.Location, value: tree.Expression) -> None:
         found = update_of(target, value)
         if found is None:
+            n_before = len(self._accesses)
             self._write(target, self._value(value))
+            if (recurrence := recurrence_of(target, value)) is not None:
+                self._mark(n_before, target, value, *recurrence)
             return
         operator, others = found
         result = self._updated(target, value, operator, others)
         self._write(target, result, operator)
+
+    def _mark(
+        self,
+        first: int,
+        target: tree.Location,
+        value: tree.Expression,
+        operator: str,
+        other: tree.Location,
+    ) -> None:
+        """Note on the accesses of `a[i] = a[j] op e`, recorded since `first`, what they are."""
+        places = {
+            one.location.place
+            for one in tree.walk(value)
+            if isinstance(one, tree.Read) and one.location == other
+        }
+        for number in range(first, len(self._accesses)):
+            one = self._accesses[number]
+            if one.place == target.place if one.is_write else one.place in places:
+                self._accesses[number] = replace(one, recurrence=operator)
 
     def _updated(
         self,

@@ -17,6 +17,7 @@ from kleene.ir.loops.tables import (
     Condition,
     LoopRow,
     Obligations,
+    Path,
     Root,
 )
 from kleene.ir.loops.text import text
@@ -62,6 +63,7 @@ class Recorder(ABC):
         self._changed_roots: dict[int, set[int]] = {}  # by loop: roots that it writes to
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
         self._parameters: dict[str, LoopSymbol] = {}
+        self._load_places: dict[LoopSymbol, tuple[Root, Path]] = {}
         self._has_jumps = _has_jumps(function)
 
     @abstractmethod
@@ -262,6 +264,7 @@ class Recorder(ABC):
         epoch = (self._epoch, self._epochs.get(place.root.number, 0))
         key = ("load", place.root.number, place.path, epoch, kind.name, loops)
         atom = self._atom(key, text(location), "load", loops, kind)
+        self._load_places[atom] = (place.root, place.path)
         if kind.kind == "pointer":
             return Value(None, Place(self._loaded_root(atom), (ZERO,)))
         return Value(of(atom))

@@ -12,6 +12,7 @@ from kleene.ir.loops.tree import (
     Call,
     Choose,
     Convert,
+    Element,
     Expression,
     If,
     Location,
@@ -31,6 +32,18 @@ def update_of(target: Location, value: Expression) -> tuple[str, tuple[Expressio
     if found is None or any(reads(one, target) for one in found[1]):
         return None
     return found
+
+
+def recurrence_of(target: Location, value: Expression) -> tuple[str, Location] | None:
+    """Return the operation and `a[j]` if `target = value` is `a[i] = a[j] op e`."""
+    if not isinstance(target, Element):
+        return None
+    for one in walk(value):
+        if isinstance(one, Read) and isinstance(one.location, Element):
+            other = one.location
+            if other.pointer == target.pointer and (found := update_of(other, value)) is not None:
+                return found[0], other
+    return None
 
 
 def guarded_update(statement: If) -> tuple[Assign, str, tuple[Expression, ...]] | None:
