@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kleene.ir import Builder, Program
-from kleene.ir.builder import Argument, Block, Bundle, Function
+from kleene.ir.builder import Argument, Block, Bundle, Function, Member, SourceType
 from kleene.ir.codes import (
     ORDERING_SHIFT,
     ArgumentFlag,
@@ -357,7 +357,13 @@ class Museum:
         call = b.span("dir/a.c", 9, 2, scope="source")
         inlined = b.span("b c.h", 4, 1, scope="operator+", inlined_at=call)
         deeper = b.span("dir/a.c", 5, 0, scope="", inlined_at=inlined)
-        variable = function.variable("x", argument=1, span=call)
+        self.b.source_types += [
+            SourceType("pair", 24, [Member("left", 0, 4), Member("", 8, 16, 1)]),
+            SourceType("", 16, [Member("", 0, 8, 2)], element_bytes=8),
+            SourceType('a "name"', 8, [Member("up", 0, 8), Member(b"\xff", 0, 4)]),
+        ]
+        self.b.types.describe(self.node, 2)
+        variable = function.variable("x", argument=1, span=call, source_type=0, is_pointer=True)
         local, shadow = function.variable("sum", span=inlined), function.variable("sum")
         nameless = function.variable("")
         slot = block.add(Opcode.ALLOCA, b.integer(self.i32, 1), about=self.i32, span=call)

@@ -36,6 +36,7 @@ def canonical(program: Program) -> Program:
     """Return the same program in the canonical numbering."""
     program = _by_appearance(_sort_rows(program), "value", "constants")
     program = _by_appearance(program, "type", "types")
+    program = _by_appearance(program, "source_type", "source_types")
     program = _by_appearance(_merge_spans(program), "span", "spans")
     return _strings(program)
 

@@ -35,6 +35,7 @@ from kleene.ir.tables import (
     Instructions,
     Notices,
     Passed,
+    SourceTypes,
     Spans,
     Strings,
     Table,
@@ -56,6 +57,7 @@ class Program(ProgramAnalyses):
     data_layout: str
     strings: Strings
     types: Types
+    source_types: SourceTypes
     globals: Globals
     function_table: Functions
     arguments: Arguments

@@ -15,7 +15,7 @@ import numpy as np
 from kleene.ir.program import Program
 from kleene.ir.tables import Table
 
-VERSION = 3
+VERSION = 4
 _MAGIC = b"kleene-ir\0"
 _ALIGN = 64
 

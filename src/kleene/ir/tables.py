@@ -59,6 +59,7 @@ Values = Annotated[I32, To("value")]
 ValuesOrNone = Annotated[I32, To("value", or_none=True)]
 ConstantsOrNone = Annotated[I32, To("value", or_none=True, before=ValueKind.ARGUMENT)]
 SpansOrNone = Annotated[I32, To("span", or_none=True)]
+SourceTypesOrNone = Annotated[I32, To("source_type", or_none=True)]
 IntoOperands = Annotated[I32, Into(("operands",))]
 
 
@@ -149,6 +150,7 @@ class Types(Table):
     offsets: Annotated[I32, Into(("elements", "field_offset"))]
     elements: TypeIds
     field_offset: I64  # parallel to elements: bytes from the start (structs, arrays, vectors)
+    source_type: SourceTypesOrNone  # what the source calls this struct, where it is one thing
 
     @property
     def word_bytes(self) -> int:
@@ -163,6 +165,31 @@ class Types(Table):
     def field_offsets_of(self, type_id: int) -> I64:
         """Return the byte offset of each element."""
         return self.field_offset[self.offsets[type_id] : self.offsets[type_id + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceTypes(Table):
+    """Structs, unions, classes and arrays of the source, as debug information has them.
+
+    A struct and a union have their members, in the order of their bytes; of members of a union that
+    begin at one byte, pointers come first. An unnamed member is an anonymous struct or union, or a
+    base class. An array has one member, its first element.
+
+        struct event { int kind; union { void *data; int fd; }; int at[2]; }
+
+        event       24 bytes  kind at 0 (4 bytes), an unnamed one at 8 (the union), at at 16
+        the union    8 bytes  data at 0 (8), fd at 0 (4)
+        int[2]       8 bytes  of 4 each: one at 0 (4)
+    """
+
+    name: Symbols
+    size: I64  # bytes
+    element_bytes: I64  # of an array; 0 for all others
+    offsets: Annotated[I32, Into(("member_name", "member_byte", "member_bytes", "member_type"))]
+    member_name: Symbols
+    member_byte: I64  # where it begins
+    member_bytes: I64  # its size; of a bit-field, that of the bytes it lies in
+    member_type: SourceTypesOrNone  # none for numbers and pointers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +208,7 @@ class Globals(Table):
     source_name: Symbols  # the name in the source, as debug information has it
     span: SpansOrNone
     section: Symbols  # that the source asks for; none where it does not
+    source_type: SourceTypesOrNone  # of a variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,6 +299,8 @@ class Variables(Table):
     function: Annotated[I32, To("function")]  # they are bound in; after inlining, the caller
     argument: I32  # 1 for the first parameter of the source, 0 for a local variable
     span: SpansOrNone
+    source_type: SourceTypesOrNone
+    is_pointer: U8  # 1: `source_type` is that of what it points to
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -147,7 +147,9 @@ def test_an_initialiser_is_a_step_of_its_own(events: PointsToResult) -> None:
 def test_steps_through_copies_of_memory_have_no_nameless_stations(events: PointsToResult) -> None:
     found = events.explain("redraw.context", "editor")
     assert all("on the way" not in step.text for step in found.steps)
-    assert "main.events+8 gets __const.main.events+8" in [step.text for step in found.steps]
+    assert "main.events[0].target gets __const.main.events.target" in [
+        step.text for step in found.steps
+    ]
 
 
 def test_what_is_not_held_is_not_explained(events: PointsToResult) -> None:

@@ -37,7 +37,7 @@ def test_every_row_is_an_answer_and_every_answer_a_row(events: PointsToResult) -
             assert events.of(asked) == objects, pointer
     assert found["main.%11.handle"] == {"ignore", "on_key", "on_click", "complain"}
     assert found["handler_of.return"] == found["main.%11.handle"]
-    assert found["heap@queue.c:15:25+8"] == {"editor", "clock"}
+    assert found["heap@queue.c:15:25.context"] == {"editor", "clock"}
 
 
 def test_columns_are_equally_long_and_say_where_objects_are_made(events: PointsToResult) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 import kleene
 from kleene.analyses.points_to import PointsToResult
-from kleene.analyses.points_to.answers.naming import _suffixes
+from kleene.analyses.points_to.answers.naming import offset_suffixes
 from kleene.ir.codes import ValueKind
 from kleene.results.naming import short_names
 from tests.analyses.points_to.compiled import solved
@@ -52,8 +51,8 @@ def check_objects(result: PointsToResult) -> None:
     names = [result.naming.object(o) for o in range(result.system.problem.n_objects)]
     assert len(set(names)) == len(names)
     for object, name in enumerate(names):
-        is_element = name.endswith("]") and not re.search(r" \[[a-z]+\]$", name)  # no "f() [base]"
-        placed = name if name.rfind("+") > name.rfind("@") or is_element else f"{name}+0"
+        allocation = int(result.system.locations.allocation[object])
+        placed = f"{name}+0" if name == result.naming.allocation(allocation) else name
         assert result._lookup.objects(placed) == [object], name
 
 
@@ -150,7 +149,7 @@ def test_a_register_may_go_without_its_variable(result: PointsToResult) -> None:
         ("tabel", "table"),
         ("mian.made", "main.made"),
         ("heap@t.c:12:24", "heap@t.c:12:23"),
-        ("table+12", "table+8"),
+        ("table+12", "table[0].pairs"),
         ("main.%nonsense", ""),
         ("", ""),
     ],
@@ -206,4 +205,153 @@ def test_files_go_by_the_shortest_tail_that_tells_them_apart() -> None:
 
 def test_two_arrays_at_one_place_are_told_apart_by_their_elements() -> None:
     byte, stride = [0, 8, 24, 32, -1], [0, 8, 24, 24, 0]
-    assert _suffixes(byte, stride) == ["", "[8]", "[24]", "+8[]", "+?"]
+    assert offset_suffixes(byte, stride) == ["", "[8]", "[24]", "+8[]", "+?"]
+
+
+FIELDS = """
+#include <stdlib.h>
+typedef void handler(void *);
+typedef struct { char *text; int *number; } label;
+struct inner { int n; int *p; };
+struct event {
+  int kind;
+  handler *target;
+  union { int fd; void *ptr; long wide; };
+  union { double real; struct { int low; int *high; } pair; } value;
+  struct inner in[3];
+  unsigned x : 3, y : 7;
+  label label;
+  char buffer[16];
+};
+static int one, two;
+static void on(void *p) { (void)p; }
+struct event event = {1, on, {.ptr = &one}, {0}, {{0, &one}, {0, &two}}};
+struct event table[4];
+int main(int argc, char **argv) {
+  struct event local = event, *made = malloc(sizeof *made), *many = calloc(argc, sizeof *many);
+  label *named = malloc(sizeof *named);
+  event.value.pair.high = &two;
+  event.label.number = &one;
+  table[argc].in[argc].p = &one;
+  local.label.text = event.buffer;
+  made->in[argc].p = &two;
+  many[argc].target = on;
+  named->number = &one;
+  on(&local), on(made), on(many), on(named);
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def fields(tmp_path_factory: pytest.TempPathFactory) -> PointsToResult:
+    return solved(tmp_path_factory.mktemp("fields"), FIELDS)
+
+
+def test_printed_names_of_fields_are_understood(fields: PointsToResult) -> None:
+    check_objects(fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("event.target", ["on"]),
+        ("event.ptr", ["one"]),
+        ("event.fd", ["one"]),  # the union's other members mean the same bytes
+        ("event.wide", ["one"]),
+        ("event.value.pair.high", ["two"]),
+        ("event.value", ["two"]),
+        ("event.in[0].p", ["one"]),
+        ("event.in[1].p", ["two"]),
+        ("event.in[].p", ["two"]),
+        ("event.label.number", ["one"]),
+        ("event.label", ["one"]),
+        ("table[0].in[0].p", ["one"]),
+        ("table[].in[].p", ["one"]),
+        ("table[3].in[0].p", ["one"]),
+        ("main.local.target", ["on"]),
+        ("main.local.label.text", ["event.buffer[0]"]),
+        ("heap@t.c:21:39.in[].p", ["two"]),
+        ("heap@t.c:21:69[].target", ["on"]),
+        ("heap@t.c:21:69.target", ["on"]),
+        ("heap@t.c:22:18.number", ["one"]),
+        ("event+8", ["on"]),  # offsets are understood, too
+    ],
+)
+def test_fields_by_name(fields: PointsToResult, name: str, held: list[str]) -> None:
+    assert fields.of(name).names == held
+
+
+def test_names_of_fields_are_those_of_the_source(fields: PointsToResult) -> None:
+    names = {fields.naming.object(o) for o in range(fields.system.problem.n_objects)}
+    kept = {
+        *("event", "event.target", "event.ptr", "event.ptr+4", "event.value.pair.high"),
+        *("event.in[0].n", "event.in[2].p", "event.x", "event.label.text", "event.buffer[]"),
+        *("table", "table[]", "table[].target", "table[0].in[].p", "heap@t.c:21:69[]"),
+    }
+    assert kept <= names
+    assert not any("+8" in name for name in names if name.startswith(("event", "table", "main.l")))
+
+
+def test_a_field_that_is_not_there_suggests_others(fields: PointsToResult) -> None:
+    with pytest.raises(kleene.SourceError) as error:
+        fields.of("event.tagret")
+    assert error.value.id == "points-to/no-such-name"
+    assert "event.target" in error.value.notes[0]
+
+
+def test_without_debug_information_fields_are_offsets(tmp_path: Path) -> None:
+    (tmp_path / "t.c").write_text(FIELDS)
+    result = kleene.load(tmp_path / "t.c", flags=["-g0"]).points_to(device="cpu")
+    assert result.of("event+8").names == ["on"]
+    names = {result.naming.object(o) for o in range(result.system.problem.n_objects)}
+    assert "event+8" in names
+    with pytest.raises(kleene.SourceError):
+        result.of("event.target")
+
+
+def test_structs_of_one_name_in_two_files_do_not_mix(tmp_path: Path) -> None:
+    body = "\n#include <stdlib.h>\nstatic struct node n, *h;\nint {0};\nvoid f_{0}(void) {{\n"
+    body += (
+        "  struct node *made = malloc(sizeof *made);\n  h = made, n.{0} = made->{0} = &{0};\n}}\n"
+    )
+    (tmp_path / "a.c").write_text("struct node { int *first, *a; };" + body.format("a"))
+    (tmp_path / "b.c").write_text("struct node { int *other, *b; };" + body.format("b"))
+    (tmp_path / "main.c").write_text(
+        "void f_a(void), f_b(void);\nint main(void) { f_a(), f_b(); return 0; }"
+    )
+    result = kleene.load(tmp_path).points_to(device="cpu")
+    assert result.of("a.c:n.a").names == result.of("heap@a.c:6:23.a").names == ["a"]
+    assert result.of("b.c:n.b").names == result.of("heap@b.c:6:23.b").names == ["b"]
+    with pytest.raises(kleene.SourceError):
+        result.of("a.c:n.b")
+
+
+CLASSES = """
+struct Base { virtual ~Base() {} int *base = nullptr; };
+struct Other { virtual void run() {} int *other = nullptr; };
+namespace ns {
+struct Derived : Base, Other { static int *shared; int *own = nullptr; void set(int *p); };
+int *Derived::shared;
+void Derived::set(int *p) { own = base = other = shared = p; }
+}
+int x;
+static ns::Derived global;
+int main() {
+  auto *made = new ns::Derived();
+  made->set(&x), global.set(&x);
+  return 0;
+}
+"""
+
+
+def test_fields_of_classes_are_named_without_the_base(tmp_path: Path) -> None:
+    result = solved(tmp_path, CLASSES, "t.cpp")
+    for storage in ("global", "heap@t.cpp:12:16"):
+        assert "ns::Derived::set" not in result.of(f"{storage}._vptr").names
+        for field in ("base", "other", "own"):
+            assert result.of(f"{storage}.{field}").names == ["x"], (storage, field)
+    assert result.of("ns::Derived::shared").names == ["x"]
+    assert result.of("ns::Derived::set.this").names == ["global", "heap@t.cpp:12:16"]
+    names = {result.naming.object(o) for o in range(result.system.problem.n_objects)}
+    assert {"global.base", "global._vptr", "global.other", "global.own"} <= names

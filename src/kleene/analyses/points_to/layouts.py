@@ -22,9 +22,11 @@ from kleene.analyses.points_to.object_layout import (
     raw_elements,
 )
 from kleene.analyses.points_to.offset_edges import OffsetEdges
-from kleene.base.arrays import I32
+from kleene.base.arrays import I32, I64
 from kleene.ir.codes import TypeKind
 from kleene.ir.tables import Strings, Types
+
+_OF_TYPE = ("repeated", "prefix")  # first words of keys that a type follows
 
 
 class Layouts:
@@ -115,6 +117,15 @@ class Layouts:
         """
         layouts = self._layouts if only is None else [self._layouts[layout] for layout in only]
         return location_table(layouts, edges, has_unknown)
+
+    def structs_of(self, layouts: I64) -> I64:
+        """Return the struct that storage of each layout holds one or more of, -1 for none."""
+        found = np.full(len(self._layouts), -1)
+        for key, layout in self._ids.items():
+            type_id = key[0] if isinstance(key[0], int) else key[1] if key[0] in _OF_TYPE else -1
+            if isinstance(type_id, int) and self.types.kind[type_id] == TypeKind.STRUCT:
+                found[layout] = type_id
+        return found[layouts]
 
     def _kept(self, key: tuple[object, ...], make: Callable[[], ObjectLayout]) -> int:
         """Return the number of the layout known by a key; it is made if there is none yet."""

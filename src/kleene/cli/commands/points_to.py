@@ -83,8 +83,8 @@ def run(
     Example: kleene points-to examples/events --query main.handle
 
     Pointers are called main.p, list.c:42:p (at that line), main.%7 (a register), table (a global);
-    objects table+8, main.buffer, heap@list.c:12:9. Without --query, --explain, --check or --stats a
-    summary is printed.
+    objects event.target, main.buffer, heap@list.c:12:9. Without --query, --explain, --check or
+    --stats a summary is printed.
     """
     from kleene.analyses.points_to import PointsTo
 

@@ -27,6 +27,8 @@ from kleene.ir.builder.parts import (
     Function,
     Global,
     Instruction,
+    Member,
+    SourceType,
     Value,
     Variable,
 )
@@ -45,6 +47,8 @@ __all__ = [
     "Function",
     "Global",
     "Instruction",
+    "Member",
+    "SourceType",
     "Value",
     "Variable",
 ]
@@ -70,6 +74,7 @@ class Builder:
         self.constants: dict[object, Constant] = {}
         self.spans: dict[tuple[int, int, int, int, int], int] = {}
         self.notices: list[tuple[Text, int]] = []
+        self.source_types: list[SourceType] = []
 
     def finish(self, *, derive: bool = True) -> Program:
         """Return the program; `derive` sets the flags that follow from the rest."""

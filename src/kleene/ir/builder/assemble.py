@@ -25,6 +25,7 @@ from kleene.ir.tables import (
     Instructions,
     Notices,
     Passed,
+    SourceTypes,
     Spans,
     Table,
     To,
@@ -94,9 +95,24 @@ class _Parts:
                 Variables, self.variables, function=_owners(f.variables for f in self.functions)
             ),
             **self._code(),
+            "source_types": self._source_types(),
             "spans": Spans.of_columns(*np.array([*builder.spans], int).reshape(-1, 5).T),
             "notice_table": Notices.of_columns(*np.array(notices, int).reshape(-1, 2).T),
         }
+
+    def _source_types(self) -> SourceTypes:
+        types, symbols = self.builder.source_types, self.builder.symbols
+        members = [member for one in types for member in one.members]
+        return SourceTypes.of_columns(
+            [symbols[one.name] for one in types],
+            [one.size for one in types],
+            [one.element_bytes for one in types],
+            _offsets(one.members for one in types),
+            [symbols[member.name] for member in members],
+            [member.byte for member in members],
+            [member.n_bytes for member in members],
+            [member.source_type for member in members],
+        )
 
     def _globals(self) -> Globals:
         parts = self.builder.globals

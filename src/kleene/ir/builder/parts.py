@@ -79,6 +79,7 @@ class Global(Value):
     source_name: Text = ""
     span: int = NO_SPAN
     section: Text = ""
+    source_type: int = NO_TYPE
 
 
 @dataclass(slots=True, eq=False)
@@ -88,7 +89,29 @@ class Variable:
     name: Text
     argument: int = 0
     span: int = NO_SPAN
+    source_type: int = NO_TYPE
+    is_pointer: bool = False
     row: int = field(default=-1, init=False)
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A member of a struct, or an element of an array, of the source."""
+
+    name: Text
+    byte: int
+    n_bytes: int
+    source_type: int = NO_TYPE
+
+
+@dataclass(slots=True, eq=False)
+class SourceType:
+    """A struct, union or (with `element_bytes`) array of the source: see `tables.SourceTypes`."""
+
+    name: Text
+    size: int
+    members: list[Member]
+    element_bytes: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -208,7 +231,15 @@ class Function(Global):
         self.blocks.append(Block(self.types.label, self.types, name))
         return self.blocks[-1]
 
-    def variable(self, name: Text, *, argument: int = 0, span: int = NO_SPAN) -> Variable:
+    def variable(
+        self,
+        name: Text,
+        *,
+        argument: int = 0,
+        span: int = NO_SPAN,
+        source_type: int = NO_TYPE,
+        is_pointer: bool = False,
+    ) -> Variable:
         """Return a new variable of the source, the `argument`-th parameter or (0) a local one."""
-        self.variables.append(Variable(name, argument, span))
+        self.variables.append(Variable(name, argument, span, source_type, is_pointer))
         return self.variables[-1]

@@ -52,6 +52,7 @@ class _Row:
     name: int
     bits: int
     elements: tuple[int, ...]
+    source_type: int = NO_TYPE
 
 
 class TypeMaker:
@@ -118,6 +119,10 @@ class TypeMaker:
         """Return a target's own type, written as LLVM writes it."""
         return self._make(TypeKind.OTHER, name=text)
 
+    def describe(self, struct: int, source_type: int) -> None:
+        """Say which of the source's types a struct is."""
+        self._rows[struct].source_type = source_type
+
     def kind(self, of: int) -> TypeKind:
         """Return the kind of a type."""
         return self._rows[of].kind
@@ -150,7 +155,8 @@ class TypeMaker:
         elements = np.array([one for row in rows for one in row.elements], np.int32)
         size, align, field_offset = lay_out(kind, flags, bits, offsets, elements, data_layout)
         name = np.array([row.name for row in rows], np.int32)
-        return Types(kind, flags, name, bits, size, align, offsets, elements, field_offset)
+        source = np.array([row.source_type for row in rows], np.int32)
+        return Types(kind, flags, name, bits, size, align, offsets, elements, field_offset, source)
 
     def _make(
         self,

@@ -105,6 +105,8 @@ class Body:
         for name, row in zip(self._variables, rows, strict=True):
             argument = int(table.argument[row])
             line = f"  var {name}" + (f" parameter {argument}" if argument else "")
+            if (source_type := int(table.source_type[row])) >= 0:
+                line += f" described {'to ' if table.is_pointer[row] else ''}{source_type}"
             yield self._with_place(line, int(table.span[row]))
 
     def _binding_lines(self) -> dict[int, list[str]]:

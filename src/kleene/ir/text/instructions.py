@@ -90,10 +90,13 @@ class BodyParser:
         if line.text in self._variables:
             line.fail(f"{line.seen()} is defined twice in this function")
         name = line.name("#", "a variable")
-        argument = line.integer("a number") if line.accept("parameter") else 0
-        self._variables[name] = self._function.variable(
-            symbol_of(name), argument=argument, span=self._place(line)
-        )
+        variable = self._function.variable(symbol_of(name))
+        variable.argument = line.integer("a number") if line.accept("parameter") else 0
+        if line.accept("described"):
+            variable.is_pointer = line.accept("to")
+            variable.source_type = line.integer("the number of a described type")
+        variable.span = self._place(line)
+        self._variables[name] = variable
 
     def _binding(self, line: Line) -> None:
         if line.text not in self._variables:

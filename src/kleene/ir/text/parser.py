@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from kleene.base.errors import SourceError, Span
-from kleene.ir.builder import Argument, Block, Builder, Function, Global
+from kleene.ir.builder import Argument, Block, Builder, Function, Global, Member, SourceType
 from kleene.ir.builder.types import symbol_bytes
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Passing
 from kleene.ir.names import default_source_name
@@ -27,6 +27,8 @@ _KINDS = {
     "alias": GlobalKind.ALIAS,
     "ifunc": GlobalKind.IFUNC,
 }
+_CLAUSES = ("align", "space", "section", "source", "described", "!")  # behind an initialiser
+_DESCRIBED = "the number of a described type"
 
 
 def parse(text: str, file: str = "<text>") -> Program:
@@ -96,6 +98,8 @@ class _Parser:
             return self._function(line)
         elif line.accept("type"):
             self._type(line)
+        elif line.accept("described"):
+            self._source_type(line)
         elif line.accept("notice"):
             count = line.integer("a count")
             self.builder.notices.append((line.string("a notice"), count))
@@ -129,6 +133,27 @@ class _Parser:
         if not line.accept("opaque"):
             fields, packed = self._operands.fields(line)
             types.fill(struct, fields, packed=packed)
+        if line.accept("described"):
+            types.describe(struct, line.integer(_DESCRIBED))
+
+    def _source_type(self, line: Line) -> None:
+        known = self.builder.source_types
+        if line.text != str(len(known)):
+            line.fail(f"{len(known)} is missing, the number of the next described type")
+        line.advance()
+        line.expect("=")
+        new = SourceType(line.string("a name"), line.integer("a size in bytes"), [])
+        if line.accept("each"):
+            new.element_bytes = line.integer("a size in bytes")
+        line.expect("{")
+        new.members = line.items("}", self._member)
+        known.append(new)
+
+    def _member(self, line: Line) -> Member:
+        member = Member(line.string("a name"), line.integer("a byte"), line.integer("a size"))
+        if line.accept("described"):
+            member.source_type = line.integer(_DESCRIBED)
+        return member
 
     def _variable(self, line: Line) -> None:
         item = self._operands.globals[line.advance()]
@@ -140,7 +165,7 @@ class _Parser:
         if line.advance() == "constant":
             item.flags |= GlobalFlag.CONSTANT
         item.content = self._operands.type(line)
-        if line.kind != "end" and line.text not in ("align", "space", "section", "source", "!"):
+        if line.kind != "end" and line.text not in _CLAUSES:
             item.initializer = self._operands.constant(line, item.content)
         self._tail(line, item)
 
@@ -203,6 +228,8 @@ class _Parser:
                 item.section = line.string("a name")
             elif line.accept("source"):
                 item.source_name, has_source = line.string("a name"), True
+            elif line.accept("described"):
+                item.source_type = line.integer(_DESCRIBED)
             elif isinstance(item, Function) and line.accept("personality"):
                 item.personality = self._operands.operand(line)
             else:

@@ -44,6 +44,7 @@ class Printer:
         """Yield the whole program: head, types, then globals and functions in their order."""
         yield self.head()
         yield from self._type_definitions()
+        yield from self._source_types()
         was_variable = False
         for row in range(len(self._program.globals)):
             is_function = self._program.globals.kind[row] == GlobalKind.FUNCTION
@@ -78,7 +79,39 @@ class Printer:
                 continue
             offsets = " ".join(map(str, table.field_offsets_of(row).tolist()))
             layout = f"{table.size[row]} bytes, fields at {offsets}" if offsets else "empty"
-            yield f"{f'type {self.types[row]} = {self.types.body(row)}':<56}  ; {layout}\n"
+            source = self._described(int(table.source_type[row]))
+            line = joined([f"type {self.types[row]} = {self.types.body(row)}", source])
+            yield f"{line:<56}  ; {layout}\n"
+
+    def _source_types(self) -> Iterator[str]:
+        """Yield the types of the source: name and bytes, then each member's name, byte and bytes.
+
+        An array's `each` are the bytes of an element.
+        """
+        table, strings = self._program.source_types, self._program.strings
+        if len(table):
+            yield "\n"
+        columns = (table.member_name, table.member_byte, table.member_bytes, table.member_type)
+        rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        for row in range(len(table)):
+            first, end = table.offsets[row : row + 2].tolist()
+            members = ", ".join(
+                joined([quoted(strings.raw(name)), str(byte), str(size), self._described(inside)])
+                for name, byte, size, inside in rows[first:end]
+            )
+            each = int(table.element_bytes[row])
+            words = [
+                f"described {row} =",
+                quoted(strings.raw(int(table.name[row]))),
+                str(table.size[row]),
+                f"each {each}" if each else "",
+                f"{{ {members} }}" if members else "{ }",
+            ]
+            yield joined(words) + "\n"
+
+    @staticmethod
+    def _described(source_type: int) -> str:
+        return f"described {source_type}" if source_type >= 0 else ""
 
     def _variable(self, row: int) -> str:
         """Return a global variable, alias or ifunc."""
@@ -158,3 +191,4 @@ class Printer:
         name = self._program.strings.raw(int(table.name[row]))
         if source != default_source_name(name, bool(table.span[row] >= 0)):
             yield f"source {quoted(source)}"
+        yield self._described(int(table.source_type[row]))

@@ -61,6 +61,7 @@ def _ids(program: Program, report: Report) -> None:
     counts = {
         "symbol": len(program.strings),
         "type": len(program.types),
+        "source_type": len(program.source_types),
         "span": len(program.spans),
         "value": program.n_values,
         "global": len(program.globals),

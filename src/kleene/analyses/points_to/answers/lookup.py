@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming
+from kleene.analyses.points_to.answers.naming import KIND_WORDS, Naming, offset_suffixes
 from kleene.analyses.points_to.answers.sets import Solved
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.errors import SourceError
@@ -142,18 +142,17 @@ class Lookup:
     # What a name of storage means
 
     def _objects(self, text: str) -> list[int] | None:
-        base, offset = _split_offset(text)
-        if self.symbols.one_global(text) is not None:  # Stack::operator[], say
-            base, offset = text, ""
-        allocations = self._allocations(base)
-        if allocations is None:
-            return None
-        found = self._objects_at(allocations, offset)
-        if not found:
-            names = (self._naming.suffixes(allocation) for allocation in allocations)
-            near = [base + (suffix or "+0") for suffixes in names for suffix in suffixes]
-            raise unknown(f"'{base}' has nothing at '{offset}'", near[:_N_OFFSETS_SHOWN])
-        return found
+        for base, offset in _splits(text):
+            allocations = self._allocations(base) or []
+            if found := self._objects_at(allocations, offset):
+                return found
+            kinds = self._system.allocations.kind[allocations]
+            if len(kinds) and (kinds != AllocationKind.FUNCTION).all():
+                names = (self._naming.suffixes(allocation) for allocation in allocations)
+                every = [base + (suffix or "+0") for suffixes in names for suffix in suffixes]
+                near = nearest(text, every) if offset[0] == "." else every[:_N_OFFSETS_SHOWN]
+                raise unknown(f"'{base}' has nothing at '{offset}'", near)
+        return None
 
     def _allocations(self, base: str) -> list[int] | None:
         word, at, _ = base.partition("@")
@@ -181,9 +180,38 @@ class Lookup:
         wanted = re.sub(r"^\+0(?=\[|#|$)", "", offset)
         for allocation in allocations:
             first, end = self._system.problem.allocation_offsets[allocation : allocation + 2]
-            named = zip(range(first, end), self._naming.suffixes(allocation), strict=True)
-            found += [o for o, name in named if offset in ("", "+*") or name == wanted]
+            if offset in ("", "+*"):
+                found += range(first, end)
+                continue
+            byte, stride = (
+                column.tolist() for column in self._naming.bytes_and_strides(allocation)
+            )
+            plain = offset_suffixes(byte, stride)
+            named = zip(range(first, end), self._naming.suffixes(allocation), plain, strict=True)
+            exact = [o for o, *names in named if wanted in names]
+            found += exact or self._fields_at(allocation, wanted)
         return found
+
+    def _fields_at(self, allocation: int, suffix: str) -> list[int]:
+        """Return the objects of an allocation where a field of its source type lies."""
+        source_type, is_many = self._naming.source_type(allocation)
+        if source_type < 0:
+            return []
+        first = int(self._system.problem.allocation_offsets[allocation])
+        byte = self._naming.bytes_and_strides(allocation)[0].tolist()
+        for is_folded in (False, True):
+            ways = {"is_many": is_many, "is_folded": is_folded}
+            places = self._naming.fields.places(source_type, suffix, **ways)
+            inside = [
+                first + i
+                for i, at in enumerate(byte)
+                if any(begin <= at < begin + n_bytes for begin, n_bytes in places)
+            ]
+            if inside:
+                return inside
+        begin = min((place.byte for place in places), default=-1)  # within another field
+        before = max((at for at in byte if 0 <= at <= begin), default=-1)
+        return [first + i for i, at in enumerate(byte) if at == before >= 0]
 
     def _contents(self, objects: Iterable[int]) -> list[int]:
         nodes = self._system.problem.contents[list(objects)].tolist()
@@ -211,8 +239,9 @@ class Lookup:
             return int(self._program.value_types[node])
         if (object := int(self._naming.object_of_contents[node])) < 0:
             return -1
-        allocation = self._system.locations.allocation[object]
-        return int(self._system.allocations.type[allocation])
+        allocation, table = self._system.locations.allocation[object], self._system.allocations
+        is_guessed = table.kind[allocation] in (AllocationKind.HEAP, AllocationKind.EXCEPTION)
+        return -1 if is_guessed else int(table.type[allocation])
 
     def _has_pointer(self, type_id: int) -> bool:
         types = self._program.types
@@ -234,6 +263,17 @@ class Lookup:
             return self.symbols.near(text)
         sited = ~np.isin(self._system.allocations.kind, [0, 1])
         return nearest(text, [self._naming.allocation(a) for a in np.flatnonzero(sited).tolist()])
+
+
+def _splits(text: str) -> Iterator[tuple[str, str]]:
+    """Yield every way to read `text` as storage and a field or offset in it, longest first."""
+    yield text, ""  # Stack::operator[], say
+    base, offset = _split_offset(text)
+    if offset:
+        yield base, offset
+    for i in range(len(base) - 1, 0, -1):
+        if base[i] in ".[":
+            yield base[:i], text[i:]
 
 
 def _split_offset(text: str) -> tuple[str, str]:

@@ -10,9 +10,11 @@
 - `static@getenv`: storage a library keeps; `variadic@log`, `command-line@main`, `local@main.%3`
   and `copy@draw.%0`: an unnamed local, a copy made for an argument passed by value.
 
-An **offset** within it follows: `+8` is byte 8; `+8[]` that of the later elements of an array (with
-two arrays there, `+8[16]`: of the one with elements of 16 bytes); `+?` somewhere; nothing: its
-start.
+A **field** within it follows, by its name in the source (`fields`): `event.target`,
+`table.slot[0].key`; `table.slot[].key` is that of the later elements of an array. Where the
+source's type is not known, or has nothing there, that is an **offset**: `+8` is byte 8; `+8[]` that
+of the later elements of an array (with two arrays there, `+8[16]`: of the one with elements of 16
+bytes); `+?` somewhere; nothing: its start.
 
 **Pointers** are called `main.%7` (the register, as `kleene ir` prints it), `main.p` (a variable:
 all registers it ever is), `main.return` (what a function returns), or by storage: what is in it.
@@ -25,12 +27,13 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.analyses.points_to.answers.fields import Fields
 from kleene.analyses.points_to.answers.written import Written
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind, ConstraintSystem
 from kleene.base.arrays import I32, I64, distinct
 from kleene.base.errors import Span
 from kleene.ir import Program
-from kleene.ir.codes import ValueKind
+from kleene.ir.codes import TypeKind, ValueKind
 from kleene.ir.views import span_of
 from kleene.results import naming
 
@@ -59,7 +62,8 @@ class Naming(naming.Naming):
     def __init__(self, program: Program, system: ConstraintSystem) -> None:
         self._program = program
         self._system = system
-        self._suffixes: dict[bytes, list[str]] = {}
+        self._suffixes: dict[tuple[int, bool, bytes], list[str]] = {}
+        self.fields = Fields(program)
         self._locals: dict[int, dict[int, str]] = {}
 
     @cached_property
@@ -121,13 +125,60 @@ class Naming(naming.Naming):
 
     def suffixes(self, allocation: int) -> list[str]:
         """Return what each object of an allocation adds to its name."""
+        byte, stride = self.bytes_and_strides(allocation)
+        source_type, is_many = self.source_type(allocation)
+        key = source_type, is_many, byte.tobytes() + stride.tobytes()
+        if key not in self._suffixes:
+            pairs = byte.tolist(), stride.tolist()
+            if source_type < 0:
+                self._suffixes[key] = offset_suffixes(*pairs)
+            else:
+                named = self._field_suffixes(source_type, is_many, *pairs)
+                self._suffixes[key] = _unique(named)
+        return self._suffixes[key]
+
+    def bytes_and_strides(self, allocation: int) -> tuple[I64, I32]:
+        """Return byte and stride of each object of an allocation."""
         table, offsets = self._system.locations, self._system.problem.allocation_offsets
         span = slice(int(offsets[allocation]), int(offsets[allocation + 1]))
-        byte, stride = table.byte[span], table.stride[span]
-        key = byte.tobytes() + stride.tobytes()
-        if key not in self._suffixes:
-            self._suffixes[key] = _suffixes(byte.tolist(), stride.tolist())
-        return self._suffixes[key]
+        return table.byte[span], table.stride[span]
+
+    def source_type(self, allocation: int) -> tuple[int, bool]:
+        """Return the source's type of an allocation (-1 if unknown), and whether many are there."""
+        table = self._system.allocations
+        kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])
+        type_id, found, is_many = int(table.type[allocation]), -1, kind in _BY_LOCATION
+        if kind == AllocationKind.GLOBAL:
+            found = int(self._program.globals.source_type[site])
+        elif kind in _LOCALS or kind in _BY_LOCATION:
+            found = self._variable_type(site, is_pointer=kind in _BY_LOCATION)
+        if found < 0 and type_id >= 0:
+            types = self._program.types
+            while types.kind[type_id] == TypeKind.ARRAY:
+                type_id, is_many = int(types.elements_of(type_id)[0]), True
+            found = int(types.source_type[type_id])
+        n_bytes, size = int(table.n_bytes[allocation]), self.fields.size(found) if found >= 0 else 0
+        if size <= 0 or 0 <= n_bytes < size:
+            return -1, False
+        return found, is_many and (n_bytes < 0 or n_bytes % size == 0)
+
+    def _variable_type(self, site: int, *, is_pointer: bool) -> int:
+        """Return the source's type of the variable that a value is, or points to; or -1."""
+        table = self._program.variables
+        for row in self._program.variable_rows_of(site):
+            if table.source_type[row] >= 0 and table.is_pointer[row] == is_pointer:
+                return int(table.source_type[row])
+        return -1
+
+    def _field_suffixes(
+        self, source_type: int, is_many: bool, byte: list[int], stride: list[int]
+    ) -> list[str]:
+        """Return each object by its field; the start, and what has no field, by its offset."""
+        names = offset_suffixes(byte, stride)
+        for i, (at, step) in enumerate(zip(byte, stride, strict=True)):
+            found = self.fields.suffix(source_type, at, step, is_many=is_many) if at > 0 else None
+            names[i] = names[i] if found is None else found
+        return names
 
     def node(self, node: int) -> str | None:
         """Return the name of a node, a register, storage or result; helpers have none."""
@@ -308,14 +359,19 @@ class Naming(naming.Naming):
         return f"{name}~{times + 1}" if times else name
 
 
-def _suffixes(byte: list[int], stride: list[int]) -> list[str]:
-    """Return the objects of one layout as text, no two alike."""
+def offset_suffixes(byte: list[int], stride: list[int]) -> list[str]:
+    """Return the objects of one layout by their offsets, no two alike."""
     starts = [b - s if s else b for b, s in zip(byte, stride, strict=True)]
     arrays = Counter(start for start, s in zip(starts, stride, strict=True) if s)
     names = [
         _suffix(b, start, s, arrays[start])
         for b, start, s in zip(byte, starts, stride, strict=True)
     ]
+    return _unique(names)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Return names, the second of one name with `#2` behind it."""
     seen: Counter[str] = Counter()
     for i, name in enumerate(names):
         seen[name] += 1

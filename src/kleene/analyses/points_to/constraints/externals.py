@@ -282,7 +282,10 @@ class Models:
         if term not in sites.made:
             kind = AllocationKind.EXCEPTION if term.is_exception else AllocationKind.HEAP
             new = self._builder.allocate(
-                *(kind, sites.site, sites.layout), callee=sites.callee, n_bytes=sites.n_bytes
+                *(kind, sites.site, sites.layout),
+                callee=sites.callee,
+                type=self._builder.object_layouts.structs_of(sites.layout),
+                n_bytes=sites.n_bytes,
             )
             sites.made[term] = self._builder.nodes(len(new))
             self._builder.address(sites.made[term], new, 0, sites.origin)

@@ -191,6 +191,7 @@ class HeapAllocations:
             own = builder.allocate(
                 *(AllocationKind.HEAP, value, self.layout_of(group.row)),
                 callee=self.columns.program.function_table.value[function],
+                type=self.layouts.structs_of(self.layout_of(group.row)),
                 n_bytes=self.n_bytes[group.row],
             )
             builder.address(value, own, 0, group.row)

@@ -10,6 +10,7 @@ import numpy as np
 from kleene.base.arrays import I32, I64, offsets_of, ragged
 from kleene.base.errors import SourceError
 from kleene.frontends.c.reader import debug, tables
+from kleene.frontends.c.reader.source_types import SourceTypeBuilder
 from kleene.ir.canonical import without_unused_constants
 from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, ValueKind
 from kleene.ir.layout import lay_out
@@ -73,16 +74,17 @@ class _Columns:
         """Return all of it."""
         nodes = self._node_table
         builder = debug.SpanBuilder(nodes, self._decoded, self._add)
+        described = SourceTypeBuilder(nodes, self._texts, self._add)
         rows = self._rows(tables.INSTRUCTIONS, tables.N_INSTRUCTIONS)
         spans = builder.locations(self._nodes(rows[:, tables.I_DEBUG]))
-        variables, bindings = self._variables(builder)
+        variables, bindings = self._variables(builder, described)
         data_layout = self._text(tables.LAYOUT)
         program = Program(
             name=self._text(tables.SOURCE_NAME),
             triple=self._text(tables.TRIPLE),
             data_layout=data_layout,
-            types=self._types(data_layout),
-            globals=self._global_table(builder),
+            types=self._types(data_layout, described),
+            globals=self._global_table(builder, described),
             function_table=self._function_table(),
             arguments=self._arguments(),
             blocks=self._block_table(),
@@ -94,6 +96,7 @@ class _Columns:
             passed=self._passed(),
             notice_table=self._notices(),
             spans=builder.table(),
+            source_types=described.table(),
             strings=Strings.of([b"", *self._texts[1:]]),
         )
         program = without_unused_constants(program)  # many are metadata's alone
@@ -208,14 +211,19 @@ class _Columns:
             raise unread("a global is used but not declared")
         return values.astype(np.int32)
 
-    def _types(self, data_layout: str) -> Types:
+    def _types(self, data_layout: str, described: SourceTypeBuilder) -> Types:
         rows = self._type_rows
         kind, flags, _, bits, first, count = rows.T
         offsets, places = _ranges(first, np.where(kind == TypeKind.OTHER, 0, count))
         elements = self._cells(tables.ELEMENTS, tables.N_ELEMENTS)[places]
         names = [self._type_name(row, *r) for row, r in enumerate(rows.tolist())]
         size, align, places = lay_out(kind, flags, bits, offsets, elements, data_layout)
-        return Types.of_columns(kind, flags, names, bits, size, align, offsets, elements, places)
+        structs = np.flatnonzero((kind == TypeKind.STRUCT) & (size > 0)).tolist()
+        source = np.full(len(rows), -1)
+        for row in structs:
+            source[row] = described.of_struct(self._texts[names[row]], int(size[row]))
+        sizes = size, align, offsets, elements, places
+        return Types.of_columns(kind, flags, names, bits, *sizes, source)
 
     def _type_name(self, type_id: int, kind: int, _flags: int, name: int, *_rest: int) -> int:
         """Return the symbol of a type's name; see types.intern_type for how it is kept."""
@@ -227,7 +235,7 @@ class _Columns:
             return self._add(str(-name - 1))
         return max(name - 1, 0)
 
-    def _global_table(self, spans: debug.SpanBuilder) -> Globals:
+    def _global_table(self, spans: debug.SpanBuilder, described: SourceTypeBuilder) -> Globals:
         rows, nodes = self._globals, self._node_table
         declared = debug.variable_nodes(nodes, self._nodes(rows[:, tables.G_DEBUG]))
         flags = rows[:, tables.G_FLAGS] | self._list_flags(rows[:, tables.G_ATTRIBUTES])
@@ -240,6 +248,7 @@ class _Columns:
             debug.names(nodes, declared),
             spans.declarations(declared),
             rows[:, tables.G_SECTION],
+            described.of_globals(debug.types(nodes, declared)),
         )
 
     def _nodes(self, numbers: I64) -> I64:
@@ -308,7 +317,9 @@ class _Columns:
             self._values(operands),
         )
 
-    def _variables(self, spans: debug.SpanBuilder) -> tuple[Variables, Bindings]:
+    def _variables(
+        self, spans: debug.SpanBuilder, described: SourceTypeBuilder
+    ) -> tuple[Variables, Bindings]:
         nodes = self._node_table
         rows = self._rows(tables.BINDINGS, tables.N_BINDINGS)
         if (self._nodes(rows[:, tables.V_VARIABLE]) < 0).any():
@@ -321,6 +332,7 @@ class _Columns:
             unique // max(len(nodes), 1),
             debug.argument_numbers(nodes, node),
             spans.declarations(node),
+            *described.of_variables(debug.types(nodes, node)),
         )
         kind, exact, value, before, *_ = rows.T
         bindings = Bindings.of_columns(variable, kind, exact, self._values(value), before)

@@ -15,10 +15,12 @@ from kleene.base.arrays import I32, I64
 from kleene.frontends.c.reader.metadata import (
     BLOCK,
     FILE,
+    GLOBAL,
     GLOBAL_EXPRESSION,
     LOCAL,
     LOCATION,
     M_ARGUMENT,
+    M_BASE,
     M_COLUMN,
     M_DIRECTORY,
     M_FILE,
@@ -130,6 +132,12 @@ def variable_nodes(nodes: I64, attached: I64) -> I64:
 def names(nodes: I64, chosen: I64) -> I32:
     """Return the source name of each node as a symbol, 0 for -1."""
     return np.where(chosen >= 0, nodes[chosen, M_NAME], 0).astype(np.int32)
+
+
+def types(nodes: I64, chosen: I64) -> I64:
+    """Return the type node of each variable node, -1 for none."""
+    is_variable = (chosen >= 0) & np.isin(nodes[chosen, M_KIND], (GLOBAL, LOCAL))
+    return np.where(is_variable, _follow(nodes[chosen, M_BASE]), -1)
 
 
 def argument_numbers(nodes: I64, chosen: I64) -> I32:

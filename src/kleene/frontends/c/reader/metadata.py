@@ -13,10 +13,13 @@ from kleene.frontends.c.reader.strings import symbol
 from kleene.ir.codes import Binding, ConstantKind
 
 # Kinds of node that are kept.
-OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION = range(8)
+OTHER, LOCATION, SUBPROGRAM, BLOCK, FILE, LOCAL, GLOBAL, GLOBAL_EXPRESSION, TYPE = range(9)
 # Columns of a node. References to nodes are kept plus one: 0 is none.
 M_KIND, M_NAME, M_SCOPE, M_FILE, M_LINE, M_COLUMN = range(6)
-M_INLINED, M_VARIABLE, M_FILENAME, M_DIRECTORY, M_ARGUMENT, M_WIDTH = range(6, 12)
+M_INLINED, M_VARIABLE, M_FILENAME, M_DIRECTORY, M_ARGUMENT = range(6, 11)
+M_WIDTH = 12
+# Columns of types and members; a variable has M_BASE too, its type. Sizes and offsets are in bits.
+M_TAG, M_BASE, M_SIZE, M_OFFSET, M_IDENTIFIER, M_FLAGS, M_TABLE = range(5, 12)
 _LARGEST, _LOW_HALF = (1 << 31) - 1, 0xFFFFFFFF
 _IS_PASSED_OVER = np.zeros(64, np.bool_)
 _IS_PASSED_OVER[
@@ -152,9 +155,55 @@ def variable(c: Cells, h: Cells, nodes: Nodes, row: int, code: int) -> None:
     else:
         require(h, head >> 1 == bitcodes.LOCAL_VAR_VERSION)  # before, there was no alignment
     nodes[at + M_FILE], nodes[at + M_LINE] = reference(c, h), count(c, h)
+    nodes[at + M_BASE] = reference(c, h)
     if code == bitcodes.MD_LOCAL_VAR:
-        reference(c, h)  # type
         nodes[at + M_ARGUMENT] = count(c, h)
+
+
+@device_function
+def n_bits(c: Cells, h: Cells, m: Cells, is_metadata: bool) -> int:
+    """Return a size or offset: a number, or metadata that is a constant; 0 if it is neither."""
+    number = item(c, h)
+    if not is_metadata or number == 0:
+        return max(number, 0)
+    row = row_of(h, number - 1)
+    place = h[h[state.MD_DATA] + row]
+    if h[h[state.MD_KIND] + row] != state.MD_VALUE or not 0 <= place < h[state.N_VALUES]:
+        return 0
+    tagged = h[h[state.VALUES] + place]
+    if not tables.TAG_CONSTANT <= tagged < tables.TAG_ARGUMENT:
+        return 0
+    constant = m[tables.CONSTANTS] + (tagged & tables.TAG_MASK) * tables.C_WIDTH
+    is_plain = m[constant + tables.C_KIND] == INTEGER and m[constant + tables.C_FLAGS] == 0
+    return max(m[constant + tables.C_PAYLOAD], 0) if is_plain else 0
+
+
+@device_function
+def described_type(c: Cells, h: Cells, m: Cells, nodes: Nodes, row: int, code: int) -> None:
+    """Read a type of the source, or a member of one."""
+    noinline()
+    at = row * M_WIDTH
+    head = item(c, h)
+    nodes[at + M_KIND], nodes[at + M_TAG], nodes[at + M_NAME] = TYPE, item(c, h), name(c, h)
+    if code == bitcodes.MD_BASIC_TYPE:
+        nodes[at + M_SIZE] = n_bits(c, h, m, head & bitcodes.DERIVED_SIZE_IS_METADATA != 0)
+        return
+    nodes[at + M_FILE], nodes[at + M_LINE] = reference(c, h), count(c, h)
+    nodes[at + M_SCOPE], nodes[at + M_BASE] = reference(c, h), reference(c, h)
+    is_composite = code == bitcodes.MD_COMPOSITE_TYPE
+    bit = bitcodes.DERIVED_SIZE_IS_METADATA
+    if is_composite:
+        bit = bitcodes.COMPOSITE_SIZE_IS_METADATA
+    nodes[at + M_SIZE] = n_bits(c, h, m, head & bit != 0)
+    item(c, h)  # alignment
+    nodes[at + M_OFFSET] = n_bits(c, h, m, head & bit != 0)
+    nodes[at + M_FLAGS] = item(c, h)
+    if is_composite:
+        for _ in range(2):  # elements, the language
+            item(c, h)
+        nodes[at + M_TABLE] = reference(c, h)  # the class with the pointer to the virtual table
+        item(c, h)  # template parameters
+        nodes[at + M_IDENTIFIER] = name(c, h)
 
 
 @device_function
@@ -180,13 +229,13 @@ def metadata_record(
         row = h[h[state.GLOBAL_ROW] + below(h, item(c, h), h[state.N_GLOBALS])]
         attach(c, h, m, m[tables.GLOBALS] + row * tables.G_WIDTH)
     elif 0 <= code < len(bitcodes.TAKES_NUMBER) and bitcodes.TAKES_NUMBER[code]:
-        node(c, h, nodes, code)
+        node(c, h, m, nodes, code)
     elif code < 0 or code >= len(bitcodes.TAKES_NUMBER) or not _IS_PASSED_OVER[code]:
         h[state.FAULT] = 1
 
 
 @device_function
-def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
+def node(c: Cells, h: Cells, m: Cells, nodes: Nodes, code: int) -> None:
     """Read metadata that takes a number."""
     noinline()
     row = new_row(h)
@@ -216,6 +265,12 @@ def node(c: Cells, h: Cells, nodes: Nodes, code: int) -> None:
         or code == bitcodes.MD_GLOBAL_VAR_EXPR
     ):
         variable(c, h, nodes, row, code)
+    elif (
+        code == bitcodes.MD_BASIC_TYPE
+        or code == bitcodes.MD_DERIVED_TYPE
+        or code == bitcodes.MD_COMPOSITE_TYPE
+    ):
+        described_type(c, h, m, nodes, row, code)
 
 
 @device_function
@@ -227,7 +282,7 @@ def attachment(c: Cells, h: Cells, m: Cells) -> None:
 
 
 ASSIGN, DECLARE, VALUE = int(Binding.ASSIGN), int(Binding.DECLARE), int(Binding.VALUE)
-METADATA_CONSTANT = int(ConstantKind.METADATA)
+METADATA_CONSTANT, INTEGER = int(ConstantKind.METADATA), int(ConstantKind.INT)
 
 
 @device_function
