@@ -64,12 +64,12 @@ def _graph(function: Function) -> Graph:
     edges = [
         Edge(block.name, successor.name, label)
         for block in function.blocks
-        for successor, label in zip(block.successors, _labels(block), strict=True)
+        for successor, label in zip(block.successors, edge_labels(block), strict=True)
     ]
     return Graph(function.name, tuple(nodes), tuple(edges))
 
 
-def _labels(block: Block) -> list[str]:
+def edge_labels(block: Block) -> list[str]:
     """Return when each successor of `block` is taken, in their order."""
     from kleene.ir.codes import Opcode
 

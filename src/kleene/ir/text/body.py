@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,17 @@ _WIDTH = 56  # where the source place of a line starts, if the line is no longer
 
 
 class Body:
-    """Writes one function's body from slices of the columns: views would be too slow here."""
+    """Writes one function's body from slices of the columns: views would be too slow here.
+
+    Args:
+        program: the program.
+        function: which function.
+        types: writes types.
+        constants: writes constants.
+        spans: writes source places.
+        operands: what the instructions read instead of their own operands, row by row.
+        more_names: what values are called that are behind the program's.
+    """
 
     def __init__(
         self,
@@ -36,7 +46,11 @@ class Body:
         types: TypeText,
         constants: ConstantText,
         spans: SpanText,
+        operands: I32 | None = None,
+        more_names: Mapping[int, str] | None = None,
     ) -> None:
+        self._all_operands = program.instructions.operands if operands is None else operands
+        self._more_names = more_names or {}
         self._program, self._types, self._constants = program, types, constants
         self._spans, self._function = spans, function
         self._defaults = spans.defaults(function)
@@ -67,7 +81,7 @@ class Body:
         self._span = table.span[low:high].tolist()
         offsets = table.offsets[low : high + 1]
         self._place = (offsets - offsets[0]).tolist()
-        self._operands = table.operands[offsets[0] : offsets[-1]].tolist()
+        self._operands = self._all_operands[offsets[0] : offsets[-1]].tolist()
         void = self._program.types.kind[table.type[low:high]] == TypeKind.VOID
         self._is_void = void.tolist()
         self._bundles = _slice(self._program.bundles.instruction, low, high)
@@ -85,6 +99,14 @@ class Body:
             for i in range(int(starts[row]), int(starts[row + 1])):
                 yield from bindings.get(i, ())
                 yield self._line(i - self._first)
+
+    def operand(self, value: int) -> str:
+        """Return how a value is written where it is used."""
+        return self._operand(value, -1)
+
+    def label(self, row: int) -> str:
+        """Return the line that a block, given by its row, begins with."""
+        return self._label(row)
 
     def instruction(self, row: int) -> str:
         """Return an instruction, given by its row in the whole table, without its place."""
@@ -158,6 +180,8 @@ class Body:
 
     def _operand(self, value: int, expected: int) -> str:
         """Return an operand; a constant of the expected type is written without it."""
+        if value in self._more_names:
+            return self._more_names[value]
         for first, names in self._runs:
             if value >= first:
                 place = value - first

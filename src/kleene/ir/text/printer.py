@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kleene.base.arrays import I32
 from kleene.ir.codes import GlobalFlag, GlobalKind, Linkage, Passing, TypeFlag, TypeKind
 from kleene.ir.names import default_source_name, joined, quoted
 from kleene.ir.text.body import Body
@@ -141,9 +142,20 @@ class Printer:
             return line + "\n"
         return "\n".join([line + " {", *self.body(function).lines(), "}\n"])
 
-    def _body(self, function: int) -> Body:
-        """Return the writer of a function's blocks and instructions."""
-        return Body(self._program, function, self.types, self.constants, self._spans)
+    def _body(
+        self, function: int, operands: I32 | None = None, names: Mapping[int, str] | None = None
+    ) -> Body:
+        """Return the writer of a function's blocks and instructions, by default as they are."""
+        given = (self.types, self.constants, self._spans, operands, names)
+        return Body(self._program, function, *given)
+
+    def renamed(self, function: int, operands: I32, names: Mapping[int, str]) -> Body:
+        """Return the writer of a function whose operands are others, with names for new ones."""
+        return self._body(function, operands, names)
+
+    def signature(self, function: int) -> str:
+        """Return the line that a function with a body begins with."""
+        return self._signature(function, "define") + " {"
 
     def _signature(self, function: int, keyword: str) -> str:
         program = self._program

@@ -10,10 +10,11 @@ sparse dataflow analyses", 2014, with its renaming and pruning corrected.
 """
 
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
+from kleene.transforms.splitting.program import SplitProgram, split_program
 from kleene.transforms.splitting.split import NameKind, Splitting, split
 from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy, Where
 
 __all__ = [
-    "STRATEGIES", "Accesses", "ControlFlow", "NameKind", "Points", "Role", "Splitting", "Strategy",
-    "Where", "split",
+    "STRATEGIES", "Accesses", "ControlFlow", "NameKind", "Points", "Role", "SplitProgram",
+    "Splitting", "Strategy", "Where", "split", "split_program",
 ]  # fmt: skip

@@ -160,6 +160,8 @@ def placement(
 ) -> tuple[I64, I64, I64, I64, Bools]:
     """Return where φ and σ go: variables and joins, variables and forks; and which `out` are live.
 
+    Among the forks are the ends of endless loops, which have an exit that is never taken.
+
     Rows of accesses come by variable, node and slot; `up` and `down` are the nodes at which each
     variable's information begins, definitions among them; `out` are more forks. Where a variable is
     dead nothing is placed, and nothing need be placed for its sake: a path from a dead φ to a
@@ -199,8 +201,6 @@ def placement(
                 work = _grown(work, n_work)
                 work[n_work] = above
                 n_work += 1
-                if offsets[above + 1] - offsets[above] < 2:
-                    continue
                 fork_variable, fork = _grown(fork_variable, n_forks), _grown(fork, n_forks)
                 fork_variable[n_forks], fork[n_forks] = here, above
                 n_forks += 1

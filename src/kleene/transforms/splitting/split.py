@@ -122,11 +122,12 @@ def _placed(flow: ControlFlow, accesses: Accesses, points: Points) -> tuple[I64,
     )  # fmt: skip
     keep = ~is_out
     keep[is_out] = is_live
+    is_fork = flow.is_fork[fork]
     return _distinct(
         flow,
         *_concatenated(
             (asked[0][keep], asked[1][keep]),
-            (fork_variable, fork + flow.out_of(0)),
+            (fork_variable[is_fork], fork[is_fork] + flow.out_of(0)),
             (join_variable, join + flow.into(0)),
         ),
     )
