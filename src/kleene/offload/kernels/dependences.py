@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from kleene.base.expression import ZERO, Expression, Monomial
-from kleene.ir.loops.symbols import LoopSymbol, loops_of
+from kleene.ir.loops.symbols import LoopSymbol, loops_of, symbols_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -32,6 +32,7 @@ from kleene.ir.loops.tables import (
     InRange,
     LoopRow,
     LoopTable,
+    Maybe,
     Path,
     Root,
 )
@@ -39,6 +40,8 @@ from kleene.offload.delinearise import delinearised, within
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
 
 MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
+MAX_PROOF_OPERATIONS = 100_000  # for one fact about a function
+MAX_PROOFS_GIVEN_UP = 10  # in one function: then nothing more is proved about it
 MAX_PAIRS = 4_000  # of accesses to one array in one loop
 _VARIABLE = re.compile(r"\b[opvmcq]\d+[xy]?\b")
 
@@ -74,6 +77,8 @@ class Facts:
     taken: dict[int, str] = field(default_factory=dict)  # by sequence: bounds taken for granted
     products: dict[Monomial, str] = field(default_factory=dict)
     registry: dict[str, LoopSymbol] = field(default_factory=dict)  # what parameters stand for
+    proved: dict[str, bool] = field(default_factory=dict)  # by the formula
+    n_given_up: int = 0
 
     @cached_property
     def rows(self) -> dict[int, LoopRow]:
@@ -87,15 +92,61 @@ class Facts:
         return self.paths.get(access.sequence, access.path)
 
     def prove(self, context: Iterable[Condition], wanted: Iterable[Condition]) -> bool:
-        """Return whether `wanted` holds whenever `context` does."""
+        """Return whether `wanted` is proved to hold whenever `context` does.
+
+        Conditions about other symbols are left out. A proof that takes too long is none.
+        """
+        wanted = list(wanted)
         side = Side(Scope(frozenset(), self.unusable, self.products), "y")
-        held = side.context((*self.assumed, *context), self.broken)
+        held = side.context(_relevant((*self.assumed, *context), wanted), self.broken)
         try:
             refuted = " or ".join(f"not {side.condition(one)}" for one in wanted)
         except NotAffineError:
             return False
-        held += [*side.defined.values(), *_ranges(side.scope.parameters)]
-        return bool(make_set(self.context, [], side.defined, [*held, f"({refuted})"]).is_empty())
+        held += [*side.defined.values(), *_ranges(side.scope.parameters), f"({refuted})"]
+        key = " and ".join(held)
+        if key not in self.proved:
+            self.proved[key] = self._is_refuted(side, held)
+        return self.proved[key]
+
+    def _is_refuted(self, side: Side, held: list[str]) -> bool:
+        import islpy as isl
+
+        if self.n_given_up >= MAX_PROOFS_GIVEN_UP:
+            return False
+        self.context.reset_operations()
+        self.context.set_max_operations(MAX_PROOF_OPERATIONS)
+        try:
+            return bool(make_set(self.context, [], side.defined, held).is_empty())
+        except (BudgetError, isl.Error):
+            self.n_given_up += 1
+            return False
+        finally:
+            self.context.set_max_operations(0)
+
+
+def _relevant(context: Iterable[Condition], wanted: Iterable[Condition]) -> list[Condition]:
+    """Return the conditions that have symbols in common with `wanted`, or with one that has."""
+    symbols = set().union(*(_symbols(one) for one in wanted))
+    waiting = [(one, _symbols(one)) for one in context]
+    found: list[Condition] = []
+    while True:
+        near = [one for one in waiting if one[1] & symbols]
+        if not near:
+            return found
+        waiting = [one for one in waiting if not one[1] & symbols]
+        found += [one for one, _ in near]
+        symbols = symbols.union(*(own for _, own in near))
+
+
+def _symbols(condition: Condition) -> frozenset[LoopSymbol]:
+    match condition:
+        case Compare(_, value, _):
+            return frozenset(symbols_of(value))
+        case Maybe(atom, _):
+            return frozenset([atom])
+        case Both(parts) | Either(parts):
+            return frozenset().union(*(_symbols(one) for one in parts))
 
 
 def _ranges(parameters: dict[str, LoopSymbol]) -> list[str]:

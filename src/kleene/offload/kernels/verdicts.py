@@ -116,9 +116,9 @@ def verdicts_of(
     import islpy as isl
 
     context = isl.Context()
+    facts = facts_of(table, assumed, context)
     found: list[LoopVerdict] = []
     decisions: list[_Decision] = []
-    facts: Facts | None = None
     for row in table.loops:
         if row.is_inlined:  # its own function has a table
             continue
@@ -127,7 +127,6 @@ def verdicts_of(
         context.reset_operations()
         context.set_max_operations(MAX_OPERATIONS)
         try:
-            facts = facts or facts_of(table, assumed, context)
             decision = _Decision(facts, row, made, no_alias)
             decision.decide()
             decisions.append(decision)
