@@ -147,12 +147,12 @@ class Call(Expression):
     """A call of a function by its name.
 
     One without effect gives a value of its arguments alone; one that allocates, a pointer to
-    storage that nothing else points to.
+    storage that nothing else points to; one that asserts is never reached in a right program.
     """
 
     function: str
     arguments: tuple[Expression, ...]
-    effect: OneOf["none", "allocates", "unknown"]
+    effect: OneOf["none", "allocates", "asserts", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

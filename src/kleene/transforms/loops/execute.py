@@ -65,6 +65,10 @@ class Execution(Evaluation):
     # Calls
 
     def _call(self, node: tree.Call) -> Value:
+        if node.effect == "asserts":
+            for row in self._stack:
+                row.assumptions.append("assertions hold")
+            return UNKNOWN
         arguments = [self._value(one) for one in node.arguments]
         if node.effect == "none":
             return self._unfollowed(text(node), node.type)
@@ -109,7 +113,7 @@ class Execution(Evaluation):
         root = self._unknown_root(f"{node.function}()")
         self._record(Place(root, None), at, is_write=False)
         self._record(Place(root, None), at, is_write=True)
-        self._touch(root)
+        self._touch(Place(root, None))
         return self._unfollowed(text(node), node.type)
 
     def _refuse(self, reason: Reason, detail: str, place: Span) -> None:
@@ -347,7 +351,8 @@ class Execution(Evaluation):
                 steps, conditions = self._trial(node, row, changed, entry)
             self._is_trial = False
             outer_loads |= self._loads
-            if not (self._changed_roots[row.number] - known) & self._loads:
+            changed_now = self._changed_roots[row.number] - known
+            if not any(number in self._loads for number, _ in changed_now):
                 break
         else:
             row.refuse(Reason.UNSUPPORTED, "storage that is not followed", node.place)

@@ -25,6 +25,7 @@ from kleene.ir.loops.tree import Symbol, Type
 from kleene.transforms.loops.values import UNKNOWN, Place, Value
 
 Environment = dict[Symbol, Value]
+Storage = tuple[int, tuple[str | None, ...] | None]  # a root, and fields inside of it
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Recorder(ABC):
         self._accesses: list[Access] = []
         self._atoms: dict[object, LoopSymbol] = {}
         self._roots: dict[object, Root] = {}
-        self._epochs: dict[int, int] = {}
+        self._epochs: dict[Storage, int] = {}
         self._epoch = 0
         self._environment: Environment = {}
         self._stack: list[LoopRow] = []
@@ -60,7 +61,7 @@ class Recorder(ABC):
         self._n_loops = 0
         self._is_recording = True
         self._is_trial = False  # of an iteration, to see what a loop changes
-        self._changed_roots: dict[int, set[int]] = {}  # by loop: roots that it writes to
+        self._changed_roots: dict[int, set[Storage]] = {}  # by loop: what it writes to
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
         self._parameters: dict[str, LoopSymbol] = {}
         self._load_places: dict[LoopSymbol, tuple[Root, Path]] = {}
@@ -188,7 +189,7 @@ class Recorder(ABC):
             made_here = place.root.declared_in | place.root.loops
             for row in self._stack:
                 if row.number not in made_here:
-                    self._changed_roots.setdefault(row.number, set()).add(place.root.number)
+                    self._changed_roots.setdefault(row.number, set()).add(_storage(place))
         if not self._is_recording:
             return
         kind = at.type
@@ -259,9 +260,15 @@ class Recorder(ABC):
             return self._unfollowed(text(location), kind)
         self._loads.add(place.root.number)
         loops = place.root.loops | Value(place=place).loops
-        written = {n for n, roots in self._changed_roots.items() if place.root.number in roots}
+        storage = _storage(place)
+        written = {
+            number
+            for number, changed in self._changed_roots.items()
+            if any(_may_touch(one, storage) for one in changed)
+        }
         loops |= self._around() & written
-        epoch = (self._epoch, self._epochs.get(place.root.number, 0))
+        n_writes = sum(n for one, n in self._epochs.items() if _may_touch(one, storage))
+        epoch = (self._epoch, n_writes)
         key = ("load", place.root.number, place.path, epoch, kind.name, loops)
         atom = self._atom(key, text(location), "load", loops, kind)
         self._load_places[atom] = (place.root, place.path)
@@ -297,13 +304,36 @@ class Recorder(ABC):
             return
         place, obligations = address or self._address(location)
         self._record(place, location, is_write=True, update=update, obligations=obligations)
-        self._touch(place.root)
+        self._touch(place)
 
-    def _touch(self, root: Root) -> None:
+    def _touch(self, place: Place) -> None:
         """Note that storage was written; outside of loops, what may overlap with it too."""
-        self._epochs[root.number] = self._epochs.get(root.number, 0) + 1
-        if not self._stack or root.kind == "unknown":
+        storage = _storage(place)
+        self._epochs[storage] = self._epochs.get(storage, 0) + 1
+        if not self._stack or place.root.kind == "unknown":
             self._epoch += 1
+
+
+def _storage(place: Place) -> Storage:
+    """Return the root's number and the fields on the path to a part of it, None for subscripts."""
+    if place.path is None:
+        return place.root.number, None
+    steps = tuple(step if isinstance(step, str) else None for step in place.path)
+    return place.root.number, steps
+
+
+def _may_touch(first: Storage, second: Storage) -> bool:
+    """Return whether two parts of storage may overlap: they do not in different fields."""
+    if first[0] != second[0]:
+        return False
+    for one, other in zip(first[1] or (), second[1] or (), strict=False):
+        if one is None and other is None:
+            continue
+        if one is None or other is None or SOMEWHERE in (one, other):
+            return True
+        if one != other:
+            return False
+    return True
 
 
 def _is_moved(location: tree.Location) -> bool:

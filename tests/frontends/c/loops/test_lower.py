@@ -15,6 +15,7 @@ from kleene.frontends.c.loops.types import Types
 from kleene.frontends.c.source import Language, Source
 from kleene.ir.loops import tree
 from kleene.ir.loops.text import text
+from tests.offload.kernels.interpreter import Interpreter
 
 
 def lowered(tmp_path: Path, code: str, language: Language = "c") -> dict[str, tree.Function]:
@@ -79,8 +80,8 @@ REFUSALS = {
     "void f(int n, void (*g)(void)) { for (int i = 0; i < n; i++) g(); }": "FUNCTION_POINTER",
     'void f(int n) { for (int i = 0; i < n; i++) __asm__("nop"); }': "INLINE_ASSEMBLY",
     "#include <setjmp.h>\njmp_buf b; void f(int n) { while (n--) longjmp(b, 1); }": "SETJMP",
-    "void f(int n) { while (n--) switch (n) { case 1: n--; } }": "IRREGULAR_CONTROL",
-    "void f(int n) { while (n--) ({ n--; }); }": "UNSUPPORTED",
+    "void f(int n) { while (n--) switch (n) { case 1: n--; case 2: n++; } }": "IRREGULAR_CONTROL",
+    "void f(int n) { while (n--) n = ({ n--; n; }); }": "UNSUPPORTED",
 }
 
 
@@ -183,3 +184,43 @@ def test_types_as_clang_prints_them() -> None:
     assert types.parse("volatile int").volatile
     assert not types.parse("volatile int *").volatile
     assert types.parse("struct node *").target == types.parse("struct node")
+
+
+SWITCHES = {
+    "case 1: x = 1; break; case 2: case 3: x = 2; break; default: x = 3;": "x=3 1:1 2:2 3:2",
+    "case 1: { x = 1; break; } case 2: x = 2;": "x=0 1:1 2:2",
+    "default: x = 3; break; case 1: x = 1;": "x=3 1:1",
+    "case A: x = 1; break; case -2: x = 2; break; case 'b': return 4;": "x=0 7:1 -2:2 98:4",
+    "case 1: for (;;) { break; } x = 1; break;": "x=0 1:1",
+}
+"""The arms of a switch, then the result without a case, and for some values."""
+
+
+@pytest.mark.parametrize("arms", SWITCHES)
+def test_a_switch_without_fall_through_is_a_chain(tmp_path: Path, arms: str) -> None:
+    code = f"enum {{ A = 7 }}; int f(int n) {{ int x = 0; switch (n) {{ {arms} }} return x; }}"
+    function = lowered(tmp_path, code)["f"]
+    assert not any(
+        isinstance(one, tree.Refuse | tree.Irregular) for one in tree.walk(function.body)
+    )
+    default, *cases = SWITCHES[arms].split()
+    assert Interpreter({"f": function}).call("f", [1000]) == int(default.removeprefix("x="))
+    for case in cases:
+        given, _, result = case.partition(":")
+        assert Interpreter({"f": function}).call("f", [int(given)]) == int(result), case
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        "case 1: x = 1; case 2: x = 2;",  # falls through
+        "case 1: if (n) break; x = 1;",
+        "case 1: if (n) { case 2: x = 2; }",
+        "case 1 ... 5: x = 1;",
+        "int y; case 1: y = 2; x = y;",
+    ],
+)
+def test_other_switches_are_refused(tmp_path: Path, arms: str) -> None:
+    code = f"int f(int n) {{ int x = 0; switch (n) {{ {arms} }} return x; }}"
+    function = lowered(tmp_path, code)["f"]
+    assert any(isinstance(one, tree.Irregular) for one in tree.walk(function.body))

@@ -110,11 +110,14 @@ IO = frozenset(
 SETJMP = frozenset(
     ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp", "siglongjmp"]
 )
+_ASSERTS = frozenset(["__assert_fail", "__assert_rtn", "__assert"])
 _ALLOCATES = frozenset(["aligned_alloc", "calloc", "malloc"])
 
 
-def effect_of(name: str) -> Literal["none", "allocates", "unknown"]:
+def effect_of(name: str) -> Literal["none", "allocates", "asserts", "unknown"]:
     """Return what a call of the C library's function does besides giving a value."""
     if name in PURE:
         return "none"
+    if name in _ASSERTS:
+        return "asserts"
     return "allocates" if name in _ALLOCATES else "unknown"

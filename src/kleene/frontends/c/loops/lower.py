@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 from kleene.frontends.c.loops.ast import Node, beginning, children, end_line, place
 from kleene.frontends.c.loops.exposure import exposed
 from kleene.frontends.c.loops.library import IO, SETJMP, effect_of
+from kleene.frontends.c.loops.switches import Arm, switch_arms
 from kleene.frontends.c.loops.types import INT, OTHER, Layout, Types, size_of
 from kleene.ir.loops.tree import (
     AddressOf,
@@ -106,6 +107,7 @@ _EXPRESSIONS = {
     "FloatingLiteral": "_floating",
     "ImplicitValueInitExpr": "_constant",
     "IntegerLiteral": "_integer",
+    "PredefinedExpr": "_constant",
     "StringLiteral": "_constant",
     "UnaryExprOrTypeTraitExpr": "_size",
     "UnaryOperator": "_unary",
@@ -438,10 +440,32 @@ class _Lowering:
         return (*made, Return(place(node), value))
 
     def _switch_statement(self, node: Node) -> Block:
-        *_, test, body = children(node)
+        *declared, test, body = children(node)
+        arms = None if declared else switch_arms(body)
+        if arms is not None:
+            return self._chain(node, test, arms)
         refused = self._refusal(node, Reason.IRREGULAR_CONTROL, "switch")
         inside = Irregular(place(body), self._block(body))
         return (*self._read_alone(test), refused, inside)
+
+    def _chain(self, node: Node, test: Node, arms: list[Arm]) -> Block:
+        """Return a switch as `if (x == 1 || x == 2) ... else if (x == 3) ... else ...`."""
+        with self._collected() as effects:
+            value = self._expression(test)
+        made: Block = ()
+        for arm in sorted(arms, key=lambda one: one.is_default, reverse=True):
+            body = tuple(one for part in arm.statements for one in self._statement(part))
+            if arm.is_default:
+                made = body
+                continue
+            at = place(test)
+            tests = [Binary(INT, at, "==", value, self._expression(one)) for one in arm.values]
+            condition: Expression = tests[0]
+            for one in tests[1:]:
+                condition = Binary(INT, at, "||", condition, one)
+            made = (If(place(node), condition, body, made),)
+        after = tuple(effects.after)
+        return (*effects.before, *self._read_alone(test), *after, *made)
 
     def _case_statement(self, node: Node) -> Block:
         return (Label(place(node)), *self._statement(children(node)[-1]))
@@ -466,6 +490,10 @@ class _Lowering:
                 refused = self._refusal(node, Reason.SIDE_EFFECT, _TWICE)
                 return (refused, Irregular(place(node), made))
             return made
+        if kind == "UnaryOperator" and node.get("opcode") == "__extension__":
+            return self._for_effect(children(node)[0])
+        if kind == "StmtExpr":
+            return self._block(children(node)[0])
         if kind == "BinaryOperator" and node.get("opcode") == ",":
             return tuple(one for part in children(node) for one in self._for_effect(part))
         if kind == "ConditionalOperator":  # c ? f() : g()
@@ -682,6 +710,8 @@ class _Lowering:
             return self._location(children(node)[-1])
         if kind == "DeclRefExpr":
             return self._named(node)
+        if kind == "UnaryOperator" and node["opcode"] == "__extension__":
+            return self._location(children(node)[0])
         found = Nowhere(self._type(node), place(node), kind)
         if kind == "ArraySubscriptExpr":
             base, index = children(node)
