@@ -64,11 +64,18 @@ class SplitProgram:
         return found
 
 
-def split_program(program: Program, strategy: str | Strategy | Points = "essa") -> SplitProgram:
+def split_program(
+    program: Program, strategy: str | Strategy | Points = "essa", *, among: Bools | None = None
+) -> SplitProgram:
     """Return the program's values with names by a strategy.
 
-    Variables are numbered as values are. Only those are split about which something is learnt
-    elsewhere than at their definition: a value has one definition, and it dominates all uses.
+    Only those values are split about which something is learnt elsewhere than at their
+    definition: a value has one definition, and it dominates all uses.
+
+    Args:
+        program: the program.
+        strategy: one of `STRATEGIES` by name, or where to split; variables are values.
+        among: which values may be split; all by default.
     """
     flow, accesses = control_flow(program), accesses_of(program)
     chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
@@ -82,6 +89,8 @@ def split_program(program: Program, strategy: str | Strategy | Points = "essa") 
             ]
         )
     )
+    if among is not None:
+        variables = variables[among[variables]]
     names = split(flow, *_only(variables, program.n_values, accesses, points))
     return _beside(program, flow, accesses, variables, names)
 
