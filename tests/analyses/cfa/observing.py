@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kleene.analyses.cfa import CFA
+from kleene.analyses.cfa.types import BITS, Types, shown, type_of
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.interpreter import objects, primitives, run
 from kleene.ir.scheme.primitives import table
-from kleene.ir.scheme.values import Pair
+from kleene.ir.scheme.values import EOF, Pair
 
 KINDS = {
     Pair: {"pair"},
@@ -21,6 +22,18 @@ KINDS = {
     objects.Native: {"primitive"},
 }
 
+TYPES = {
+    objects.Box: BITS["box"],
+    objects.Record: BITS["record"] | BITS["table"],  # the interpreter's tables are records
+    objects.Promise: BITS["promise"],
+    objects.InputPort: BITS["port"],
+    objects.OutputPort: BITS["port"],
+    **dict.fromkeys(
+        (objects.Closure, objects.CaseLambda, objects.Native, objects.Parameter), BITS["procedure"]
+    ),
+    objects.Continuation: BITS["procedure"],
+}
+
 PRELUDE = {
     known.code: name for name, known in primitives().items() if type(known) is objects.Closure
 }
@@ -28,12 +41,16 @@ PORTS = {"parameter", "current-input-port", "current-output-port", "current-erro
 
 
 class Notes:
-    """What a run did: calls (site, lambda), other calls (site, what), bindings (variable, what)."""
+    """What a run did: calls (site, lambda), other calls (site, what), bindings (variable, what).
+
+    `types` are those of all that was bound (variable, types).
+    """
 
     def __init__(self):
         self.calls = set()
         self.others = set()
         self.bindings = set()
+        self.types = set()
 
     def called(self, site, row):
         self.calls.add((site, row))
@@ -52,12 +69,20 @@ class Notes:
             self.others.add((site, "parameter"))
 
     def bound(self, variable, value):
+        self.types.add((variable, observed_type(value)))
         if type(value) is objects.Closure and value.code.row >= 0:
             self.bindings.add((variable, value.code.row))
         elif type(value) is objects.CaseLambda:
             self.bindings |= {(variable, clause.code.row) for clause in value.clauses}
         elif type(value) in KINDS:
             self.bindings.add((variable, type(value)))
+
+
+def observed_type(value):
+    """Return the type of a value of a run; ANY where the analysis has no name for it."""
+    if value is EOF:
+        return BITS["eof"]
+    return TYPES.get(type(value), type_of(value))
 
 
 def program_of(text, folder=None, file="t.scm"):
@@ -80,7 +105,19 @@ def observed(program, max_steps=300_000, **options):
 def not_foreseen(core, notes, **options):
     """Return what the run did that the analysis does not know of."""
     result = CFA(**options).run(core, device="cpu")
-    return [*_calls(core, notes, result), *_bindings(core, notes, result)]
+    return [
+        *_calls(core, notes, result),
+        *_bindings(core, notes, result),
+        *_types(core, notes, result),
+    ]
+
+
+def _types(core, notes, result):
+    known = Types(result.reach)
+    for variable, types in sorted(notes.types):
+        if variable < core.n_variables and not known.variable(variable) & types:
+            at = core.variable_span(variable)
+            yield f"{core.names[variable]} at {at} is {shown(types)}"
 
 
 def _calls(core, notes, result):

@@ -208,10 +208,159 @@ def test_arity_of_callbacks_and_of_primitives_in_variables():
 """
     result = scheme.parse(text, "t.scm").cfa()
     assert [(str(f.span), f.message) for f in result.findings() if "arity" in f.rule.id] == [
-        ("t.scm:2:1", "two does not take 1 argument, with which map calls it"),
+        ("t.scm:2:1", "two does not take 1 argument, with which map calls it: it takes (x y)"),
         ("t.scm:4:1", "car, vector-length do not take 2 arguments"),
         ("t.scm:7:1", "parameter does not take 1 argument"),
     ]
+
+
+def messages(text, *ids, **options):
+    result = scheme.parse(text, "t.scm").cfa(**options)
+    every = result.findings(may=any("may" in id for id in ids))
+    return [
+        (f"{f.span.line}:{f.span.column}", f.message)
+        for f in every
+        if f.rule.id.removeprefix("cfa/") in ids
+    ]
+
+
+def test_wrong_types_of_arguments():
+    text = """(car 5)
+(define lst (list 1 2))
+(vector-ref lst 0)
+(+ 1 "a")
+(define c car)
+(c 5)
+(define-record-type point (make-point x) point? (x point-x set-x!))
+(point-x 5)
+(set-x! 'a 1)
+(point-x (make-point 1))
+(map 5 lst)
+(append 1 2)
+(append lst 2)
+(apply + 1)
+(for-each display "abc" lst)
+(define (f x) (if (string? x) (car x) 0))
+(f (read))
+"""
+    assert messages(text, "argument-type") == [
+        ("1:1", "argument 1 of car is never a pair: it is a number"),
+        ("3:1", "argument 1 of vector-ref is never a vector: it is a list"),
+        ("4:1", "argument 2 of + is never a number: it is a string"),
+        ("6:1", "argument 1 of car is never a pair: it is a number"),
+        ("8:1", "argument 1 of point-x is never a record: it is a number"),
+        ("9:1", "argument 1 of set-x! is never a record: it is a symbol"),
+        ("11:1", "argument 1 of map is never a procedure: it is a number"),
+        ("12:1", "argument 1 of append is never a list: it is a number"),
+        ("14:1", "argument 2 of apply is never a list: it is a number"),
+        ("15:1", "argument 2 of for-each is never a list: it is a string"),
+        ("16:31", "argument 1 of car is never a pair: it is a string"),
+    ]
+
+
+def test_what_is_never_evaluated_has_no_wrong_types():
+    text = """(define (first l) (if (pair? l) (car l) 'none))
+(first '())
+(define (call f) (if f (f 1) 'none))
+(call #f)
+(define (size s) (if (not (string? s)) (error "no string" s)) (string-length s))
+(guard (e (#t 'refused)) (size 5))
+(define (safe x)
+  (cond ((number? x) (+ x 1)) ((string? x) (string-length x)) (else (vector-length x))))
+(safe "a")
+(let ((x #f)) (and x (vector-ref x 0)))
+"""
+    ids = ("argument-type", "not-a-procedure", "call-arity")
+    assert messages(text, *ids) == []
+
+
+def test_types_that_may_be_wrong_are_reported_if_asked_for():
+    text = "(define (f x) (car x))\n(f '(1))\n(f '())\n"
+    assert messages(text, "argument-type") == []
+    message = "argument 1 of car may be (), and not a pair"
+    assert messages(text, "may-argument-type") == [("1:15", message)]
+
+
+def test_what_is_called_though_it_is_no_procedure_is_named():
+    text = '(5 6)\n(define s "a")\n(s)\n((list 1) 2)\n((if (read) \'a 1))\n'
+    never = "what is called here is never a procedure: it"
+    assert messages(text, "not-a-procedure") == [
+        ("1:1", f"{never} is a number"),
+        ("3:1", f"{never} is a string"),
+        ("4:1", f"{never} may be pair at t.scm:4:2"),
+        ("5:1", f"{never} is a number or a symbol"),
+    ]
+
+
+def test_apply_and_call_with_values_with_known_counts():
+    text = """(define (two x y) x)
+(apply two '(1))
+(apply two 1 (list 2))
+(apply two 1 (cons 2 (list 3)))
+(define three (list 1 2 3))
+(apply two three)
+(apply two (read))
+(call-with-values (lambda () (values 1 2)) two)
+(call-with-values (lambda () 1) two)
+(call-with-values (lambda () (if (read) (values 1 2) 3)) two)
+(define (pair) (values 1 2))
+(call-with-values pair (lambda (a b c) a))
+(let-values (((a b) (values 1 2 3))) a)
+(call-with-values read two)
+(call-with-values (lambda () (values)) (case-lambda (() 0) ((x) x)))
+(let ((l (list 1 2))) (apply two l))
+"""
+    by = "with which apply calls it: it takes (x y)"
+    calls = "with which call-with-values calls it: it takes"
+    assert messages(text, "call-arity") == [
+        ("2:1", f"two does not take 1 argument, {by}"),
+        ("4:1", f"two does not take 3 arguments, {by}"),
+        ("6:1", f"two does not take 3 arguments, {by}"),
+        ("9:1", f"two does not take 1 argument, {calls} (x y)"),
+        ("12:1", f"lambda does not take 2 arguments, {calls} (a b c)"),
+        ("13:1", f"lambda does not take 3 arguments, {calls} (a b)"),
+    ]
+    changed = text + "(set-cdr! three '())\n"
+    assert "6:1" not in dict(messages(changed, "call-arity")), "who knows how long it is"
+
+
+def test_apply_with_a_known_list_passes_each_item_in_its_place():
+    text = "(define (f g h) (g) h)\n(define (a) 1)\n(define (b) 2)\n(apply f a (list b))\n"
+    result = scheme.parse(text, "t.scm").cfa()
+    assert shown(result.calls("1:17")) == ["a at t.scm:2:1"]
+    assert shown(result.flows("h")) == ["b at t.scm:3:1"]
+
+
+def test_unused_definitions(tmp_path):
+    text = """(define used 1)
+(define unused used)
+(define _meant 1)
+(define (f x) (define inner 1) (define (g) 2) (let ((y 1)) (g)))
+(f 1)
+(define-record-type point (make-point x) point? (x point-x))
+(make-point 1)
+(define-syntax twice (syntax-rules () ((_ n) (begin (define hidden 1) (define n 2)))))
+(twice made)
+"""
+    expected = [("2:9", "nothing uses unused"), ("4:23", "nothing uses inner")]
+    assert messages(text, "unused-definition") == expected
+    assert messages(text, "unused-definition", library=True) == expected[1:]
+    evaluates = text + "(eval '1 (interaction-environment))\n"
+    assert messages(evaluates, "unused-definition") == expected[1:], "the text may use the others"
+    (tmp_path / "my.sld").write_text(
+        "(define-library (my) (export shown) (import (scheme base))\n"
+        "(begin (define shown 1) (define kept 2)))"
+    )
+    (tmp_path / "t.scm").write_text("(import (scheme base) (my))\n(display 1)\n")
+    found = scheme.load(tmp_path / "t.scm").cfa().findings()
+    assert "nothing uses kept" in [finding.message for finding in found]
+    assert "nothing uses shown" not in [finding.message for finding in found]
+
+
+def test_findings_come_in_the_order_of_the_program():
+    text = "(car 5)\n(define (dead) 1)\n(define c 1)\n(undefined)\n(cdr)\n(5)\n"
+    spans = [finding.span for finding in scheme.parse(text, "t.scm").cfa().findings()]
+    assert [span.line for span in spans] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_library_is_called_from_outside():

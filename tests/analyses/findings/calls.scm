@@ -14,6 +14,13 @@
 (define (apply-it h) (h 1)) ; expect: cfa/may-call-arity
 (apply-it f)
 (apply-it g)
+(car 5) ; expect: cfa/argument-type
+(define (head l) (car l)) ; expect: cfa/may-argument-type
+(head '(1))
+(head '())
+(define spare 1) ; expect: cfa/unused-definition
+(apply g '(1)) ; expect: cfa/call-arity
+(call-with-values (lambda () (values 1 2)) f) ; expect: cfa/call-arity
 (define k (call/cc (lambda (k) k)))
 (k k)
 (define pick (case-lambda ((x) x) ((x y) y)))

@@ -78,7 +78,8 @@ class CFA:
             system, coarser = self._refined(program, device, threads)
             if announce is not None:
                 announce(inclusion.plan(system.problem, device))
-            return CFAResult(program, system, _solved(system, device, threads), coarser)
+            solution = _solved(system, device, threads)
+            return CFAResult(program, system, solution, coarser, self.library)
 
     def constraints(
         self, program: Core | Any, *, device: Device | str = Device.AUTO, threads: int | None = None

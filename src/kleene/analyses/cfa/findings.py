@@ -6,6 +6,7 @@ a note, for sets hold more than any one run. Only code that can be reached has f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from kleene import analyses
 from kleene.analyses.cfa import rules
 from kleene.analyses.cfa.evaluated import sees_libraries_only
 from kleene.analyses.cfa.naming import Value
+from kleene.analyses.cfa.types import ANY, BITS, ONE, Types, counts, shown, signatures
 from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
@@ -36,12 +38,16 @@ def findings_of(result: CFAResult, may: bool) -> list[Finding]:
     """
     found = _Findings(result)
     every = [
-        *(each for each in found.mismatches() if may or each.rule is not rules.MAY_CALL_ARITY),
+        *found.mismatches(),
         *found.primitives(),
         *found.no_procedures(),
+        *found.argument_types(),
         *found.others(),
         *found.unreachable(result.dead),
+        *found.unused(result.dead),
     ]
+    if not may:
+        every = [each for each in every if each.rule not in rules.MAY]
     files = files_of(result.core)
     inside = set(files)
     own = [finding for finding in every if finding.span is None or finding.span.file in inside]
@@ -56,33 +62,78 @@ def files_of(core: Core) -> list[str]:
 class _Findings:
     def __init__(self, result: CFAResult) -> None:
         self._system, self._solution = result.system, result.solution
+        self._core, self._index = result.core, result.system.index
+        self._types, self._is_library = Types(result.reach), result.is_library
         self._reach, self._naming = result.reach, result.naming
         calls = np.flatnonzero(result.core.kind == columns.CALL).tolist()
         self._calls = [call for call in calls if self._reach.runs(call)]
 
     def mismatches(self) -> Iterator[Finding]:
         """Yield calls of what takes another number of arguments, by the program or a primitive."""
-        index, naming = self._system.index, self._naming
         for site, pairs in self._reach.mismatches.items():
-            if not self._reach.runs(site):
-                continue
-            others = len(self._reach.targets.get(site, ()))
-            by = index.primitive(index.below(site)[0])
-            values = sorted({naming.target(target) for target, _ in pairs}, key=attrgetter("name"))
-            names = [value.name for value in values]
-            given = " or ".join(_arguments(n) for n in sorted({n for _, n in pairs}))
-            message = f"{_listed(names)} {'does' if len(names) == 1 else 'do'} not take {given}"
-            if by is not None:
-                message += f", with which {by} calls {'it' if len(names) == 1 else 'them'}"
-            if others:
-                message += "; others that may be called here do"
-            written = [
-                Location(self._span(value.row), f"{value.name} is written here")
-                for value in values[:_SHOWN]
-                if value.row >= 0
-            ]
-            rule = rules.MAY_CALL_ARITY if others else rules.CALL_ARITY
-            yield self._about(rule, site, message, tuple(written))
+            if self._reach.runs(site):
+                yield from self._mismatch(site, pairs, len(self._reach.targets.get(site, ())))
+        for site in self._calls:
+            if self._index.primitive(self._index.below(site)[0]) == "call-with-values":
+                yield from self._mismatch(site, *self._wrong_values(site))
+
+    def _mismatch(
+        self, site: int, pairs: Iterable[tuple[int, int]], n_others: int
+    ) -> Iterator[Finding]:
+        """Yield that a site calls targets with numbers of arguments that they do not take."""
+        values = sorted({self._naming.target(target) for target, _ in pairs}, key=_by_name)
+        if not values or not (n_others or self._types.is_live(site)):
+            return
+        names = [value.name for value in values]
+        by = self._index.primitive(self._index.below(site)[0])
+        given = " or ".join(_arguments(n) for n in sorted({n for _, n in pairs}))
+        message = f"{_listed(names)} {'does' if len(names) == 1 else 'do'} not take {given}"
+        if by is not None:
+            message += f", with which {by} calls {'it' if len(names) == 1 else 'them'}"
+        if len(values) == 1 and (taken := self._formals(values[0])) is not None:
+            message += f": it takes {taken}"
+        if n_others:
+            message += "; others that may be called here do"
+        written = [
+            Location(self._span(value.row), f"{value.name} is written here")
+            for value in values[:_SHOWN]
+            if value.row >= 0
+        ]
+        rule = rules.MAY_CALL_ARITY if n_others else rules.CALL_ARITY
+        yield self._about(rule, site, message, tuple(written))
+
+    def _formals(self, value: Value) -> str | None:
+        """Return what a procedure of the program takes, as it is written; None for others."""
+        if value.kind != "procedure":
+            return None
+        names = [self._core.names[formal] for formal in self._index.formals(value.row)]
+        if self._index.has_rest[value.row]:
+            names[-1] = f". {names[-1]}"
+        return f"({' '.join(names)})"
+
+    def _wrong_values(self, site: int) -> tuple[list[tuple[int, int]], int]:
+        """Return who is given a wrong number of values at a call of `call-with-values`.
+
+        How many values there are is known if all that may return them say so. A consumer is wrong
+        if it takes none of these numbers; second comes how many are not.
+        """
+        s, (call, function) = self._system, self._solution.call_edges.T
+        at = s.call_site[call] == site
+        is_producer = at & (s.call_size[call] == 0)
+        given = counts(self._types.results(function[is_producer & self._reach.fits].tolist()))
+        consumers = np.unique(function[at & (s.call_size[call] == NONE)]).tolist()
+        if not given:
+            return [], len(consumers)
+        least, most = self._reach.arities
+        wrong, n_others = list[tuple[int, int]](), 0
+        for each in consumers:
+            target = int(s.target_of_function[each])
+            fits = any(least[each] <= n <= most[each] for n in given)
+            if fits or target in self._reach.clauses:
+                n_others += 1
+            else:
+                wrong += [(target, n) for n in given]
+        return wrong, n_others
 
     def primitives(self) -> Iterator[Finding]:
         """Yield calls of primitives by name that take other numbers of arguments."""
@@ -102,10 +153,12 @@ class _Findings:
         for site in self._calls:
             operator = s.index.below(site)[0]
             is_known = s.index.primitive(operator) is not None or s.index.is_let[operator]
-            is_literal = s.core.kind[operator] == columns.CONSTANT
             if site in calling or is_known or operator in unbound:
                 continue
-            if not is_literal and site not in operator_node:
+            types = self._types.row(operator)
+            if not types or not self._types.is_live(site):
+                continue
+            if site not in operator_node and types & BITS["procedure"]:
                 continue
             node = operator_node.get(site, NONE)
             objects = self._solution.of(node).tolist() if node != NONE else []
@@ -113,7 +166,54 @@ class _Findings:
             message = "what is called here is never a procedure"
             if data:
                 message += f": it may be {_listed(data)}"
+            elif not types & (ANY & ~ONE | BITS["procedure"]):
+                message += f": it is {shown(types)}"
             yield self._about(rules.NOT_A_PROCEDURE, site, message)
+
+    def argument_types(self) -> Iterator[Finding]:
+        """Yield calls of primitives with arguments of types that they do not take."""
+        for site in self._calls:
+            operands = self._index.below(site)[1:]
+            name, takes = self._taken(site, len(operands))
+            for number, (operand, taken) in enumerate(zip(operands, takes, strict=False), 1):
+                types = self._types.row(operand)
+                wrong = types & ~taken
+                if not wrong or types & ~ONE:
+                    continue
+                at = f"argument {number} of {name}"
+                if wrong != types:
+                    message = f"{at} may be {shown(wrong)}, and not {shown(taken)}"
+                    yield self._about(rules.MAY_ARGUMENT_TYPE, site, message)
+                elif self._types.is_live(site):
+                    message = f"{at} is never {shown(taken)}: it is {shown(types)}"
+                    yield self._about(rules.ARGUMENT_TYPE, site, message)
+
+    def _taken(self, site: int, n_arguments: int) -> tuple[str, list[int]]:
+        """Return the primitive that a site calls and no other, and the types that it takes.
+
+        Procedures of `define-record-type` take a record.
+        """
+        operator = self._index.below(site)[0]
+        name = self._index.primitive(operator)
+        if name is None:
+            if (row := self._record_procedure(operator)) != NONE:
+                is_record = [BITS["record"]] if self._index.n_bound[row] == n_arguments else []
+                return self._core.names[self._index.reference[operator]], is_record
+            name = self._types.only_primitive(site)
+        signature = signatures().get(name or "")
+        if name is None or signature is None or name.startswith("%"):
+            return "", []
+        return name, [signature.argument(i, n_arguments) for i in range(n_arguments)]
+
+    def _record_procedure(self, operator: int) -> int:
+        """Return the accessor or modifier that a call of this operator calls alone, or NONE."""
+        index = self._index
+        if index.kind[operator] != columns.VARIABLE:
+            return NONE
+        row = index.record_procedures.get(index.reference[operator], NONE)
+        if row == NONE or self._core.is_bundled()[operator]:
+            return NONE
+        return NONE if index.primitive(index.below(index.below(row)[0])[0]) == "%record" else row
 
     def others(self) -> Iterator[Finding]:
         """Yield text that is evaluated, and variables that nothing defines."""
@@ -135,6 +235,42 @@ class _Findings:
             message = f"{procedure.name} is never called: no call that may run leads to it"
             yield self._about(rules.UNREACHABLE_PROCEDURE, procedure.row, message)
 
+    def unused(self, dead: Iterable[Value]) -> Iterator[Finding]:
+        """Yield what `define` defines and nothing uses; of procedures, `unreachable` tells.
+
+        What other files may use is left out: variables of libraries that are named once more.
+        """
+        core, index = self._core, self._index
+        is_used = np.zeros(core.n_variables, np.bool_)
+        is_used[core.reference[core.kind == columns.VARIABLE]] = True
+        if self._is_library or not {"eval", "load"}.isdisjoint(core.primitives):
+            is_used |= core.owner == NONE
+        told = {value.row for value in dead}
+        for row in np.flatnonzero(np.isin(core.kind, (columns.DEFINE, columns.LETREC))).tolist():
+            is_global = index.kind[row] == columns.DEFINE
+            variables = [index.reference[row]] if is_global else index.formals(row)
+            for variable, value in zip(variables, index.below(row), strict=False):
+                if is_used[variable] or value in told or not self._reach.runs(row):
+                    continue
+                if self._is_written(variable, is_global):
+                    name = core.names[variable]
+                    span = self._naming.span(int(core.variable_at[variable]))
+                    inside = self._naming.procedure(index.procedure[row]).name
+                    message = f"nothing uses {name}"
+                    yield Finding(rules.UNUSED_DEFINITION, span, message, inside)
+
+    def _is_written(self, variable: int, is_global: bool) -> bool:
+        """Return whether a variable is bound by `define` in the text, and in no library's list."""
+        at, name = int(self._core.variable_at[variable]), self._core.names[variable].encode()
+        source = next(s for s in reversed(self._core.sources.all) if s.base <= at)
+        text, start = bytes(source.text), at - source.base
+        if text[start : start + len(name)] != name or name.startswith(b"_"):
+            return False
+        if not re.search(rb"\(define\s+\(*$", text[max(0, start - 80) : start]):
+            return False
+        is_shared = is_global and b"(define-library" in text
+        return not (is_shared and len(re.findall(_WORD % re.escape(name), text)) > 1)
+
     def _about(
         self, rule: Rule, row: int, message: str, related: tuple[Location, ...] = ()
     ) -> Finding:
@@ -143,6 +279,10 @@ class _Findings:
 
     def _span(self, row: int) -> Span | None:
         return self._naming.span(self._naming.call_location(row))
+
+
+_by_name = attrgetter("name")
+_WORD = rb"(?<![^\s()'`,])%s(?![^\s()])"  # a symbol in the text
 
 
 def _listed(names: list[str]) -> str:

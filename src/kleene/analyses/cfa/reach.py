@@ -51,7 +51,7 @@ class Reach:
         A primitive that the site names itself is not among them: `(map f x)` has the targets of f.
         Sites that call nothing are absent.
         """
-        s, direct = self.system, _grouped(*self._pairs(self._fits))
+        s, direct = self.system, _grouped(*self._pairs(self.fits))
         found = {each: rows for each, rows in direct.items() if each < s.core.n_rows}
         for each, others in self._closures.items():
             found[each] = sorted(set().union(*(direct.get(other, ()) for other in others)))
@@ -69,7 +69,7 @@ class Reach:
         s = self.system
         if s.outside_site == NONE:
             return set()
-        direct = _grouped(*self._pairs(self._fits))
+        direct = _grouped(*self._pairs(self.fits))
         sites = _closure(s.outside_site, self._through)
         return set().union(*(direct.get(site, ()) for site in sites))
 
@@ -103,8 +103,8 @@ class Reach:
         s, (call, function) = self.system, self.solution.call_edges.T
         site, size = s.call_site[call], s.call_size[call]
         target = s.target_of_function[function]
-        clauses = np.fromiter(self._clauses, np.int64)
-        chosen = ~self._fits & (site < s.core.n_rows) & ~np.isin(target, clauses)
+        clauses = np.fromiter(self.clauses, np.int64)
+        chosen = ~self.fits & (site < s.core.n_rows) & ~np.isin(target, clauses)
         chosen &= s.function_kind[function] != HIDDEN
         found: dict[int, list[tuple[int, int]]] = {}
         columns = (column[chosen].tolist() for column in (site, target, size))
@@ -122,15 +122,15 @@ class Reach:
         return site[chosen], s.target_of_function[function[chosen]]
 
     @cached_property
-    def _fits(self) -> Bools:
+    def fits(self) -> Bools:
         """Whether each edge passes as many arguments as the function takes, as far as is known."""
         call, function = self.solution.call_edges.T
-        size, (least, most) = self.system.call_size[call], self._arities
+        size, (least, most) = self.system.call_size[call], self.arities
         found: Bools = (size == NONE) | (least[function] <= size) & (size <= most[function])
         return found
 
     @cached_property
-    def _arities(self) -> tuple[I32, I32]:
+    def arities(self) -> tuple[I32, I32]:
         """How many arguments each function takes at least and at most."""
         s, n_most = self.system, np.iinfo(np.int32).max
         least = np.zeros(len(s.function_kind), np.int32)
@@ -150,7 +150,7 @@ class Reach:
         return least, most
 
     @cached_property
-    def _clauses(self) -> set[int]:
+    def clauses(self) -> set[int]:
         """Lambdas that are clauses of a `case-lambda`: others take over where they do not fit."""
         index, found = self.system.index, set[int]()
         for row in np.flatnonzero(self.system.core.kind == columns.CALL).tolist():

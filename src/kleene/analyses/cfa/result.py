@@ -40,6 +40,7 @@ class CFAResult:
     system: ConstraintSystem
     solution: Solution
     coarser: CFAResult | None = None  # with shorter contexts: all answers lie in its answers, too
+    is_library: bool = False  # whether code outside may use what the top level defines
 
     def __repr__(self) -> str:
         p = self.system.problem
@@ -195,7 +196,7 @@ class CFAResult:
         """Return what is wrong or cannot be known, by place; `cfa.rules` says what is looked for.
 
         With `may`, also what is wrong only if a set holds no more than some run does
-        (`cfa/may-call-arity`): there may be many of these in a program without fault.
+        (`rules.MAY`): there may be many of these in a program without fault.
 
         Comments in the sources suppress findings (`kleene.results.suppressions`).
         """

@@ -20,13 +20,27 @@ MAY_CALL_ARITY = Rule(
     " come to be called with these: sets cover all runs, and hold more than any one of them."
     " Contexts (--m) tell more of them apart.",
 )
+ARGUMENT_TYPE = Rule(
+    "cfa/argument-type",
+    Severity.WARNING,
+    "A primitive, or a procedure of a record type, is given an argument of a wrong type.",
+    "Whenever this call is made, it is an error: none of the values that can come to this argument"
+    " has a type that is taken there. What is taken out of data may be of any type, and is not"
+    " reported. Tests count: in the branches of `(if (pair? x) …)` it is known what x is.",
+)
+MAY_ARGUMENT_TYPE = Rule(
+    "cfa/may-argument-type",
+    Severity.NOTE,
+    "An argument of a primitive may be of a wrong type; it may be of a right one, too.",
+    "Some of the values that may come to this argument have a type that the primitive does not"
+    " take. They may never do so at once: sets cover all runs, and hold more than any one of them.",
+)
 NOT_A_PROCEDURE = Rule(
     "cfa/not-a-procedure",
     Severity.WARNING,
     "A call is made of something that is never a procedure.",
     "Nothing that can be called ever comes to the head of this form: whenever the call is made, it"
-    " is an error, unless the head never gets a value at all. The message names the data that it"
-    " may be; numbers, strings and the like are not followed, and go without a name.",
+    " is an error. The message names the data that it may be, or its type where that is known.",
 )
 UNBOUND = Rule(
     "cfa/unbound",
@@ -48,3 +62,12 @@ UNREACHABLE_PROCEDURE = Rule(
     "A procedure is never called.",
     "No call that may run can reach it, calls through variables and data included.",
 )
+UNUSED_DEFINITION = Rule(
+    "cfa/unused-definition",
+    Severity.NOTE,
+    "A definition is never used.",
+    "Nothing reads the variable that `define` defines here. Procedures that nothing calls are"
+    " reported as such. A name that begins with an underscore is meant to be unused; with --library"
+    " all that the file defines may be used outside.",
+)
+MAY = (MAY_CALL_ARITY, MAY_ARGUMENT_TYPE)  # what may be no fault at all: reported if asked for
