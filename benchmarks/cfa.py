@@ -74,7 +74,7 @@ def often(fn: Callable[[], Any]) -> Measurement:
 
 
 def solvers() -> dict[str, Callable[[Problem], Solution]]:
-    found = {"cpu": partial(cpu.solve, threads=1)}
+    found = {"cpu": partial(cpu.solve_by_size, threads=1)}
     return found if launch.gpu_problem() else {"cuda": cuda.solve, **found}
 
 

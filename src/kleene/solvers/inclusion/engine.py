@@ -103,7 +103,7 @@ def _solved(problem: Problem, device: Device, threads: int | None, trace: Trace 
         from kleene.solvers.inclusion import cpu
 
         n_threads = 1 if compiled.is_interpreting() else threads or 1
-        return cpu.solve(problem, threads=n_threads, trace=trace)
+        return cpu.solve_by_size(problem, threads=n_threads, trace=trace)
     if device is Device.CUDA:
         from kleene.solvers.inclusion import cuda
 

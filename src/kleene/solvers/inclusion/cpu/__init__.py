@@ -2,6 +2,7 @@
 
 | module | what it does |
 |---|---|
+| `small` | problems of some hundred nodes, by plain passes: none of the rest is asked for them |
 | `offline` | substitution before solving: nodes that must hold equal sets become one |
 | `constraints` | the complex constraints (load, store, call, offset) by pointer |
 | `solver` | the iterations: propagate, process, adopt; order when many edges are new |
@@ -18,6 +19,8 @@ It ends because sets only grow and each pointer makes its edges once per object.
 
 from __future__ import annotations
 
+from kleene.kernels import compiled
+from kleene.solvers.inclusion.cpu import small
 from kleene.solvers.inclusion.offline import reduce
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
@@ -43,3 +46,12 @@ def solve(
         reduced = reduce(problem, n_rounds=N_ROUNDS, threads=running)
         stop.look()
         return reduced.expand(Solver(reduced.problem, running, trace, stop=stop).solution())
+
+
+def solve_by_size(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> Solution:
+    """Return the least answer to a checked problem: if it is small by `small`, else by `solve`."""
+    if trace is None and not compiled.is_interpreting() and small.is_small(problem):
+        found = small.solve(problem)
+        if found is not None:
+            return found
+    return solve(problem, threads=threads, trace=trace)
