@@ -3,9 +3,11 @@
 The Van Horn-Mairson family has 31·m + 49 terms, and every call counts, as in the paper on EigenCFA
 (Prabhu, Ramalingam, Might and Hall, POPL 2011); its times are those of a GTX 480 and of one core.
 Ours are of solving, without and with the way from Scheme text to the targets of all calls. The
-rival is the paper's algorithm on this machine, one thread, as far as it ends soon; its passes
-alone, without filling its rows from Python and reading them back, have a column. The dense family
-is random binary CPS, stated as a problem. Sets of all variables must be equally large everywhere.
+rival is the passes of the paper's algorithm on this machine, one thread, as far as they end soon;
+filling its rows from Python and reading them back has a column of its own. It passes over the calls
+from the outermost on, which takes 7 passes; from the innermost on it would take m + 7. The dense
+family is random binary CPS, stated as a problem. Sets of all variables must be equally large
+everywhere.
 `python benchmarks/cfa.py million` takes a program of a million terms alone.
 """
 
@@ -34,8 +36,8 @@ PAPER_CPU_S = (
     0.1e-3, 0.16e-3, 0.33e-3, 0.84e-3, 4.2e-3, 34.7e-3, 0.4, 5.6, 84.0, 1200.0, 12600.0,
 )  # fmt: skip
 PAPER = dict(zip(LEVELS, zip(PAPER_GPU_S, PAPER_CPU_S, strict=True), strict=True))
-RIVAL = "EigenCFA's algorithm"
-RIVAL_LEVELS = 128
+RIVAL = "EigenCFA's passes"
+RIVAL_LEVELS = 1024
 REPEATS = ((0.05, 9), (0.5, 5), (2.0, 2), (float("inf"), 1))  # how often, by a first call's time
 
 
@@ -78,6 +80,17 @@ def solvers() -> dict[str, Callable[[Problem], Solution]]:
     return found if launch.gpu_problem() else {"cuda": cuda.solve, **found}
 
 
+def passes(problem: Problem) -> tuple[Measurement, float]:
+    """Measure the passes of the paper's algorithm; return how long all the rest took, too."""
+    whole = often(partial(eigencfa.solve, problem))
+    n_times = 1 if whole.median_s > 2 else 5
+    answers = [eigencfa.solve(problem) for _ in range(n_times)]
+    times = sorted(answer.statistics["passes_s"] for answer in answers)
+    middle = times[len(times) // 2]
+    found = Measurement(times[-1], middle, times[0], times[-1], answers[-1])
+    return found, whole.median_s - middle
+
+
 def n_facts(solution: Solution, nodes: slice) -> int:
     return int(solution.rows.sizes()[solution.row_of[nodes]].sum())
 
@@ -87,19 +100,18 @@ def family(table: Table, m: int) -> dict[str, float]:
     text = van_horn_mairson_text(m)
     core = parse(text)
     problem = CFA(reachable_only=False).constraints(core).problem
-    binary = van_horn_mairson(m)
+    binary = van_horn_mairson(m, inner_first=False)
     n_lambdas = len(binary.function_object)
     expected = n_facts(cpu.solve(binary, threads=1), slice(n_lambdas, None))
     solved = {where: often(partial(solve, problem)) for where, solve in solvers().items()}
     whole = {where: often(partial(analysed, text, where)) for where in solved}
     counts = {n_facts(t.result, slice(core.n_variables)) for t in solved.values()}
     counts |= {n_facts(t.result.solution, slice(core.n_variables)) for t in whole.values()}
-    rival = often(partial(eigencfa.solve, binary)) if m <= RIVAL_LEVELS else None
-    shown_passes = {"EigenCFA's passes alone": "-"}
-    if rival:
+    rival, shown_set_up = None, {"EigenCFA's set-up": "-"}
+    if m <= RIVAL_LEVELS:
+        rival, set_up_s = passes(binary)
         counts.add(n_facts(rival.result, slice(n_lambdas, None)))
-        passes_s = rival.result.statistics["passes_s"]
-        shown_passes = {"EigenCFA's passes alone": seconds(passes_s)}
+        shown_set_up = {"EigenCFA's set-up": seconds(set_up_s)}
     shown = {f"solving, {where}": seconds(t.median_s) for where, t in solved.items()}
     shown |= {f"text to targets, {where}": seconds(t.median_s) for where, t in whole.items()}
     ours = min(solved.values(), key=lambda t: t.median_s)
@@ -114,7 +126,7 @@ def family(table: Table, m: int) -> dict[str, float]:
         **{
             "the paper's GPU": seconds(gpu_s) if gpu_s else "-",
             "the paper's CPU": seconds(cpu_s) if cpu_s else "-",
-            **shown_passes,
+            **shown_set_up,
             **shown,
             **speed(expected, ours),
         },
