@@ -181,8 +181,8 @@ def test_whoever_is_expected_to_be_much_faster_solves_alone(
 
     monkeypatch.setattr(choice, "FEW_NODES", 0)
     monkeypatch.setattr(choice, "expected", lambda _problem: Expected(cpu_s, gpu_s, 4.0))
-    for side, module in (("cpu", cpu), ("cuda", cuda)):
-        monkeypatch.setattr(module, "solve", by(side))
+    monkeypatch.setattr(cpu, "solve_by_size", by("cpu"))
+    monkeypatch.setattr(cuda, "solve", by("cuda"))
     monkeypatch.setattr(engine, "both", by("both"))
     solve(problem, device="hybrid")
     assert called == [asked]
