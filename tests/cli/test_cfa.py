@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Callable
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Kleene
+from tests.reports.test_html import check, chromium
+
+__all__ = ["chromium"]  # a fixture
 
 SHOP = Path(__file__).resolve().parents[2] / "examples" / "scheme" / "shop.scm"
 
@@ -52,6 +58,54 @@ def test_questions(kleene: Kleene) -> None:
     last = done.stdout.splitlines()[-1]
     assert last.split(maxsplit=1)[0] == "shop.scm:16:10"
     assert last.endswith("is taken out of data             ((cdr rule) (cdr item))")
+
+
+def page_of(kleene: Kleene, folder: Path) -> Path:
+    page = folder / "page.html"
+    assert kleene("cfa", SHOP, "--html", page).returncode == 0
+    return page
+
+
+def test_the_page_has_targets_in_the_margin_that_lead_to_their_definitions(
+    kleene: Kleene, tmp_path: Path
+) -> None:
+    text = page_of(kleene, tmp_path).read_text(encoding="utf-8")
+    check(text)  # every link leads to a line of the page
+    lines = {int(n): line for n, line in re.findall('id="f0-([0-9]+)">(.*)\n', text)}
+    assert len(lines) == len(SHOP.read_text().splitlines())
+    margin = lines[16].partition("<aside>")[2]
+    assert '<a href="#f0-2">full at shop.scm:2:1</a>' in margin
+    assert '<a href="#f0-3">half at shop.scm:3:1</a>' in margin
+    assert "(define (half price)" in unescape(lines[3])
+    both = lines[21].partition("<aside>")[2]
+    assert 'the call at 18 may call <a href="#f0-10">both at shop.scm:10:1</a>' in both
+    assert "cfa/unreachable-procedure" in lines[19]
+
+
+@pytest.mark.tools
+def test_a_browser_follows_the_links_of_the_page(
+    kleene: Kleene, chromium: Callable[..., str], tmp_path: Path
+) -> None:
+    """A click on a target in the margin leads to the line that defines it."""
+    report = page_of(kleene, tmp_path).read_text(encoding="utf-8")
+    outer = tmp_path / "outer.html"
+    outer.write_text(FOLLOWS.format(page=escape(report)), encoding="utf-8")
+    shown = re.search("<pre>(.*)</pre>", chromium(tmp_path, "--dump-dom", outer.as_uri()))
+    assert shown is not None
+    definitions = dict(json.loads(unescape(shown[1])))
+    assert definitions["half at shop.scm:3:1"].startswith("3(define (half price)")
+    assert definitions["lambda at shop.scm:11:3"].startswith("11  (lambda")
+
+
+# A page around the report reads where its links lead: the report itself runs nothing.
+FOLLOWS = """<!DOCTYPE html><iframe srcdoc="{page}"></iframe><pre></pre><script>
+onload = () => {{
+  const report = document.querySelector("iframe").contentDocument;
+  const links = [...report.querySelectorAll("aside a")];
+  const found = links.map(a => [a.textContent, report.getElementById(a.hash.slice(1)).textContent]);
+  document.querySelector("pre").textContent = JSON.stringify(found);
+}};
+</script>"""
 
 
 def test_json_has_the_same(kleene: Kleene) -> None:

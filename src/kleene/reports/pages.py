@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from kleene.base.errors import Span
@@ -36,6 +37,7 @@ def call_graph_page(
     """
     notes: list[Note] = []
     rows: list[tuple[Cell, ...]] = []
+    n_in_line = Counter((one.span.file, one.span.line) for one in graph.indirect if one.span)
     for site in graph.indirect:
         span = site.span
         if span is None:
@@ -46,7 +48,9 @@ def call_graph_page(
         links += [Link(f"{more} more", "", 0)] if more > 0 else []
         links += [Link("what escapes", "", 0)] if site.may_leave else []
         links = links or [Link("nothing that fits", "", 0)]
-        notes.append(Note(span.file, span.line, "may call", tuple(links)))
+        is_alone = n_in_line[span.file, span.line] == 1
+        text = "may call" if is_alone else f"the call at {span.column} may call"
+        notes.append(Note(span.file, span.line, text, tuple(links)))
         here = Link(f"{relative_path(span.file, root)}:{span.line}", span.file, span.line)
         rows.append((here, site.caller, site.kind.value, tuple(links)))
     text = "Calls through pointers or variables, and calls that libraries make."

@@ -219,10 +219,15 @@ class CFAResult:
         values: dict[Value, int] = {}
         sets: dict[tuple[int, ...], int] = {}
         variables: dict[str, int] = {}
+        known: dict[tuple[int, ...], int] = {}  # sets by what `_rows` returns
         for variable in range(self.core.n_variables):
-            if held := self.held([variable]):
+            rows = self._rows(variable)
+            if rows not in known:
+                held = self.held([variable])
                 numbers = tuple(values.setdefault(value, len(values)) for value in held)
-                variables[self.naming.variable(variable)] = sets.setdefault(numbers, len(sets))
+                known[rows] = sets.setdefault(numbers, len(sets)) if numbers else NONE
+            if known[rows] != NONE:
+                variables[self.naming.variable(variable)] = known[rows]
         return {
             "call_graph": self._graph.as_json(),
             "values": [value.as_json() for value in values],
@@ -292,6 +297,14 @@ class CFAResult:
         if owner == NONE:
             return True
         return self.system.index.inside(owner) in self.reach.reached
+
+    def _rows(self, variable: int) -> tuple[int, ...]:
+        """Return numbers that are the same only for variables that hold the same."""
+        if not self._is_live(variable):
+            return ()
+        nodes = self.system.nodes_of[variable]
+        rows = sorted(set(self.solution.row_of[nodes].tolist()))
+        return (*rows, NONE, *(self.coarser._rows(variable) if self.coarser else ()))
 
     def _variables(self, text: str) -> list[int]:
         line, _, name = text.rpartition(":")
