@@ -44,7 +44,7 @@ def test_random_verdicts_stand_the_run(seed: int, tmp_path: Path) -> None:
                 check(functions, one, RUNS, tally)
             elif one.verdict is Verdict.SEQ:
                 assert confirm(functions, one) is not False, (one.place, one.witness)
-    assert tally.n_reordered > 20
+    assert tally.n_reordered > 4
     assert n_changed > 4
     assert tally.n_undefined < tally.n_runs
     assert sum(verdict_counts[one] for one in PARALLEL) >= 4

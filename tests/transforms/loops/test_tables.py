@@ -8,8 +8,8 @@ import pytest
 
 from kleene.frontends.c.loops import read
 from kleene.frontends.c.source import Source
-from kleene.ir.loops.symbols import loops_of
-from kleene.ir.loops.tables import Access, Compare, LoopTable
+from kleene.ir.loops.symbols import Choice, loops_of
+from kleene.ir.loops.tables import Access, Both, Compare, LoopTable
 from kleene.transforms.loops import tables
 
 
@@ -182,3 +182,63 @@ def test_deep_nests_stay_within_their_limit(tmp_path: Path) -> None:
     heads = "".join(f"for (int i{d} = 0; i{d} < n; i{d}++) " for d in range(depth))
     found = table(tmp_path, f"{HEAD} {{ {heads} a[i0] = b[i{depth - 1}]; }}")
     assert len(found.loops) == depth
+
+
+@pytest.mark.parametrize(
+    ("declared", "loop", "offset"),
+    [
+        ("int *r", "for (int i = 0; i < n; i++) r[i + 1] = 0;", "4*#1 + 4"),
+        ("double r[9][7]", "for (int i = 0; i < n; i++) r[i][2] = 0;", "56*#1 + 16"),
+        ("int n_, double r[][n_]", "for (int i = 0; i < n; i++) r[i][3] = 0;", "8*#1*n_ + 24"),
+        ("int r[9]", "for (int i = 0; i < n; i++) ((char *)r)[i] = 0;", "#1"),
+        ("char *r", "for (int i = 0; i < n; i++) ((int *)(r + i))[2] = 0;", "#1 + 8"),
+        ("struct pair *r", "for (int i = 0; i < n; i++) r[i].y = 0;", "16*#1 + 8"),
+        ("union word *r", "for (int i = 0; i < n; i++) r[i].bytes[i] = 0;", "9*#1"),
+        ("int *r", "for (int *p = r + n; p > r; p--) *p = 0;", "4*n - 4*#1"),
+        ("struct bits *r", "for (int i = 0; i < n; i++) r[i].b = 0;", "None"),
+        ("int *r", "for (int i = 0; i < n; i++) r[n / m] = 0;", "4*(n / m)"),
+    ],
+)
+def test_offsets_are_bytes(tmp_path: Path, declared: str, loop: str, offset: str) -> None:
+    records = (
+        "struct pair { char x; double y; }; union word { int whole; char bytes[8]; };"
+        "struct bits { int a : 3; int b; };"
+    )
+    code = f"{records} void f(int n, int m, {declared}) {{ {loop} }}"
+    (access,) = of(table(tmp_path, code), "r")
+    assert str(access.offset) == offset
+
+
+def test_a_loaded_pointer_knows_where_it_was_loaded_from(tmp_path: Path) -> None:
+    code = "struct m { int *data; }; void f(struct m *c, int n) { while (n--) c->data[n] = 1; }"
+    (access,) = of(table(tmp_path, code), "c->data")
+    assert access.root.source is not None
+    assert access.root.source.name == "c"
+
+
+def test_a_choice_is_one_of_two_values(tmp_path: Path) -> None:
+    code = f"""{HEAD} {{ for (int i = 0; i < n; i++) {{
+      int at = i < m ? i + 1 : n; int off = i < 3 || i > m; if (i == m) at = 5;
+      if (!off) a[at] = 0; }} }}"""
+    (access,) = of(table(tmp_path, code), "a")
+    assert access.path is not None
+    (subscript,) = access.path
+    assert not isinstance(subscript, str)
+    outer = subscript.atom
+    assert isinstance(outer, Choice)
+    assert (str(outer.then), loops_of(subscript)) == ("5", {0})
+    inner = outer.otherwise.atom
+    assert isinstance(inner, Choice)
+    assert (str(inner.then), str(inner.otherwise)) == ("#1 + 1", "n")
+    guard = access.context[-1]  # what `off` was computed from
+    assert isinstance(guard, Both)
+    assert [isinstance(one, Compare) for one in guard.parts] == [True, True]
+
+
+def test_a_choice_of_values_that_may_wrap_is_not_followed(tmp_path: Path) -> None:
+    code = (
+        f"{HEAD} {{ for (int i = 0; i < n; i++) {{ unsigned k = i < m ? u + 1u : u; a[k] = 0; }} }}"
+    )
+    (access,) = of(table(tmp_path, code), "a")
+    assert access.path is not None
+    assert not any(isinstance(one, Choice) for one in access.path[0].symbols())  # type: ignore[union-attr]

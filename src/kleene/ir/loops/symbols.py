@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from kleene.base.expression import Expression, Symbol
+from kleene.base.expression import ZERO, Expression, Symbol
+
+if TYPE_CHECKING:
+    from kleene.ir.loops.tables import Condition
 
 SymbolKind = OneOf["counter", "value", "load", "condition"]
 
@@ -25,6 +29,19 @@ class LoopSymbol(Symbol):
     loops: frozenset[int] = frozenset()
     low: int | None = None
     high: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(LoopSymbol):
+    """`condition ? then : otherwise`, of whose parts nothing can wrap.
+
+    It changes in every loop in which one of its parts does. Symbols inside of the parts are not
+    seen, or replaced, in expressions that hold the choice.
+    """
+
+    condition: Condition | None = None
+    then: Expression = ZERO
+    otherwise: Expression = ZERO
 
 
 def symbols_of(value: Expression) -> set[LoopSymbol]:

@@ -19,7 +19,7 @@ from typing import Literal as OneOf
 
 from kleene.base.errors import Span
 from kleene.base.expression import Expression
-from kleene.ir.loops.symbols import LoopSymbol
+from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of, symbols_of
 from kleene.ir.loops.tree import Reason, Symbol
 
 
@@ -86,6 +86,37 @@ def negation(condition: Condition) -> Condition:
             return Maybe(atom, not holds)
 
 
+def comparisons(condition: Condition) -> list[Compare]:
+    """Return the comparisons that a condition is made of."""
+    match condition:
+        case Compare():
+            return [condition]
+        case Both(parts) | Either(parts):
+            return [one for part in parts for one in comparisons(part)]
+    return []
+
+
+def loops_of_condition(condition: Condition) -> frozenset[int]:
+    """Return the loops in which it changes whether a condition holds."""
+    match condition:
+        case Compare(_, value, _):
+            return loops_of(value)
+        case Maybe(atom, _):
+            return atom.loops
+        case Both(parts) | Either(parts):
+            return frozenset().union(*map(loops_of_condition, parts))
+
+
+def depth_of(value: Expression) -> int:
+    """Return how many choices are inside of each other in an expression."""
+    depth = 0
+    for one in symbols_of(value):
+        if isinstance(one, Choice) and one.condition is not None:
+            tested = (part.value for part in comparisons(one.condition))
+            depth = max(depth, 1 + max(map(depth_of, (one.then, one.otherwise, *tested))))
+    return depth
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Root:
     """Storage that addresses begin from: a variable, or what a pointer points to.
@@ -103,6 +134,7 @@ class Root:
     loops: frozenset[int] = frozenset()
     declared_in: frozenset[int] = frozenset()
     extents: tuple[Expression | None, ...] = ()  # of the second and further subscripts
+    source: Root | None = None  # the storage that the pointer was loaded from
 
 
 Path = tuple[Expression | str, ...]  # subscripts and names of fields
@@ -131,6 +163,7 @@ class Access:
     by_loop: bool = False  # the value of a counter, before or after its loop
     through_pointer: bool = False  # that was moved inside of a row: it may leave it
     recurrence: str | None = None  # the operation of `a[i] = a[j] op e`, on both accesses to a
+    offset: Expression | None = None  # in bytes from the beginning of the root
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,16 @@ class Type:
     volatile: bool = False
 
     @property
+    def n_bytes(self) -> int | None:
+        """The size, or None where it is unknown or hangs on values."""
+        if self.kind == "array":
+            inner = None if self.target is None else self.target.n_bytes
+            if inner is None or not isinstance(self.extent, int):
+                return None
+            return inner * self.extent
+        return (self.bits + 7) // 8 or None
+
+    @property
     def range(self) -> tuple[int, int]:
         """The least and the greatest value of an integer type."""
         half = 1 << (self.bits - 1)

@@ -25,16 +25,15 @@ from kleene.ir.loops.symbols import LoopSymbol, loops_of, symbols_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
-    Both,
     Compare,
     Condition,
-    Either,
     InRange,
     LoopRow,
     LoopTable,
     Maybe,
     Path,
     Root,
+    comparisons,
 )
 from kleene.offload.delinearise import delinearised, within
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
@@ -43,7 +42,7 @@ MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
 MAX_PROOF_OPERATIONS = 100_000  # for one fact about a function
 MAX_PROOFS_GIVEN_UP = 10  # in one function: then nothing more is proved about it
 MAX_PAIRS = 4_000  # of accesses to one array in one loop
-_VARIABLE = re.compile(r"\b[opvmcq]\d+[xy]?\b")
+_VARIABLE = re.compile(r"\b[opvmcqw]\d+[xy]?\b")
 
 
 class BudgetError(Exception):
@@ -269,19 +268,13 @@ def _bounds(one: InRange) -> tuple[Condition, Condition]:
 def _check_conditions(facts: Facts, context: tuple[Condition, ...], broken: set[Condition]) -> None:
     """Mark the comparisons that hang on obligations which the conditions before do not prove."""
     for number, one in enumerate(context):
-        for leaf in _comparisons(one):
+        for leaf in comparisons(one):
             if not leaf.obligations or leaf in broken:
                 continue
             wanted = [bound for each in leaf.obligations for bound in _bounds(each)]
             if not facts.prove(context[:number], wanted):
                 broken.add(leaf)
                 facts.broken = frozenset(broken)
-
-
-def _comparisons(condition: Condition) -> list[Compare]:
-    if isinstance(condition, Both | Either):
-        return [one for part in condition.parts for one in _comparisons(part)]
-    return [condition] if isinstance(condition, Compare) else []
 
 
 class LoopDependences:

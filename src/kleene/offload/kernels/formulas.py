@@ -10,6 +10,7 @@ itself. Variables of a formula are named by what they stand for:
 | `p7` | atom 7, which has one value in x and y |
 | `v7x`, `v7y` | atom 7, which changes: any two values |
 | `q7x` | a quotient, defined by its operands |
+| `w8x` | a choice, defined by its condition and its two values |
 | `m3` | a product of atoms that do not change |
 
 What cannot be written is left out, which only adds iterations and conflicts; the formula is then
@@ -22,7 +23,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kleene.base.expression import Atom, Expression, Monomial, Quotient, of
-from kleene.ir.loops.symbols import LoopSymbol, loops_of
+from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -33,6 +34,7 @@ from kleene.ir.loops.tables import (
     LoopRow,
     Maybe,
     Path,
+    negation,
 )
 
 
@@ -104,11 +106,16 @@ class Side:
             return self._quotient(atom)
         if not isinstance(atom, LoopSymbol):
             raise NotAffineError
+        if isinstance(atom, Choice):
+            return self._choice(atom)
         if atom.kind == "counter":
             (loop,) = atom.loops
             if loop in self.scope.unusable:
                 raise NotAffineError
             return self.counter(loop)
+        return self._opaque(atom)
+
+    def _opaque(self, atom: LoopSymbol) -> str:
         if self.is_parameter(atom):
             name = f"p{atom.number}"
             self.scope.parameters[name] = self.scope.registry[name] = atom
@@ -136,6 +143,26 @@ class Side:
                 f" ({n} < 0 and {d}*{quotient} - {d} < {n} and {n} <= {d}*{quotient}))"
             )
         return quotient
+
+    def _choice(self, atom: Choice) -> str:
+        """Return the variable of a choice, defined by its parts; any value if they are not affine.
+
+        Where the condition is not followed, it is still one of the two.
+        """
+        assert atom.condition is not None
+        name = f"w{atom.number}{self.name}"
+        if name not in self.defined:
+            try:
+                then, otherwise = self.polynomial(atom.then), self.polynomial(atom.otherwise)
+                holds = self.condition(atom.condition)
+                fails = self.condition(negation(atom.condition))
+            except NotAffineError:
+                self.exact = False
+                return self._opaque(atom)
+            self.defined[name] = (
+                f"(({holds} and {name} = {then}) or ({fails} and {name} = {otherwise}))"
+            )
+        return name
 
     def condition(self, condition: Condition) -> str:
         """Return a condition in isl's syntax."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from kleene.base.errors import Span
 from kleene.base.expression import Expression, Symbol
-from kleene.ir.loops.symbols import symbols_of
+from kleene.ir.loops.symbols import Choice, symbols_of
 from kleene.ir.loops.tables import Access, Both, Compare, Condition, Either, LoopRow, Maybe, Path
 from kleene.offload.kernels.dependences import Conflict, Facts
 
@@ -92,11 +92,31 @@ def _assignment(
     counters: Mapping[Symbol, int],
     letter: str,
 ) -> dict[Symbol, int]:
-    found = dict(given)
+    found = _Values(given)
     for atom, loop in counters.items():
         if loop in access.loops:
             found[atom] = values.get(f"c{loop}{letter}", values.get(f"o{loop}", 0))
     return found
+
+
+class _Values(dict[Symbol, int]):
+    """Numbers of symbols; those of choices are found when asked for."""
+
+    def __contains__(self, symbol: object) -> bool:
+        if isinstance(symbol, Choice) and not super().__contains__(symbol):
+            try:
+                self[symbol]
+            except KeyError:
+                return False
+        return super().__contains__(symbol)
+
+    def __missing__(self, symbol: Symbol) -> int:
+        if not isinstance(symbol, Choice):
+            raise KeyError(symbol)
+        assert symbol.condition is not None
+        chosen = symbol.then if holds(symbol.condition, self) else symbol.otherwise
+        self[symbol] = int(chosen.evaluate(self))
+        return self[symbol]
 
 
 def _instance(facts: Facts, access: Access, values: dict[Symbol, int]) -> Instance | None:

@@ -58,12 +58,14 @@ class GridMapping:
 class Coalescing:
     """The requests of one access by one warp.
 
-    `requests` is between 1 and 32; `factor` is the same without these limits, the bytes from a
-    thread to the one 32 further over the bytes of a line. `assumed` names symbols whose sign was
-    not known and taken to be positive: the answer holds only where they are.
+    `requests` are lines, and `sectors` the pieces of 32 bytes that are moved, from an aligned
+    start; `factor` is the number of lines without limits, the bytes from a thread to the one 32
+    further over the bytes of a line. `assumed` names symbols whose sign was not known and taken to
+    be positive: the answer holds only where they are.
     """
 
     requests: Expression
+    sectors: Expression
     factor: Expression
     assumed: frozenset[Symbol] = frozenset()
 
@@ -75,10 +77,12 @@ def coalescing(alternatives: Sequence[ByteAccess], x: Symbol, signs: Signs) -> C
     its own.
     """
     if len({access.root for access in alternatives}) > 1:
-        return Coalescing(of(WARP), of(WARP))
+        most = max(_sectors_of(access.size) for access in alternatives)
+        return Coalescing(of(WARP), of(WARP * most), of(WARP))
     found = [_coalescing(access, x, signs) for access in alternatives]
     return Coalescing(
         signs.maximum(*(one.requests for one in found)),
+        signs.maximum(*(one.sectors for one in found)),
         max(found, key=lambda one: _rank(one.factor)).factor,
         frozenset().union(*(one.assumed for one in found)),
     )
@@ -107,18 +111,35 @@ def _coalescing(access: ByteAccess, x: Symbol, signs: Signs) -> Coalescing:
         return (offset.substitute({x: of(x) + threads}) - offset) * sign
 
     area = distance(WARP - 1) + access.size
-    lines = (area + LINE - 1) // LINE
-    requests = signs.minimum(WARP, signs.maximum(1, lines))
-    return Coalescing(requests, distance(WARP).over(LINE), assumed)
+
+    def needed(granule: int, of_thread: int) -> Expression:
+        """Return the pieces of `granule` bytes: those of the area, or of 32 threads apart."""
+        whole = signs.maximum(of_thread, (area + granule - 1) // granule)
+        return signs.minimum(WARP * of_thread, whole)
+
+    lines, sectors = needed(LINE, 1), needed(SECTOR, _sectors_of(access.size))
+    return Coalescing(lines, sectors, distance(WARP).over(LINE), assumed)
+
+
+def _sectors_of(size: int) -> int:
+    """Return how many sectors an aligned element has."""
+    return -(-size // SECTOR)
 
 
 def _enumerated(access: ByteAccess, x: Symbol) -> Coalescing:
     """Count the lines of 32 threads one by one; symbolic offsets count as lines of their own."""
     offsets = {access.offset.substitute({x: place}) for place in range(WARP)}
-    lines = {
-        offset.number // LINE if isinstance(offset.number, int) else offset for offset in offsets
-    }
-    return Coalescing(of(len(lines)), of(len(lines)))
+
+    def n_pieces(granule: int) -> int:
+        return len(
+            {
+                offset.number // granule if isinstance(offset.number, int) else offset
+                for offset in offsets
+            }
+        )
+
+    lines = of(n_pieces(LINE))
+    return Coalescing(lines, of(n_pieces(SECTOR) * _sectors_of(access.size)), lines)
 
 
 def touched(

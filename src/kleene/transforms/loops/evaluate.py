@@ -8,13 +8,15 @@ from contextlib import contextmanager
 
 from kleene.base.expression import ZERO, Expression, of, quotient
 from kleene.ir.loops import tree
-from kleene.ir.loops.symbols import loops_of
+from kleene.ir.loops.symbols import Choice, loops_of
 from kleene.ir.loops.tables import (
     Both,
     Compare,
     Condition,
     Either,
     Maybe,
+    comparisons,
+    depth_of,
     negation,
 )
 from kleene.ir.loops.text import text
@@ -22,6 +24,7 @@ from kleene.ir.loops.tree import Type
 from kleene.transforms.loops.recorder import Recorder
 from kleene.transforms.loops.values import UNKNOWN, Place, Value, fitted, number
 
+_MAX_CHOICES = 3  # inside of each other
 _COMPARED = {"<", "<=", ">", ">=", "==", "!="}
 
 
@@ -40,18 +43,19 @@ class Evaluation(Recorder):
                 place, obligations = self._address(location)
                 if isinstance(location, tree.Nowhere):
                     return UNKNOWN
-                return Value(None, place.inside(ZERO), obligations)
+                return Value(None, place.inside(ZERO, 0), obligations)
             case tree.AddressOf(location=location):
                 place, obligations = self._address(location)
                 return Value(None, place, obligations)
             case tree.Convert(operand=operand):
                 return self._converted(self._value(operand), operand.type, node.type)
+            case tree.Unary(operator="!"):
+                return self._truth(node)
             case tree.Unary(operator=operator, operand=operand):
                 return self._unary(operator, self._value(operand), node)
             case tree.Binary(operator=operator):
                 if operator in ("&&", "||", "<", "<=", ">", ">=", "==", "!="):
-                    self._condition(node)
-                    return self._unfollowed("condition", node.type)
+                    return self._truth(node)
                 return self._binary(node)
             case tree.Choose():
                 return self._choice(node)
@@ -64,19 +68,13 @@ class Evaluation(Recorder):
         if target.kind == "int" and value.number is not None and source.kind == "int":
             return fitted(value.number, value.obligations, target, source)
         if target.kind == "pointer" and value.place is not None:
-            return value if _same_elements(source, target) else self._viewed(value.place, target)
+            return value if _same_elements(source, target) else _viewed(value, value.place, target)
         if target.kind == "int":
             return self._unfollowed("conversion", target)
         return UNKNOWN
 
-    def _viewed(self, place: Place, target: Type) -> Value:
-        """Return a pointer into the same storage as elements of another type."""
-        if target.target is not None and target.target.kind == "void":
-            return Value(None, place)
-        return Value(None, Place(place.root, None))
-
     def _unary(self, operator: str, value: Value, node: tree.Expression) -> Value:
-        if value.number is None or operator == "!":
+        if value.number is None:
             return self._unfollowed(operator, node.type)
         result = -value.number if operator == "-" else -value.number - 1
         return fitted(result, value.obligations, node.type, None)
@@ -92,7 +90,8 @@ class Evaluation(Recorder):
             amount = by.number
             if amount is not None and operator == "-":
                 amount = -amount
-            return Value(None, pointer.place.moved(amount), obligations)
+            element = self._n_bytes(node.type.target, pointer.place)
+            return Value(None, pointer.place.moved(amount, element), obligations)
         if node.type.kind != "int":
             return UNKNOWN
         if left.place is not None and right.place is not None and operator == "-":
@@ -130,9 +129,25 @@ class Evaluation(Recorder):
             then = self._value(node.then)
         with self._under(negation(condition)):
             otherwise = self._value(node.otherwise)
+        return self._either(condition, then, otherwise, text(node), node.type)
+
+    def _truth(self, node: tree.Expression) -> Value:
+        """Return the value of a condition: 1 or 0."""
+        condition = self._condition(node)
+        return self._either(condition, number(1), number(0), "condition", node.type)
+
+    def _either(
+        self, condition: Condition, then: Value, otherwise: Value, name: str, kind: Type
+    ) -> Value:
+        """Return one of two values, as a choice if neither the values nor the test can wrap."""
         if then == otherwise:
             return then
-        return self._unfollowed(text(node), node.type)
+        wraps = (*then.obligations, *otherwise.obligations)
+        wraps += tuple(one for part in comparisons(condition) for one in part.obligations)
+        if kind.kind != "int" or then.number is None or otherwise.number is None or wraps:
+            return self._unfollowed(name, kind)
+        chosen = self._chosen(condition, then.number, otherwise.number, name, kind)
+        return self._unfollowed(name, kind) if depth_of(chosen) > _MAX_CHOICES else Value(chosen)
 
     # Conditions
 
@@ -165,6 +180,10 @@ class Evaluation(Recorder):
                 value = self._value(node)
                 if node.type.kind != "int" or value.number is None:
                     return self._maybe()
+                chosen = value.number.atom
+                if isinstance(chosen, Choice) and (chosen.then, chosen.otherwise) == (1, 0):
+                    assert chosen.condition is not None
+                    return chosen.condition
                 return Compare("!=", value.number, value.obligations)
 
     def _comparison(self, operator: str, left: Value, right: Value) -> Condition:
@@ -194,6 +213,13 @@ class Evaluation(Recorder):
     @abstractmethod
     def _call(self, node: tree.Call) -> Value:
         """Execute a call, and return what it gives."""
+
+
+def _viewed(value: Value, place: Place, target: Type) -> Value:
+    """Return a pointer into the same storage as elements of another type."""
+    if target.target is not None and target.target.kind == "void":
+        return value
+    return Value(None, Place(place.root, None, place.offset), value.obligations)
 
 
 def difference(left: Place, right: Place) -> Expression | None:

@@ -74,7 +74,7 @@ class Execution(Evaluation):
             return self._unfollowed(text(node), node.type)
         if node.effect == "allocates" and not self._stack:
             storage = Root(self._next_root(), text(node), "variable", is_exposed=True)
-            return Value(None, Place(storage, (ZERO,)))
+            return Value(None, Place(storage, (ZERO,), ZERO))
         callee = self._functions.get(node.function)
         if callee is None or len(callee.parameters) != len(arguments):
             self._refuse(Reason.CALL_NOT_ALLOWED, node.function, node.place)
@@ -265,10 +265,22 @@ class Execution(Evaluation):
         if otherwise is None:
             self._environment = after_then
             return _conjunction(condition, then)
-        self._environment = self._joined([after_then, self._environment])
         if then is True and otherwise is True:
+            self._environment = self._chosen_by(condition, after_then, self._environment)
             return True
+        self._environment = self._joined([after_then, self._environment])
         return Either((_conjunction(condition, then), _conjunction(negation(condition), otherwise)))
+
+    def _chosen_by(
+        self, condition: Condition, then: Environment, otherwise: Environment
+    ) -> Environment:
+        """Return what is known after `if`: one of two values, by its condition."""
+        joined = self._joined([then, otherwise])
+        for symbol in joined:
+            first, second = then.get(symbol), otherwise.get(symbol)
+            if first != second and first is not None and second is not None:
+                joined[symbol] = self._either(condition, first, second, symbol.name, symbol.type)
+        return joined
 
     def _joined(self, environments: list[Environment]) -> Environment:
         """Return what is known on every way that leads here."""
@@ -401,7 +413,7 @@ class Execution(Evaluation):
         guards = happens if step != 0 else [self._maybe()]
         with self._under(*guards):
             root = self._variable_root(symbol)
-            self._record(Place(root, ()), at, is_write=is_write, by_loop=True)
+            self._record(Place(root, (), ZERO), at, is_write=is_write, by_loop=True)
 
     def _new_row(self, node: tree.Loop) -> LoopRow:
         n = self._n_loops
@@ -446,9 +458,9 @@ class Execution(Evaluation):
                 self._environment[symbol] = Value(of(starts[symbol]))
             elif symbol.type.kind == "pointer" and held.place is not None and held.place.path:
                 starts[symbol] = self._fresh(symbol.name)
-                self._environment[symbol] = Value(
-                    None, held.place.moved(of(starts[symbol])), held.obligations
-                )
+                element = self._n_bytes(symbol.type.target, held.place)
+                moved = held.place.moved(of(starts[symbol]), element)
+                self._environment[symbol] = Value(None, moved, held.obligations)
             else:
                 self._environment[symbol] = self._opaque(symbol)
         frame = Frame("loop", row)
@@ -509,7 +521,17 @@ class Execution(Evaluation):
         for symbol in changed:
             self._environment[symbol] = self._opaque(symbol)
         for symbol, (step, _) in steps.items():
-            self._environment[symbol] = _advanced(entry[symbol], step, row.counter)
+            self._environment[symbol] = self._advanced(
+                symbol, entry[symbol], step * of(row.counter)
+            )
+
+    def _advanced(self, symbol: Symbol, entry: Value, by: Expression) -> Value:
+        """Return what an induction variable holds after it was stepped `by` in all."""
+        if entry.place is not None:
+            element = self._n_bytes(symbol.type.target, entry.place)
+            return Value(None, entry.place.moved(by, element), entry.obligations)
+        assert entry.number is not None
+        return Value(entry.number + by, None, entry.obligations)
 
     def _iterate(
         self, node: tree.Loop, row: LoopRow, conditions: tuple[list[Condition], bool]
@@ -552,14 +574,6 @@ class Execution(Evaluation):
         self._stack.pop()
 
 
-def _advanced(entry: Value, step: Expression, counter: LoopSymbol) -> Value:
-    by = step * of(counter)
-    if entry.place is not None:
-        return Value(None, entry.place.moved(by), entry.obligations)
-    assert entry.number is not None
-    return Value(entry.number + by, None, entry.obligations)
-
-
 def _steps(
     row: LoopRow, starts: dict[Symbol, LoopSymbol], entry: Environment, ended: Environment
 ) -> dict[Symbol, tuple[Expression, Obligations]]:
@@ -576,7 +590,7 @@ def _steps(
         if before.place is not None:
             apart = None
             if end.place is not None:
-                begun = before.place.moved(of(start))
+                begun = before.place.moved(of(start), None)
                 apart = difference(end.place, begun)
         else:
             apart = None if end.number is None else end.number - of(start)

@@ -10,7 +10,7 @@ from typing import Literal as OneOf
 
 from kleene.base.expression import ZERO, Expression, of
 from kleene.ir.loops import tree
-from kleene.ir.loops.symbols import LoopSymbol, SymbolKind
+from kleene.ir.loops.symbols import Choice, LoopSymbol, SymbolKind, loops_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -19,6 +19,7 @@ from kleene.ir.loops.tables import (
     Obligations,
     Path,
     Root,
+    loops_of_condition,
 )
 from kleene.ir.loops.text import text
 from kleene.ir.loops.tree import Symbol, Type
@@ -87,6 +88,21 @@ class Recorder(ABC):
             self._atoms[key] = LoopSymbol(name, len(self._atoms), kind, loops, low, high)
         return self._atoms[key]
 
+    def _chosen(
+        self, condition: Condition, then: Expression, otherwise: Expression, name: str, type_: Type
+    ) -> Expression:
+        """Return the value that is `then` where a condition holds, and else `otherwise`."""
+        if then == otherwise:
+            return then
+        key = ("choice", condition, then, otherwise, type_.name)
+        if key not in self._atoms:
+            low, high = type_.range if type_.bits > 0 else (None, None)
+            loops = loops_of(then) | loops_of(otherwise) | loops_of_condition(condition)
+            parts = condition, then, otherwise
+            number = len(self._atoms)
+            self._atoms[key] = Choice(name, number, "value", loops, low, high, *parts)
+        return of(self._atoms[key])
+
     def _fresh(
         self, name: str, type_: Type | None = None, kind: SymbolKind = "value"
     ) -> LoopSymbol:
@@ -99,7 +115,7 @@ class Recorder(ABC):
     def _given(self, symbol: Symbol) -> Value:
         """Return the value of a parameter at the function's beginning."""
         if symbol.type.kind == "pointer":
-            return Value(None, Place(self._pointer_root(symbol), (ZERO,)))
+            return Value(None, Place(self._pointer_root(symbol), (ZERO,), ZERO))
         if symbol.type.kind == "int" and not symbol.is_exposed:
             atom = self._atom(("given", symbol), symbol.name, "value", frozenset(), symbol.type)
             self._parameters.setdefault(symbol.name, atom)
@@ -156,11 +172,36 @@ class Recorder(ABC):
             kind = kind.target
         return tuple(found)
 
-    def _loaded_root(self, atom: LoopSymbol) -> Root:
+    def _loaded_root(self, atom: LoopSymbol, source: Root) -> Root:
         key = ("loaded", atom)
         if key not in self._roots:
-            self._roots[key] = Root(self._next_root(), atom.name, "pointer", loops=atom.loops)
+            self._roots[key] = Root(
+                self._next_root(), atom.name, "pointer", loops=atom.loops, source=source
+            )
         return self._roots[key]
+
+    def _n_bytes(self, kind: Type | None, place: Place) -> Expression | None:
+        """Return the bytes of the elements that a pointer to `place` moves over.
+
+        Those of rows of a variable-length array are told by its extents, which have the values
+        from when it was declared.
+        """
+        if kind is None or kind.n_bytes is not None:
+            return None if kind is None or kind.n_bytes is None else of(kind.n_bytes)
+        n_dimensions, inner = 0, kind
+        while inner.kind == "array" and inner.target is not None:
+            n_dimensions, inner = n_dimensions + 1, inner.target
+        if not place.path or any(isinstance(one, str) for one in place.path):
+            return None
+        extents = place.root.extents[len(place.path) - 1 :]
+        if len(extents) != n_dimensions or inner.n_bytes is None:
+            return None
+        total = of(inner.n_bytes)
+        for extent in extents:
+            if extent is None:
+                return None
+            total *= extent
+        return total
 
     def _unknown_root(self, name: str) -> Root:
         kind: OneOf["pointer", "unknown"] = "unknown" if self._stack else "pointer"
@@ -198,7 +239,7 @@ class Recorder(ABC):
                 place.root,
                 place.path,
                 obligations,
-                (kind.bits + 7) // 8 or None,
+                kind.n_bytes,
                 is_write,
                 update,
                 kind.kind == "float",
@@ -209,6 +250,7 @@ class Recorder(ABC):
                 text(at),
                 by_loop,
                 _is_moved(at),
+                offset=place.offset,
             )
         )
 
@@ -223,16 +265,17 @@ class Recorder(ABC):
     def _address(self, location: tree.Location) -> tuple[Place, Obligations]:
         match location:
             case tree.Variable(symbol=symbol):
-                return Place(self._variable_root(symbol), ()), ()
+                return Place(self._variable_root(symbol), (), ZERO), ()
             case tree.Element(pointer=pointer, index=index):
                 base, by = self._value(pointer), self._value(index)
                 if base.place is None:
                     return Place(self._unknown_root(text(pointer)), None), ()
                 obligations = (*base.obligations, *by.obligations)
-                return base.place.moved(by.number), obligations
-            case tree.Member(record=record, name=name, in_union=in_union):
+                element = self._n_bytes(pointer.type.target, base.place)
+                return base.place.moved(by.number, element), obligations
+            case tree.Member(record=record, name=name, in_union=in_union, offset=offset):
                 place, obligations = self._address(record)
-                return place.inside(SOMEWHERE if in_union else name), obligations
+                return place.inside(SOMEWHERE if in_union else name, offset), obligations
             case _:
                 return Place(self._unknown_root(text(location)), None), ()
 
@@ -241,7 +284,7 @@ class Recorder(ABC):
             symbol = location.symbol
             if not self._is_induction(symbol):
                 root = self._variable_root(symbol)
-                self._record(Place(root, ()), location, is_write=False, update=update)
+                self._record(Place(root, (), ZERO), location, is_write=False, update=update)
             if symbol not in self._environment:
                 self._environment[symbol] = self._opaque(symbol)
             return self._environment[symbol]
@@ -273,7 +316,7 @@ class Recorder(ABC):
         atom = self._atom(key, text(location), "load", loops, kind)
         self._load_places[atom] = (place.root, place.path)
         if kind.kind == "pointer":
-            return Value(None, Place(self._loaded_root(atom), (ZERO,)))
+            return Value(None, Place(self._loaded_root(atom, place.root), (ZERO,), ZERO))
         return Value(of(atom))
 
     def _unfollowed(self, name: str, kind: Type) -> Value:
@@ -281,7 +324,7 @@ class Recorder(ABC):
             return Value(of(self._fresh(name, kind)))
         if kind.kind == "pointer":
             root = Root(self._next_root(), name, "pointer", loops=self._around())
-            return Value(None, Place(root, (ZERO,)))
+            return Value(None, Place(root, (ZERO,), ZERO))
         return UNKNOWN
 
     def _opaque(self, symbol: Symbol) -> Value:
@@ -299,7 +342,7 @@ class Recorder(ABC):
             symbol = location.symbol
             if not self._is_induction(symbol):
                 root = self._variable_root(symbol)
-                self._record(Place(root, ()), location, is_write=True, update=update)
+                self._record(Place(root, (), ZERO), location, is_write=True, update=update)
             self._environment[symbol] = value
             return
         place, obligations = address or self._address(location)

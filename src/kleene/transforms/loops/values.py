@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kleene.base.expression import Atom, Expression, of
+from kleene.base.expression import ZERO, Atom, Expression, of
 from kleene.ir.loops.symbols import loops_of
 from kleene.ir.loops.tables import InRange, Obligations, Path, Root
 from kleene.ir.loops.tree import Type
@@ -13,21 +13,32 @@ from kleene.ir.loops.tree import Type
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address: where in which storage. As a pointer, its last step is a subscript."""
+    """An address: where in which storage. As a pointer, its last step is a subscript.
+
+    The same is told in two ways, either of which may be unknown: as steps through arrays and
+    fields, and as bytes from the beginning of the storage, which casts leave as they are.
+    """
 
     root: Root
     path: Path | None  # None: anywhere in it
+    offset: Expression | None = None  # in bytes
 
-    def moved(self, by: Expression | None) -> Place:
-        """Return the address so many elements further on."""
+    def moved(self, by: Expression | None, element: Expression | None) -> Place:
+        """Return the address so many elements of `element` bytes further on."""
+        if by is not None and by == 0:
+            return self
+        offset = None
+        if self.offset is not None and by is not None and element is not None:
+            offset = self.offset + by * element
         if self.path is None or by is None or not self.path or isinstance(self.path[-1], str):
-            unchanged = by is not None and by == 0
-            return self if unchanged else Place(self.root, None)
-        return Place(self.root, (*self.path[:-1], self.path[-1] + by))
+            return Place(self.root, None, offset)
+        return Place(self.root, (*self.path[:-1], self.path[-1] + by), offset)
 
-    def inside(self, *steps: Expression | str) -> Place:
-        """Return the address of a part."""
-        return self if self.path is None else Place(self.root, (*self.path, *steps))
+    def inside(self, step: Expression | str, by: int | None) -> Place:
+        """Return the address of a part, `by` bytes after the whole."""
+        offset = None if self.offset is None or by is None else self.offset + by
+        path = None if self.path is None else (*self.path, step)
+        return Place(self.root, path, offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,7 @@ class Value:
         found = loops_of(self.number) if self.number is not None else frozenset()
         if self.place is not None:
             found |= self.place.root.loops
-            for step in self.place.path or ():
+            for step in (*(self.place.path or ()), self.place.offset or ZERO):
                 if not isinstance(step, str):
                     found |= loops_of(step)
         return found
@@ -57,9 +68,12 @@ class Value:
         place, number = self.place, self.number
         if number is not None:
             number = number.substitute(values)
-        if place is not None and place.path is not None:
-            steps = [one if isinstance(one, str) else one.substitute(values) for one in place.path]
-            place = Place(place.root, tuple(steps))
+        if place is not None:
+            path = place.path and tuple(
+                one if isinstance(one, str) else one.substitute(values) for one in place.path
+            )
+            offset = None if place.offset is None else place.offset.substitute(values)
+            place = Place(place.root, path, offset)
         return Value(number, place, substituted(self.obligations, values))
 
 

@@ -17,7 +17,7 @@ from kleene.frontends.c.loops.ast import Node, beginning, children, end_line, pl
 from kleene.frontends.c.loops.exposure import exposed
 from kleene.frontends.c.loops.library import IO, SETJMP, effect_of
 from kleene.frontends.c.loops.switches import Arm, switch_arms
-from kleene.frontends.c.loops.types import INT, OTHER, Layout, Types, size_of
+from kleene.frontends.c.loops.types import INT, OTHER, Layout, Types
 from kleene.ir.loops.tree import (
     AddressOf,
     Assign,
@@ -604,7 +604,7 @@ class _Lowering:
     def _size(self, node: Node) -> Expression:
         inner = children(node)
         text = node["argType"]["qualType"] if "argType" in node else _type_text(inner[0])
-        n_bytes = size_of(self._unit.types.parse(text))
+        n_bytes = self._unit.types.parse(text).n_bytes
         if node.get("name") != "sizeof" or n_bytes is None:
             return _unknown(self._type(node), node, "sizeof")
         return Literal(self._type(node), place(node), n_bytes)

@@ -90,7 +90,7 @@ class Types:
         n_bytes, alignment = 0, 1
         for text in fields:
             kind = self.parse(text)
-            size, own = size_of(kind), self._alignment(kind)
+            size, own = kind.n_bytes, self._alignment(kind)
             if size is None or own is None:
                 return None
             begin = 0 if is_union else -(-n_bytes // own) * own
@@ -106,7 +106,7 @@ class Types:
         if kind.kind == "record":
             found = self._layouts.get(kind.name)
             return None if found is None else found.alignment
-        return size_of(kind)
+        return kind.n_bytes
 
     def parse(self, text: str, lookup: Lookup | None = None) -> Type:
         """Return the type; `lookup` finds the variables in extents of variable-length arrays."""
@@ -187,13 +187,3 @@ def _expression(node: ast.expr, lookup: Lookup) -> Expression | None:
         if left is not None and right is not None:
             return Binary(LONG, NOWHERE, _OPERATORS[type(node.op)], left, right)
     return None
-
-
-def size_of(kind: Type | None) -> int | None:
-    """Return the bytes of a type, or None where its layout is not known here."""
-    if kind is None:
-        return None
-    if kind.kind == "array":
-        inner = size_of(kind.target)
-        return None if inner is None or not isinstance(kind.extent, int) else inner * kind.extent
-    return (kind.bits + 7) // 8 or None
