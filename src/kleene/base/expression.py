@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, gcd, lcm, prod
-from typing import Any
+from typing import Any, cast
 
 Number = int | Fraction
 
@@ -221,14 +221,18 @@ class Expression:
                 return None
         return Expression(factors)
 
-    def substitute(self, values: Mapping[Atom, Expression | Number]) -> Expression:
+    def substitute(
+        self,
+        values: Mapping[Symbol, Expression | Number] | Mapping[Atom, Expression | Number],
+    ) -> Expression:
         """Return the expression with `values` in place of their atoms, everywhere."""
+        known = cast("Mapping[Atom, Expression | Number]", values)
         numbers: dict[Monomial, Number] = {}  # of monomials in which only numbers are put
         total = of(0)
         for monomial, factor in self.terms.items():
             kept: list[tuple[Atom, int]] = []
             for atom, power in monomial:
-                value = values.get(atom)
+                value = known.get(atom)
                 if isinstance(value, int | Fraction):
                     factor *= value**power
                 elif value is None and isinstance(atom, Symbol):
@@ -239,7 +243,7 @@ class Expression:
                 numbers[tuple(kept)] = numbers.get(tuple(kept), 0) + factor
                 continue
             factor = self.terms[monomial]
-            powers = [_substituted(atom, values) ** power for atom, power in monomial]
+            powers = [_substituted(atom, known) ** power for atom, power in monomial]
             total += prod(powers, start=of(factor))
         return total + Expression(numbers)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from kleene.frontends.c.loops import read
@@ -33,6 +35,15 @@ def wanted(file: Path) -> dict[int, Wanted]:
         if match := _WANTED.search(text):
             found[line] = Wanted(match[1], frozenset((match[2] or "").split()))
     return found
+
+
+@cache
+def unit_of(code: str) -> Unit:
+    """Return a C file with this text, read once in a run of the tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "a.c"
+        file.write_text(code)
+        return unit(file)
 
 
 def unit(file: Path) -> Unit:

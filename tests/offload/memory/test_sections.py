@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.offload.kernels.loop_programs import loop_tables
+from tests.offload.kernels.loop_programs import unit_of
 
 pytest.importorskip("islpy", reason="sections need the package islpy")
 
@@ -17,13 +17,13 @@ from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.verdicts import verdicts_of
 from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
 from kleene.offload.memory.sections import Section
+from kleene.transforms.loops import tables
 
 
-def parameters(tmp_path: Path, code: str) -> dict[str, Parameter]:
+@cache
+def parameters(code: str) -> dict[str, Parameter]:
     """Return the parameters of the first loop of the last function."""
-    file = tmp_path / "a.c"
-    file.write_text(code)
-    table = loop_tables(file)[-1]
+    table = tables(unit_of(code))[-1]
     facts = facts_of(table, (), isl.Context())
     found = parameters_of(facts, table.loops[0], verdicts_of(table)[0])
     return {one.name: one for one in found}
@@ -47,10 +47,10 @@ def at(section: Section | None, **values: int) -> tuple[Any, Any]:
     return section.first.evaluate(values), section.end.evaluate(values)
 
 
-def test_casts_are_told_in_bytes(tmp_path: Path) -> None:
+def test_casts_are_told_in_bytes() -> None:
     code = """int in[10], out[15];
     void f(void) { for (int i = 0; i < 15; i++) { char *aux = (char *)in; out[i] = aux[i]; } }"""
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert shown(found) == {"in": "in [0, 15)", "out": "out [0, 60)"}
     assert all(one.copy_in is None or one.copy_in.is_exact for one in found.values())
 
@@ -62,8 +62,8 @@ void add(int *a, int *b, matrix_t *c, int N) {
       c->data[i*N + j] = a[i*N + j] + b[i*N + j]; }"""
 
 
-def test_a_nested_output(tmp_path: Path) -> None:
-    found = parameters(tmp_path, MATRIX)
+def test_a_nested_output() -> None:
+    found = parameters(MATRIX)
     assert shown(found) == {
         "N": "in",
         "a": "in [0, 4*N*N)",
@@ -77,22 +77,22 @@ def test_a_nested_output(tmp_path: Path) -> None:
     assert "no overlap of c and c->data" in found["c->data"].assumptions
 
 
-def test_what_is_written_comes_out_though_it_is_not_live(tmp_path: Path) -> None:
+def test_what_is_written_comes_out_though_it_is_not_live() -> None:
     code = "void init(int *a, int n) { for (int i = 0; i < n; i++) a[i] = i; }"
-    assert shown(parameters(tmp_path, code)) == {"n": "in", "a": "out [0, 4*n)"}
+    assert shown(parameters(code)) == {"n": "in", "a": "out [0, 4*n)"}
 
 
-def test_a_loaded_pointer_is_nested_and_not_local(tmp_path: Path) -> None:
+def test_a_loaded_pointer_is_nested_and_not_local() -> None:
     code = "void f(int **pp, int n) { for (int i = 0; i < n; i++) { int *p = pp[i]; p[0] = i; } }"
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert shown(found) == {"n": "in", "pp": "in [0, 8*n)", "pp[i]": "out [0, 4)"}
     assert found["pp[i]"].nested_in == "pp"
 
 
-def test_strides_leave_holes_that_go_in(tmp_path: Path) -> None:
+def test_strides_leave_holes_that_go_in() -> None:
     code = """void f(int *a, int *b, int *c, int n) {
       for (int i = -n; i < n; i += 4) a[i + 2*n] = b[i + n] + c[i + n]; }"""
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert {name: one.direction for name, one in found.items()} == {
         "n": "in", "a": "inout", "b": "in", "c": "in",
     }  # fmt: skip
@@ -108,8 +108,8 @@ WINDOW = """void f(int size, int slice, int *in, int *out) {
     out[i] = x; } }"""
 
 
-def test_incomparable_sizes_are_compared_in_the_answer(tmp_path: Path) -> None:
-    found = parameters(tmp_path, WINDOW)
+def test_incomparable_sizes_are_compared_in_the_answer() -> None:
+    found = parameters(WINDOW)
     assert shown(found)["in"] == "in [4*min(size - slice, slice), 8*size + 4*slice - 4)"
     assert shown(found)["out"] == "out [0, 4*size)"
     exact = {(1000, 3): (3, 2001), (1000, 8): (8, 2006), (10, 8): (2, 26), (10, 20): (-10, 38)}
@@ -120,35 +120,35 @@ def test_incomparable_sizes_are_compared_in_the_answer(tmp_path: Path) -> None:
     assert at(found["in"].copy_in, size=100, slice=1) == (4, 4 * 199 + 4)
 
 
-def test_products_of_counters_are_ranged_over(tmp_path: Path) -> None:
+def test_products_of_counters_are_ranged_over() -> None:
     code = """void f(int *in, int *out, int n) { for (int i = 0; i < n; i++) {
       char *aux = (char *)in; int k = i * i; out[i] = aux[k]; } }"""
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert at(found["in"].copy_in, n=7) == (0, 36 + 1)
     assert at(found["out"].copy_out, n=7) == (0, 4 * 6 + 4)
 
 
-def test_a_second_induction_variable(tmp_path: Path) -> None:
+def test_a_second_induction_variable() -> None:
     """Its range is [10, n + 9]: a listing that adds the counter at the body's end has [10, n]."""
     code = """void f(int *a, int *b, int n) { int k = 10;
       for (int i = 0; i < n; i++) { b[i] = a[k]; k++; } }"""
-    assert at(parameters(tmp_path, code)["a"].copy_in, n=5) == (40, 4 * 14 + 4)
+    assert at(parameters(code)["a"].copy_in, n=5) == (40, 4 * 14 + 4)
 
 
-def test_rows_of_an_image(tmp_path: Path) -> None:
+def test_rows_of_an_image() -> None:
     code = """int f(int n, int m, int *img) { int sum = 0; for (int i = 0; i < n; i++) {
       int row_idx = i * n; int *row = img + row_idx;
       for (int j = 0; j < m; j++) { int val = row[j]; sum = sum + val; } } return sum; }"""
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert at(found["img"].copy_in, n=4, m=3) == (0, 4 * (3 * 4 + 2) + 4)
     assert found["sum"].direction == "inout"
 
 
-def test_calls_are_followed_with_their_arguments(tmp_path: Path) -> None:
+def test_calls_are_followed_with_their_arguments() -> None:
     code = """int g(int x) { return 2*x + 4; }
     void f(int n, int *a, int *b, int *c, int *d) { for (int i = 0; i < n; i++) {
       int s = a[g(i)] + b[g(i*n)]; for (int k = 0; k < 10; k++) s += c[g(k)]; d[i] = s; } }"""
-    found = parameters(tmp_path, code)
+    found = parameters(code)
     assert at(found["c"].copy_in) == (16, 88 + 4)
     assert at(found["b"].copy_in, n=5) == (16, 4 * (2 * 20 + 4) + 4)
 
@@ -177,8 +177,8 @@ def sizes(i_w: int, i_h: int, f_w: int, f_h: int) -> dict[str, int]:
     return dict(zip(names, (i_w, i_h, f_w, f_h), strict=True))
 
 
-def test_a_guarded_convolution_reads_the_image_alone(tmp_path: Path) -> None:
-    found = parameters(tmp_path, CONVOLUTION.replace("GUARD", GUARD))
+def test_a_guarded_convolution_reads_the_image_alone() -> None:
+    found = parameters(CONVOLUTION.replace("GUARD", GUARD))
     assert found["gain"].direction == "in"
     for image in ("image->pixmap", "out_image->pixmap"):
         section = found[image].copy_in or found[image].copy_out
@@ -201,61 +201,61 @@ def test_a_guarded_convolution_reads_the_image_alone(tmp_path: Path) -> None:
     ],
 )
 def test_halves_of_a_filter_are_rounded(
-    tmp_path: Path, size: tuple[int, int, int, int], low: int, high: int
+    size: tuple[int, int, int, int], low: int, high: int
 ) -> None:
-    found = parameters(tmp_path, CONVOLUTION.replace("GUARD", "0"))
+    found = parameters(CONVOLUTION.replace("GUARD", "0"))
     assert at(found["image->pixmap"].copy_in, **sizes(*size)) == (low, high + 1)
 
 
-def test_narrow_values_bound_a_subscript(tmp_path: Path) -> None:
+def test_narrow_values_bound_a_subscript() -> None:
     code = "void f(unsigned char *p, int *h, int n) { for (int i = 0; i < n; i++) h[p[i]]++; }"
-    assert shown(parameters(tmp_path, code))["h"] == "inout [0, 1024)"
+    assert shown(parameters(code))["h"] == "inout [0, 1024)"
 
 
-def test_unknown_subscripts_mean_the_whole_array_if_its_size_is_known(tmp_path: Path) -> None:
+def test_unknown_subscripts_mean_the_whole_array_if_its_size_is_known() -> None:
     code = (
         "int a[50]; void f(int *to, int *b, int n) { for (int i = 0; i < n; i++) b[i] = a[to[i]]; }"
     )
-    found = parameters(tmp_path, code)["a"]
+    found = parameters(code)["a"]
     assert str(found.copy_in) == "[0, 200)"
     assert found.basis is Basis.ASSUMED
     assert found.assumptions == ("subscripts of a stay inside of it",)
-    unknown = parameters(tmp_path, code.replace("int a[50]; void f(", "void f(int *a, "))["a"]
+    unknown = parameters(code.replace("int a[50]; void f(", "void f(int *a, "))["a"]
     assert unknown.copy_in is not None
     assert not unknown.copy_in.is_bounded
 
 
-def test_half_of_an_array_is_copied_if_half_is_used(tmp_path: Path) -> None:
+def test_half_of_an_array_is_copied_if_half_is_used() -> None:
     code = "double a[100]; void f(double *b) { for (int i = 50; i < 100; i++) b[i - 50] = a[i]; }"
-    assert shown(parameters(tmp_path, code)) == {"a": "in [400, 800)", "b": "out [0, 400)"}
+    assert shown(parameters(code)) == {"a": "in [400, 800)", "b": "out [0, 400)"}
 
 
-def test_a_triangle_does_not_write_whole_rows(tmp_path: Path) -> None:
+def test_a_triangle_does_not_write_whole_rows() -> None:
     code = """void f(int n, double a[][n]) {
       for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) a[i][j] = 0; }"""
-    found = parameters(tmp_path, code)["a"]
+    found = parameters(code)["a"]
     assert (found.direction, str(found.copy_out)) == ("inout", "[0, 8*n*n)")
-    whole = parameters(tmp_path, code.replace("j <= i", "j < n"))["a"]
+    whole = parameters(code.replace("j <= i", "j < n"))["a"]
     assert (whole.direction, str(whole.copy_out)) == ("out", "[0, 8*n*n)")
 
 
-def test_what_an_iteration_reads_of_its_own_does_not_go_in(tmp_path: Path) -> None:
+def test_what_an_iteration_reads_of_its_own_does_not_go_in() -> None:
     code = """void f(int n, double *a, double *b) { for (int i = 0; i < n; i++) { a[i] = 0;
       for (int k = 0; k < 5; k++) a[i] += b[k]; } }"""
-    assert parameters(tmp_path, code)["a"].direction == "out"
-    assert parameters(tmp_path, code.replace("a[i] = 0;", ""))["a"].direction == "inout"
+    assert parameters(code)["a"].direction == "out"
+    assert parameters(code.replace("a[i] = 0;", ""))["a"].direction == "inout"
 
 
-def test_counters_and_temporaries_are_no_parameters(tmp_path: Path) -> None:
+def test_counters_and_temporaries_are_no_parameters() -> None:
     code = """double w[9]; void f(int n, double *a) { int i, j, k = 3; double t;
       for (i = 0; i < n; i++) for (j = 0; j < 4; j++) { t = a[i] + j; a[i] = t * k; } }"""
-    assert list(parameters(tmp_path, code)) == ["n", "a", "k"]
+    assert list(parameters(code)) == ["n", "a", "k"]
 
 
-def test_invariance_is_of_contents_not_of_addresses(tmp_path: Path) -> None:
+def test_invariance_is_of_contents_not_of_addresses() -> None:
     """`out[0]` has a fixed address, and other values while `out[i]` is written."""
     code = """void f(int n, int *out, int *b) {
       for (int i = 0; i < n; i++) { out[i] = 3; b[i + out[0]] = 1; } }"""
-    found = parameters(tmp_path, code)["b"]
+    found = parameters(code)["b"]
     assert found.copy_out is not None
     assert not found.copy_out.is_bounded

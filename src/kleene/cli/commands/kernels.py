@@ -35,14 +35,13 @@ def run(
     what stands in the way). Pointers that may overlap are named: check them before.
     """
     from kleene.cli.functions import check_names
-    from kleene.offload.kernels import Kernels, KernelsResult
+    from kleene.offload.kernels import Kernels
 
     units = sources.loops()
     result = Kernels(tuple(assume or ()), no_alias).verdicts_on(units)
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
-        chosen = tuple(one for one in result.loops if one.function in functions)
-        result = KernelsResult(chosen, result.assumed)
+        result = result.only(functions)
     if as_json:
         emit_json(result.as_json())
         return

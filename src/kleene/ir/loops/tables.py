@@ -198,6 +198,7 @@ class LoopRow:
     is_counted: bool = True  # the number of iterations is known before the loop
     context: tuple[Condition, ...] = ()  # under which an iteration happens
     is_inlined: bool = False  # the loop of a function that is called here
+    callees: set[str] = field(default_factory=set)  # functions that the loop calls
     statements: list[int] = field(default_factory=list)  # of its body: the sequence before each
     is_straight: bool = True  # no statement of the body is left out by a jump before it
 

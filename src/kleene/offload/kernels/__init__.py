@@ -13,7 +13,7 @@ from kleene.ir import Program
 from kleene.ir.loops.tables import Condition, LoopTable
 from kleene.ir.loops.tree import Unit
 from kleene.offload.kernels import assumptions
-from kleene.offload.kernels.result import KernelsResult
+from kleene.offload.kernels.result import Analysed, KernelsResult
 from kleene.offload.kernels.verdicts import SIGNED, LoopVerdict, Verdict, verdicts_of
 from kleene.transforms.loops import tables
 
@@ -60,10 +60,11 @@ class Kernels:
             raise SourceError(None, "kernels/no-source", message, "bitcode has lost them")
         found = [table for unit in listed for table in tables(unit)]
         assumed = self._assumed(found)
-        made: list[LoopVerdict] = []
+        made: list[Analysed] = []
         with progress.task("loops", len(found)) as advance:
             for table, conditions in zip(found, assumed, strict=True):
-                made += verdicts_of(table, conditions, no_alias=self.no_alias)
+                verdicts = verdicts_of(table, conditions, no_alias=self.no_alias)
+                made.append(Analysed(table, conditions, tuple(verdicts)))
                 advance(1)
         return KernelsResult(tuple(made), (SIGNED, *self.assume))
 

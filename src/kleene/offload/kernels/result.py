@@ -3,24 +3,91 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from kleene.base import json
 from kleene.base.errors import Span
+from kleene.ir.loops.tables import Condition, LoopTable
 from kleene.offload.kernels.inputs import ConflictingInput
 from kleene.offload.kernels.transformations import Transformation
-from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.kernels.witness import Instance, Witness
 from kleene.results import Finding, Table
 
+if TYPE_CHECKING:
+    from kleene.offload.memory.kernel import Kernel
+
 
 @dataclass(frozen=True, slots=True)
-class KernelsResult:
-    """The loops of a program in source order, each with its verdict."""
+class Analysed:
+    """The loops of one function with their verdicts, and the conditions that these hold under."""
 
-    loops: tuple[LoopVerdict, ...]
+    table: LoopTable
+    conditions: tuple[Condition, ...]
+    verdicts: tuple[LoopVerdict, ...]
+
+
+@dataclass(frozen=True)
+class KernelsResult:
+    """The loops of a program in source order, each with its verdict.
+
+    Attributes:
+        functions: those with loops, each with its verdicts.
+        assumed: what is taken for granted of all runs.
+    """
+
+    functions: tuple[Analysed, ...]
     assumed: tuple[str, ...]
+
+    @cached_property
+    def loops(self) -> tuple[LoopVerdict, ...]:
+        """The verdicts on all loops."""
+        return tuple(one for function in self.functions for one in function.verdicts)
+
+    def only(self, names: Collection[str]) -> KernelsResult:
+        """Return the result for the functions with some names."""
+        chosen = tuple(one for one in self.functions if one.table.function in names)
+        return KernelsResult(chosen, self.assumed)
+
+    def kernels(
+        self,
+        values: Mapping[str, int] | None = None,
+        *,
+        trips: Mapping[int, int] | None = None,
+        block: tuple[int, ...] | None = None,
+    ) -> tuple[Kernel, ...]:
+        """Return the loop nests that may become GPU kernels: what moves, how memory is accessed.
+
+        Args:
+            values: numbers of parameters and of loads (`"image->width"`) by name; facts then hold
+                for these numbers.
+            trips: counts of iterations by the lines of loops, as a profile observes them; sizes
+                that lead to them are computed, and there is one kernel for each solution.
+            block: threads of a block in x, y, z; nests with another number of loops on the grid
+                keep the usual shape.
+        """
+        from kleene.offload.memory.instances import kernels_in
+
+        return tuple(
+            kernel
+            for one in self.functions
+            for kernel in kernels_in(
+                one.table, one.conditions, one.verdicts, values=values, trips=trips, block=block
+            )
+        )
+
+    def against(self, loop: LoopVerdict) -> tuple[Culprit, ...]:
+        """Return why a loop cannot become a kernel, nothing if it can."""
+        from kleene.offload.memory.kernel import reasons_against
+
+        for function in self.functions:
+            if loop in function.verdicts:
+                rows = {one.place: one for one in function.table.loops}
+                return reasons_against(function.table, rows[loop.place], loop)
+        return ()
 
     def at(self, line: int, file: str | None = None) -> list[LoopVerdict]:
         """Return the loops that begin in a line; `file` is how the place's file ends."""
@@ -58,14 +125,20 @@ class KernelsResult:
 
     def loop_rows(self) -> list[dict[str, object]]:
         """Return each loop as plain data."""
-        return [loop_json(one) for one in self.loops]
+        return [
+            loop_json(one) | {"against": culprits_json(self.against(one))} for one in self.loops
+        ]
 
-    def as_json(self) -> dict[str, object]:
-        """Return everything as plain data."""
+    def as_json(self, kernels: Iterable[Kernel] | None = None) -> dict[str, object]:
+        """Return everything as plain data, with these kernels instead of those for all sizes."""
+        from kleene.offload.memory.plain import kernel_json
+
+        chosen = self.kernels() if kernels is None else kernels
         return {
             "assumptions": list(self.assumed),
             "counts": self.counts(),
             "loops": self.loop_rows(),
+            "kernels": [kernel_json(one) for one in chosen],
         }
 
     def to_json(self) -> str:
@@ -77,7 +150,7 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
     """Return a verdict as plain data."""
     return {
         "function": loop.function,
-        **_place(loop.place),
+        **place_json(loop.place),
         "end_line": loop.end_line,
         "depth": loop.depth,
         "kind": loop.kind,
@@ -91,15 +164,19 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "if_no_overlap": [list(pair) for pair in loop.no_overlap],
         "assumptions": loop.assumptions,
         "witness": None if loop.witness is None else _witness(loop.witness),
-        "reasons": [
-            {"code": one.code, "detail": one.detail, **_place(one.place)} for one in loop.culprits
-        ],
+        "reasons": culprits_json(loop.culprits),
         "conflicting_input": _conflict(loop.conflicting_input),
         "transformations": [_transformation(one) for one in loop.transformations],
     }
 
 
-def _place(place: Span) -> dict[str, Any]:
+def culprits_json(found: Iterable[Culprit]) -> list[dict[str, object]]:
+    """Return reasons as plain data."""
+    return [{"code": one.code, "detail": one.detail, **place_json(one.place)} for one in found]
+
+
+def place_json(place: Span) -> dict[str, Any]:
+    """Return a place as plain data."""
     return {"file": place.file, "line": place.line, "column": place.column}
 
 
@@ -107,7 +184,7 @@ def _transformation(one: Transformation) -> dict[str, object]:
     return {
         "kind": one.kind,
         "detail": one.detail,
-        "inner": None if one.inner is None else _place(one.inner),
+        "inner": None if one.inner is None else place_json(one.inner),
         "factor": one.factor,
         "parts": [{"lines": list(p.lines), "is_parallel": p.is_parallel} for p in one.parts],
         "expanded": list(one.expanded),
@@ -137,4 +214,4 @@ def _witness(witness: Witness) -> dict[str, object]:
 
 
 def _instance(one: Instance) -> dict[str, object]:
-    return {"iteration": dict(one.variables), **_place(one.place)}
+    return {"iteration": dict(one.variables), **place_json(one.place)}

@@ -24,6 +24,7 @@ from itertools import pairwise
 from typing import Any
 
 from kleene.algebra.symbolic import Direction, Expression, Sign, Signs, Symbol, of
+from kleene.base.expression import Atom
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow
 from kleene.offload.delinearise import parts_of, strides_of, within
@@ -284,10 +285,10 @@ class AccessBounds:
     # Monotonicity
 
     def _signs(self, offset: Expression) -> Signs:
-        known: dict[Symbol, Sign] = {}
+        known: dict[str | Atom, Sign] = {}
         symbols = set(all_symbols(offset))
         for loop in self.access.loops:
-            for bound in _last_values(self.facts.rows[loop]):
+            for bound in last_values(self.facts.rows[loop]):
                 symbols |= all_symbols(bound)
         for one in symbols:
             known[one] = sign_in(self.facts, self.access.context, one)
@@ -316,7 +317,7 @@ class AccessBounds:
             row = self.facts.rows[loop]
             if row.counter not in value.symbols():
                 continue
-            lasts = _last_values(row)
+            lasts = last_values(row)
             if not lasts:
                 if signs.monotonicity(value, row.counter) != (
                     Direction.INCREASING if is_low else Direction.DECREASING
@@ -358,7 +359,7 @@ class AccessBounds:
         return value.substitute({symbol: ends[0] if at_first else ends[1]})
 
 
-def _last_values(row: LoopRow) -> list[Expression]:
+def last_values(row: LoopRow) -> list[Expression]:
     """Return what the counter of a loop does not exceed, each without the counter.
 
     `a - c*k >= 0` with c > 0 is k <= floor(a / c).

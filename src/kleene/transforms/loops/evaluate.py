@@ -181,7 +181,7 @@ class Evaluation(Recorder):
                 if node.type.kind != "int" or value.number is None:
                     return self._maybe()
                 chosen = value.number.atom
-                if isinstance(chosen, Choice) and (chosen.then, chosen.otherwise) == (1, 0):
+                if isinstance(chosen, Choice) and chosen.then == 1 and chosen.otherwise == 0:
                     assert chosen.condition is not None
                     return chosen.condition
                 return Compare("!=", value.number, value.obligations)

@@ -70,6 +70,8 @@ class Execution(Evaluation):
                 row.assumptions.append("assertions hold")
             return UNKNOWN
         arguments = [self._value(one) for one in node.arguments]
+        for row in self._stack:
+            row.callees.add(node.function)
         if node.effect == "none":
             return self._unfollowed(text(node), node.type)
         if node.effect == "allocates" and not self._stack:
