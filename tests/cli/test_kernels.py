@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from kleene import SourceError, load
+from kleene.cli.commands.kernels import numbers, shape
+from kleene.cli.options import UsageError
 from kleene.ir import Builder
 from tests.cli.conftest import Kleene
 
@@ -92,3 +94,66 @@ def test_programs_without_sources_have_no_loops(kleene: Kleene, tmp_path: Path) 
     with pytest.raises(SourceError) as refused:
         Builder("empty").finish().kernels()
     assert refused.value.id == "kernels/no-source"
+
+
+def test_kernels_say_what_moves_and_how_memory_is_accessed(kleene: Kleene) -> None:
+    done = kleene("kernels", STENCIL, "--function", "smooth")
+    words = " ".join(done.stdout.split())
+    assert "x = i of max(2, n) - 2; blocks of 256 scalar in n" in words
+    assert "copyin signal [0, 8*n) copyout next [8, 8*n - 8)" in words
+    assert "reads signal[i - 1] coalesced 8 2 8" in words
+    assert "signal as a tile of 258 elements, 2064 bytes a block; neighbours share 2" in words
+
+
+def test_numbers_are_put_into_kernels(kleene: Kleene) -> None:
+    arguments = ("kernels", STENCIL, "--function", "smooth", "--json", "--block", "128")
+    given = json.loads(kleene(*arguments, "--set", "n=1000").stdout)["kernels"][0]
+    assert (given["values"], given["basis"], given["block"]) == ({"n": 1000}, "assumed", [128])
+    assert (given["bytes_in"], given["bytes_out"]) == ("8000", "7984")
+    assert given["accesses"][0]["counted"] == {"lines": 2, "sectors": 8}
+    profiled = json.loads(kleene(*arguments, "--trips", "5=98").stdout)["kernels"][0]
+    assert (profiled["values"], profiled["basis"]) == ({"n": 100}, "observed")
+    assert profiled["parameters"][1]["in"] == {
+        "first": "0",
+        "end": "800",
+        "bytes": "800",
+        "is_exact": True,
+    }
+
+
+@pytest.mark.parametrize("text", ["n", "=3", "n=x", "n="])
+def test_a_size_is_a_name_and_a_number(text: str) -> None:
+    with pytest.raises(UsageError, match="write a name, '=' and a number"):
+        numbers([text], "--set", str)
+    assert numbers(["image->width=3", "a[0] = -2"], "--set", str) == {"image->width": 3, "a[0]": -2}
+    assert numbers(["5=98"], "--trips", int) == {5: 98}
+
+
+@pytest.mark.parametrize("text", ["", "0x3", "64x64", "8x8x8x2", "x", "-4"])
+def test_a_block_has_at_most_1024_threads(text: str) -> None:
+    with pytest.raises(UsageError, match="at most 1024 threads"):
+        shape(text)
+    assert shape("32X8") == (32, 8)
+
+
+def test_names_of_no_size_and_lines_of_no_loop_are_errors(kleene: Kleene) -> None:
+    done = kleene("kernels", STENCIL, "--set", "size=3")
+    assert "kernels/unknown-name" in done.stderr
+    assert "'size' names no size" in done.stderr
+    result = load(STENCIL).kernels()
+    with pytest.raises(SourceError, match="line 99 begins no loop"):
+        result.kernels(trips={99: 3})
+
+
+def test_a_page_and_sarif_notes(kleene: Kleene, tmp_path: Path) -> None:
+    page, log = tmp_path / "loops.html", tmp_path / "loops.sarif"
+    done = kleene("kernels", STENCIL, "--html", page, "--sarif", log)
+    assert done.returncode == 0, "notes are no faults"
+    assert "<h2>Data movement</h2>" in page.read_text()
+    (run,) = json.loads(log.read_text())["runs"]
+    assert {one["level"] for one in run["results"]} == {"note"}
+    assert [one["ruleId"] for one in run["results"]].count("kernels/sequential") == 1
+    sequential = next(one for one in run["results"] if one["ruleId"] == "kernels/sequential")
+    steps = sequential["codeFlows"][0]["threadFlows"][0]["locations"]
+    texts = [one["location"]["message"]["text"] for one in steps]
+    assert texts == ["signal[1] written at t=0, i=1", "signal[1] read at t=1, i=2"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, gcd, lcm, prod
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 Number = int | Fraction
 
@@ -102,6 +102,7 @@ class Operation(_Named):
 
 
 Atom = Symbol | Floor | Quotient | Maximum | Operation
+AnyAtom = TypeVar("AnyAtom", bound=Atom)
 Monomial = tuple[tuple[Atom, int], ...]  # atoms in their order, with their powers
 _ONE: Monomial = ()
 
@@ -221,10 +222,7 @@ class Expression:
                 return None
         return Expression(factors)
 
-    def substitute(
-        self,
-        values: Mapping[Symbol, Expression | Number] | Mapping[Atom, Expression | Number],
-    ) -> Expression:
+    def substitute(self, values: Mapping[AnyAtom, Expression | Number]) -> Expression:
         """Return the expression with `values` in place of their atoms, everywhere."""
         known = cast("Mapping[Atom, Expression | Number]", values)
         numbers: dict[Monomial, Number] = {}  # of monomials in which only numbers are put

@@ -61,14 +61,7 @@ class Reporting:
             root: the folder that files are named from.
         """
         if self.sarif_file is not None:
-            from kleene.base import json
-            from kleene.reports import sarif
-            from kleene.results import rules_in
-
-            analysis = rules.__name__.split(".")[-2].replace("_", "-")
-            version = kleene.__version__
-            log = sarif.log(found, rules_in(rules), root, analysis=analysis, version=version)
-            write_whole(self.sarif_file, json.dumps(log) + "\n")
+            write_sarif(self.sarif_file, found, rules, root)
         if self.html_file is not None:
             from kleene.reports.pages import call_graph_page
             from kleene.reports.text import summary
@@ -90,6 +83,18 @@ class Reporting:
             return
         if any(one.suppressed is None and one.severity.is_fault for one in found):
             raise SystemExit(ExitCode.FINDINGS)
+
+
+def write_sarif(file: Path, found: Sequence[Finding], rules: ModuleType, root: str) -> None:
+    """Write findings as SARIF; `rules` is the module with the rules of the analysis."""
+    from kleene.base import json
+    from kleene.reports import sarif
+    from kleene.results import rules_in
+
+    analysis = rules.__name__.split(".")[-2].replace("_", "-")
+    version = kleene.__version__
+    log = sarif.log(found, rules_in(rules), root, analysis=analysis, version=version)
+    write_whole(file, json.dumps(log) + "\n")
 
 
 def root_of(files: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from importlib.resources import files
 
 from kleene.base.errors import Span
 from kleene.base.source_text import relative_path, source_lines, visible
+from kleene.reports.pictures import Svg
 from kleene.results import Finding, Location, Severity
 
 _WHOLE_LINES = 2000  # of a longer file only the lines near something to say are shown
@@ -47,12 +48,13 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of its own above the sources, such as a call graph."""
+    """A table of its own above the sources, such as a call graph, with pictures below it."""
 
     title: str
     columns: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
     text: str = ""
+    pictures: tuple[Svg, ...] = ()
 
 
 def page(
@@ -340,9 +342,10 @@ def _section(section: Section, shown: _Sources) -> str:
         for row in section.rows
     )
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}'
+    pictures = "".join(f"<figure>{one}</figure>\n" for one in section.pictures)
     return (
         f"<section><h2>{_text(section.title)}</h2>{_paragraph(section.text)}\n"
-        f"{table}</tbody></table></div></section>\n"
+        f"{table}</tbody></table></div>\n{pictures}</section>\n"
     )
 
 

@@ -27,7 +27,7 @@ def lines(loops: Iterable[dict[str, Any]]) -> Iterator[str]:
             function = one["function"]
             yield f"{function}\n"
         name = "  " * one["depth"] + _name(one)
-        yield f"  {_place(one):{width}}  {name:{names}}  {one['verdict']:4}  {_verdict(one)}\n"
+        yield f"  {_place(one):{width}}  {name:{names}}  {one['verdict']:4}  {verdict_text(one)}\n"
         for text in _notes(one):
             yield f"  {'':{width}}  {'':{names}}        {text}\n"
 
@@ -40,22 +40,9 @@ def _name(loop: dict[str, Any]) -> str:
     return str(loop["variable"] or loop["kind"])
 
 
-def _verdict(loop: dict[str, Any]) -> str:
-    parts = [_WORDS[loop["verdict"]]]
-    if loop["verdict"] in ("SEQ", "MAY"):
-        return parts[0]
-    for one in loop["reductions"]:
-        parts.append(f"reduction({one['operator']}:{one['name']})")
-    private = [one["name"] for one in loop["private"] if not one["is_counter"]]
-    if private:
-        parts.append(f"private({', '.join(private)})")
-    if loop["copy"]:
-        parts.append(f"snapshot({', '.join(loop['copy'])})")
-    if loop["inductions"]:
-        parts.append(f"induction({', '.join(loop['inductions'])})")
-    if loop["if_no_overlap"]:
-        parts.append(f"if no overlap of {_pairs(loop)}")
-    return " ".join(parts)
+def verdict_text(loop: dict[str, Any]) -> str:
+    """Return a verdict in words, with what it asks for."""
+    return " ".join([_WORDS[loop["verdict"]], *loop["clauses"]])
 
 
 def _pairs(loop: dict[str, Any]) -> str:
@@ -109,3 +96,127 @@ def _witness(witness: dict[str, Any]) -> Iterator[str]:
 
 def _iteration(instance: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in instance["iteration"].items())
+
+
+# Kernels
+
+_COPIES = {"in": "copyin", "out": "copyout", "inout": "copy"}  # as OpenACC calls them
+
+
+def kernel_lines(kernels: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield the text of kernels, given as the JSON has them."""
+    for one in kernels:
+        block = " x ".join(str(size) for size in one["block"])
+        yield f"\nkernel of {one['function']}, {_place(one)}: {grid_text(one)}; blocks of {block}\n"
+        for text in _kernel_notes(one):
+            yield f"  {text}\n"
+        yield from _columns(_movements(one))
+        yield from _columns(_accesses(one))
+        for text in _shared(one):
+            yield f"  {text}\n"
+
+
+def grid_text(kernel: dict[str, Any]) -> str:
+    """Return which loop is which coordinate of the grid, and how many iterations it has."""
+    trips = {axis["variable"]: axis["trips"] for axis in kernel["grid"]}
+    axes = (f"{axis} = {name} of {trips[name]}" for axis, name in kernel["mapping"].items())
+    return ", ".join(axes)
+
+
+def _kernel_notes(kernel: dict[str, Any]) -> Iterator[str]:
+    if kernel["values"]:
+        values = ", ".join(f"{name} = {value}" for name, value in kernel["values"].items())
+        yield f"{kernel['basis']}: {values}"
+    for one in kernel["reasons"]:
+        yield f"no further loop on the grid: {one['code']}: {one['detail']} (line {one['line']})"
+    if kernel["callees"]:
+        yield f"device functions: {', '.join(kernel['callees'])}"
+
+
+def _movements(kernel: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    scalars = [one for one in kernel["parameters"] if one["is_scalar"]]
+    for one in scalars:
+        yield ("scalar " + one["direction"], one["name"], "", "")
+    for one in kernel["parameters"]:
+        if one["is_scalar"]:
+            continue
+        moved = one["in"] if one["direction"] == "in" else one["out"] or one["in"]
+        nested = f"through {one['nested_in']}" if one["nested_in"] else ""
+        # Which pointers must not overlap stands with the loop.
+        short = dict.fromkeys(text.partition(" of ")[0] for text in one["assumptions"])
+        basis = f"{one['basis']}: {', '.join(short)}".rstrip(": ")
+        section = section_text(moved)
+        if one["direction"] == "inout" and section_text(one["in"]) != section:
+            section = f"{section_text(one['in'])} in, {section} out"
+        parts = nested, "" if basis == "proved" else basis
+        notes = "; ".join(part for part in parts if part)
+        yield (_COPIES[one["direction"]], one["name"], section, notes)
+
+
+def section_text(section: dict[str, Any] | None) -> str:
+    """Return a section as `[first, end) bytes`, with `~` if it may be larger than needed."""
+    if section is None:
+        return ""
+    if section["first"] is None or section["end"] is None:
+        return "unknown section"
+    return f"{'' if section['is_exact'] else '~'}[{section['first']}, {section['end']})"
+
+
+def _accesses(kernel: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    if kernel["accesses"]:
+        yield ("access", "", "pattern", "stride", "lines", "sectors", "")
+    for one in kernel["accesses"]:
+        verb = "writes" if one["is_write"] else "reads"
+        lines, sectors = requests_text(one)
+        basis = f"assumed: {', '.join(one['assumptions'])}" if one["assumptions"] else ""
+        stride = "" if one["stride"] is None else one["stride"]
+        yield (verb, one["text"], one["pattern"], stride, lines, sectors, basis)
+
+
+def requests_text(access: dict[str, Any]) -> tuple[str, str]:
+    """Return the lines and sectors of a warp: numbers, or how they grow up to their limit."""
+    if access["counted"]:
+        return str(access["counted"]["lines"]), str(access["counted"]["sectors"])
+    return tuple(
+        access[name] if access[name].isdigit() else f"{limit} at most"
+        for name, limit in (("lines", 32), ("sectors", 32 * -(-(access["bytes"] or 1) // 32)))
+    )  # type: ignore[return-value]
+
+
+def _shared(kernel: dict[str, Any]) -> Iterator[str]:
+    for one in kernel["sharing"]:
+        size = one["bytes"] or "an unknown number of"
+        tile = " x ".join(one["tile"])
+        if one["kind"] == "staging":
+            yield (
+                f"shared memory: stage {one['texts'][0]} through a tile of {tile} elements,"
+                f" {size} bytes, without bank conflicts"
+            )
+            continue
+        shape = f"a tile of {tile} elements, " if tile else ""
+        common = ", ".join(
+            f"{value or 'some'} along {name}"
+            for name, value in one["overlaps"].items()
+            if value != "0"
+        )
+        unit = "elements" if tile else "bytes"
+        conflicts = (
+            f"; bank conflicts: {one['bank_conflicts']}" if one["bank_conflicts"] > 1 else ""
+        )
+        yield (
+            f"shared memory: {one['root']} as {shape}{size} bytes a block;"
+            f" neighbours share {common} ({unit}){conflicts}"
+        )
+
+
+def _columns(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield rows with aligned columns."""
+    listed = list(rows)
+    widths = (
+        [max(len(row[place]) for row in listed) for place in range(len(listed[0]))]
+        if listed
+        else []
+    )
+    for row in listed:
+        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        yield "  " + "  ".join(cells).rstrip() + "\n"

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from kleene.cli.options import option
-from kleene.cli.output import emit, emit_json, note
+from kleene.cli.findings import root_of, write_sarif
+from kleene.cli.options import UsageError, option
+from kleene.cli.output import emit, emit_json, note, write_whole
 from kleene.cli.shared import AsJson
 from kleene.cli.sources import CSources
+
+if TYPE_CHECKING:
+    from kleene.offload.kernels import KernelsResult
+    from kleene.offload.memory.kernel import Kernel
+
+Key = TypeVar("Key", str, int)
 
 
 def run(
@@ -24,15 +34,33 @@ def run(
     no_alias: Annotated[
         bool, option("--no-alias", help="Different pointers point to different storage.")
     ] = False,
+    values: Annotated[
+        list[str] | None,
+        option("--set", metavar="NAME=NUMBER", help="A size, for kernels with numbers: n=1000."),
+    ] = None,
+    trips: Annotated[
+        list[str] | None,
+        option("--trips", metavar="LINE=COUNT", help="A loop's iterations, as a profile has them."),
+    ] = None,
+    block: Annotated[
+        str | None, option("--block", metavar="SHAPE", help="Threads of a block: 256, 32x8.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, option("--html", metavar="FILE", help="Write a page: sources and pictures.")
+    ] = None,
+    sarif_file: Annotated[
+        Path | None, option("--sarif", metavar="FILE", help="Write verdicts as SARIF notes.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find out which loops may run in parallel, and why not the others.
+    """Find out which loops may run in parallel, why not the others, and what a GPU would move.
 
     Example: kleene kernels examples/loops/stencil.c
 
     A loop is PAR (parallel), PRIV (with private copies), COPY (on a snapshot), RED (a reduction),
     SEQ (sequential: two iterations and the element they share are printed) or MAY (not proved, with
-    what stands in the way). Pointers that may overlap are named: check them before.
+    what stands in the way). Pointers that may overlap are named: check them before. For each nest
+    that may become a kernel: bytes that go in and come out, and memory requests of a warp.
     """
     from kleene.cli.functions import check_names
     from kleene.offload.kernels import Kernels
@@ -42,11 +70,80 @@ def run(
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
         result = result.only(functions)
+    kernels = result.kernels(
+        numbers(values or [], "--set", str),
+        trips=numbers(trips or [], "--trips", int),
+        block=None if block is None else shape(block),
+    )
+    _write(result, kernels, sources.title, html_file, sarif_file)
     if as_json:
-        emit_json(result.as_json())
-        return
-    from kleene.reports.kernels import lines
+        emit_json(result.as_json(kernels))
+    else:
+        _print(result, kernels)
+
+
+def numbers(given: Iterable[str], option_name: str, kind: Callable[[str], Key]) -> dict[Key, int]:
+    """Return what was given as NAME=NUMBER."""
+    found = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            found[kind(name.strip())] = int(value)
+        except ValueError:
+            raise UsageError(f"{option_name} {text}: write a name, '=' and a number") from None
+        if not name.strip():
+            raise UsageError(f"{option_name} {text}: write a name, '=' and a number")
+    return found
+
+
+def shape(text: str) -> tuple[int, ...]:
+    """Return the threads of a block: 1 to 3 numbers with 'x' between them, at most 1024 in all."""
+    try:
+        found = tuple(int(part) for part in text.lower().split("x"))
+    except ValueError:
+        found = ()
+    if not 1 <= len(found) <= 3 or min(found) < 1 or math.prod(found) > 1024:
+        raise UsageError(f"--block {text}: write 256, 32x8 or 8x8x4, at most 1024 threads")
+    return found
+
+
+def _print(result: KernelsResult, kernels: Iterable[Kernel]) -> None:
+    from kleene.offload.memory.plain import kernel_json
+    from kleene.reports.kernels import kernel_lines, lines
 
     emit(lines(result.loop_rows()))
+    emit(kernel_lines(kernel_json(one) for one in kernels))
     counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
     note(f"{len(result.loops)} loops{f': {counts}' if counts else ''}; {result.assumed[0]}")
+
+
+def _write(
+    result: KernelsResult,
+    kernels: tuple[Kernel, ...],
+    title: str,
+    html_file: Path | None,
+    sarif_file: Path | None,
+) -> None:
+    """Write the files asked for."""
+    if html_file is None and sarif_file is None:
+        return
+    found = result.findings()
+    files = sorted({one.place.file for one in result.loops})
+    root = root_of(files)
+    if sarif_file is not None:
+        from kleene.offload.kernels import rules
+
+        write_sarif(sarif_file, found, rules, root)
+    if html_file is not None:
+        from kleene.reports.kernels_page import kernels_page
+
+        counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
+        page = kernels_page(
+            f"Loops of {title}",
+            result.as_json(kernels),
+            findings=found,
+            files=files,
+            root=root,
+            subtitle=f"{len(result.loops)} loops: {counts}; {len(kernels)} kernels",
+        )
+        write_whole(html_file, page)

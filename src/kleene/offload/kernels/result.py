@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kleene.base import json
-from kleene.base.errors import Span
+from kleene.base.errors import SourceError, Span
 from kleene.ir.loops.tables import Condition, LoopTable
+from kleene.offload.kernels.findings import clauses, finding_of
 from kleene.offload.kernels.inputs import ConflictingInput
 from kleene.offload.kernels.transformations import Transformation
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
@@ -68,9 +69,18 @@ class KernelsResult:
                 that lead to them are computed, and there is one kernel for each solution.
             block: threads of a block in x, y, z; nests with another number of loops on the grid
                 keep the usual shape.
-        """
-        from kleene.offload.memory.instances import kernels_in
 
+        Raises:
+            SourceError: `kernels/unknown-name`, a name or line is of no function with loops.
+        """
+        from kleene.offload.memory.instances import kernels_in, sizes_of
+
+        names = {name for one in self.functions for name in sizes_of(one.table)}
+        lines = {row.place.line for one in self.functions for row in one.table.loops}
+        unknown = [f"'{name}' names no size" for name in values or () if name not in names]
+        unknown += [f"line {line} begins no loop" for line in trips or () if line not in lines]
+        if unknown and self.functions:
+            raise SourceError(None, "kernels/unknown-name", unknown[0])
         return tuple(
             kernel
             for one in self.functions
@@ -103,8 +113,8 @@ class KernelsResult:
         return {verdict.value: found[verdict] for verdict in Verdict}
 
     def findings(self) -> list[Finding]:
-        """Return nothing: a loop that is not parallel is no fault of the program."""
-        return []
+        """Return a note for each loop: one that is not parallel is no fault of the program."""
+        return sorted((finding_of(one) for one in self.loops), key=lambda one: one.order)
 
     def tables(self) -> dict[str, Table]:
         """Return the loops as a table."""
@@ -126,7 +136,8 @@ class KernelsResult:
     def loop_rows(self) -> list[dict[str, object]]:
         """Return each loop as plain data."""
         return [
-            loop_json(one) | {"against": culprits_json(self.against(one))} for one in self.loops
+            loop_json(one) | {"clauses": clauses(one), "against": culprits_json(self.against(one))}
+            for one in self.loops
         ]
 
     def as_json(self, kernels: Iterable[Kernel] | None = None) -> dict[str, object]:

@@ -77,6 +77,11 @@ def _known(
         yield given | solved, Basis.OBSERVED
 
 
+def sizes_of(table: LoopTable) -> set[str]:
+    """Return the names of what has one value in a call: parameters, and loads from before loops."""
+    return {one.name for one in _symbols(table) if not one.loops and one.kind != "counter"}
+
+
 def _symbols(table: LoopTable) -> set[LoopSymbol]:
     """Return the symbols of a table's offsets, guards and bounds."""
     found: set[Symbol] = set(table.parameters.values())
