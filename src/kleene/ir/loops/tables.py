@@ -107,6 +107,27 @@ def loops_of_condition(condition: Condition) -> frozenset[int]:
             return frozenset().union(*map(loops_of_condition, parts))
 
 
+def all_symbols(value: Expression) -> frozenset[LoopSymbol]:
+    """Return the symbols of an expression, also those inside of choices."""
+    found = frozenset(symbols_of(value))
+    for one in found:
+        if isinstance(one, Choice) and one.condition is not None:
+            found |= all_symbols(one.then) | all_symbols(one.otherwise)
+            found |= symbols_of_condition(one.condition)
+    return found
+
+
+def symbols_of_condition(condition: Condition) -> frozenset[LoopSymbol]:
+    """Return the symbols that a condition hangs on, also those inside of choices."""
+    match condition:
+        case Compare(_, value, _):
+            return all_symbols(value)
+        case Maybe(atom, _):
+            return frozenset([atom])
+        case Both(parts) | Either(parts):
+            return frozenset().union(*map(symbols_of_condition, parts))
+
+
 def depth_of(value: Expression) -> int:
     """Return how many choices are inside of each other in an expression."""
     depth = 0

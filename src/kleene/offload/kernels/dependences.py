@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from kleene.base.expression import ZERO, Expression, Monomial
-from kleene.ir.loops.symbols import LoopSymbol, loops_of, symbols_of
+from kleene.ir.loops.symbols import LoopSymbol, loops_of
 from kleene.ir.loops.tables import (
     SOMEWHERE,
     Access,
@@ -30,10 +30,10 @@ from kleene.ir.loops.tables import (
     InRange,
     LoopRow,
     LoopTable,
-    Maybe,
     Path,
     Root,
     comparisons,
+    symbols_of_condition,
 )
 from kleene.offload.delinearise import delinearised, within
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
@@ -126,8 +126,8 @@ class Facts:
 
 def _relevant(context: Iterable[Condition], wanted: Iterable[Condition]) -> list[Condition]:
     """Return the conditions that have symbols in common with `wanted`, or with one that has."""
-    symbols = set().union(*(_symbols(one) for one in wanted))
-    waiting = [(one, _symbols(one)) for one in context]
+    symbols = set().union(*(symbols_of_condition(one) for one in wanted))
+    waiting = [(one, symbols_of_condition(one)) for one in context]
     found: list[Condition] = []
     while True:
         near = [one for one in waiting if one[1] & symbols]
@@ -136,16 +136,6 @@ def _relevant(context: Iterable[Condition], wanted: Iterable[Condition]) -> list
         waiting = [one for one in waiting if not one[1] & symbols]
         found += [one for one, _ in near]
         symbols = symbols.union(*(own for _, own in near))
-
-
-def _symbols(condition: Condition) -> frozenset[LoopSymbol]:
-    match condition:
-        case Compare(_, value, _):
-            return frozenset(symbols_of(value))
-        case Maybe(atom, _):
-            return frozenset([atom])
-        case Both(parts) | Either(parts):
-            return frozenset().union(*(_symbols(one) for one in parts))
 
 
 def _ranges(parameters: dict[str, LoopSymbol]) -> list[str]:

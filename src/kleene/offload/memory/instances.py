@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from kleene.algebra.symbolic import Expression, Symbol, of, solve
 from kleene.ir.loops.symbols import LoopSymbol
-from kleene.ir.loops.tables import Compare, Condition, LoopTable, comparisons
+from kleene.ir.loops.tables import Compare, Condition, LoopTable, all_symbols, symbols_of_condition
 from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.verdicts import LoopVerdict
 from kleene.offload.memory.coalescing import LINE, SECTOR, ByteAccess, GridMapping, touched
 from kleene.offload.memory.kernel import AccessPattern, Kernel, kernels_of, trip_count
 from kleene.offload.memory.parameters import Basis, Parameter
-from kleene.offload.memory.sections import Section, all_symbols
+from kleene.offload.memory.sections import Section
 
 Values = dict[Symbol, int]
 
@@ -84,16 +84,15 @@ def sizes_of(table: LoopTable) -> set[str]:
 
 def _symbols(table: LoopTable) -> set[LoopSymbol]:
     """Return the symbols of a table's offsets, guards and bounds."""
-    found: set[Symbol] = set(table.parameters.values())
+    found = set(table.parameters.values())
     conditions = [one for row in table.loops for one in row.context]
     for access in table.accesses:
         conditions += access.context
         if access.offset is not None:
             found |= all_symbols(access.offset)
     for condition in set(conditions):
-        for one in comparisons(condition):
-            found |= all_symbols(one.value)
-    return {one for one in found if isinstance(one, LoopSymbol)}
+        found |= symbols_of_condition(condition)
+    return found
 
 
 def _at(kernel: Kernel, values: Values, basis: Basis) -> Kernel:

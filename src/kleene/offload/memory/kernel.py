@@ -18,7 +18,7 @@ from itertools import permutations
 from kleene.algebra.symbolic import Expression, Range, Signs, Symbol, maximum, minimum, of
 from kleene.base.errors import Span
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
-from kleene.ir.loops.tables import Access, Compare, LoopRow, LoopTable, Root
+from kleene.ir.loops.tables import Access, Compare, LoopRow, LoopTable, Root, all_symbols
 from kleene.offload.kernels.dependences import BudgetError, Facts
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.memory.coalescing import (
@@ -29,7 +29,7 @@ from kleene.offload.memory.coalescing import (
     coalescing,
 )
 from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
-from kleene.offload.memory.sections import all_symbols, in_range, last_values, sign_in
+from kleene.offload.memory.sections import in_range, last_values, sign_in
 from kleene.offload.memory.tiles import Dimension, overlap, section, tiled
 
 PARALLEL = frozenset({Verdict.PAR, Verdict.PRIV, Verdict.COPY, Verdict.RED})

@@ -26,7 +26,7 @@ from typing import Any
 from kleene.algebra.symbolic import Direction, Expression, Sign, Signs, Symbol, of
 from kleene.base.expression import Atom
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
-from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow
+from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow, all_symbols
 from kleene.offload.delinearise import parts_of, strides_of, within
 from kleene.offload.kernels.dependences import BudgetError, Facts, make_set
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side
@@ -134,16 +134,6 @@ def sign_in(facts: Facts, context: tuple[Condition, ...], symbol: Symbol) -> Sig
     except BudgetError:
         return Sign.ANY
     return Sign.ANY
-
-
-def all_symbols(value: Expression) -> set[Symbol]:
-    """Return the symbols of an expression, also those inside of choices."""
-    found: set[Symbol] = set()
-    for one in value.symbols():
-        found.add(one)
-        if isinstance(one, Choice):
-            found |= all_symbols(one.then) | all_symbols(one.otherwise)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
