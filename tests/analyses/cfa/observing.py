@@ -5,7 +5,7 @@ from __future__ import annotations
 from kleene.analyses.cfa import CFA
 from kleene.analyses.cfa.types import BITS, Types, shown, type_of
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter import objects, primitives, run
 from kleene.ir.scheme.primitives import table
 from kleene.ir.scheme.values import EOF, Pair

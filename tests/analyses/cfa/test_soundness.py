@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.expansion import Expansion
 from tests.analyses.cfa.observing import not_foreseen, observed, program_of
 from tests.frontends.scheme.helpers import PROGRAMS, examples
 

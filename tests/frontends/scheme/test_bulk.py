@@ -12,7 +12,7 @@ import pytest
 
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme import bulk, reader
-from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter.show import text_of
 from kleene.ir.scheme.core import Core
 from kleene.kernels.compiled import interpreted

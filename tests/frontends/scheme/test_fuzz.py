@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme import parse
-from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.expander.keywords import all_names
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter import run
 from kleene.frontends.scheme.text import core_text
 from tests.frontends.scheme.helpers import PROGRAMS, data_of, examples

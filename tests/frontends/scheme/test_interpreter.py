@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kleene.base.errors import SourceError
-from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter import run, run_text
 from kleene.frontends.scheme.interpreter.objects import Closure
 from kleene.ir.scheme import core as columns

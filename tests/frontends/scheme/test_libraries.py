@@ -10,8 +10,8 @@ import pytest
 
 from kleene import scheme
 from kleene.frontends.scheme.data import Identifier
-from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.expander.libraries import bundled_libraries
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.ir.scheme.primitives import table
 from tests.frontends.scheme.helpers import examples, fault, value
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from kleene.frontends.scheme.expander import Expansion
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter import run
 from tests.frontends.scheme.helpers import PROGRAMS
 

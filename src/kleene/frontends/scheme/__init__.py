@@ -32,7 +32,7 @@ def load(
         SourceError: the file cannot be read, its text is no Scheme program, or several files are
             named (`scheme/several-files`).
     """
-    from kleene.frontends.scheme.expander import Expansion
+    from kleene.frontends.scheme.expansion import Expansion
 
     files = list(map(Path, paths_of(paths)))
     if len(files) != 1:
@@ -47,7 +47,7 @@ def load(
 
 def parse(text: str | bytes, file: str = "<text>", folder: Path | None = None) -> Core:
     """Return the core of a program given as text; `file` is its name in messages."""
-    from kleene.frontends.scheme.expander import Expansion
+    from kleene.frontends.scheme.expansion import Expansion
 
     return Expansion.of_text(text, file, folder).core()
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Datum
-from kleene.frontends.scheme.expander import Expansion
 from kleene.frontends.scheme.expander.quoting import datum_of
 from kleene.frontends.scheme.expander.scopes import Top
+from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter.code import Code, Sequence, Simple, State
 from kleene.frontends.scheme.interpreter.library import NATIVES
 from kleene.frontends.scheme.interpreter.link import Linker
