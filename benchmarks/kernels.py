@@ -17,7 +17,6 @@ from pathlib import Path
 
 from harness import Measurement, Table
 
-ROOT = Path(__file__).parents[1]
 from kleene.frontends.c.loops import read
 from kleene.frontends.c.source import Source
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict, verdicts_of

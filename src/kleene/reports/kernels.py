@@ -74,6 +74,9 @@ def _notes(loop: dict[str, Any]) -> Iterator[str]:
         yield f"that holds if no overlap of {_pairs(loop)}"
     if loop["verdict"] in ("SEQ", "MAY"):
         return
+    for one in loop["overlap_checks"]:
+        if one is not None:
+            yield f"no overlap: {one}"
     for one in loop["reductions"]:
         if one["is_floating"]:
             yield f"{one['name']}: floating-point results are combined in another order"

@@ -23,6 +23,7 @@ from typing import Literal as OneOf
 from kleene.base.errors import Span
 from kleene.base.expression import Atom, Expression, Symbol, of
 from kleene.ir.loops.tables import Access, LoopRow, Root
+from kleene.offload.kernels.affine import expression_of
 from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences
 
 MAX_FACTOR = 4  # of skewing
@@ -315,7 +316,7 @@ class Transformations:
         import islpy as isl
 
         for _, one in later.dim_min(0).get_pieces():
-            value = self._affine(one)
+            value = expression_of(self._facts, one)
             if value is None:
                 continue
             point = isl.Set.from_pw_aff(isl.PwAff.from_aff(one))
@@ -324,41 +325,6 @@ class Transformations:
                 after = point.apply(isl.Map.lex_le(point.get_space()))
                 return value, pairs.intersect(after.insert_dims(isl.dim_type.set, 1, 1))
         return None
-
-    def _affine(self, value: Any) -> Expression | None:
-        import islpy as isl
-
-        meaning: dict[str, Expression] = {
-            name: of(symbol) for name, symbol in self._facts.registry.items()
-        }
-        for loop in self._facts.table.loops:
-            if loop.step == 1 and loop.start is not None and loop.variable:
-                meaning[f"o{loop.number}"] = of(loop.variable) - loop.start
-        total = of(0)
-        scale = value.get_denominator_val().to_python()
-        for position in range(value.dim(isl.dim_type.param)):
-            factor = value.get_coefficient_val(isl.dim_type.param, position)
-            name = value.get_dim_name(isl.dim_type.param, position)
-            if factor.is_zero():
-                continue
-            if name not in meaning:
-                return None
-            total += meaning[name] * _scaled(factor, scale)
-        for position in range(value.dim(isl.dim_type.div)):
-            factor = value.get_coefficient_val(isl.dim_type.div, position)
-            if factor.is_zero():
-                continue
-            inside = self._affine(value.get_div(position))
-            if inside is None:
-                return None
-            total += inside * _scaled(factor, scale)
-        total += _scaled(value.get_constant_val(), scale)
-        return total // int(scale)
-
-
-def _scaled(value: Any, scale: int) -> int:
-    """Return a rational number of isl times the common denominator."""
-    return int(value.get_num_si()) * scale // int(value.get_den_val().to_python())
 
 
 def _front(outer: LoopRow, inner: LoopRow, factor: int) -> str:

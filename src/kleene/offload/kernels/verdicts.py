@@ -31,6 +31,7 @@ from kleene.offload.kernels.dependences import (
     facts_of,
 )
 from kleene.offload.kernels.inputs import ConflictingInput, conflicting_input
+from kleene.offload.kernels.overlaps import OverlapCheck, overlap_check
 from kleene.offload.kernels.scans import Scan, scan_of
 from kleene.offload.kernels.transformations import Separated, Transformation, Transformations
 from kleene.offload.kernels.witness import Witness, witness_of
@@ -95,6 +96,7 @@ class LoopVerdict:
     reductions: list[Reduction] = field(default_factory=list)
     inductions: list[str] = field(default_factory=list)
     no_overlap: list[tuple[str, str]] = field(default_factory=list)
+    overlap_checks: list[OverlapCheck | None] = field(default_factory=list)  # of each such pair
     assumptions: list[str] = field(default_factory=list)
     witness: Witness | None = None
     culprits: list[Culprit] = field(default_factory=list)
@@ -238,7 +240,7 @@ class _Decision:
 
     def _check_overlaps(self) -> None:
         roots = {one.root: None for one in self._loop.accesses}
-        pairs: dict[tuple[str, str], None] = {}
+        pairs: dict[tuple[str, str], list[tuple[Root, Root]]] = {}
         for writer in roots:
             if writer not in self._loop.written:
                 continue
@@ -251,8 +253,8 @@ class _Decision:
                     if self._changes(writer) or self._changes(other):
                         self._blame_pointer(writer if self._changes(writer) else other)
                     else:
-                        first, second = sorted([writer.name, other.name])
-                        pairs[first, second] = None
+                        first, second = sorted([writer, other], key=lambda one: one.name)
+                        pairs.setdefault((first.name, second.name), []).append((first, second))
                 elif writer.is_restrict or other.is_restrict:
                     self._made.assumptions.append("restrict pointers do not overlap others")
         if self._no_alias:
@@ -260,6 +262,12 @@ class _Decision:
                 self._made.assumptions.append("different pointers do not overlap")
             return
         self._made.no_overlap = sorted(pairs)
+        self._made.overlap_checks = [self._overlap_check(pairs[one]) for one in sorted(pairs)]
+
+    def _overlap_check(self, roots: list[tuple[Root, Root]]) -> OverlapCheck | None:
+        if len(roots) > 1:
+            return None  # one name for several pointers
+        return overlap_check(self._facts, self._loop, *roots[0])
 
     def _check_itself(self, root: Root) -> None:
         if self._changes(root):
