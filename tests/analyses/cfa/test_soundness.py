@@ -23,7 +23,7 @@ def test_programs(path):
         assert not_foreseen(core, notes, **options) == []
 
 
-@pytest.mark.parametrize("name", ["calls.scm", "forms.scm"])
+@pytest.mark.parametrize("name", ["calls.scm", "forms.scm", "libraries.scm"])
 def test_examples_of_forms_and_primitives(name):
     for text, _ in examples(name):
         core, notes = observed(program_of(text))

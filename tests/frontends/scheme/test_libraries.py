@@ -42,7 +42,7 @@ GUILE_ADDS = {
         "with-parameters*",
     },
 }
-NOT_IN_GUILE = {("srfi", number) for number in ("23", "95", "125", "128", "132")}
+NOT_IN_GUILE = {("srfi", number) for number in ("23", "95", "113", "125", "128", "130", "132")}
 
 
 @pytest.mark.parametrize("library", sorted(DOCUMENTED), ids=" ".join)

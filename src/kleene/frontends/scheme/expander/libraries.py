@@ -30,6 +30,7 @@ SAME_AS: dict[LibraryName, LibraryName] = {
     ("scheme", "box"): ("srfi", "111"),
     ("scheme", "comparator"): ("srfi", "128"),
     ("scheme", "hash-table"): ("srfi", "125"),
+    ("scheme", "set"): ("srfi", "113"),
     ("scheme", "sort"): ("srfi", "132"),
 }
 
