@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kleene.base.collector import paused_collector
+from kleene.base.errors import SourceError, raise_all
 from kleene.frontends.scheme import reader
-from kleene.frontends.scheme.expander.expand import Expander
+from kleene.frontends.scheme.data import Datum
+from kleene.frontends.scheme.expander.expand import Expander, in_order
 from kleene.frontends.scheme.expander.keywords import TOP_LEVEL, all_names, standard_libraries
 from kleene.frontends.scheme.expander.libraries import Libraries, adopt
 from kleene.frontends.scheme.expander.scopes import Top
@@ -54,9 +56,22 @@ class Expansion:
         """Expand the forms of one more source."""
         with paused_collector():  # over all: at its end the data are gone
             if len(source.text) < _LARGE or not self._in_bulk(source):
-                self.expander.program(reader.read(self.sources, source), self.top)
+                data, faults = reader.read_all(self.sources, source)
+                self._expand(data, faults)
             if self.top.sees_all:
                 adopt(self.expander)
+
+    def _expand(self, data: list[Datum], faults: list[SourceError]) -> None:
+        """Expand data; raise all errors, those of the reader among them.
+
+        Where it is not known which parentheses belong together, those of the reader are all.
+        """
+        if all(fault.id in reader.ATOM_FAULTS for fault in faults):
+            try:
+                self.expander.program(data, self.top)
+            except SourceError as error:
+                faults += error
+        raise_all(in_order(faults, self.sources))
 
     def _in_bulk(self, source: Source) -> bool:
         """Expand a source by compiled loops; return False where that is not sooner done."""

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from kleene.base.arrays import I32
+from kleene.base.errors import SourceError
 from kleene.frontends.scheme.bulk import expand, scan, tables
 from kleene.frontends.scheme.bulk.compiled import UNIT
 from kleene.frontends.scheme.bulk.scan import (
@@ -228,7 +229,11 @@ class _Bulk:
         self._know([*top.imports, *top.names])
 
     def run(self) -> None:
-        """Expand everything."""
+        """Expand everything; raise all errors."""
+        with self.expander.collecting():
+            self._run()
+
+    def _run(self) -> None:
         while True:
             self._give()
             why = expand.run(self.tables)
@@ -241,7 +246,10 @@ class _Bulk:
             item = int(self.count[tables.ITEM])
             datum: Any = self.text.datum(item if item >= 0 else ~item)
             if why == expand.TOP_FOR_PYTHON:
-                self.expander.program([datum], self.top)
+                try:
+                    self.expander.program([datum], self.top)
+                except SourceError as error:
+                    self.expander.fail(error)
                 continue
             scope = self._scope(int(self.count[tables.ITEM_FRAME]))
             if item < 0:
@@ -303,7 +311,10 @@ class _Bulk:
         if code < 0:
             return _VALUES[code]
         if code & 1:
-            return value_of(self.text.datum(code >> 1), self.expander.sources)
+            try:
+                return value_of(self.text.datum(code >> 1), self.expander.sources)
+            except SourceError as error:
+                return self.expander.fail(error)
         return literal_value(self.text.atoms[code >> 1][1])
 
     def _scope(self, frame: int) -> Scope:

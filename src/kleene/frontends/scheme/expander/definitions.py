@@ -170,8 +170,16 @@ def define_syntax(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     name, rules = items_of(x, form, 2, 2, "(define-syntax name (syntax-rules ...))")
     if type(name) is not Identifier:
         raise x.error(name, "scheme/bad-syntax", "define-syntax binds a name")
+    scope.bind(name.name, UNKNOWN_MACRO)  # if its rules are wrong, its uses are not wrong as well
     scope.bind(name.name, transformer(x, rules, scope))
     return []
+
+
+def _nothing(x: Expander, form: Form, scope: Scope, slot: int) -> None:
+    x.unspecified(form, slot)
+
+
+UNKNOWN_MACRO = Special("a macro with wrong rules", _nothing, lambda x, form, scope: [])
 
 
 def let_syntax(is_recursive: bool, x: Expander, form: Form, scope: Scope, slot: int) -> None:

@@ -7,9 +7,10 @@ recursion, whatever the depth of the program.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from kleene.base.errors import SourceError
+from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.scheme.data import (
     Datum,
     Dotted,
@@ -45,6 +46,22 @@ if TYPE_CHECKING:
 
 _OPTIONAL = ("#!optional", "#!rest")
 _MOST_MADE = 1_000_000  # data that macros may make: a macro without end must stop
+_MOST_ERRORS = 50  # of one text: nobody reads more
+
+
+class _Enough(Exception):  # noqa: N818 - it ends an expansion whose errors are known
+    """There are as many errors as are reported."""
+
+
+def in_order(errors: Iterable[SourceError], sources: Sources) -> list[SourceError]:
+    """Return errors by their places, each once."""
+    number = {source.file: i for i, source in enumerate(sources.all)}
+
+    def place(error: SourceError) -> tuple[int, int, int]:
+        span = error.span or Span("")
+        return number.get(span.file, len(number)), span.line, span.column
+
+    return list({(e.id, e.span, e.message): e for e in sorted(errors, key=place)}.values())
 
 
 class Procedure:
@@ -75,6 +92,29 @@ class Expander:
         self.stack: list[tuple[Any, Scope, int]] = []
         self.builtins = Top(self.builder, builtins)  # what the symbols of derived forms mean
         self.n_made = 0
+        self.errors: list[SourceError] = []  # those found so far, in no order
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def fail(self, error: SourceError) -> None:
+        """Note what is wrong with a form; the others are expanded all the same."""
+        self.errors += error
+        if len(self.errors) >= _MOST_ERRORS:
+            raise _Enough
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Raise all errors that are noted inside the block at its end, in the program's order."""
+        outer, self.errors = self.errors, []
+        try:
+            with suppress(_Enough):
+                yield
+            found = self.errors
+        finally:
+            self.errors = outer
+        if found:
+            self.stack.clear()
+            raise_all(in_order(found, self.sources))
 
     # --- what special forms use -----------------------------------------------------------------
 
@@ -243,15 +283,19 @@ class Expander:
                 binding = self._macro_of(form, scope)
             elif type(form) is Form and form.items and type(form.items[0]) is Identifier:
                 binding = scope.lookup(form.items[0])
-            if type(binding) is Macro:
-                end = len(waiting) if end < 0 else end
-                waiting.append(self.expanded(binding, form, scope))  # type: ignore[arg-type]
-                continue
-            if type(binding) is Special and binding.splice is not None:
-                if binding.name != "define":
-                    waiting.extend(reversed(binding.splice(self, form, scope)))
+            try:
+                if type(binding) is Macro:
+                    end = len(waiting) if end < 0 else end
+                    waiting.append(self.expanded(binding, form, scope))  # type: ignore[arg-type]
                     continue
-                name, form = binding.splice(self, form, scope)
+                if type(binding) is Special and binding.splice is not None:
+                    if binding.name != "define":
+                        waiting.extend(reversed(binding.splice(self, form, scope)))
+                        continue
+                    name, form = binding.splice(self, form, scope)
+            except SourceError as error:
+                self.fail(error)
+                continue
             has_more = 0 <= end < len(waiting)
             end = end if has_more else -1
             yield name, form, has_more
@@ -260,6 +304,7 @@ class Expander:
         """Put a body into a slot; its definitions are bound in `scope`, which is its own."""
         defined: list[tuple[Name, Any, Any]] = []
         expressions: list[Any] = []
+        n_errors = len(self.errors)
         for identifier, datum, _ in self.items(forms, scope):
             if identifier is None:
                 expressions += [] if datum is None else [datum]
@@ -269,7 +314,7 @@ class Expander:
             expressions = []
             defined.append((identifier.name, identifier, datum))
             scope.bind(identifier.name, Variable(core.NONE))
-        if not expressions:
+        if not expressions and len(self.errors) == n_errors:
             raise self.error(form, "scheme/empty-body", "a body ends with an expression")
         if not defined:
             return self.sequence(expressions, scope, slot, form)
@@ -286,19 +331,20 @@ class Expander:
         All names that one use of a macro defines are defined before any of its forms is expanded:
         those that its template inserts mean these definitions, which may come behind.
         """
-        n_before = len(self.builder.top_slots)
-        try:
-            for identifier, datum, has_more in self.items(forms, top):
-                if datum is not None:
-                    self.stack.insert(0, (datum, top, self._top_slot(identifier, datum, top)))
-                if not has_more:
-                    self.drain()
-                    n_before = len(self.builder.top_slots)
-            self.drain()
-        except SourceError:  # what `eval` cannot expand must not stay half made
-            del self.builder.top_slots[n_before:]
-            self.stack.clear()
-            raise
+        slots = self.builder.top_slots
+        n_whole = len(slots)
+        with self.collecting():
+            try:
+                for identifier, datum, has_more in self.items(forms, top):
+                    if datum is not None:
+                        self.stack.insert(0, (datum, top, self._top_slot(identifier, datum, top)))
+                    if not has_more:
+                        self.drain()
+                        n_whole = n_whole if self.errors else len(slots)
+                self.drain()
+            finally:
+                if self.errors:  # what `eval` cannot expand must not stay half made
+                    del slots[n_whole:]
 
     def _top_slot(self, identifier: Identifier | None, datum: Any, top: Top) -> int:
         """Return the slot of one more form of the top level: of the value, if it defines one."""
@@ -332,22 +378,25 @@ class Expander:
         while stack:
             datum, scope, slot = stack.pop()
             kind = type(datum)
-            if kind is Form:
-                self._form(datum, scope, slot)
-            elif kind is Identifier:
-                self._reference(scope.lookup(datum), datum, slot)
-            elif kind is Literal:
-                constant(literal_value(datum.value), datum.at, datum.end, slot)
-            elif kind is Procedure:
-                self.procedure(datum.formals, datum.body, scope, slot, datum)
-            elif kind is Vector:
-                constant(value_of(datum, self.sources), datum.at, datum.end, slot)
-            elif kind is Dotted and (macro := self._macro_of(datum, scope)):
-                stack.append((self.expanded(macro, datum, scope), scope, slot))
-            elif kind in (Dotted, Labelled, LabelUse):
-                raise self.error(datum, "scheme/bad-syntax", "this is no expression")
-            else:
-                datum.expand(self, scope, slot)
+            try:
+                if kind is Form:
+                    self._form(datum, scope, slot)
+                elif kind is Identifier:
+                    self._reference(scope.lookup(datum), datum, slot)
+                elif kind is Literal:
+                    constant(literal_value(datum.value), datum.at, datum.end, slot)
+                elif kind is Procedure:
+                    self.procedure(datum.formals, datum.body, scope, slot, datum)
+                elif kind is Vector:
+                    constant(value_of(datum, self.sources), datum.at, datum.end, slot)
+                elif kind is Dotted and (macro := self._macro_of(datum, scope)):
+                    stack.append((self.expanded(macro, datum, scope), scope, slot))
+                elif kind in (Dotted, Labelled, LabelUse):
+                    raise self.error(datum, "scheme/bad-syntax", "this is no expression")
+                else:
+                    datum.expand(self, scope, slot)
+            except SourceError as error:
+                self.fail(error)
 
     def _form(self, form: Form, scope: Scope, slot: int) -> None:
         items = form.items

@@ -89,8 +89,10 @@ class Libraries:
         if path is None:
             return None
         self.loading.add(name)
-        self._define(x, x.sources.load(path))
-        self.loading.discard(name)
+        try:
+            self._define(x, x.sources.load(path))
+        finally:
+            self.loading.discard(name)
         return self.known.get(name)
 
     def _define(self, x: Expander, source: Source) -> None:
@@ -255,11 +257,11 @@ def define_library(x: Expander, form: Form, scope: Scope) -> list[Datum]:
     x.stack = []  # a library met while a program is expanded comes first
     try:
         x.program(bodies, top)
-    finally:
+    finally:  # with errors, too: who imports it is not wrong as well
         x.stack = before
-    x.libraries.known[name] = {
-        plain_name(outer.name): top.lookup(inner) for inner, outer in exported
-    }
+        x.libraries.known[name] = {
+            plain_name(outer.name): top.lookup(inner) for inner, outer in exported
+        }
     return []
 
 
