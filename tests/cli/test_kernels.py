@@ -157,3 +157,11 @@ def test_a_page_and_sarif_notes(kleene: Kleene, tmp_path: Path) -> None:
     steps = sequential["codeFlows"][0]["threadFlows"][0]["locations"]
     texts = [one["location"]["message"]["text"] for one in steps]
     assert texts == ["signal[1] written at t=0, i=1", "signal[1] read at t=1, i=2"]
+
+
+def test_directives_are_a_patch(kleene: Kleene) -> None:
+    done = kleene("kernels", STENCIL, "--emit", "openmp")
+    assert done.stdout.count("#pragma omp parallel for") == 3
+    assert "private(value) reduction(+:sum[0:1]) reduction(max:best)" in done.stdout
+    assert "no directive: it needs a snapshot of signal" in done.stderr
+    assert "3 directives" in done.stderr

@@ -13,9 +13,10 @@ from tests.offload.memory.test_sections import CONVOLUTION, GUARD, MATRIX, WINDO
 pytest.importorskip("islpy", reason="kernels need the package islpy")
 
 from kleene.offload.kernels import Kernels, KernelsResult
+from kleene.offload.kernels.trips import trip_count
 from kleene.offload.memory.coalescing import bank_conflicts
 from kleene.offload.memory.instances import counted, kernels_in
-from kleene.offload.memory.kernel import AccessPattern, Kernel, trip_count
+from kleene.offload.memory.kernel import AccessPattern, Kernel
 from kleene.offload.memory.parameters import Basis
 from kleene.transforms.loops import tables
 

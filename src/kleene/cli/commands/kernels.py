@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from kleene.offload.memory.kernel import Kernel
 
 Key = TypeVar("Key", str, int)
+
+
+class Emitted(StrEnum):
+    """What is written for parallel loops."""
+
+    OPENMP = "openmp"
 
 
 def run(
@@ -51,6 +58,10 @@ def run(
     sarif_file: Annotated[
         Path | None, option("--sarif", metavar="FILE", help="Write verdicts as SARIF notes.")
     ] = None,
+    emitted: Annotated[
+        Emitted | None,
+        option("--emit", help="Print a patch instead, with directives before parallel loops."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out which loops may run in parallel, why not the others, and what a GPU would move.
@@ -70,6 +81,9 @@ def run(
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
         result = result.only(functions)
+    if emitted is not None:
+        _emit_openmp(result)
+        return
     kernels = result.kernels(
         numbers(values or [], "--set", str),
         trips=numbers(trips or [], "--trips", int),
@@ -80,6 +94,17 @@ def run(
         emit_json(result.as_json(kernels))
     else:
         _print(result, kernels)
+
+
+def _emit_openmp(result: KernelsResult) -> None:
+    from kleene.offload.kernels.openmp import directives, patch
+
+    found = directives(result)
+    emit([patch(found, root_of(sorted({one.place.file for one in found})))])
+    for one in found:
+        if not one.text:
+            note(f"{one.place}: no directive: {one.reason}")
+    note(f"{sum(bool(one.text) for one in found)} directives")
 
 
 def numbers(given: Iterable[str], option_name: str, kind: Callable[[str], Key]) -> dict[Key, int]:

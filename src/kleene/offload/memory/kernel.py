@@ -15,11 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from kleene.algebra.symbolic import Expression, Range, Signs, Symbol, maximum, minimum, of
+from kleene.algebra.symbolic import Expression, Range, Signs, Symbol, of
 from kleene.base.errors import Span
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, LoopRow, LoopTable, Root, all_symbols
 from kleene.offload.kernels.dependences import BudgetError, Facts
+from kleene.offload.kernels.trips import trip_count, trips_if_any
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.memory.coalescing import (
     WARP,
@@ -29,7 +30,7 @@ from kleene.offload.memory.coalescing import (
     coalescing,
 )
 from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
-from kleene.offload.memory.sections import in_range, last_values, sign_in
+from kleene.offload.memory.sections import in_range, sign_in
 from kleene.offload.memory.tiles import Dimension, overlap, section, tiled
 
 PARALLEL = frozenset({Verdict.PAR, Verdict.PRIV, Verdict.COPY, Verdict.RED})
@@ -166,21 +167,6 @@ def kernels_of(
             taken.add(row.number)
             found.append(_Nest(facts, row, verdict, by_place).kernel(block))
     return found
-
-
-def trip_count(row: LoopRow) -> Expression | None:
-    """Return how many iterations a loop has, if that is known before it.
-
-    `for (i = -n; i <= n; i++)` has max(0, 2*n + 1): none for n below 0.
-    """
-    found = trips_if_any(row)
-    return None if found is None else maximum([of(0), found])
-
-
-def trips_if_any(row: LoopRow) -> Expression | None:
-    """Return how many iterations a loop has if it has one."""
-    lasts = last_values(row)
-    return minimum(lasts) + 1 if lasts and row.is_counted else None
 
 
 class _Nest:

@@ -30,6 +30,7 @@ from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow,
 from kleene.offload.delinearise import parts_of, strides_of, within
 from kleene.offload.kernels.dependences import BudgetError, Facts, make_set
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side
+from kleene.offload.kernels.trips import last_values
 
 _MAX_PIECES = 8  # of a bound that isl gives: more would not be read by anybody
 _MAX_OPERATIONS = 1_000_000  # of isl, for one bound
@@ -347,22 +348,6 @@ class AccessBounds:
             return None
         at_first = (direction == Direction.INCREASING) == is_low
         return value.substitute({symbol: ends[0] if at_first else ends[1]})
-
-
-def last_values(row: LoopRow) -> list[Expression]:
-    """Return what the counter of a loop does not exceed, each without the counter.
-
-    `a - c*k >= 0` with c > 0 is k <= floor(a / c).
-    """
-    found = []
-    for one in row.context:
-        if not isinstance(one, Compare) or one.operator != ">=" or one.obligations:
-            continue
-        factor = one.value.coefficient(row.counter)
-        by = None if factor is None else factor.integer
-        if by is not None and by < 0:
-            found.append((one.value - of(row.counter) * by) // -by)
-    return found
 
 
 def in_range(one: InRange) -> tuple[Condition, Condition]:
