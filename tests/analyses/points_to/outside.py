@@ -1,7 +1,8 @@
 """Programs nobody here wrote, built as their users build them, run, and compared with the answer.
 
-`make CC=…` with a compiler that notes its commands gives a log, one JSON line `[folder, arguments]`
-for each; the units of one executable are those its link names. Then, with one run per `--`:
+`make CC=… CXX=…` with compilers that note their commands gives a log, one JSON line `[folder,
+arguments]` for each; the units of one executable are those its link names. Then, with one run per
+`--`:
 
     python -m tests.analyses.points_to.outside LOG sed/sed -- s/a/b/ README -- -n '/x/{h;G;p}' NEWS
 
@@ -19,7 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from kleene.ir.codes import ValueKind
 from kleene.runtime import pointer_trace
 from kleene.runtime.pointer_trace import About, Run
 from tests.analyses.points_to.covering import Coverage
+from tests.analyses.points_to.cpp_calls import with_own_copies
 from tests.analyses.points_to.observing import answer, instrumented, load
 
 
@@ -48,9 +50,14 @@ class Command:
         return (self.folder / f"{source.stem}.o").resolve() if source else None
 
     @property
+    def is_cxx(self) -> bool:
+        """Whether it compiles C++."""
+        return self.source is not None and self.source.suffix != ".c"
+
+    @property
     def source(self) -> Path | None:
-        """The C file of a call that compiles one."""
-        found = [word for word in self.arguments if word.endswith((".c", ".cc", ".cpp"))]
+        """The C or C++ file of a call that compiles one."""
+        found = [word for word in self.arguments if word.endswith((".c", ".cc", ".cpp", ".cxx"))]
         return (self.folder / found[-1]).resolve() if "-c" in self.arguments and found else None
 
 
@@ -65,7 +72,8 @@ def units_of(commands: list[Command], executable: Path) -> Iterator[Command]:
     made = {command.output: command for command in commands if command.source}
     link = [c for c in commands if c.output == executable.resolve() and not c.source][-1]
     with tempfile.NamedTemporaryFile("r") as file:  # the linker tells which members it took
-        words = ["gcc", *link.arguments, f"-Wl,-Map={file.name}"]
+        needs_cxx = any(command.is_cxx for command in commands)
+        words = ["g++" if needs_cxx else "gcc", *link.arguments, f"-Wl,-Map={file.name}"]
         subprocess.run(words, cwd=link.folder, check=True, capture_output=True)
         members = re.findall(r"^(\S+\.a)\((\S+\.o)\)", file.read(), re.MULTILINE)
     for word in link.arguments:
@@ -81,7 +89,9 @@ def units_of(commands: list[Command], executable: Path) -> Iterator[Command]:
 def libraries_of(commands: list[Command], executable: Path) -> list[str]:
     """Return words that link what an executable is linked with: shared libraries as files."""
     link = [c for c in commands if c.output == executable.resolve() and not c.source][-1]
-    asked = [word for word in link.arguments if word.startswith("-l")]
+    folders = [link.folder / word[2:] for word in link.arguments if word.startswith("-L")]
+    own = {f"-l{path.stem[3:]}" for folder in folders for path in folder.glob("lib*.a")}
+    asked = [word for word in link.arguments if word.startswith("-l") and word not in own]
     found = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     named = {f"-l{n}": p for n, p in re.findall(r"lib(\S+?)\.so\S* .* => (\S+)", found)}
     known = {"-lm", "-ldl", "-lpthread", "-lrt", "-lc"}  # what every compiler finds by itself
@@ -105,14 +115,21 @@ def main(words: list[str]) -> int:
         units = list({command.source: command for command in linked}.values())
         database = folder / "compile_commands.json"
         entries = [
-            {"directory": str(c.folder), "file": str(c.source), "arguments": ["cc", *c.arguments]}
+            {
+                "directory": str(c.folder),
+                "file": str(c.source),
+                "arguments": ["c++" if c.is_cxx else "cc", *c.arguments],
+            }
             for c in units
         ]
         database.write_text(json.dumps(entries))
         loaded = load(database)
+        if any(command.is_cxx for command in units):
+            loaded = replace(loaded, needs_cxx=True)
         system, solution = answer(loaded.program)
         coverage = Coverage(loaded.program, system, solution)
-        program = instrumented(loaded, system, folder, flags=tuple(libraries))
+        own = replace(loaded, text=with_own_copies(loaded.text))
+        program = instrumented(own, system, folder, flags=tuple(libraries))
         missed: list[str] = []
         found = Counter[str]()
         for arguments in runs:

@@ -212,7 +212,7 @@ CAUGHT = {
     "of_both": {"Both()"},
     "of_other": {"c", "d"},
     "of_int": {"c"},
-    "of_base_pointer": {"both_+16"},
+    "of_base_pointer": {"both_._vptr"},  # of its base Io, at byte 16
     "of_void": {"parse", "both_"},
     "of_library": {'std::out_of_range("far")', "library"},
     "of_tag": {"Both()", "Shared()+8", "Deeper()+8"},

@@ -186,3 +186,17 @@ def test_results_of_calls_that_may_throw(tmp_path: Path):
     )
     assert run.status == 0
     assert {fact[2] for fact in _facts(loaded, run, About.VALUE)} >= {"a", "b"}
+
+
+def test_functions_that_must_be_inlined_end_no_frame_of_their_callers(tmp_path: Path):
+    loaded, run = _traced(
+        tmp_path,
+        """
+        static int *kept;
+        static inline __attribute__((always_inline)) void note(int *p) { kept = p; }
+        static int *passed(int *p) { return p; }
+        int main(void) { int local = 0; note(&local); return *passed(&local); }
+        """,
+    )
+    assert run.status == 0
+    assert _values(loaded, run, "p") == {("STACK", "local", 0)}

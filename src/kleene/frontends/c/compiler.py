@@ -41,16 +41,15 @@ _SCRATCH = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "TMPDIR", "TMP", "TEM
 _VERSION_WITHIN_S = 60
 _COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may also be an endless loop
 # For C++ clang emits inline functions and tables that others have too (available_externally) only
-# if it is to optimise: it is told so, and told to run no pass. What libstdc++ declares as
-# instantiated elsewhere is instantiated here; see `templates` for libc++.
+# if it is to optimise: it is told so, and told to run no pass. What the C++ library declares as
+# instantiated elsewhere is instantiated here: see `templates` for libc++, and for libstdc++ a
+# header that is read before all others.
 _BY_LANGUAGE: dict[Language, tuple[str, ...]] = {
     "c": ("-O0", "-Xclang", "-disable-O0-optnone"),
-    "c++": (
-        *("-O1", "-Xclang", "-disable-llvm-passes", "-D_GLIBCXX_EXTERN_TEMPLATE=0"),
-        "-std=gnu++17",
-    ),
+    "c++": (*("-O1", "-Xclang", "-disable-llvm-passes", "-std=gnu++17"),),
 }
 _LIBCXX = ("lib", "libcxx", "include")  # in the folder of the bundled compiler
+_INSTANTIATE = str(Path(__file__).with_name("instantiate.h"))
 _MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
 
 
@@ -93,6 +92,8 @@ class Compiler:
         front = self.for_c if source.language == "c" else self.for_cxx
         ours = (*_BY_LANGUAGE[source.language], *_ALWAYS)
         own = [*ours, *source.flags, *options.words(source.language)]
+        if source.language == "c++" and (self.home is None or "-nostdinc++" in own):
+            own += ["-include", _INSTANTIATE]
         return [*front, *own, "-x", source.language]
 
     def prepare(self, scratch: Path) -> None:

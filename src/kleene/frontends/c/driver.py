@@ -13,7 +13,7 @@ from kleene.base.errors import SourceError
 from kleene.base.files import PathLike
 from kleene.base.paths import paths_of
 from kleene.frontends.c.compiler import Options
-from kleene.frontends.c.exchange import Unit
+from kleene.frontends.c.exchange import COROUTINE, Unit
 from kleene.frontends.c.inputs import Given, discover
 from kleene.frontends.c.linking import linking
 from kleene.frontends.c.loops import Reader
@@ -130,6 +130,8 @@ def _read_directly(units: Sequence[Unit]) -> Program | None:
     from kleene.frontends.c import reader
 
     if len(units) != 1 or units[0].form != "bitcode" or units[0].normalise:
+        return None
+    if COROUTINE.encode() in units[0].raw:  # LLVM splits them
         return None
     with progress.task("reading"):
         return reader.read_given(units[0].raw)

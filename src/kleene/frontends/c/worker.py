@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.frontends.c import symbols
-from kleene.frontends.c.exchange import MARK, Unit
+from kleene.frontends.c.exchange import COROUTINE, MARK, Unit
 
 _OPTNONE = re.compile(r"(?<=\s)optnone (?=[^\n]*\}$)", re.MULTILINE)  # in a group of attributes
 _PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
@@ -98,6 +98,8 @@ def _parse(unit: Unit) -> Any:
         module.verify()
     except RuntimeError as error:
         raise SourceError(Span(unit.file), f"c/bad-{unit.form}", _first_line(error)) from None
+    if any(function.name == COROUTINE for function in module.functions):
+        module = _with_split_coroutines(module)
     return _normalised(module) if unit.normalise else module
 
 
@@ -130,6 +132,25 @@ def _assembly_error(file: str, words: str) -> SourceError:
     return SourceError(Span(file), "c/bad-assembly", words)
 
 
+def _with_split_coroutines(module: Any) -> Any:
+    """Turn coroutines into functions: one that begins each, and those that resume and destroy it.
+
+    Without that, the parts of a coroutine's frame are locals, and no code says who calls what.
+    LLVM's passes for `-O0` do that and little more: they inline what must be, and leave out
+    functions that nobody refers to.
+    """
+    builder = _passes(0)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def _passes(level: int) -> Any:
+    """Return what builds LLVM's passes, for a level of optimisation."""
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(level))
+
+
 def _normalised(module: Any) -> Any:
     """Turn local variables whose address is not taken into SSA values; names and lines stay.
 
@@ -138,12 +159,9 @@ def _normalised(module: Any) -> Any:
     """
     if any(b"optnone" in group for function in module.functions for group in function.attributes):
         module = llvm.parse_assembly(_OPTNONE.sub("", str(module)))
-    llvm.initialize_native_target()
-    machine = llvm.Target.from_default_triple().create_target_machine()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
-    passes.run(module, builder)
+    passes.run(module, _passes(2))
     return module
 
 

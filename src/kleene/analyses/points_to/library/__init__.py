@@ -49,7 +49,7 @@ def of_lines(lines: Iterable[tuple[list[str], Model]]) -> Library:
     patterns: list[tuple[str, str, Model]] = []
     for names, model in lines:
         for name in names:
-            if "*" in name:
+            if set("*?[") & set(name):
                 patterns.insert(0, (re.split(r"[*?\[]", name)[0], name, model))
             else:
                 by_name[name] = model
