@@ -49,14 +49,14 @@ def dependence(witness: Mapping[str, Any]) -> Svg:
 
     parts += [_circle(*at(write), 7, _MARK), _circle(*at(read), 7, _MARK, filled=False)]
     parts.append(_arrow(at(write), at(read)))
-    return _svg(left + step * len(across) + 40, top + 24 + step * len(down), parts)
+    return _svg(max(300, left + step * len(across) + 40), top + 24 + step * len(down), parts)
 
 
 def _axis(values: Sequence[int]) -> list[int]:
     """Return consecutive iterations around some: those between them are left out if many."""
     low, high = min(values), max(values)
     if high - low < _MOST:
-        return list(range(min(low, max(low - 1, 0)), high + 2))
+        return list(range(low, high + 2))
     return [low, low + 1, high - 1, high]
 
 
