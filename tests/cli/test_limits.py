@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -165,3 +166,33 @@ def test_sizes(text: str, n_bytes: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         bytes_of(text)
+
+
+def ends_for_want_of_memory(kleene: Kleene, folder: Path, *words: object) -> None:
+    """Check that a command says that its memory is used up, and leaves nothing behind."""
+    export, scratch = folder / "all.json", folder / "scratch"
+    scratch.mkdir()
+    env = os.environ | {"TMPDIR": str(scratch)}
+    done = kleene(*words, "--export", export, "--memory", "140M", env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.search(
+        r"^error\[cli/out-of-memory\]: [0-9]+ MB are held, and 140 allowed$", done.stderr, re.M
+    )
+    assert not export.exists()
+    assert list(scratch.iterdir()) == []
+
+
+def test_memory_is_used_up_by_a_large_scheme_program(kleene: Kleene, tmp_path: Path) -> None:
+    """It needs far more than its limit: reading, expanding, or contexts pass it, and no killer."""
+    one = "(define (f{0} g) (if (pair? g) (f{1} (cdr g)) (g (lambda (x) (f{1} (list x g {0}))))))\n"
+    n = 12_000
+    text = "".join(one.format(i, (i + 1) % n) for i in range(n)) + "(f0 f1)\n"
+    (tmp_path / "large.scm").write_text(text)
+    ends_for_want_of_memory(kleene, tmp_path, "cfa", tmp_path / "large.scm", "--m", "2")
+
+
+def test_memory_is_used_up_by_a_large_c_program(
+    kleene: Kleene, tmp_path: Path, shared_data: Path
+) -> None:
+    bitcode = shared_data / "bitcode" / "sqlite3.bc"
+    ends_for_want_of_memory(kleene, tmp_path, "points-to", bitcode, "--library")
