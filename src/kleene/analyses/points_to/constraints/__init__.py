@@ -15,7 +15,7 @@ from kleene.analyses.points_to.constraints import conversions, functions, storag
 from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.columns import Columns, outside_parts
 from kleene.analyses.points_to.constraints.externals import Externals, Models
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
@@ -59,9 +59,10 @@ def generate(
     Raises:
         SourceError: `points-to/no-main`, `points-to/no-such-wrapper`.
     """
-    columns = Columns(program)
-    builder = PointerBuilder(columns, OffsetEdges())
     library = models or builtin()
+    parts = outside_parts(program, library.find, pointers_in_bytes=pointers_in_bytes)
+    columns = Columns(program, parts)
+    builder = PointerBuilder(columns, OffsetEdges())
     effects = Models(builder, library, pointers_in_bytes=pointers_in_bytes)
     generation = _Generation(builder, effects, library, wrappers, arguments, open_calls)
     return generation.run(library_mode, converted)

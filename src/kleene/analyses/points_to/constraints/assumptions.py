@@ -16,7 +16,8 @@ import numpy as np
 from kleene.analyses.points_to.constraints.columns import THROUGH, Columns, spread
 from kleene.analyses.points_to.constraints.functions import CallTable
 from kleene.analyses.points_to.memory_model import External
-from kleene.ir.codes import Opcode, ValueKind
+from kleene.ir.codes import GlobalFlag, Opcode, TypeKind, ValueKind
+from kleene.ir.program import Program
 
 _OWN_MEMORY = re.compile(rb"/proc/[^/\0]+/mem\0")
 _WHATEVER = "what unknown code might"
@@ -153,6 +154,12 @@ class Assumptions(Enum):
         "((void (*)(void *, void *))table[i])(a, b);",
         "--arguments any",
     )
+    CHANGED_BYTES = Assumption(
+        "Bytes of addresses that are changed one by one, or kept in wider numbers",
+        "",
+        "for (k = 0; k < n; k++) word[k] = from[k]; for (k = 0; k < n; k++) to[k] = word[k];",
+        "copy them as they are, in numbers of their own size",
+    )
     INDEX = Assumption(
         "Indices that leave their array for a neighbour",
         "",
@@ -212,6 +219,8 @@ def assumptions_of(
         yield Assumptions.UNMODELLED.said(n_unknown)
         if not library_mode:
             yield Assumptions.NAMES.said()
+    if any(e.name == "sigaction" for e in externals) and _has_handlers_of_faults(columns.program):
+        yield Assumptions.FAULTS.said()
     if _OWN_MEMORY.search(columns.program.strings.data.tobytes()):
         yield Assumptions.OWN_MEMORY.said()
     for name in named_by_user:
@@ -255,6 +264,24 @@ def _has_constant_pointers(columns: Columns) -> bool:
     constants = table.operands[table.offsets[columns.expressions(Opcode.INTTOPTR)]]
     operands = np.append(constants, columns.operand(columns.rows(Opcode.INTTOPTR), 0))
     return bool(columns.constant(operands)[0].any())
+
+
+def _has_handlers_of_faults(program: Program) -> bool:
+    """Return whether an int and two pointers are passed to some function that uses one of these.
+
+    Such a function may be the handler of a signal, which gets what is known of it (`siginfo_t`) and
+    of what was interrupted.
+    """
+    table, types, arguments = program.function_table, program.types, program.arguments
+    is_taken = program.globals.flags[table.value] & GlobalFlag.ADDRESS_TAKEN != 0
+    is_taken &= np.diff(table.block_offsets) > 0
+    first = table.argument_offsets[:-1][is_taken & (np.diff(table.argument_offsets) == 3)]
+    kinds = [types.kind[arguments.type[first + i]] for i in range(3)]
+    fits = kinds[0] == TypeKind.INT
+    fits &= (kinds[1] == TypeKind.POINTER) & (kinds[2] == TypeKind.POINTER)
+    value = program.bases[ValueKind.ARGUMENT] + first[fits]
+    n_uses = np.diff(program.users[0])
+    return bool((n_uses[value + 1] + n_uses[value + 2]).any())
 
 
 def _times(count: int) -> str:

@@ -245,6 +245,7 @@ def heap_of(model: Model) -> Heap | None:
     return next(found, None)
 
 
+BYTES = "@bytes"  # what is among bytes that leave the program and come back
 _TOKEN = re.compile(r"\s*(<-|->|\.\.|[*()\[\],]|&[\w.]+|@?\w+|\S)")
 _ABOUT: dict[str, Callable[[Term], Effect]] = {
     "returns": Returns,
