@@ -75,6 +75,8 @@ class Museum:
                 b.variable(f"flagged_{flag.name.lower()}", self.i32, two, flags=flag)
         b.variable("declared", self.opaque)
         b.variable("aligned", self.i32, one, align=64)
+        table = b.variable("table", self.i32, one, constant=True)
+        table.address_points += [(16, '!"_ZTS4Base"'), (24, "!7")]
         b.variable("far", self.i32, one, space=3)
         text = b.string(bytes(range(256)))
         b.variable("text", text.type, text, constant=True)

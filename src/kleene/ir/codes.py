@@ -112,6 +112,7 @@ class GlobalFlag(IntFlag):
     READ_NONE = 2048  # touches no memory
     READ_ONLY = 4096  # writes no memory
     ALLOCATOR = 8192  # declared with allockind or allocsize
+    TYPE_TESTS = 16384  # every virtual call in it tests the class of the table that it reads
 
 
 class ArgumentFlag(IntFlag):

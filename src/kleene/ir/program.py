@@ -25,6 +25,7 @@ from kleene.ir.codes import (
 )
 from kleene.ir.names import Names, grouped
 from kleene.ir.tables import (
+    AddressPoints,
     Arguments,
     Bindings,
     Blocks,
@@ -69,6 +70,7 @@ class Program(ProgramAnalyses):
     bindings: Bindings
     bundles: Bundles
     passed: Passed
+    address_points: AddressPoints
     notice_table: Notices
     # What reads the loops of the sources, for who asks: tables do not have them. Not stored.
     loop_reader: Callable[[], list[Any]] | None = field(default=None, metadata={"stored": False})

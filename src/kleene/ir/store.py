@@ -15,7 +15,7 @@ import numpy as np
 from kleene.ir.program import Program
 from kleene.ir.tables import Table
 
-VERSION = 4
+VERSION = 5
 _MAGIC = b"kleene-ir\0"
 _ALIGN = 64
 

@@ -334,6 +334,18 @@ class Passed(Table):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AddressPoints(Table):
+    """Where in a virtual table of C++ objects may point, by class: LLVM's type metadata.
+
+    The type is a text of metadata, as in the `llvm.type.test` of a virtual call: `!"_ZTS4Base"`.
+    """
+
+    table: Annotated[I32, To("global")]
+    byte: I64
+    type: Symbols
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Notices(Table):
     """What the reader did not understand, counted."""
 

@@ -52,6 +52,14 @@ class Layouts:
         """Return the layout of storage of this type with arrays element by element."""
         return self._typed(type_id, unroll=True)
 
+    def virtual_table(self, type_id: int, points: Iterable[tuple[int, int]]) -> int:
+        """Return the layout of a virtual table of this type, given (byte, class) of its points.
+
+        Without any, there is no saying which classes it is of.
+        """
+        found = tuple(points)
+        return self._kept(("table", type_id, found), lambda: self._table(type_id, found))
+
     def repeated(self, type_id: int) -> int:
         """Return the layout of an unknown number of elements of this type."""
         if self.types.size[type_id] <= 0 and self.types.kind[type_id] != TypeKind.ARRAY:
@@ -98,14 +106,21 @@ class Layouts:
 
     def cells(self) -> int:
         """Return the layout of an endless array of 8-byte cells."""
-        return self._kept(("cells",), endless_cells)
+        return self._kept(("cells",), lambda: endless_cells({}))
 
-    def function(self, signature: int) -> int:
+    def unknown_table(self) -> int:
+        """Return the layout of cells that may be a virtual table of any class."""
+        return self._kept(("table",), lambda: endless_cells(None))
+
+    def function(
+        self, signature: int, slots: frozenset[int] | None = None, *, only_in_tables: bool = False
+    ) -> int:
         """Return the layout of a function that calls of a signature reach: one field, no contents.
 
-        ANY_CALL stands for all signatures.
+        ANY_CALL stands for all signatures; see `ObjectLayout` for the others.
         """
-        return self._kept(("function", signature), lambda: function(signature))
+        key = (signature, slots, only_in_tables)
+        return self._kept(("function", *key), lambda: function(*key))
 
     def finish(
         self, edges: OffsetEdges, *, only: Iterable[int] | None = None, has_unknown: bool = True
@@ -133,6 +148,16 @@ class Layouts:
             self._ids[key] = len(self._layouts)
             self._layouts.append(make())
         return self._ids[key]
+
+    def _table(self, type_id: int, points: tuple[tuple[int, int], ...]) -> ObjectLayout:
+        if self.types.size[type_id] <= 0:
+            return endless_cells(None)
+        layout = self._type_layouts.one(type_id, unroll=True)
+        by_class: dict[int, set[int]] = {}
+        for byte, class_ in points:
+            by_class.setdefault(class_, set()).add(byte)
+        layout.address_points = by_class if by_class and not layout.arrays else None
+        return layout
 
     def _typed(self, type_id: int, *, unroll: bool) -> int:
         n_bytes = self.types.size[type_id]

@@ -101,3 +101,4 @@ class ConstraintSystem:
     assumptions: tuple[str, ...]  # what the answer rests on, beyond the meaning of C
     is_converted: NDArray[np.bool_]  # per function: calls of any number of arguments reach it
     open_calls: I32  # instructions: calls that reach all functions they hold
+    only_in_tables: NDArray[np.bool_]  # per function: nothing but virtual tables has its address

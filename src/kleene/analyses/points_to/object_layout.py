@@ -40,6 +40,7 @@ RAW_BYTES = 128  # of storage of unknown type and size: exact up to here
 SIZED_RAW_BYTES = 1024  # of storage of unknown type, if it is no larger: all of it is exact
 
 NOT_CALLED, ANY_CALL = -2, -1  # in `ObjectLayout.signature`
+NO_TABLE, ANY_SLOT = -2, -1  # instead of the slot that a virtual call reads
 
 
 class Confines(IntEnum):
@@ -79,8 +80,14 @@ class ObjectLayout:
     has_contents: bool = True
     is_raw: bool = False  # some of it is of unknown type
     signature: int = NOT_CALLED  # of the calls that reach it, or ANY_CALL
+    # Of a function in virtual tables: the slots, numbered, that it is at; None if that is unknown.
+    slots: frozenset[int] | None = None
+    only_in_tables: bool = False  # nothing else has the address of this function
     word_bytes: int = CELL  # of a pointer, and of storage that has one contents
     is_aligned: bool = True  # it begins at a multiple of `word_bytes`
+    # Of a virtual table: the bytes where objects of a class point, by the symbol of its type. None
+    # if there is no saying; empty if this is no table.
+    address_points: dict[int, set[int]] | None = dataclasses.field(default_factory=dict)
 
     def depth(self, array: int) -> int:
         """Return how many arrays there are around the elements of `array`."""
@@ -204,17 +211,27 @@ def raw_elements(n_bytes: int) -> ObjectLayout:
     return layout
 
 
-def endless_cells() -> ObjectLayout:
+def endless_cells(address_points: dict[int, set[int]] | None) -> ObjectLayout:
     """Return the layout of an array of 8-byte cells without end."""
-    layout = ObjectLayout(UNBOUNDED)
+    layout = ObjectLayout(UNBOUNDED, address_points=address_points)
     layout.fold_cells(0, UNBOUNDED, -1)
     return layout
 
 
-def function(signature: int) -> ObjectLayout:
+def function(signature: int, slots: frozenset[int] | None, only_in_tables: bool) -> ObjectLayout:
     """Return the layout of a function: one field, no contents."""
-    field = Field(0, 1, -1)
-    return ObjectLayout(1, fields=[field], has_contents=False, signature=signature)
+    layout = ObjectLayout(1, fields=[Field(0, 1, -1)], has_contents=False, signature=signature)
+    layout.slots, layout.only_in_tables = slots, only_in_tables
+    return layout
+
+
+def is_reached(layout: ObjectLayout, signature: int, slot: int) -> bool:
+    """Return whether a call with a signature, that reads a slot of a table, reaches a function."""
+    if slot >= 0 and layout.slots is not None:
+        return slot in layout.slots
+    if layout.only_in_tables and slot == NO_TABLE:
+        return False
+    return signature == ANY_CALL or layout.signature in (signature, ANY_CALL)
 
 
 def add_raw(layout: ObjectLayout, begin: int, end: int, offsets: Sequence[int] = ()) -> None:
@@ -303,7 +320,7 @@ class TypeLayouts:
         element, _ = self.flattened(type_id)
         n_bytes = self._types.size[element]
         if n_bytes <= 0:
-            return endless_cells()
+            return endless_cells({})
         layout = ObjectLayout(UNBOUNDED, word_bytes=self._types.word_bytes)
         if self._is_flexible(element):
             self.add_type(layout, element, Position(open_end=True))

@@ -10,7 +10,9 @@ common divisor: `a[i].b[j]` leads from one struct to another, `b[j]` does not. W
 edge leads to is the work of `images`.
 
 A call through a pointer is an edge by 0 bytes that drops whatever cannot be called there: data, and
-functions of another *signature*: a number that `constraints.functions` gives both.
+functions of another *signature*: a number that `constraints.functions` gives both; a virtual call
+drops functions that tables have at other slots (`constraints.type_tests`). An edge for the table
+of a class drops whatever is no address point of it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class OffsetEdges:
     def __init__(self) -> None:
         self._edges: list[tuple[int, ...]] = []  # kind, constant, then strides
         self._ids: dict[tuple[int, ...], int] = {}
-        self._calls: dict[int, int] = {}
+        self._calls: dict[tuple[int, int], int] = {}
+        self._classes: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._edges)
@@ -55,15 +58,25 @@ class OffsetEdges:
             self._ids[edge] = self._put(edge)
         return self._ids[edge]
 
-    def called_with(self, signature: int) -> int:
-        """Return the number of the edge of a pointer that is called with a signature."""
-        if signature not in self._calls:
-            self._calls[signature] = self._put((int(EdgeKind.ELEMENTS), 0))
-        return self._calls[signature]
+    def called_with(self, signature: int, slot: int) -> int:
+        """Return the number of the edge of a pointer called with a signature, read at a slot."""
+        if (signature, slot) not in self._calls:
+            self._calls[signature, slot] = self._put((int(EdgeKind.ELEMENTS), 0))
+        return self._calls[signature, slot]
 
-    def calls(self) -> dict[int, int]:
-        """Return the edges that are calls, by their signatures."""
+    def calls(self) -> dict[tuple[int, int], int]:
+        """Return the edges that are calls, by their signatures and slots."""
         return dict(self._calls)
+
+    def of_class(self, class_: int) -> int:
+        """Return the number of the edge of a pointer to the table of a class (a symbol)."""
+        if class_ not in self._classes:
+            self._classes[class_] = self._put((int(EdgeKind.ELEMENTS), 0))
+        return self._classes[class_]
+
+    def classes(self) -> dict[int, int]:
+        """Return the edges that are for tables of a class, by class."""
+        return dict(self._classes)
 
     def columns(self) -> tuple[I64, U8, I64, I64]:
         """Return constants, kinds, and strides as CSR, the largest first."""

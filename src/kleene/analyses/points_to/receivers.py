@@ -50,6 +50,7 @@ class VirtualCall(NamedTuple):
 
     rule: int
     place: int  # of the receiver among the actuals
+    table: int  # node of the table, which may be one of some classes alone; NONE if there is none
     amount: int  # from the table to the slot, as in a `Problem`
 
 
@@ -94,10 +95,10 @@ def _virtual_calls(program: Program, system: ConstraintSystem) -> Iterator[Virtu
             actuals = p.actuals[p.actual_offsets[rule] : p.actual_offsets[rule + 1]].tolist()
             amount = 0 if slot == table else amounts.get((slot, table))
             if receiver in actuals and amount is not None:
-                yield VirtualCall(rule, actuals.index(receiver), amount)
+                yield VirtualCall(rule, actuals.index(receiver), table, amount)
     for rule, receiver in system.virtual_callbacks.tolist():
         actuals = p.actuals[p.actual_offsets[rule] : p.actual_offsets[rule + 1]].tolist()
-        yield VirtualCall(rule, actuals.index(receiver), ANY)
+        yield VirtualCall(rule, actuals.index(receiver), NONE, ANY)
 
 
 def _receiver_and_slot(program: Program, row: int) -> tuple[int, int, int] | None:
@@ -218,7 +219,7 @@ class _Passing:
     def _extend(self, call: VirtualCall, tables: _Tables) -> None:
         p = self._system.problem
         receiver = int(p.actuals[p.actual_offsets[call.rule] + call.place])
-        passed = tables.passed(receiver, call.amount)
+        passed = tables.passed(receiver, call.table, call.amount)
         if passed is None or tables.solution.calls_outside[call.rule]:
             self._plain.add(call)
             return
@@ -248,7 +249,7 @@ class _Tables:
         self._at_slot = cache(self._functions_at_slot)
         self._reached = cache(self._functions_of)
 
-    def passed(self, receiver: int, amount: int) -> dict[int, list[int]] | None:
+    def passed(self, receiver: int, table: int, amount: int) -> dict[int, list[int]] | None:
         """Return for each function the objects that are passed to it; None if that is unknown."""
         if self.unknown[receiver]:
             return None
@@ -262,7 +263,8 @@ class _Tables:
                 continue
             functions = None
             if not self.unknown[contents]:
-                functions = self._reached(int(self.row_of[contents]), amount)
+                read = int(self.row_of[table]) if table >= 0 else -1
+                functions = self._reached(int(self.row_of[contents]), read, amount)
             if functions is None:
                 return None
             for function in functions:
@@ -273,10 +275,16 @@ class _Tables:
                 found[function].append(o)
         return found
 
-    def _functions_of(self, row: int, amount: int) -> frozenset[int] | None:
-        """Return the functions at a slot of the tables in a set."""
+    def _functions_of(self, row: int, read: int, amount: int) -> frozenset[int] | None:
+        """Return the functions at a slot of the tables in a set, which the set `read` has too."""
         found: set[int] = set()
-        for table in self.objects_in(row):
+        tables = self.objects_in(row)
+        if read >= 0:  # an unknown offset there may be any that is read
+            exact, first = set(tables), self.images.first
+            unknown = {int(first[o]) for o in tables if self.contents[o] < 0}
+            allowed = self.objects_in(read)
+            tables = [o for o in allowed if o in exact or int(first[o]) in unknown]
+        for table in tables:
             functions = self._at_slot(table, amount)
             if functions is None:
                 return None

@@ -22,6 +22,7 @@ from kleene.base import tidy
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.base.files import read_file
 from kleene.frontends.c import diagnostics, templates
+from kleene.frontends.c.reader.bitcodes import TYPE_TESTS
 from kleene.frontends.c.source import Language, Source
 
 # Unoptimised, with variables and lines; functions stay open to the SROA pass that follows. The rest
@@ -44,9 +45,16 @@ _COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may als
 # if it is to optimise: it is told so, and told to run no pass. What the C++ library declares as
 # instantiated elsewhere is instantiated here: see `templates` for libc++, and for libstdc++ a
 # header that is read before all others.
+# Type metadata says which tables a virtual call may read: those of the class in the source, and of
+# classes derived from it. The attribute is on functions all of whose virtual calls say so.
+_TYPE_TESTS = tuple(
+    word
+    for option in ("-fwhole-program-vtables", "-flto-unit", "-default-function-attr", TYPE_TESTS)
+    for word in ("-Xclang", option)
+)
 _BY_LANGUAGE: dict[Language, tuple[str, ...]] = {
     "c": ("-O0", "-Xclang", "-disable-O0-optnone"),
-    "c++": (*("-O1", "-Xclang", "-disable-llvm-passes", "-std=gnu++17"),),
+    "c++": ("-O1", "-Xclang", "-disable-llvm-passes", *_TYPE_TESTS, "-std=gnu++17"),
 }
 _LIBCXX = ("lib", "libcxx", "include")  # in the folder of the bundled compiler
 _INSTANTIATE = str(Path(__file__).with_name("instantiate.h"))

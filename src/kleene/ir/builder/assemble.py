@@ -15,6 +15,7 @@ from kleene.ir.canonical import canonical
 from kleene.ir.codes import GlobalFlag
 from kleene.ir.program import Program
 from kleene.ir.tables import (
+    AddressPoints,
     Arguments,
     Bindings,
     Blocks,
@@ -96,6 +97,7 @@ class _Parts:
             ),
             **self._code(),
             "source_types": self._source_types(),
+            "address_points": self._address_points(),
             "spans": Spans.of_columns(*np.array([*builder.spans], int).reshape(-1, 5).T),
             "notice_table": Notices.of_columns(*np.array(notices, int).reshape(-1, 2).T),
         }
@@ -125,6 +127,15 @@ class _Parts:
             align=_logs(parts),
             function=[rows.get(id(part), -1) for part in parts],
         )
+
+    def _address_points(self) -> AddressPoints:
+        symbols = self.builder.symbols
+        points = [
+            (row, byte, symbols[text])
+            for row, part in enumerate(self.builder.globals)
+            for byte, text in part.address_points
+        ]
+        return AddressPoints.of_columns(*np.array(points, int).reshape(-1, 3).T)
 
     def _code(self) -> dict[str, Any]:
         """Return the tables of blocks, instructions, and what hangs on these."""

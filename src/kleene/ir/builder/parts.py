@@ -80,6 +80,7 @@ class Global(Value):
     span: int = NO_SPAN
     section: Text = ""
     source_type: int = NO_TYPE
+    address_points: list[tuple[int, Text]] = field(default_factory=list)  # byte, type
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,7 @@ from kleene.ir.text.places import Places
 from kleene.ir.text.words import ARGUMENT_FLAGS, GLOBAL_FLAGS, LINKAGES, PASSINGS
 
 _GLOBAL_LINE = re.compile(r"\s*(?:(?:define|declare)\b|@)")
+_CLAUSES = ("align", "space", "section", "type", "source", "!")  # after a global
 _KINDS = {
     "global": GlobalKind.VARIABLE,
     "constant": GlobalKind.VARIABLE,
@@ -226,6 +227,9 @@ class _Parser:
                 item.type = self.builder.types.pointer(item.space)
             elif line.accept("section"):
                 item.section = line.string("a name")
+            elif line.accept("type"):
+                byte = line.integer("a number of bytes")
+                item.address_points.append((byte, line.string("a type")))
             elif line.accept("source"):
                 item.source_name, has_source = line.string("a name"), True
             elif line.accept("described"):

@@ -199,6 +199,11 @@ class Printer:
             yield f"space {table.space[row]}"
         if table.section[row]:
             yield f"section {quoted(self._program.strings.raw(int(table.section[row])))}"
+        points = self._program.address_points
+        low, high = np.searchsorted(points.table, [row, row + 1]).tolist()
+        for point in range(low, high):
+            type_ = self._program.strings.raw(int(points.type[point]))
+            yield f"type {points.byte[point]} {quoted(type_)}"
         source = self._program.strings.raw(int(table.source_name[row]))
         name = self._program.strings.raw(int(table.name[row]))
         if source != default_source_name(name, bool(table.span[row] >= 0)):

@@ -151,6 +151,8 @@ class Comparison:
         flags |= GlobalFlag.DECLARATION if head.startswith("declare ") else 0
         for word, flag in _FUNCTION_WORDS.items():
             flags |= flag if re.search(rf"\b{word}\b", words) else 0
+        if '"kleene-type-tests"' in " ".join(groups):
+            flags |= GlobalFlag.TYPE_TESTS
         effects = re.search(r"\bmemory\(([^)]*)\)", words)
         if effects and "write" not in effects[1]:
             flags |= GlobalFlag.READ_ONLY if "read" in effects[1] else GlobalFlag.READ_NONE

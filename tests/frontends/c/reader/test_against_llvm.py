@@ -247,6 +247,45 @@ def test_odd_modules(name: str) -> None:
     assert compared(bitcode(ODD[name])).notices == []
 
 
+TYPES = """
+@table = constant [5 x ptr] zeroinitializer, !type !0, !type !1, !dbg !3
+@other = constant ptr null, !type !2
+declare i1 @llvm.type.test(ptr, metadata)
+define void @f(ptr %p) {
+  %x = call i1 @llvm.type.test(ptr %p, metadata !"_ZTS4Base")
+  %y = call i1 @llvm.type.test(ptr %p, metadata !4)
+  %z = call i1 @llvm.type.test(ptr %p, metadata !5)
+  ret void
+}
+!0 = !{i64 16, !"_ZTS4Base"}
+!1 = !{i64 24, !4}
+!2 = !{i64 8, !5}
+!3 = !{}
+!4 = distinct !{}
+!5 = distinct !{}
+"""
+
+
+def test_type_metadata_names_the_types_of_tests() -> None:
+    program = reader.read(bitcode(TYPES))
+    points, names = program.address_points, program.names.globals
+    tested = [
+        int(
+            program.constants.payload[
+                program.locate(int(program.instructions.operands_of(row)[2]))[1]
+            ]
+        )
+        for row in range(3)
+    ]
+    assert program.strings[tested[0]] == '!"_ZTS4Base"'
+    assert len(set(tested)) == 3
+    found = [
+        (names[table], byte, tested.index(type_))
+        for table, byte, type_ in zip(*(c.tolist() for _, c in points.columns()), strict=True)
+    ]
+    assert found == [("table", 16, 0), ("table", 24, 1), ("other", 8, 2)]
+
+
 def test_metadata_that_is_a_value_is_its_text() -> None:
     program = reader.read(bitcode(ODD["value as metadata"]))
     rows = np.flatnonzero(program.constants.kind == ConstantKind.METADATA)

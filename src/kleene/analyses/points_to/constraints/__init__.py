@@ -20,6 +20,7 @@ from kleene.analyses.points_to.constraints.externals import Externals, Models
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory_accesses import generate_accesses
+from kleene.analyses.points_to.constraints.type_tests import TypeTests
 from kleene.analyses.points_to.constraints.values import generate_values
 from kleene.analyses.points_to.library import Library, builtin
 from kleene.analyses.points_to.memory_model import ConstraintSystem, External
@@ -82,7 +83,8 @@ class _Generation:
     ) -> None:
         self.builder, self.library, self.columns = builder, library, builder.columns
         self.models, self.arguments, self.open_calls = models, arguments, open_calls
-        self.functions = functions.declare(builder, library, arguments)
+        self.tests = TypeTests(self.columns) if arguments != ArgumentRule.ANY else None
+        self.functions = functions.declare(builder, library, arguments, self.tests)
         self.calls = functions.table_of(self.columns)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
 
@@ -90,6 +92,8 @@ class _Generation:
         """Add everything and return it."""
         builder, table, calls = self.builder, self.functions, self.calls
         self._enter(library_mode)
+        if self.tests is not None:
+            self.tests.generate(builder)
         generate_values(builder)
         generate_accesses(builder)
         storage.generate_globals(builder, self.models, self.library)
@@ -120,6 +124,7 @@ class _Generation:
             assumptions=(*assumptions, *self.models.assumptions),
             is_converted=is_converted,
             open_calls=self.open_calls.astype(np.int32),
+            only_in_tables=table.only_in_tables,
         )
 
     def _convert(self, converted: Ints) -> Bools:
@@ -128,6 +133,7 @@ class _Generation:
         if self.arguments == ArgumentRule.AUTO:
             found = conversions.flowing(self.builder, table, self.calls)
             found[converted] = True
+            found &= ~table.only_in_tables  # C++ calls virtual functions by their types
             layouts = self.builder.layouts()
             layouts[table.allocation[found]] = self.builder.object_layouts.function(ANY_CALL)
         return found
@@ -155,6 +161,7 @@ class _Generation:
         generate_aggregates(builder, table, direct.only(is_plain))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
-        functions.generate_indirect(builder, table, indirect, self.arguments, self.open_calls)
+        rule, is_open = self.arguments, self.open_calls
+        functions.generate_indirect(builder, table, indirect, rule, is_open, self.tests)
         functions.generate_outside(builder, table, calls.only(calls.is_assembly))
         return outside.generate(calls.only(leaves))

@@ -35,6 +35,7 @@ class PointerBuilder(ConstraintBuilder):
         self.columns, self.edges = columns, edges
         self.object_layouts = Layouts(program.types, program.strings)
         self.has_unknown = False  # some offset is of no known amount
+        self.untested = np.arange(program.n_values)  # per value: its node before a type test
 
     def allocate(
         self,
@@ -110,14 +111,19 @@ class PointerBuilder(ConstraintBuilder):
             self.byte_offset(*(c[~stays] for c in (found, source, constant, stride, origin)))
         return found
 
-    def callable_with(self, callee: ArrayLike, signature: ArrayLike, origin: ArrayLike) -> I64:
-        """Return nodes that hold the functions among the callees that have a signature."""
-        callee, signature, origin = broadcast_columns(callee, signature, origin)
-        distinct, index = np.unique(signature, return_inverse=True)
-        edges = np.array([self.edges.called_with(n) for n in distinct.tolist()], np.int64)
+    def callable_with(self, callee: I64, signature: I64, slot: I64, origin: I64) -> I64:
+        """Return nodes that hold those of the callees that calls reach: see `is_reached`."""
+        distinct, index = distinct_rows(np.column_stack([signature, slot]))
+        edges = np.array([self.edges.called_with(*call) for call in distinct.tolist()], np.int64)
         found = self.nodes(len(callee))
         self.offset(found, callee, BY_LAYOUT - edges[index.reshape(-1)], origin)
         return found
+
+    def of_class(self, destination: ArrayLike, source: ArrayLike, class_: Ints) -> None:
+        """Let destinations hold what of the sources is a virtual table of a class (a symbol)."""
+        distinct, index = np.unique(class_, return_inverse=True)
+        edges = np.array([self.edges.of_class(c) for c in distinct.tolist()], np.int64)
+        self.offset(destination, source, BY_LAYOUT - edges[index.reshape(-1)])
 
     def at_unknown_offset(self, source: ArrayLike, origin: ArrayLike = -1) -> I64:
         """Return nodes that point anywhere into what the sources point to."""

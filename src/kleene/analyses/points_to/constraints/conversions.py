@@ -319,7 +319,9 @@ class _Calls(NamedTuple):
         function_of[system.problem.function_object] = np.arange(system.problem.n_functions)
         each, which = np.unique(rows, return_inverse=True)
         sets = [function_of[solution.rows.objects(r)] for r in each.tolist()]
-        sets = [functions[functions >= 0] for functions in sets]
+        # C++ calls virtual functions by their types: others do not reach them.
+        is_plain = np.append(~system.only_in_tables[_function_rows(program, system)], False)
+        sets = [functions[is_plain[functions]] for functions in sets]
         lengths = np.array([len(functions) for functions in sets], np.int64)[which]
         function = np.concatenate([np.empty(0, np.int64), *(sets[i] for i in which.tolist())])
         site = np.repeat(np.arange(len(key)), lengths)

@@ -252,7 +252,10 @@ class Models:
         """Return a node that points to what a function keeps for itself."""
         if callee not in self._static:
             self._static[callee] = self._builder.node()
-            cells = self._builder.object_layouts.cells()
+            layouts, program = self._builder.object_layouts, self._builder.columns.program
+            # It may be a virtual table of the library's own, unless it is a type's.
+            is_type = program.strings.raw(int(program.globals.name[callee])).startswith(b"_ZTI")
+            cells = layouts.cells() if is_type else layouts.unknown_table()
             kept = self._builder.allocate(AllocationKind.STATIC, callee, cells)
             self._builder.address(self._static[callee], kept)
         return self._static[callee]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.library import Library, Model
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.analyses.points_to.object_layout import ANY_CALL
+from kleene.analyses.points_to.object_layout import ANY_CALL, ANY_SLOT
 from kleene.base.arrays import I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import (
     ConstantKind,
@@ -25,6 +26,9 @@ from kleene.ir.codes import (
     ValueKind,
 )
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
+
+if TYPE_CHECKING:
+    from kleene.analyses.points_to.constraints.type_tests import TypeTests
 
 _SEEN_BY_OTHERS = (
     *(Linkage.EXTERNAL, Linkage.LINKONCE, Linkage.LINKONCE_ODR, Linkage.WEAK, Linkage.WEAK_ODR),
@@ -145,6 +149,7 @@ class FunctionTable:
     result: I64  # what it returns; NONE where untracked, or there is nobody to ask
     rest: I64  # the arguments beyond the named ones, NONE where there are none
     variadic: I64  # allocation of these, -1
+    only_in_tables: Bools  # nothing but virtual tables has its address
 
 
 class ArgumentRule(StrEnum):
@@ -159,7 +164,9 @@ class ArgumentRule(StrEnum):
     ANY = "any"  # all of them
 
 
-def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> FunctionTable:
+def declare(
+    builder: PointerBuilder, library: Library, rule: ArgumentRule, tests: TypeTests | None
+) -> FunctionTable:
     """Add every function as an object, and return the nodes of all."""
     columns = builder.columns
     program = columns.program
@@ -176,8 +183,18 @@ def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> Fu
     allocation = np.full(len(names), -1)
     real = np.flatnonzero(~is_intrinsic)
     own = signature if rule == ArgumentRule.TYPES else np.diff(table.argument_offsets)
+    own = own.astype(np.int64)
     own = np.where(is_variadic | (rule == ArgumentRule.ANY), ANY_CALL, own)[real]
-    layout = [builder.object_layouts.function(number) for number in own.tolist()]
+    slots = tests.slots_of_functions() if tests is not None else {}
+    only_in_tables: Bools = np.zeros(len(names), bool)
+    if tests is not None:
+        only_in_tables = tests.only_in_tables
+    layout = [
+        builder.object_layouts.function(
+            number, slots.get(row), only_in_tables=bool(only_in_tables[row])
+        )
+        for row, number in zip(real.tolist(), own.tolist(), strict=True)
+    ]
     allocation[real] = builder.allocate(AllocationKind.FUNCTION, table.value[real], layout)
     builder.address(table.value[real], allocation[real])
     result = np.full(len(names), NONE)
@@ -194,7 +211,7 @@ def declare(builder: PointerBuilder, library: Library, rule: ArgumentRule) -> Fu
     variadic = _variadic(builder, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
         *(names, models, is_defined, is_intrinsic),
-        *(allocation, formal, result, rest, variadic),
+        *(allocation, formal, result, rest, variadic, only_in_tables),
     )
 
 
@@ -282,16 +299,21 @@ def generate_indirect(
     calls: CallTable,
     rule: ArgumentRule,
     open_calls: Ints,
+    tests: TypeTests | None,
 ) -> None:
     """Add calls through pointers, of the functions that a rule lets them reach, or all."""
     columns = builder.columns
     result = columns.results(calls.row)
     result = np.where(columns.flows[result], result, NONE)
     n_named, is_variadic = named_arguments(columns, calls)
-    callee, plain = calls.callee.copy(), ~is_variadic & ~np.isin(calls.row, open_calls)
+    callee, is_open = calls.callee.copy(), is_variadic | np.isin(calls.row, open_calls)
     types = columns.program.instructions.about[calls.row]
-    signature = types if rule == ArgumentRule.TYPES else n_named
-    callee[plain] = builder.callable_with(callee[plain], signature[plain], calls.row[plain])
+    signature = (types if rule == ArgumentRule.TYPES else n_named).astype(np.int64)
+    slot = np.full(len(calls), ANY_SLOT) if tests is None else tests.slots_of_calls(calls.row)
+    signature = np.where(is_open, ANY_CALL, signature)
+    filtered = ~is_open | (slot != ANY_SLOT)
+    called = (c[filtered] for c in (callee, signature, slot, calls.row))
+    callee[filtered] = builder.callable_with(*called)
     offsets, actuals = passed_nodes(builder, functions, calls)
     builder.calls(callee, offsets, actuals, result, calls.row)
 

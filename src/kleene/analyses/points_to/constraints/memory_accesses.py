@@ -33,7 +33,8 @@ def generate_accesses(builder: PointerBuilder) -> None:
     rows = columns.rows(Opcode.LOAD)
     rows = rows[columns.flows[columns.results(rows)]]
     value, pointer = columns.results(rows), columns.operand(rows, 0)
-    _load(builder, value, columns.program.value_types[value], pointer, rows)
+    types = columns.program.value_types[value]
+    _load(builder, builder.untested[value], types, pointer, rows)
     rows = columns.rows(Opcode.STORE)
     stored = columns.operand(rows, 0)
     rows = rows[columns.flows[stored] & ~columns.is_split[stored]]  # structs: see `aggregates`

@@ -25,8 +25,11 @@ from kleene.ir.codes import (
     TypeKind,
     ValueKind,
 )
+from kleene.ir.program import Program
 from kleene.solvers.inclusion import TO_OUTSIDE
 
+_PURE = (b"__cxa_pure_virtual", b"__cxa_deleted_virtual")
+_TABLES_OF_TYPES = b"_ZTVN10__cxxabiv1"  # of objects that are std::type_info
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
 
 
@@ -34,16 +37,22 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     """Add the storage of global variables, and what it contains at the start."""
     columns = builder.columns
     program, layouts = columns.program, builder.object_layouts
-    table = program.globals
+    table, strings = program.globals, program.strings
     rows = np.flatnonzero(table.kind == GlobalKind.VARIABLE)
     types = table.type[rows]
     layout = _by_type(types, layouts.plain)
     is_declared = (table.flags[rows] & GlobalFlag.DECLARATION) != 0
+    points = program.address_points
     for position in np.flatnonzero(_is_virtual_table(columns, rows)).tolist():
-        layout[position] = layouts.unrolled(int(types[position]))
+        low, high = np.searchsorted(points.table, [rows[position], rows[position] + 1]).tolist()
+        found = zip(points.byte[low:high].tolist(), points.type[low:high].tolist(), strict=True)
+        layout[position] = layouts.virtual_table(int(types[position]), found)
     # The tables of classes of others are declared as one pointer, or as none, and are longer.
     is_class_table = _is_class_table(columns, rows)
     layout[is_declared & is_class_table] = layouts.cells()
+    is_open = is_declared & strings.begin_with(table.name[rows], b"_ZTV")
+    is_open &= ~strings.begin_with(table.name[rows], _TABLES_OF_TYPES)
+    layout[is_open] = layouts.unknown_table()
     allocation = builder.allocate(
         *(AllocationKind.GLOBAL, rows, layout), type=types, n_bytes=program.types.size[types]
     )
@@ -52,6 +61,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     builder.address(rows, allocation)
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
+    is_pure = np.isin(value, _pure_functions(program))
+    owner, byte, value = owner[~is_pure], byte[~is_pure], value[~is_pure]
     builder.fill(allocation[starts[owner]], byte, value)
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
     is_constant = (table.flags[rows] & GlobalFlag.CONSTANT != 0) & ~outside
@@ -101,6 +112,13 @@ def _at_ends_of_sections(
             builder.address(rows[position], allocation[[*members[start], *both]])
             builder.unknown_offset(rows[position], rows[position])
     return found
+
+
+def _pure_functions(program: Program) -> I64:
+    """Return the functions of the library in the place of pure ones: who calls them, ends."""
+    table = program.globals
+    is_pure = np.logical_or.reduce([program.strings.begin_with(table.name, n) for n in _PURE])
+    return np.flatnonzero(is_pure & (table.flags & GlobalFlag.DECLARATION != 0))
 
 
 def _is_virtual_table(columns: Columns, rows: I64) -> Bools:

@@ -148,7 +148,7 @@ def _edges(builder: PointerBuilder, geps: Code) -> None:
     is_early = _is_early(columns, geps, constant, strides[:, 0] != 0, led_to)
     source, constant, strides = _from_before(columns, geps, is_early, constant, strides)
     kinds[is_early | (source != base)] = EdgeKind.EARLY_INDEX
-    to, origin = geps.value[keep], geps.origin[keep]
+    to, origin = builder.untested[geps.value[keep]], geps.origin[keep]
     builder.offset_edges(to, source[keep], constant[keep], strides[keep], kinds[keep], origin)
     if columns.has_distances:  # from the base, which may lead to another object
         owner, position = ragged(geps.first + 1, geps.end)

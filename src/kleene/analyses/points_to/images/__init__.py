@@ -52,7 +52,7 @@ from kleene.analyses.points_to.images.layout_arrays import (
 )
 from kleene.analyses.points_to.images.tables import image_tables
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET
-from kleene.analyses.points_to.object_layout import ANY_CALL, UNBOUNDED, ObjectLayout
+from kleene.analyses.points_to.object_layout import NOT_CALLED, UNBOUNDED, ObjectLayout, is_reached
 from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import I32, I64, Ints, offsets_of
 
@@ -94,7 +94,9 @@ def location_table(
     """Return the locations of the layouts, and the images of every edge in every layout."""
     arrays, contents_of = _layout_arrays(layouts)
     tables = image_tables(arrays, edges)
-    rows, row_offsets = _with_calls(layouts, edges, arrays, tables.rows, tables.offsets)
+    nowhere = len(tables.offsets) - 1
+    found = _with_calls(layouts, edges, arrays, tables.rows, tables.offsets)
+    rows, row_offsets, images = _with_classes(layouts, edges, *found, tables.images, nowhere)
     n_bytes, has_contents = arrays.n_bytes[:-1], arrays.has_end[:-1] > 0
     n_regular = np.diff(arrays.first_location)
     n_classes = contents_of[np.maximum(arrays.first_field[1:] - 1, 0)] + 1  # each has a field
@@ -126,7 +128,7 @@ def location_table(
         np.where(has_contents, n_classes, 0).astype(np.int32),
         rows,
         row_offsets,
-        tables.images,
+        images,
         arrays,
     )
 
@@ -183,14 +185,53 @@ def _with_calls(
     offsets: I32,
 ) -> tuple[I32, I32]:
     """Return the rows and offsets of images; a call has images of what it can call alone."""
-    takes = np.array([layout.signature for layout in layouts], np.int64)
+    functions = [i for i, layout in enumerate(layouts) if layout.signature != NOT_CALLED]
     nowhere = len(offsets) - 1
     n_regular = np.diff(arrays.first_location)
     n_most = int(n_regular.max(initial=0)) + 2  # the end, the unknown offset
     table = rows.reshape(-1, max(len(layouts), 1))
-    for signature, edge in edges.calls().items():
-        table[edge, (takes != signature) & (takes != ANY_CALL)] = nowhere
+    for call, edge in edges.calls().items():
+        reached = [i for i in functions if is_reached(layouts[i], *call)]
+        kept = table[edge, reached]
+        table[edge] = nowhere
+        table[edge, reached] = kept
     return table.ravel(), np.append(offsets, np.repeat(offsets[-1:], n_most))
+
+
+def _with_classes(
+    layouts: Sequence[ObjectLayout],
+    edges: OffsetEdges,
+    rows: I32,
+    offsets: I32,
+    images: I32,
+    nowhere: int,
+) -> tuple[I32, I32, I32]:
+    """Return rows, offsets and images; a table of a class has images of its points there alone.
+
+    The image of a point is itself, that of the unknown offset is every point of the class. Storage
+    that may be a table of any class (`address_points` is None) keeps the images of 0 bytes.
+    `nowhere` is the first row of a block without images.
+    """
+    if not edges.classes():
+        return rows, offsets, images
+    table = rows.reshape(-1, len(layouts)).copy()
+    is_open = np.array([layout.address_points is None for layout in layouts])
+    more: list[int] = []
+    lengths: list[int] = []
+    for class_, edge in edges.classes().items():
+        table[edge, ~is_open] = nowhere
+        for number, layout in enumerate(layouts):
+            bytes_ = layout.address_points.get(class_) if layout.address_points else None
+            if not bytes_:
+                continue
+            table[edge, number] = len(offsets) - 1 + len(lengths)
+            fields = [field.byte for field in layout.all_fields()]
+            points = [i for i, byte in enumerate(fields) if byte in bytes_]
+            lengths += [int(byte in bytes_) for byte in fields] + [0, len(points)]
+            more += points + points
+    ends = offsets[-1] + np.cumsum(lengths, dtype=np.int64)
+    both = np.append(images, np.array(more, images.dtype))
+    return table.ravel(), np.append(offsets, ends.astype(offsets.dtype)), both
 
 
 def _has_interior(arrays: LayoutArrays) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from kleene.frontends.c.reader.cursor import a_type, below, go_to, item, left, r
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
 READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
+TYPE_TESTS = int(GlobalFlag.TYPE_TESTS)
 NOCAPTURE = int(ArgumentFlag.NOCAPTURE)
 # What attributes say of an argument, of a function; how an argument travels; what is out of use.
 _OF_ARGUMENT = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
@@ -49,6 +50,8 @@ for _code, _passing in (
     (bitcodes.ELEMENTTYPE, Passing.ELEMENT),
 ):
     _PASSING_OF[_code] = _passing
+# Kleene has clang put this on functions that it compiles: see `compiler`.
+_TYPE_TESTS = np.frombuffer(bitcodes.TYPE_TESTS, np.uint8)
 _WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: read, write
 _READS = _WRITES >> 1
 
@@ -84,6 +87,17 @@ def attribute(c: Cells, h: Cells, row: int, sort: int) -> None:
         h[row + state.GR_PASSING], h[row + state.GR_TYPE] = _PASSING_OF[kind], a_type(c, h)
     elif sort == bitcodes.ATTR_TYPE:
         a_type(c, h)
+
+
+@device_function
+def is_type_tests(c: Cells, h: Cells) -> bool:
+    """Return whether the next text says that virtual calls have type tests."""
+    at, n_equal = h[state.AT], 0
+    while n_equal < len(_TYPE_TESTS) and at + n_equal < h[state.END]:
+        if c[at + n_equal] != _TYPE_TESTS[n_equal]:
+            return False
+        n_equal += 1
+    return bool(at + n_equal < h[state.END] and c[at + n_equal] == 0)
 
 
 @device_function
@@ -123,6 +137,8 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
     while left(h) > 0 and not h[state.FAULT]:
         sort = item(c, h)
         if sort == bitcodes.ATTR_STRING or sort == bitcodes.ATTR_STRING_VALUE:
+            if is_type_tests(c, h) and h[row + state.GR_INDEX] == bitcodes.FUNCTION_INDEX:
+                h[row + state.GR_GLOBAL_FLAGS] |= TYPE_TESTS
             for _ in range(1 if sort == bitcodes.ATTR_STRING else 2):
                 skip_text(c, h)
         elif sort == bitcodes.ATTR_RANGE:

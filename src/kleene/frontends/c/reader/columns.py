@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeFlag, TypeKind, 
 from kleene.ir.layout import lay_out
 from kleene.ir.program import Program
 from kleene.ir.tables import (
+    AddressPoints,
     Arguments,
     Bindings,
     Blocks,
@@ -47,9 +48,19 @@ def unread(message: str) -> SourceError:
     return SourceError(None, "c/unread", message, note)
 
 
-def columns(texts: list[bytes], nodes: I64, m: I64, quoted: Callable[[int], bytes]) -> Program:
-    """Return the program that was read into `m`, given strings by symbol, plain and as metadata."""
-    return _Columns(texts, nodes, m, quoted).program()
+def columns(
+    texts: list[bytes],
+    nodes: I64,
+    m: I64,
+    quoted: Callable[[int], bytes],
+    points: Sequence[tuple[int, int, int]],
+) -> Program:
+    """Return the program that was read into `m`.
+
+    Strings are given by symbol, plain and as metadata, and address points of virtual tables: the
+    row of the global, the byte, and what the type is, as metadata.
+    """
+    return _Columns(texts, nodes, m, quoted).program(points)
 
 
 class _Columns:
@@ -70,7 +81,7 @@ class _Columns:
         self._global_of = np.full(len(self._texts), -1, np.int64)
         self._global_of[self._globals[:, tables.G_NAME]] = np.arange(len(self._globals))
 
-    def program(self) -> Program:
+    def program(self, points: Sequence[tuple[int, int, int]]) -> Program:
         """Return all of it."""
         nodes = self._node_table
         builder = debug.SpanBuilder(nodes, self._decoded, self._add)
@@ -94,6 +105,7 @@ class _Columns:
             bindings=bindings,
             bundles=self._bundles(),
             passed=self._passed(),
+            address_points=self._address_points(points),
             notice_table=self._notices(),
             spans=builder.table(),
             source_types=described.table(),
@@ -136,6 +148,8 @@ class _Columns:
         """Return a text that only its number describes: see `tables.A_NODE`."""
         if number == tables.A_NODE:
             return b"!"
+        if tables.INSTRUCTION_TEXT < number <= tables.NAMELESS_TEXT:
+            return b"!%d" % (tables.NAMELESS_TEXT - number)
         if number <= tables.CONSTANT_TEXT:
             return b"constant of record %d" % (tables.CONSTANT_TEXT - number)
         if number <= tables.INSTRUCTION_TEXT:
@@ -346,6 +360,11 @@ class _Columns:
 
     def _passed(self) -> Passed:
         return Passed.of_columns(*self._rows(tables.PASSED, tables.N_PASSED).T)
+
+    def _address_points(self, points: Sequence[tuple[int, int, int]]) -> AddressPoints:
+        ordered = sorted(points, key=lambda point: point[0])
+        found = [(row, byte, self._text_symbol(text)) for row, byte, text in ordered]
+        return AddressPoints.of_columns(*np.array(found, np.int64).reshape(-1, 3).T)
 
     def _notices(self) -> Notices:
         numbers, counts = self._rows(tables.NOTICES, tables.N_NOTICES).T

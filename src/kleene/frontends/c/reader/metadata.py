@@ -251,6 +251,8 @@ def node(c: Cells, h: Cells, m: Cells, nodes: Nodes, code: int) -> None:
         )
     elif code == bitcodes.MD_ARG_LIST:
         h[h[state.MD_KIND] + row] = state.MD_LIST
+    elif code == bitcodes.MD_DISTINCT_NODE and left(h) == 0:
+        h[h[state.MD_KIND] + row] = state.MD_NAMELESS
     elif (
         code == bitcodes.MD_LOCATION
         or code == bitcodes.MD_SUBPROGRAM
@@ -324,6 +326,8 @@ def metadata_constant(c: Cells, h: Cells, m: Cells) -> int:
     if kind == state.MD_STRING:
         return plain_constant(m, METADATA_CONSTANT, tables.METADATA, h[h[state.MD_DATA] + row])
     text = tables.A_NODE
+    if kind == state.MD_NAMELESS:
+        text = tables.NAMELESS_TEXT - row
     if kind == state.MD_VALUE:
         inside = value(h, h[h[state.MD_DATA] + row])
         if inside < tables.TAG_NUMBERED:

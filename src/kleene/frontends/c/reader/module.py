@@ -123,7 +123,8 @@ class _Reading:
         self._name_sections(texts)
         names = tables.table_of(m, tables.GLOBALS, len(sorts))[:, tables.G_NAME]
         check(len(np.unique(names)) == len(names) and names.all())
-        return columns(texts, self.nodes, m, lambda symbol: _quoted(texts[symbol]))
+        points = self._address_points()
+        return columns(texts, self.nodes, m, lambda symbol: _quoted(texts[symbol]), points)
 
     @property
     def n_unknown(self) -> int:
@@ -212,6 +213,31 @@ class _Reading:
         check(all(0 <= number - n_texts < len(nodes) for number in numbers))
         chosen = [int(nodes[number - n_texts]) for number in numbers]
         return [[part - 1 for part in self._operands(record)] for record in chosen]
+
+    def _address_points(self) -> list[tuple[int, int, int]]:
+        """Return (row of the global, byte, type) of all type metadata; see `columns`."""
+        records, h = self.records, self.state
+        rows, nodes, found = [], [], []
+        for record in records.of(bitcodes.METADATA, bitcodes.MD_GLOBAL_DECL_ATTACHMENT).tolist():
+            number, *pairs = self._operands(record)
+            mine = [
+                n for k, n in zip(pairs[::2], pairs[1::2], strict=True) if k == bitcodes.KIND_TYPE
+            ]
+            nodes += mine
+            rows += [int(h[h[state.GLOBAL_ROW] + number])] * len(mine)
+        for row, parts in zip(rows, self._module_nodes(nodes) if nodes else (), strict=True):
+            if len(parts) == 2 and (type_ := self._type_text(parts[1])) is not None:
+                found.append((row, self._number(parts[0]), type_))
+        return found
+
+    def _type_text(self, number: int) -> int | None:
+        """Return what metadata that stands for a type is as text, as `columns` has it."""
+        h = self.state
+        check(-1 <= number < self.plan.n_metadata)
+        kind = h[h[state.MD_KIND] + number]
+        if kind == state.MD_STRING:
+            return int(h[h[state.MD_DATA] + number])
+        return tables.NAMELESS_TEXT - number if kind == state.MD_NAMELESS else None
 
     def _md_text(self, number: int, texts: list[bytes]) -> bytes:
         """Return the text of the module's metadata of this number, empty if it is none."""

@@ -61,7 +61,7 @@ GR_INDEX, GR_FLAGS, GR_GLOBAL_FLAGS, GR_PASSING, GR_TYPE, GROUP_WIDTH = range(6)
 # What a row of ORDER makes.
 VARIABLE, ALIAS, IFUNC, PLAIN_FUNCTION, STRAY, LIFETIME = range(6)
 # What metadata is, as far as it is asked for.
-MD_NODE, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION, MD_LIST = range(6)
+MD_NODE, MD_STRING, MD_VALUE, MD_EXPRESSION, MD_EMPTY_EXPRESSION, MD_LIST, MD_NAMELESS = range(7)
 
 SLACK = 16  # cells behind each table
 TEXT_SHIFT = 32  # a string in one number: first byte * 2^32 + length

@@ -114,6 +114,7 @@ WIDTH = {
 # Instead of a symbol, where a text is asked for that `columns` is to write:
 A_NODE = -1  # metadata that is a node, whose number names nothing here
 VALUE_TEXT = -2  # minus a tagged value: the value as metadata
+NAMELESS_TEXT = -(1 << 59)  # minus the row of metadata that is itself its only name
 INSTRUCTION_TEXT = -(1 << 60)  # minus the code of a record of a body that is not understood
 CONSTANT_TEXT = -(1 << 61)  # minus the code of a record of a constant
 WRAPPERS = ("dso_local_equivalent", "no_cfi", "ptrauth")  # by the payload of a wrapped constant
