@@ -9,7 +9,7 @@ import pytest
 
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.images import LocationTable
-from kleene.analyses.points_to.object_layout import ANY_CALL
+from kleene.analyses.points_to.object_layout import ANY_CALL, ANY_SLOT, NO_TABLE
 from kleene.analyses.points_to.offset_edges import EdgeKind, OffsetEdges
 from kleene.base.errors import SourceError
 from tests.analyses.points_to.memory_types import Memory
@@ -44,7 +44,7 @@ def test_offset_edges_are_numbered_once() -> None:
     edges = OffsetEdges()
     assert edges.number(8) == edges.number(8, 0) == 0
     assert edges.number(8, -16, 4) == edges.number(8, 4, 16) == 1
-    assert edges.called_with(2) == edges.called_with(2) == 2
+    assert edges.called_with(2, ANY_SLOT) == edges.called_with(2, ANY_SLOT) == 2
     assert edges.number(0, 24) == 3
     assert edges.number(8, kind=EdgeKind.BYTES) == 4
     assert edges.number(-8) == edges.number(-8, kind=EdgeKind.BYTES) == 5
@@ -53,7 +53,7 @@ def test_offset_edges_are_numbered_once() -> None:
         == edges.number(4, 8, kind=EdgeKind.EARLY_INDEX)
         == 6
     )
-    assert edges.calls() == {2: 2}
+    assert edges.calls() == {(2, ANY_SLOT): 2}
     constants, kinds, offsets, strides = edges.columns()
     assert constants.tolist() == [8, 8, 0, 0, 8, -8, 4]
     assert kinds.tolist() == [0, 0, 0, 0, 1, 0, 2]
@@ -78,13 +78,51 @@ def test_a_call_leaves_data_and_other_functions_behind() -> None:
         layouts.function(3),
         layouts.function(ANY_CALL),
     )
-    step, call = edges.number(8), edges.called_with(2)
+    step, call = edges.number(8), edges.called_with(2, ANY_SLOT)
     table = layouts.finish(edges)
     data, one, two, three, several = (_images(table, call, layout) for layout in kinds)
     assert len(data) == table.n_locations[kinds[0]] > 1
     assert not any(data)
     assert (one, two, three, several) == ([[]], [[0]], [[]], [[0]])
     assert any(_images(table, step, kinds[0]))
+
+
+def test_virtual_calls_reach_functions_at_their_slot() -> None:
+    memory, edges = Memory(), OffsetEdges()
+    memory.type("ptr")
+    layouts = memory.layouts()
+    at_slot = layouts.function(2, frozenset({7}), only_in_tables=True)
+    elsewhere = layouts.function(2, frozenset({8}), only_in_tables=True)
+    address_taken, of_library = layouts.function(2, frozenset()), layouts.function(2)
+    reached = {slot: edges.called_with(2, slot) for slot in (NO_TABLE, ANY_SLOT, 7)}
+    table = layouts.finish(edges)
+    functions = (at_slot, elsewhere, address_taken, of_library)
+    found = {
+        slot: [any(_images(table, edge, function)) for function in functions]
+        for slot, edge in reached.items()
+    }
+    assert found[NO_TABLE] == [False, False, True, True]
+    assert found[ANY_SLOT] == [True, True, True, True]
+    assert found[7] == [True, False, False, True]
+
+
+def test_the_table_of_a_class_is_read_at_its_points() -> None:
+    memory, edges = Memory(), OffsetEdges()
+    words = memory.type(("struct", (("array", 5, "ptr"),)))
+    layouts = memory.layouts()
+    base, other = 3, 4
+    described = layouts.virtual_table(words, [(16, base), (24, base), (8, other)])
+    open_table = layouts.virtual_table(words, [])
+    data, library = layouts.plain(words), layouts.unknown_table()
+    edge = edges.of_class(base)
+    table = layouts.finish(edges)
+    exact = [i for i, images in enumerate(_images(table, edge, described)[:5]) if images == [i]]
+    assert exact == [2, 3]
+    unknown = _images(table, edge, described)[-1]
+    assert unknown == [2, 3]  # whatever lies there is at one of the points
+    assert not any(_images(table, edge, data))
+    assert all(_images(table, edge, open_table))
+    assert all(_images(table, edge, library))
 
 
 def test_targets_take_what_is_passed(tmp_path: Path) -> None:

