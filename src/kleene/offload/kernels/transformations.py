@@ -23,7 +23,7 @@ from typing import Literal as OneOf
 from kleene.base.errors import Span
 from kleene.base.expression import Atom, Expression, Symbol, of
 from kleene.ir.loops.tables import Access, LoopRow, Root
-from kleene.offload.kernels.affine import expression_of
+from kleene.offload.kernels.affine import expression_of, meanings_of, variables_of
 from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences
 
 MAX_FACTOR = 4  # of skewing
@@ -315,10 +315,12 @@ class Transformations:
         """
         import islpy as isl
 
+        variables = variables_of(self._facts)
+        counters = {row.counter for row in self._facts.table.loops}
         for _, one in later.dim_min(0).get_pieces():
-            value = expression_of(self._facts, one)
-            if value is None:
-                continue
+            value = expression_of(meanings_of(self._facts), one).substitute(variables)
+            if value.symbols() & counters:
+                continue  # of a loop around that does not count up by 1
             point = isl.Set.from_pw_aff(isl.PwAff.from_aff(one))
             before = point.apply(isl.Map.lex_gt(point.get_space()))
             if pairs.intersect(before.insert_dims(isl.dim_type.set, 0, 1)).is_empty():

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +27,7 @@ from kleene.base.expression import Atom
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow, all_symbols
 from kleene.offload.delinearise import parts_of, strides_of, within
+from kleene.offload.kernels.affine import expression_of, meanings_of
 from kleene.offload.kernels.dependences import BudgetError, Facts, make_set
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side
 from kleene.offload.kernels.trips import last_values
@@ -160,13 +160,14 @@ def affine(offset: Expression) -> Digits:
 @contextmanager
 def limited(facts: Facts) -> Iterator[None]:
     """Let isl spend what one bound may cost."""
+    before = facts.context.get_max_operations()
     facts.context.reset_operations()
     facts.context.set_max_operations(_MAX_OPERATIONS)
     try:
         yield
     finally:
         facts.context.reset_operations()
-        facts.context.set_max_operations(0)
+        facts.context.set_max_operations(before)
 
 
 @dataclass
@@ -254,7 +255,7 @@ class AccessBounds:
                 found, side = self.touched(digits)
                 if found.is_empty():
                     return _Bounds((), (), True)
-                meanings = self._meanings(side.scope)
+                meanings = meanings_of(self.facts)
                 lows, low_exact = _pieces(found, meanings, is_low=True)
                 highs, high_exact = _pieces(found, meanings, is_low=False)
         except (NotAffineError, isl.Error, BudgetError):
@@ -266,12 +267,6 @@ class AccessBounds:
             tuple(digits.at(one) + size for one in highs),
             side.is_exact and low_exact and high_exact,
         )
-
-    def _meanings(self, scope: Scope) -> dict[str, Expression]:
-        """Return what isl's parameters stand for."""
-        found = {name: Expression({monomial: 1}) for monomial, name in scope.products.items()}
-        found |= {name: of(one) for name, one in scope.registry.items()}
-        return found | {f"o{row.number}": of(row.counter) for row in self.facts.table.loops}
 
     # Monotonicity
 
@@ -402,7 +397,7 @@ def _pieces(
     points: dict[tuple[Expression, ...], None] = {}
     for _, point in regions:
         size = point.dim(isl.dim_type.out)
-        points[tuple(_expression(point.get_at(place), meanings) for place in range(size))] = None
+        points[tuple(expression_of(meanings, point.get_at(place)) for place in range(size))] = None
     is_exact = len(points) == 1
     if not is_exact and all(len(one) == 1 for one in points):
         affine = [point.get_at(0) for _, point in regions]
@@ -412,25 +407,3 @@ def _pieces(
             for other in affine
         )
     return list(points), is_exact
-
-
-def _expression(affine: Any, meanings: Mapping[str, Expression]) -> Expression:
-    """Return an affine function of isl, with its roundings, as an expression of what it means."""
-    import islpy as isl
-
-    found = of(_rational(affine.get_constant_val()))
-    for place in range(affine.dim(isl.dim_type.param)):
-        factor = _rational(affine.get_coefficient_val(isl.dim_type.param, place))
-        if factor:
-            found += meanings[affine.get_dim_name(isl.dim_type.param, place)] * factor
-    for place in range(affine.dim(isl.dim_type.div)):
-        factor = _rational(affine.get_coefficient_val(isl.dim_type.div, place))
-        if factor:
-            found += _expression(affine.get_div(place), meanings) * factor
-    # A quotient is rounded down; a function whose value is whole on its region stays as it is.
-    return found if found.is_integer else found // 1
-
-
-def _rational(value: Any) -> int | Fraction:
-    found = Fraction(str(value))
-    return found.numerator if found.denominator == 1 else found
