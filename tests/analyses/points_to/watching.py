@@ -7,7 +7,16 @@ import numpy as np
 from kleene.analyses.points_to.memory_model import AllocationKind
 from kleene.base.arrays import I32
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, GlobalFlag, GlobalKind, Linkage, Opcode, Passing, TypeKind
+from kleene.ir.codes import (
+    CALLS,
+    ConstantKind,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    Passing,
+    TypeKind,
+)
 from kleene.ir.codes import ValueKind as Kind
 from kleene.runtime.pointer_trace import Body, Event, Places, Symbol, Watch
 
@@ -56,8 +65,10 @@ def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
     places.event[rows] = Event.MADE
     places.kind[rows] = made_kind
     places.site[rows] = made
+    places.event[_undefined_on_some_way(program)] = Event.NONE
     for row, name in callee_names(program).items():
-        if name.startswith("llvm.stacksave"):  # where the frame ends now: no storage begins there
+        # Where the frame ends now: no storage begins there. A mark that nobody reads: no pointer.
+        if name.startswith(("llvm.stacksave", "llvm.invariant.start")):
             places.event[row] = Event.NONE
         elif name.startswith("llvm.threadlocal.address"):
             variable = int(table.operands_of(row)[1])
@@ -66,6 +77,16 @@ def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
             places.site[row] = variable
             places.n_bytes[row] = program.types.size[program.globals.type[variable]]
     return places
+
+
+def _undefined_on_some_way(program: Program) -> I32:
+    """Return the phis (rows) of values that are undefined where nobody looks at them."""
+    table, constants = program.instructions, program.constants
+    base = program.bases[Kind.CONSTANT]
+    undefined = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    found = np.isin(table.operands, base + np.flatnonzero(undefined))
+    return owner[found & (table.opcode[owner] == Opcode.PHI)].astype(np.int32)
 
 
 def _arguments(program: Program) -> Places:

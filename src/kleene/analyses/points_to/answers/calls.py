@@ -3,10 +3,13 @@
 A site is a direct call, or a call rule of the inclusion problem: site `n_direct + r` is rule r. An
 instruction that passes a function to the library makes two sites, the direct call of the library
 function and the callback.
+
+A thunk adjusts pointers and goes on to a method: calls that reach it are calls of the method here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +23,8 @@ from kleene.ir import Program
 from kleene.results.call_graph import CALLBACK, DIRECT, INDIRECT, CallGraph, grouped_targets
 from kleene.results.explanation import Explanation
 
+# As the Itanium ABI mangles them: Th, Tv or Tc and two of h and v, each with its offsets.
+_THUNK = re.compile(rb"_ZT(?:hn?\d+_|vn?\d+_n?\d+_|c(?:hn?\d+_|vn?\d+_n?\d+_){2})")
 _NO_METHOD = (b"__cxa_pure_virtual", b"__cxa_deleted_virtual")
 
 
@@ -31,7 +36,10 @@ def call_graph_of(
     `find` returns the function (row) that a name means.
     """
     program, system, solution = solved.program, solved.system, solved.solution
-    direct = system.direct_calls.reshape(-1, 2)
+    direct, method = system.direct_calls.reshape(-1, 2), _methods(program)
+    direct = np.stack([direct[:, 0], method[direct[:, 1]]], axis=1)
+    within = program.instruction_function[direct[:, 0]]
+    direct = direct[(method[within] == within) | (method[within] != direct[:, 1])]
     n_direct, n_rules = len(direct), system.problem.n_calls
     call = np.concatenate([direct[:, 0], system.origins.call])
     kind = np.full(n_direct + n_rules, INDIRECT, np.uint8)
@@ -47,11 +55,13 @@ def call_graph_of(
     rules, functions = rules[is_real], functions[is_real]
     callee = np.full(n_direct + n_rules, -1, np.int32)
     callee[n_direct:] = _callees(program, system, kind[n_direct:])
+    reached = rows[functions]
     escaped = rows[solution.escaped[system.problem.function_object]]
+    escaped = method[escaped[escaped >= 0]]
     target_offsets, targets = grouped_targets(
         n_direct + n_rules,
         np.concatenate([np.arange(n_direct), n_direct + rules]),
-        np.concatenate([direct[:, 1], rows[functions]]),
+        np.concatenate([direct[:, 1], method[reached]]),
     )
 
     def why(site: int, target: str) -> Explanation:
@@ -61,7 +71,10 @@ def call_graph_of(
                 message = f"the call cannot reach '{target}'"
                 note = f"it calls {graph.names(graph.targets_of(site))[0]}"
                 raise SourceError(None, "points-to/no-such-fact", message, note)
-        return explain(int(callee[site]), target)
+        held = reached[rules == site - n_direct]
+        thunks = held[(method[held] == find(target)) & (held != find(target))]
+        held_as = solved.naming.function(int(thunks[0])) if len(thunks) else target
+        return explain(int(callee[site]), held_as)
 
     graph = CallGraph(
         solved.naming,
@@ -73,7 +86,7 @@ def call_graph_of(
         target_offsets=target_offsets,
         targets=targets,
         may_leave=np.concatenate([np.zeros(n_direct, bool), may_leave]),
-        escaped_ids=escaped[escaped >= 0].astype(np.int32),
+        escaped_ids=np.unique(escaped).astype(np.int32),
         entries=entries_of(program),
         opaque=_opaque(program, system),
         explain=why,
@@ -91,6 +104,21 @@ def _function_rows(program: Program, system: ConstraintSystem) -> I32:
     is_static = system.allocations.kind[allocation] == AllocationKind.STATIC
     rows = program.globals.function[system.allocations.site[allocation]]
     return np.where(is_static, np.int32(-1), rows)
+
+
+def _methods(program: Program) -> I32:
+    """Return for each function the method that it goes on to, if it is a thunk; else itself."""
+    strings, symbols = program.strings, program.globals.name[program.function_table.value]
+    found = np.arange(len(symbols), dtype=np.int32)
+    thunks = {}
+    for row in np.flatnonzero(strings.begin_with(symbols, b"_ZT")).tolist():
+        name = strings.raw(int(symbols[row]))
+        if thunk := _THUNK.match(name):
+            thunks[row] = b"_Z" + name[thunk.end() :]
+    if thunks:
+        rows = {strings.raw(symbol): row for row, symbol in enumerate(symbols.tolist())}
+        found[list(thunks)] = [rows.get(method, row) for row, method in thunks.items()]
+    return found
 
 
 def _callees(program: Program, system: ConstraintSystem, kind: U8) -> I32:
