@@ -320,8 +320,13 @@ def test_apply_and_call_with_values_with_known_counts():
         ("12:1", f"lambda does not take 2 arguments, {calls} (a b c)"),
         ("13:1", f"lambda does not take 3 arguments, {calls} (a b)"),
     ]
-    changed = text + "(set-cdr! three '())\n"
-    assert "6:1" not in dict(messages(changed, "call-arity")), "who knows how long it is"
+    for more in ("(set-cdr! three '())", "(changes three)"):
+        found = dict(messages(f"{text}{more}\n", "call-arity"))
+        assert "6:1" not in found, "who knows how long it is"
+        assert "2:1" in found
+    assert "6:1" not in dict(messages(text, "call-arity", library=True))
+    twice = "(define l (list 1))\n(define l (list 1 2))\n(apply (lambda (x y) x) l)\n"
+    assert messages(twice, "call-arity") == []
 
 
 def test_apply_with_a_known_list_passes_each_item_in_its_place():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from kleene import analyses
 from kleene.analyses.cfa import rules
 from kleene.analyses.cfa.evaluated import sees_libraries_only
 from kleene.analyses.cfa.naming import Value
+from kleene.analyses.cfa.primitives import list_length
 from kleene.analyses.cfa.types import ANY, BITS, ONE, Types, counts, shown, signatures
+from kleene.base.arrays import I32
 from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
 from kleene.ir.scheme.core import Core
@@ -74,8 +77,15 @@ class _Findings:
             if self._reach.runs(site):
                 yield from self._mismatch(site, pairs, len(self._reach.targets.get(site, ())))
         for site in self._calls:
-            if self._index.primitive(self._index.below(site)[0]) == "call-with-values":
-                yield from self._mismatch(site, *self._wrong_values(site))
+            operator, *operands = self._index.below(site)
+            name = self._index.primitive(operator)
+            if name is None or not operands:
+                continue
+            if name == "call-with-values":
+                yield from self._mismatch(site, *self._wrong_counts(site, self._n_values(site)))
+            elif name == "apply" and (n := self._list_length(operands[-1])) is not None:
+                given = [len(operands) - 2 + n]
+                yield from self._mismatch(site, *self._wrong_counts(site, given))
 
     def _mismatch(
         self, site: int, pairs: Iterable[tuple[int, int]], n_others: int
@@ -111,22 +121,22 @@ class _Findings:
             names[-1] = f". {names[-1]}"
         return f"({' '.join(names)})"
 
-    def _wrong_values(self, site: int) -> tuple[list[tuple[int, int]], int]:
-        """Return who is given a wrong number of values at a call of `call-with-values`.
+    def _wrong_counts(
+        self, site: int, given: list[int] | None
+    ) -> tuple[list[tuple[int, int]], int]:
+        """Return who is called with a wrong number of arguments, which is one of `given`.
 
-        How many values there are is known if all that may return them say so. A consumer is wrong
-        if it takes none of these numbers; second comes how many are not.
+        The calls are those that the primitive at a site makes with any number. A target is wrong if
+        it takes none of these; second comes how many are not wrong.
         """
-        s, (call, function) = self._system, self._solution.call_edges.T
-        at = s.call_site[call] == site
-        is_producer = at & (s.call_size[call] == 0)
-        given = counts(self._types.results(function[is_producer & self._reach.fits].tolist()))
-        consumers = np.unique(function[at & (s.call_size[call] == NONE)]).tolist()
+        s, edges = self._system, self._edges(site)
+        is_open = s.call_size[edges[:, 0]] == NONE
+        targets = np.unique(edges[is_open, 1]).tolist()
         if not given:
-            return [], len(consumers)
+            return [], len(targets)
         least, most = self._reach.arities
         wrong, n_others = list[tuple[int, int]](), 0
-        for each in consumers:
+        for each in targets:
             target = int(s.target_of_function[each])
             fits = any(least[each] <= n <= most[each] for n in given)
             if fits or target in self._reach.clauses:
@@ -134,6 +144,59 @@ class _Findings:
             else:
                 wrong += [(target, n) for n in given]
         return wrong, n_others
+
+    def _n_values(self, site: int) -> list[int] | None:
+        """Return how many values the producer of a `call-with-values` may return, if known."""
+        call, function = self._edges(site).T
+        is_producer = self._system.call_size[call] == 0
+        fits = [f for f in function[is_producer].tolist() if not self._reach.arities[0][f]]
+        return counts(self._types.results(fits))
+
+    def _edges(self, site: int) -> I32:
+        """Return the call edges of a site."""
+        sites, edges = self._edges_by_site
+        first, last = np.searchsorted(sites, [site, site + 1])
+        return edges[first:last]
+
+    @cached_property
+    def _edges_by_site(self) -> tuple[I32, I32]:
+        """The call edges in the order of their sites, behind those."""
+        edges = self._solution.call_edges
+        sites = self._system.call_site[edges[:, 0]]
+        order = np.argsort(sites, kind="stable")
+        return sites[order], edges[order]
+
+    def _list_length(self, row: int) -> int | None:
+        """Return how many items the list has that a variable holds; None for other expressions."""
+        if self._index.kind[row] != columns.VARIABLE:
+            return None  # the engine has seen how many arguments there are
+        value = self._values_of_variables.get(self._index.reference[row])
+        return None if value is None else list_length(self._index, value)
+
+    @cached_property
+    def _values_of_variables(self) -> dict[int, int]:
+        """The expressions whose values variables hold and no other, if nothing changes pairs.
+
+        Text that is evaluated may define variables again, and so may it and code outside change
+        pairs: then it is not known how long a list is.
+        """
+        index, core = self._index, self._core
+        is_open = self._is_library or len(core.unbound()) > 0
+        if is_open or not {"set-cdr!", "eval", "load"}.isdisjoint(core.primitives):
+            return {}
+        found: dict[int, int] = {}
+        again = set(np.flatnonzero(core.is_assigned).tolist())
+        for row in np.flatnonzero(np.isin(core.kind, (columns.DEFINE, columns.CALL))).tolist():
+            below = index.below(row)
+            variables: Iterable[int] = ()
+            if index.kind[row] == columns.DEFINE:
+                variables = (index.reference[row],)
+            elif index.is_let[below[0]]:
+                variables, below = index.formals(below[0]), below[1:]
+            for variable, value in zip(variables, below, strict=False):
+                again.update({variable} & found.keys())
+                found[variable] = value
+        return {variable: row for variable, row in found.items() if variable not in again}
 
     def primitives(self) -> Iterator[Finding]:
         """Yield calls of primitives by name that take other numbers of arguments."""
@@ -211,7 +274,7 @@ class _Findings:
         if index.kind[operator] != columns.VARIABLE:
             return NONE
         row = index.record_procedures.get(index.reference[operator], NONE)
-        if row == NONE or self._core.is_bundled()[operator]:
+        if row == NONE:
             return NONE
         return NONE if index.primitive(index.below(index.below(row)[0])[0]) == "%record" else row
 

@@ -8,9 +8,8 @@ those whose effect depends on more than sets of values are written here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -80,6 +79,30 @@ def _parsed(words: list[str]) -> Model:
         items.append(_parsed(words))
     words.pop(0)
     return items
+
+
+def list_length(index: Index, row: int) -> int | None:
+    """Return how many items the list has that an expression makes right there, or None.
+
+    Nothing else has seen the list before it is used, so nothing can have changed its length.
+    """
+    n_items = 0
+    while n_items < N_EXACT:
+        if index.kind[row] == columns.CONSTANT:
+            datum = index.core.constants[index.reference[row]]
+            while type(datum) is Pair and n_items < N_EXACT:
+                datum, n_items = datum.cdr, n_items + 1
+            return n_items if datum is NIL else None
+        if index.kind[row] != columns.CALL:
+            return None
+        operator, *operands = index.below(row)
+        name = index.primitive(operator)
+        if name == "list":
+            return n_items + len(operands)
+        if name != "cons" or len(operands) != 2:
+            return None
+        n_items, row = n_items + 1, operands[1]
+    return None
 
 
 RAISE_AGAIN = "raise-again"  # what a guard's handler is given: a procedure without arguments
@@ -290,7 +313,7 @@ class Primitives:
         nodes = given.since(1)
         if given.is_exact:
             first, last = nodes[:-2], nodes[-2] if len(nodes) > 1 else NONE
-            n_items = self._length(use.operands[-1]) if len(use.operands) > 1 else None
+            n_items = list_length(self.index, use.operands[-1]) if len(use.operands) > 1 else None
             if n_items is not None and len(first) + n_items < N_EXACT:
                 for _ in range(n_items):
                     first.append(self.select("car", last))
@@ -300,64 +323,6 @@ class Primitives:
         every = self.builder.union(nodes)
         more = self.builder.union([every, self.select("items", every)])
         return self.spread(given.at(0), [], more, use)
-
-    def _length(self, row: int) -> int | None:
-        """Return how many items the list has that an expression makes, if that can be seen.
-
-        Nothing else has the list before it is used, if it is made there. One that a variable holds
-        keeps its length where the program changes no pair.
-        """
-        index, n_items = self.index, 0
-        while n_items < N_EXACT:
-            if index.kind[row] == columns.VARIABLE:
-                value = self._lists.get(index.reference[row])
-                if value is None:
-                    return None
-                row = value
-            elif index.kind[row] == columns.CONSTANT:
-                datum = index.core.constants[index.reference[row]]
-                while type(datum) is Pair and n_items < N_EXACT:
-                    datum, n_items = datum.cdr, n_items + 1
-                return n_items if datum is NIL else None
-            elif index.kind[row] == columns.CALL:
-                operator, *operands = index.below(row)
-                name = index.primitive(operator)
-                if name == "list":
-                    return n_items + len(operands)
-                if name != "cons" or len(operands) != 2:
-                    return None
-                n_items, row = n_items + 1, operands[1]
-            else:
-                return None
-        return None
-
-    @cached_property
-    def _lists(self) -> dict[int, int]:
-        """The expressions whose value variables hold and no other, where lists keep their length.
-
-        Text that is evaluated may define variables again, and change pairs.
-        """
-        index, core = self.index, self.index.core
-        if not {"set-cdr!", "eval", "load"}.isdisjoint(core.primitives):
-            return {}
-        found: dict[int, int] = {}
-        again: set[int] = set()
-        for row in range(core.n_rows - 1):
-            variables: Sequence[int] = ()
-            below = index.below(row)
-            if index.kind[row] == columns.DEFINE:
-                variables = (index.reference[row],)
-            elif index.kind[row] == columns.CALL and index.is_let[below[0]]:
-                variables, below = index.formals(below[0]), below[1:]
-            for variable, value in zip(variables, below, strict=False):
-                if variable in found or core.is_assigned[variable]:
-                    again.add(variable)
-                found[variable] = value
-        return {
-            variable: row
-            for variable, row in found.items()
-            if variable not in again and index.kind[row] in (columns.CONSTANT, columns.CALL)
-        }
 
     def _values(self, use: Use) -> int:
         given, w = use.arguments, self.builder
