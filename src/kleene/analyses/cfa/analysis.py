@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kleene.analyses.cfa import eigencfa
 from kleene.analyses.cfa.constraints import ConstraintSystem, generate
 from kleene.analyses.cfa.contexts import Contexts, longer
 from kleene.analyses.cfa.index import Index
@@ -121,6 +120,8 @@ class CFA:
             note = "use reachable_only=False (--every-call), without contexts"
             message = "in the EigenCFA pipeline every call counts, and contexts are not told apart"
             raise SourceError(None, "cfa/bad-pipeline", message, note)
+        from kleene.analyses.cfa import eigencfa  # few programs need it
+
         with progress.task("generating constraints"):
             return eigencfa.generate(program)
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from kleene.kernels import compiled
 from kleene.solvers.inclusion.cpu import small
-from kleene.solvers.inclusion.offline import reduce
 from kleene.solvers.inclusion.problem import Problem
 from kleene.solvers.inclusion.solution import Solution, Trace
 from kleene.solvers.inclusion.threads import NEVER, Stop, Threads
@@ -40,7 +39,8 @@ def solve(
         trace: is given a row of numbers for each iteration.
         stop: is looked at some hundred times a second.
     """
-    from kleene.solvers.inclusion.cpu.solver import Solver
+    from kleene.solvers.inclusion.cpu.solver import Solver  # small problems do without
+    from kleene.solvers.inclusion.offline import reduce
 
     with Threads(threads) as running:
         reduced = reduce(problem, n_rounds=N_ROUNDS, threads=running)
@@ -50,7 +50,8 @@ def solve(
 
 def solve_by_size(problem: Problem, *, threads: int = 1, trace: Trace | None = None) -> Solution:
     """Return the least answer to a checked problem: if it is small by `small`, else by `solve`."""
-    if trace is None and not compiled.is_interpreting() and small.is_small(problem):
+    most = small.INTERPRETED_RULES if compiled.is_interpreting() else small.MOST_RULES
+    if trace is None and problem.n_constraints <= most and small.is_small(problem):
         found = small.solve(problem)
         if found is not None:
             return found

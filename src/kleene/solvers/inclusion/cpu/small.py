@@ -19,6 +19,7 @@ from kleene.solvers.inclusion.problem import ANY, BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
 MOST_NODES, MOST_OBJECTS, MOST_RULES = 1000, 512, 1500
+INTERPRETED_RULES = 300  # plain Python makes passes slower than all the rest from here on
 _MOST_PASSES = 40
 
 
