@@ -74,6 +74,8 @@ def _notes(loop: dict[str, Any]) -> Iterator[str]:
         yield f"that holds if no overlap of {_pairs(loop)}"
     if loop["verdict"] in ("SEQ", "MAY"):
         return
+    for one, other in loop["apart_by_points_to"]:
+        yield f"{one} and {other} point to different storage in every call of the program"
     for one in loop["overlap_checks"]:
         if one is not None:
             yield f"no overlap: {one}"

@@ -41,6 +41,10 @@ def run(
     no_alias: Annotated[
         bool, option("--no-alias", help="Different pointers point to different storage.")
     ] = False,
+    points_to: Annotated[
+        bool,
+        option("--points-to", help="Tell pointers apart by the points-to sets of the program."),
+    ] = False,
     values: Annotated[
         list[str] | None,
         option("--set", metavar="NAME=NUMBER", help="A size, for kernels with numbers: n=1000."),
@@ -76,8 +80,14 @@ def run(
     from kleene.cli.functions import check_names
     from kleene.offload.kernels import Kernels
 
-    units = sources.loops()
-    result = Kernels(tuple(assume or ()), no_alias).verdicts_on(units)
+    analysis = Kernels(tuple(assume or ()), no_alias, points_to)
+    if points_to:
+        program = sources.load()
+        units = program.loop_reader() if program.loop_reader is not None else []
+        result = analysis.run(program)
+    else:
+        units = sources.loops()
+        result = analysis.verdicts_on(units)
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
         result = result.only(functions)

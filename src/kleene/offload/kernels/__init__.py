@@ -13,6 +13,7 @@ from kleene.ir import Program
 from kleene.ir.loops.tables import Condition, LoopTable
 from kleene.ir.loops.tree import Unit
 from kleene.offload.kernels import assumptions
+from kleene.offload.kernels.pointers import Pointers
 from kleene.offload.kernels.result import Analysed, KernelsResult
 from kleene.offload.kernels.verdicts import SIGNED, LoopVerdict, Verdict, verdicts_of
 from kleene.transforms.loops import tables
@@ -32,10 +33,13 @@ class Kernels:
         assume: comparisons of integer parameters that hold for every call: "n > 0". One that names
             no parameter of a function says nothing about it.
         no_alias: take different pointers to point to different storage.
+        points_to: ask the points-to sets of the program which pointers do. Then all callers of a
+            function must be in the program, or its pointers are unknown.
     """
 
     assume: tuple[str, ...] = ()
     no_alias: bool = False
+    points_to: bool = False
 
     def run(
         self, program: Program, *, device: Device | str = Device.AUTO, threads: int | None = None
@@ -47,9 +51,10 @@ class Kernels:
                 missing, or an assumption cannot be read or names no parameter.
         """
         reader = getattr(program, "loop_reader", None)
-        return self.verdicts_on(reader() if reader is not None else [])
+        units = reader() if reader is not None else []
+        return self.verdicts_on(units, Pointers(program, units) if self.points_to else None)
 
-    def verdicts_on(self, units: Iterable[Unit]) -> KernelsResult:
+    def verdicts_on(self, units: Iterable[Unit], pointers: Pointers | None = None) -> KernelsResult:
         """Return the verdict on every loop of these units."""
         if find_spec("islpy") is None:
             message = "the package 'islpy' is not installed"
@@ -63,7 +68,7 @@ class Kernels:
         made: list[Analysed] = []
         with progress.task("loops", len(found)) as advance:
             for table, conditions in zip(found, assumed, strict=True):
-                verdicts = verdicts_of(table, conditions, no_alias=self.no_alias)
+                verdicts = verdicts_of(table, conditions, no_alias=self.no_alias, pointers=pointers)
                 made.append(Analysed(table, conditions, tuple(verdicts)))
                 advance(1)
         return KernelsResult(tuple(made), (SIGNED, *self.assume))

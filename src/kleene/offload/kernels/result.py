@@ -173,6 +173,7 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "scans": [asdict(one) for one in loop.scans],
         "inductions": loop.inductions,
         "if_no_overlap": [list(pair) for pair in loop.no_overlap],
+        "apart_by_points_to": [list(pair) for pair in loop.apart],
         "overlap_checks": [None if one is None else one.text for one in loop.overlap_checks],
         "assumptions": loop.assumptions,
         "witness": None if loop.witness is None else _witness(loop.witness),

@@ -32,6 +32,7 @@ from kleene.offload.kernels.dependences import (
 )
 from kleene.offload.kernels.inputs import ConflictingInput, conflicting_input
 from kleene.offload.kernels.overlaps import OverlapCheck, overlap_check
+from kleene.offload.kernels.pointers import Pointers
 from kleene.offload.kernels.scans import Scan, scan_of
 from kleene.offload.kernels.transformations import Separated, Transformation, Transformations
 from kleene.offload.kernels.witness import Witness, witness_of
@@ -97,6 +98,7 @@ class LoopVerdict:
     inductions: list[str] = field(default_factory=list)
     no_overlap: list[tuple[str, str]] = field(default_factory=list)
     overlap_checks: list[OverlapCheck | None] = field(default_factory=list)  # of each such pair
+    apart: list[tuple[str, str]] = field(default_factory=list)  # proved by points-to sets
     assumptions: list[str] = field(default_factory=list)
     witness: Witness | None = None
     culprits: list[Culprit] = field(default_factory=list)
@@ -106,7 +108,11 @@ class LoopVerdict:
 
 
 def verdicts_of(
-    table: LoopTable, assumed: tuple[Condition, ...] = (), *, no_alias: bool = False
+    table: LoopTable,
+    assumed: tuple[Condition, ...] = (),
+    *,
+    no_alias: bool = False,
+    pointers: Pointers | None = None,
 ) -> list[LoopVerdict]:
     """Return the verdict on every loop of a function, in source order.
 
@@ -114,6 +120,7 @@ def verdicts_of(
         table: the loops and accesses of the function.
         assumed: conditions on its parameters that are taken to hold.
         no_alias: whether different pointers are taken to point to different storage.
+        pointers: what the program's points-to sets say of them.
     """
     import islpy as isl
 
@@ -129,7 +136,7 @@ def verdicts_of(
         context.reset_operations()
         context.set_max_operations(MAX_OPERATIONS)
         try:
-            decision = _Decision(facts, row, made, no_alias)
+            decision = _Decision(facts, row, made, no_alias, pointers)
             decision.decide()
             decisions.append(decision)
         except (BudgetError, isl.Error) as error:
@@ -160,11 +167,19 @@ def _blank(table: LoopTable, row: LoopRow) -> LoopVerdict:
 class _Decision:
     """One loop on its way to a verdict."""
 
-    def __init__(self, facts: Facts, row: LoopRow, made: LoopVerdict, no_alias: bool) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        row: LoopRow,
+        made: LoopVerdict,
+        no_alias: bool,
+        pointers: Pointers | None,
+    ) -> None:
         self._facts = facts
         self.row = self._row = row
         self._made = made
         self._no_alias = no_alias
+        self._pointers = pointers
         self._loop = LoopDependences(facts, row)
         self._is_sequential = False
         self._privates: dict[Root, Private] = {}
@@ -250,7 +265,10 @@ class _Decision:
                 elif _may_overlap(writer, other):
                     if other in self._loop.written and other.number < writer.number:
                         continue
-                    if self._changes(writer) or self._changes(other):
+                    if self._are_apart(writer, other):
+                        names = sorted([writer.name, other.name])
+                        self._made.apart = sorted({*self._made.apart, (names[0], names[1])})
+                    elif self._changes(writer) or self._changes(other):
                         self._blame_pointer(writer if self._changes(writer) else other)
                     else:
                         first, second = sorted([writer, other], key=lambda one: one.name)
@@ -263,6 +281,10 @@ class _Decision:
             return
         self._made.no_overlap = sorted(pairs)
         self._made.overlap_checks = [self._overlap_check(pairs[one]) for one in sorted(pairs)]
+
+    def _are_apart(self, first: Root, second: Root) -> bool:
+        table = self._facts.table
+        return self._pointers is not None and self._pointers.are_apart(table, first, second)
 
     def _overlap_check(self, roots: list[tuple[Root, Root]]) -> OverlapCheck | None:
         if len(roots) > 1:
