@@ -193,11 +193,16 @@ class Exceptions:
     def __init__(self, builder: PointerBuilder, library: Library) -> None:
         self._builder, self._columns = builder, builder.columns
         self._program = builder.columns.program
-        self._types = RunTimeTypes(self._program, library)
+        self._library = library
         self._as_type: dict[str, int] = {}  # node of what is thrown as a type
         self._handlers: list[tuple[I64, I64]] = []  # (calls that begin one, nodes they return)
         self._known: dict[tuple[str | None, frozenset[str]], int] = {}  # what handlers get
         self._thrown = self._untyped = self._of_library = -1
+
+    @cached_property
+    def _types(self) -> RunTimeTypes:
+        """The types of the program, made for those that throw or catch."""
+        return RunTimeTypes(self._program, self._library)
 
     def thrown(self) -> int:
         """Return the node of all that is thrown."""
