@@ -59,6 +59,7 @@ def _at_random(name: str, n_cases: int, seed: int, kept: Path) -> bool:
         n_done += int(told[-1][1]) if told else 1
         n_failed += int(told[-1][2]) if told else 1
         n_crashed += done.returncode < 0
+        n_failed += done.returncode > 0  # a case took too long, and ended the process
         seed += 1
     took_s = time.monotonic() - start_s
     print(f"{name}: {n_done} cases, {n_failed} failed, {n_crashed} crashes, {took_s:.0f} s")

@@ -7,6 +7,7 @@ import pytest
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.data import Form, Identifier
 from kleene.frontends.scheme.reader import read, read_first
+from kleene.frontends.scheme.reader.numbers import parse_number
 from kleene.ir.scheme.sources import Sources
 from tests.frontends.scheme.helpers import data_of, fault, shown
 
@@ -195,6 +196,12 @@ def test_depth_costs_no_stack(opener):
 
 def test_depth_of_a_million_unclosed_is_a_fault():
     assert fault("(" * 1_000_000) == ("scheme/unclosed", 1, 1_000_000)
+
+
+@pytest.mark.parametrize("text", ["{}x", "1.{}x", "{}.{}x", "1e{}x", "1/{}x", "{}+{}x", "#x{}x"])
+def test_what_only_begins_as_a_number_is_read_in_one_pass(text):
+    """Digits that are given back one by one took minutes at this length."""
+    assert parse_number(text.format("9" * 100_000, "9" * 100_000)) is None
 
 
 def test_long_numbers():

@@ -32,12 +32,17 @@ def parse_number(text: str) -> Number | None:
 
 @cache
 def _patterns(radix: int) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for a real, a polar and a rectangular number."""
-    digit = _DIGITS[radix]
-    unsigned = rf"{digit}+/{digit}+|{digit}+"
+    """Return patterns for a real, a polar and a rectangular number.
+
+    No digit follows a run of digits, so none is given back (`++`): else text that only begins as a
+    number would take time that grows with the square of its length, and more.
+    """
+    digits = _DIGITS[radix] + "++"
+    unsigned = rf"{digits}/{digits}|{digits}"
     if radix == 10:
-        exponent = r"(?:[esfdl][+-]?[0-9]+)?"
-        unsigned = rf"[0-9]+/[0-9]+|[0-9]+\.?[0-9]*{exponent}|\.[0-9]+{exponent}"
+        exponent = r"(?:[esfdl][+-]?[0-9]++)?"
+        fraction = rf"{digits}(?:\.[0-9]*+)?{exponent}|\.{digits}{exponent}"
+        unsigned = rf"{digits}/{digits}|{fraction}"
     special = r"[+-](?:inf|nan)\.0"
     real = rf"(?:[+-]?(?:{unsigned})|{special})"
     imaginary = rf"(?:[+-](?:{unsigned})?|{special})"
@@ -113,8 +118,13 @@ def simplest(value: Fraction) -> int | Fraction:
 def _integer(text: str, radix: int) -> int:
     """Return the integer, however many digits it has."""
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
-    value = 0
-    for i in range(0, len(digits), _CHUNK):
-        chunk = digits[i : i + _CHUNK]
-        value = value * radix ** len(chunk) + int(chunk, radix)
-    return sign * value
+    return sign * _natural(digits, radix)
+
+
+def _natural(digits: str, radix: int) -> int:
+    """Return the number that digits write; halves are joined, as products of long ones are fast."""
+    if len(digits) <= _CHUNK:
+        return int(digits, radix)
+    half = len(digits) // 2
+    behind = len(digits) - half
+    return _natural(digits[:half], radix) * radix**behind + _natural(digits[half:], radix)
