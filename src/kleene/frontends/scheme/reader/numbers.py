@@ -127,4 +127,5 @@ def _natural(digits: str, radix: int) -> int:
         return int(digits, radix)
     half = len(digits) // 2
     behind = len(digits) - half
-    return _natural(digits[:half], radix) * radix**behind + _natural(digits[half:], radix)
+    power: int = radix**behind
+    return _natural(digits[:half], radix) * power + _natural(digits[half:], radix)
