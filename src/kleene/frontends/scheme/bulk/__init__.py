@@ -49,7 +49,7 @@ from kleene.frontends.scheme.bulk.tables import (
 )
 from kleene.frontends.scheme.data import Datum, Dotted, Form, Identifier, Labelled, Literal, Vector
 from kleene.frontends.scheme.expander.definitions import define
-from kleene.frontends.scheme.expander.expand import Expander
+from kleene.frontends.scheme.expander.expand import Expander, Procedure
 from kleene.frontends.scheme.expander.quoting import literal_value, value_of
 from kleene.frontends.scheme.expander.scopes import (
     Binding,
@@ -70,6 +70,7 @@ __all__ = ["UNIT", "expand_source"]
 
 _VALUES = {UNSPECIFIED_VALUE: UNSPECIFIED, TRUE_VALUE: True, FALSE_VALUE: False}
 _CODES = {name: -5 - i for i, name in enumerate(KEYWORDS)} | {"letrec*": tables.K_LETREC}
+_LARGE = 48  # data: going from Python to compiled loops and back takes as long as half of them
 _LABEL = re.compile("#[0-9]+=")
 _PLAIN = frozenset(map(chr, range(33, 127))) - frozenset("()[]\";|'`,")
 
@@ -160,10 +161,12 @@ class _Text:
             self._all = {self.names[token]: token for token in symbols}
         return self._all.get(name, NONE)
 
-    def datum(self, root: int) -> Datum:
-        """Return a datum as objects."""
+    def datum(self, root: int, large: dict[int, Datum] | None = None) -> Datum:
+        """Return a datum as objects; note in `large` those that are large lists, by number."""
         d = self.data
-        end = int(d.after[root])
+        end, token = int(d.after[root]), int(d.token[root])
+        if d.kind[root] == ATOM and self.is_symbol[token]:
+            return Identifier(sys.intern(self.names[token]), int(d.at[root]), int(d.end[root]))
         kinds, tokens = d.kind[root:end].tolist(), d.token[root:end].tolist()
         places = zip(d.at[root:end].tolist(), d.end[root:end].tolist(), strict=True)
         after, n, at = d.after[root:end].tolist(), d.n[root:end].tolist(), list(places)
@@ -183,6 +186,8 @@ class _Text:
                 inside = after[inside] - root
             if kind == LIST:
                 made[i] = Form(items, *at[i])
+                if large is not None and after[i] - root - i >= _LARGE:
+                    large[root + i] = made[i]
             elif kind == VECTOR:
                 made[i] = Vector(items, *at[i])
             elif kind == LABELLED:
@@ -206,8 +211,15 @@ class _Bulk:
         self.expander, self.text, self.top = expander, text, top
         self.builder = expander.builder
         self.primitives = {name: number for number, name in enumerate(primitives())}
+        # Of the form of the top level that is expanded: its frames as scopes and back, large lists
+        # that are objects, and objects that wait among the data.
+        self.form = NONE
         self.scopes: dict[int, Scope] = {}
-        self.scopes_of = NONE  # the form of the top level that they belong to
+        self.frames: dict[int, int] = {}
+        self.large: dict[int, Datum] = {}
+        self.nodes: dict[int, int] = {}  # their numbers, by their ids
+        self.objects: list[tuple[Any, Scope]] = []
+        self.n_handed = self.n_refused = 0  # lists that went back to compiled loops, in vain too
         n, d = text.n_nodes, text.data
         arrays: dict[str, Any] = dict.fromkeys(Tables._fields, np.empty(0, np.int32))
         arrays["counts"] = self.count = np.zeros(tables.N_COUNTS, np.int64)
@@ -243,19 +255,120 @@ class _Bulk:
             if why == expand.MORE_ROOM:
                 self._grow(int(self.count[tables.NEEDED]))
                 continue
+            if (form := int(self.count[tables.NEXT])) != self.form:
+                self.form, self.scopes, self.frames = form, {0: self.top}, {id(self.top): 0}
+                self.large, self.nodes, self.objects = {}, {}, []
             item = int(self.count[tables.ITEM])
-            datum: Any = self.text.datum(item if item >= 0 else ~item)
             if why == expand.TOP_FOR_PYTHON:
                 try:
-                    self.expander.program([datum], self.top)
+                    self.expander.program([self.text.datum(item)], self.top)
                 except SourceError as error:
                     self.expander.fail(error)
                 continue
+            self._by_python(item)
+
+    def _by_python(self, item: int) -> None:
+        """Have an item expanded by Python; large lists in it go back to compiled loops."""
+        x, slot = self.expander, int(self.count[tables.ITEM_SLOT])
+        if item <= tables.OBJECT:
+            datum: Any
+            datum, scope = self.objects[tables.OBJECT - item]
+            self._take_objects()
+        else:
+            node = item if item >= 0 else ~item
+            if node in self.large:
+                datum = self.large[node]
+                self.n_refused += 1
+            else:
+                large: dict[int, Datum] = {}
+                datum = self.text.datum(node, large)
+                large[node] = datum
+                self.large |= large
+                self.nodes |= {id(each): number for number, each in large.items()}
+            self.nodes.pop(id(datum), None)
             scope = self._scope(int(self.count[tables.ITEM_FRAME]))
             if item < 0:
-                datum = define(self.expander, datum, scope)[1]
-            self.expander.push(datum, scope, int(self.count[tables.ITEM_SLOT]))
-            self.expander.drain()
+                assert type(datum) is Form
+                datum = define(x, datum, scope)[1]
+        x.push(datum, scope, slot)
+        x.drain(self._is_large)
+        self._hand_over()
+
+    def _is_large(self, datum: Any) -> bool:
+        """Return whether a datum of Python's is a large list of the text, for compiled loops.
+
+        It is not where these refuse most of them, as in a thousand `delay`s in each other.
+        """
+        if self.n_refused > 200 and 2 * self.n_refused > self.n_handed:
+            return False
+        return self._node(datum) is not None
+
+    def _node(self, datum: Any) -> int | None:
+        """Return the number of a large list, ~d for the procedure that one describes."""
+        if type(datum) is Procedure:
+            form = self.nodes.get(id(datum.form))
+            return None if form is None else ~form
+        return self.nodes.get(id(datum))
+
+    def _take_objects(self) -> None:
+        """Let objects that wait next wait with Python."""
+        t, n, waiting = self.tables, int(self.count[tables.STACK]), []
+        while n and t.stack_datum[n - 1] <= tables.OBJECT:
+            n -= 1
+            datum, scope = self.objects[tables.OBJECT - int(t.stack_datum[n])]
+            waiting.append((datum, scope, int(t.stack_slot[n])))
+        self.count[tables.STACK] = n
+        self.expander.stack.extend(reversed(waiting))
+
+    def _hand_over(self) -> None:
+        """Let all that waits with Python wait with compiled loops, in the same order."""
+        waiting = self.expander.stack
+        self._grow(len(waiting))
+        for datum, scope, slot in waiting:
+            n = int(self.count[tables.STACK])
+            node = self._node(datum) if scope.top is self.top else None
+            if node is None:
+                node = tables.OBJECT - len(self.objects)
+                self.objects.append((datum, scope))
+                frame = 0
+            else:
+                frame = self._frame(scope)
+                self.n_handed += 1
+            t = self.tables
+            t.stack_datum[n], t.stack_frame[n], t.stack_slot[n] = node, frame, slot
+            self.count[tables.STACK] = n + 1
+        waiting.clear()
+
+    def _frame(self, scope: Scope) -> int:
+        """Return a scope of Python's as a frame."""
+        path = []
+        while id(scope) not in self.frames:
+            path.append(scope)
+            assert scope.parent is not None, "the top level is known"
+            scope = scope.parent
+        frame = self.frames[id(scope)]
+        for inner in reversed(path):
+            names = [
+                (self.text.token_of(name), b)
+                for name, b in inner.names.items()
+                if type(name) is str
+            ]
+            bound = [(token, _code(b)) for token, b in names if token != NONE]
+            self._grow(1 + len(bound))
+            t, new = self.tables, int(self.count[tables.FRAMES])
+            first = int(self.count[tables.BINDINGS])
+            t.frame_parent[new], t.frame_depth[new] = frame, t.frame_depth[frame] + 1
+            t.frame_first[new], t.frame_n[new] = first, len(bound)
+            for b, (token, code) in enumerate(bound, first):
+                t.binding_token[b], t.binding_variable[b] = token, code
+            self.count[tables.FRAMES] = new + 1
+            self.count[tables.BINDINGS] = first + len(bound)
+            self._know_frame(new, inner)
+            frame = new
+        return frame
+
+    def _know_frame(self, frame: int, scope: Scope) -> None:
+        self.scopes[frame], self.frames[id(scope)] = scope, frame
 
     def _give(self) -> None:
         """Tell compiled loops what Python did."""
@@ -319,8 +432,6 @@ class _Bulk:
 
     def _scope(self, frame: int) -> Scope:
         """Return a frame as a scope of Python's."""
-        if (form := int(self.count[tables.NEXT])) != self.scopes_of:
-            self.scopes, self.scopes_of = {0: self.top}, form
         t, path = self.tables, []
         while frame not in self.scopes:
             path.append(frame)
@@ -329,7 +440,7 @@ class _Bulk:
         for inner in reversed(path):
             first = int(t.frame_first[inner])
             bound = range(first, first + int(t.frame_n[inner]))
-            scope = self.scopes[inner] = Scope(
+            scope = Scope(
                 scope,
                 {
                     sys.intern(self.text.names[t.binding_token[b]]): Variable(
@@ -338,6 +449,7 @@ class _Bulk:
                     for b in bound
                 },
             )
+            self._know_frame(inner, scope)
         return scope
 
     def _grow(self, n: int) -> None:

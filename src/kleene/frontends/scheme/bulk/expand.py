@@ -47,6 +47,7 @@ from kleene.frontends.scheme.bulk.tables import (
     NEEDED,
     NEW_ROOM,
     NEXT,
+    OBJECT,
     OTHER,
     PENDING,
     ROWS,
@@ -802,11 +803,13 @@ def _run(p: Tables) -> int:
             top = int(p.counts[STACK]) - 1
             datum, frame = int(p.stack_datum[top]), int(p.stack_frame[top])
             slot, form = int(p.stack_slot[top]), datum if datum >= 0 else ~datum
-            if not has_room(p, 16 + 8 * int(p.n[form])):
+            if datum > OBJECT and not has_room(p, 16 + 8 * int(p.n[form])):
                 return MORE_ROOM
             p.counts[STACK] = top
-            enter(p, frame)
-            found = _expand(p, datum, frame, slot)
+            found = _REFUSED
+            if datum > OBJECT:
+                enter(p, frame)
+                found = _expand(p, datum, frame, slot)
             if found == _NO_ROOM:
                 p.counts[STACK] = top + 1
                 return MORE_ROOM

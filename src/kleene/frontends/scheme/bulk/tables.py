@@ -37,6 +37,7 @@ KEYWORDS += ("when", "unless", "cond", "case", "define", "else", "=>")
     K_WHEN, K_UNLESS, K_COND, K_CASE, K_DEFINE, K_ELSE, K_ARROW,
 ) = range(-5, -23, -1)  # fmt: skip
 ANY = 1 << 30  # items: no limit
+OBJECT = -1 << 30  # and less: no datum of the text, but one of Python's
 PENDING = 1 << 30  # the variable of a definition that is met, but has no number yet
 
 # Counts. The first five are those of the core's builder; OLD is what Python knows already,
@@ -74,7 +75,7 @@ class Tables(NamedTuple):
     twice: I32  # stamps: bound by a list of names
     primitive: I32  # per token: which primitive of the imports it is, or NONE
     primitive_number: I32  # per primitive of the imports: which of the core's, or NONE
-    stack_datum: I32  # a datum, or ~d for the procedure that definition d describes
+    stack_datum: I32  # a datum, ~d for the procedure of definition d, or an object of Python's
     stack_frame: I32
     stack_slot: I32
     frame_parent: I32

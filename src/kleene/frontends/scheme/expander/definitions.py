@@ -46,7 +46,9 @@ def define(x: Expander, form: Form, scope: Scope) -> tuple[Identifier, Any]:
         if not items or not body:
             raise x.error(form, "scheme/bad-syntax", "expected (define (name . formals) body ...)")
         tail: Datum = target.tail if type(target) is Dotted else Form([], target.at, target.end)
-        value = Procedure(after_first(items, tail, target), body, form.at, form.end)
+        is_plain = value is None and type(items[0]) is Identifier
+        inside = after_first(items, tail, target)
+        value = Procedure(inside, body, form.at, form.end, form if is_plain else None)
         target, body = items[0], [value]
     if type(target) is not Identifier:
         raise x.error(target, "scheme/bad-syntax", "define binds a name")

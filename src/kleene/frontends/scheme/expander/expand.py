@@ -6,7 +6,7 @@ recursion, whatever the depth of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +65,16 @@ def in_order(errors: Iterable[SourceError], sources: Sources) -> list[SourceErro
 
 
 class Procedure:
-    """A lambda expression that was written as a definition."""
+    """A lambda expression that was written as a definition: `form`, unless that is curried."""
 
-    __slots__ = ("at", "body", "end", "formals")
+    __slots__ = ("at", "body", "end", "form", "formals")
 
-    def __init__(self, formals: Datum, body: list[Datum], at: int, end: int) -> None:
+    def __init__(
+        self, formals: Datum, body: list[Datum], at: int, end: int, form: Datum | None = None
+    ) -> None:
         self.formals = formals
         self.body = body
+        self.form = form
         self.at = at
         self.end = end
 
@@ -372,10 +375,12 @@ class Expander:
 
     # --- the engine -----------------------------------------------------------------------------
 
-    def drain(self) -> None:
-        """Expand all that is waiting."""
+    def drain(self, is_for_others: Callable[[Any], bool] | None = None) -> None:
+        """Expand all that is waiting, or until a datum is next that is for others."""
         stack, constant = self.stack, self.builder.constant
         while stack:
+            if is_for_others is not None and is_for_others(stack[-1][0]):
+                return
             datum, scope, slot = stack.pop()
             kind = type(datum)
             try:
