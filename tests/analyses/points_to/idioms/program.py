@@ -155,7 +155,7 @@ def way_cases(target: str = "function") -> list[Case]:
 def templates(*names: str) -> dict[str, str]:
     """Return the idioms of text files by name; each is C text that defines `case_$`."""
     found = {}
-    for name in names or ("callbacks.c.txt", "library.c.txt"):
+    for name in names or ("callbacks.c.txt", "library.c.txt", "conversions.c.txt"):
         parts = re.split(r"^//: (.*)\n", (_HERE / name).read_text(), flags=re.MULTILINE)[1:]
         found.update(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True))
     return found

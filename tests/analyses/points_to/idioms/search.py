@@ -30,6 +30,8 @@ from tests.analyses.points_to.observing import answer, load, observe
 from tests.frontends.c.pipeline import zig
 
 LEVELS = ("-O0", "-O1", "-O2", "bitcode")  # the last: -O0, given as bitcode, which stays as it is
+TEMPLATES: dict[str, tuple[str, ...]] = {"templates": (), "conversions": ("conversions.c.txt",)}
+KINDS = ("layouts", "outside", *TEMPLATES)
 _PLACE = re.compile(r"idioms\.c:(\d+)")
 _NAME = re.compile(r" in (?:case_(\d+)|[a-z_]+?(\d+)(?:_\d+)?):")
 _GIVEN = ("-g", "-fno-sanitize=undefined", "-fno-stack-protector", "-emit-llvm", "-w")
@@ -104,11 +106,11 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=200, help="cases in one program")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--level", choices=LEVELS, default="-O0")
-    parser.add_argument("--kind", choices=["layouts", "outside", "templates"], default="layouts")
+    parser.add_argument("--kind", choices=KINDS, default="layouts")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    if given.kind == "templates":
-        cases = list(template_cases(given.seed, given.cases))
+    if given.kind in TEMPLATES:
+        cases = list(template_cases(given.seed, given.cases, *TEMPLATES[given.kind]))
     else:
         is_outside = given.kind == "outside"
         cases = [layout_case(n, given.seed, outside=is_outside) for n in range(given.cases)]
