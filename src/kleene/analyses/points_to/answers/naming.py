@@ -63,6 +63,7 @@ class Naming(naming.Naming):
         self._program = program
         self._system = system
         self._suffixes: dict[tuple[int, bool, bytes], list[str]] = {}
+        self._suffixes_of: dict[int, list[str]] = {}  # by allocation
         self.fields = Fields(program)
         self._locals: dict[int, dict[int, str]] = {}
 
@@ -125,6 +126,12 @@ class Naming(naming.Naming):
 
     def suffixes(self, allocation: int) -> list[str]:
         """Return what each object of an allocation adds to its name."""
+        if allocation not in self._suffixes_of:
+            self._suffixes_of[allocation] = self._found_suffixes(allocation)
+        return self._suffixes_of[allocation]
+
+    def _found_suffixes(self, allocation: int) -> list[str]:
+        """Return the same, one list for all allocations that are alike."""
         byte, stride = self.bytes_and_strides(allocation)
         source_type, is_many = self.source_type(allocation)
         key = source_type, is_many, byte.tobytes() + stride.tobytes()

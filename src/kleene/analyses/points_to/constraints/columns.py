@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kleene.analyses.points_to.compiled import entry_point
 from kleene.analyses.points_to.constraints.characters import is_library_code, moves_characters
 from kleene.analyses.points_to.library import Model, language
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
@@ -38,7 +39,9 @@ from kleene.ir.codes import (
 )
 from kleene.ir.program import Program
 from kleene.ir.tables import Types
+from kleene.kernels.compiled import is_interpreting
 
+_FEW_EDGES = 1 << 14  # so many are followed as fast without compiled code
 _NO_VALUES = np.empty(0, np.int64)
 _HOLDERS = (
     *(ConstantKind.AGGREGATE, ConstantKind.SPLAT, ConstantKind.EXPRESSION),
@@ -562,14 +565,18 @@ def _n_operands(columns: Columns, rows: I64) -> I64:
 
 def _between(first: Bools, last: Bools, to: I64, source: I64) -> Bools:
     """Return what lies on a way from `first` to `last`, both included, along edges source → to."""
-    reached, reaching = first.copy(), last.copy()
+    reached = first.copy()
     spread(reached, to, source)
-    spread(reaching, source, to)
-    return reached & reaching
+    reaching, inside = last & reached, reached[source]
+    spread(reaching, source[inside], to[inside])
+    return reaching
 
 
 def spread(marked: Bools, destination: Ints, source: Ints) -> None:
     """Mark every destination of a marked source, over and over."""
+    if len(destination) > _FEW_EDGES and not is_interpreting():
+        _spread(marked, destination.astype(np.int64), source.astype(np.int64))
+        return
     while True:
         is_open = ~marked[destination]
         destination, source = destination[is_open], source[is_open]
@@ -577,3 +584,18 @@ def spread(marked: Bools, destination: Ints, source: Ints) -> None:
         if not len(new):
             return
         marked[new] = True
+
+
+@entry_point
+def _spread(marked: Bools, destination: I64, source: I64) -> None:
+    """Do as `spread` says: there and back, since ways lead along the program or against it."""
+    is_open, end = True, len(destination)
+    while is_open:
+        is_open = False
+        for i in range(end):
+            if marked[source[i]] and not marked[destination[i]]:
+                marked[destination[i]] = is_open = True
+        for k in range(end):
+            i = end - 1 - k
+            if marked[source[i]] and not marked[destination[i]]:
+                marked[destination[i]] = is_open = True
