@@ -48,3 +48,17 @@ def test_long_lists_of_a_control_flow_analysis_are_cut(tmp_path: Path) -> None:
     listed = several.partition("\n\n")[0].splitlines()
     assert len(listed) == 12 * 3 + 1  # a place and two targets each, and the rest
     assert listed[-1].strip().startswith("and 3 more")
+
+
+def test_targets_of_a_call_stand_one_a_line_and_are_folded() -> None:
+    n = 9
+    procedures = "".join(f"(define (f{i} x) x)\n" for i in range(n))
+    table = " ".join(f"f{i}" for i in range(n))
+    text = f"{procedures}(define (pick i) (list-ref (list {table}) i))\n((pick 1) 2)\n"
+    result = kleene.scheme.parse(text, "t.scm").cfa(device="cpu")
+    lines = "".join(cfa.summary(result)).splitlines()
+    at = lines.index(f"  t.scm:{n + 2}:1:")
+    assert lines[at + 1 : at + 7] == [f"    f{i} at t.scm:{i + 1}:1" for i in range(6)]
+    assert lines[at + 7] == f"    ... and 3 more: --calls t.scm:{n + 2}:1"
+    inlined = lines.index("Calls that could have the procedure's body in their place")
+    assert lines[inlined + 1] == f"  t.scm:{n + 2}:2: pick at t.scm:{n + 1}:1"
