@@ -84,6 +84,16 @@ class External:
     n_calls: int
 
 
+@dataclass(frozen=True, slots=True)
+class PassingTable:
+    """A virtual table that objects have for a while: see `constraints.construction`."""
+
+    allocation: int
+    during: frozenset[int]  # functions in which it may be read
+    calls: tuple[int, ...]  # instructions: in what they call, too
+    in_calls: bool  # and in what the functions `during` call
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstraintSystem:
     """The constraints on the pointers of a program, and what the numbers in them stand for."""
@@ -102,3 +112,5 @@ class ConstraintSystem:
     is_converted: NDArray[np.bool_]  # per function: calls of any number of arguments reach it
     open_calls: I32  # instructions: calls that reach all functions they hold
     only_in_tables: NDArray[np.bool_]  # per function: nothing but virtual tables has its address
+    passing_tables: tuple[PassingTable, ...]
+    tested: I32  # (n, 3): value, its node before the type test, the class tested for (a symbol)

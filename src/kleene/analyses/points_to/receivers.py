@@ -75,7 +75,18 @@ def solve(
         solution = solve_plainly(refined.problem)
         if not passing.extend(solution):
             return refined, solution
-    return system, solve_plainly(system.problem)
+    return system, solve_plainly(_with_passing_tables(system))
+
+
+def _with_passing_tables(system: ConstraintSystem) -> Problem:
+    """Return the problem where every virtual call may read what the object ever had."""
+    p = system.problem
+    value, raw = system.tested[:, 0], system.tested[:, 1]
+    return replace(
+        p,
+        copy_destination=np.append(p.copy_destination, value),
+        copy_source=np.append(p.copy_source, raw),
+    )
 
 
 def _virtual_calls(program: Program, system: ConstraintSystem) -> Iterator[VirtualCall]:
@@ -168,6 +179,7 @@ class _Passing:
         self._plain: set[VirtualCall | Adjustment] = set()  # where anything may be meant
         self._origin: dict[tuple[int, int], int] = {}  # of each (node, object)
         self._parts = _Parts(program, system)
+        self._windows = _Windows(program, system)
 
     def system(self) -> ConstraintSystem:
         """Return the constraints with the receivers found so far in the place of actuals."""
@@ -203,6 +215,8 @@ class _Passing:
         for adjustment in self._adjustments:
             if adjustment not in self._plain:
                 self._adjust(adjustment, tables)
+        for value, o, origin in self._windows.read(tables):
+            self._origin.setdefault((value, o), origin)
         return n_before != (len(self._origin), len(self._plain))
 
     def _adjust(self, adjustment: Adjustment, tables: _Tables) -> None:
@@ -316,6 +330,93 @@ class _Tables:
                 return found
         inside = 0 <= amount < end - o
         return [o + amount] if inside else range(first, end)
+
+
+_ENDS = ("exit", "quick_exit")  # these call what was registered
+
+
+class _Windows:
+    """Which passing tables (`constraints.construction`) virtual calls may read."""
+
+    def __init__(self, program: Program, system: ConstraintSystem) -> None:
+        self._program, self._system = program, system
+        self._number = np.full(len(system.allocations.site), -1)
+        for number, table in enumerate(system.passing_tables):
+            self._number[table.allocation] = number
+        points = program.address_points
+        columns = (points.table.tolist(), points.type.tolist(), points.byte.tolist())
+        self._points: dict[tuple[int, int], set[int]] = defaultdict(set)
+        for variable, class_, byte in zip(*columns, strict=True):
+            self._points[variable, class_].add(byte)
+
+    def read(self, tables: _Tables) -> Iterator[tuple[int, int, int]]:
+        """Yield (tested value, location of a passing table, instruction) of what may be read."""
+        if not self._system.passing_tables:
+            return
+        system, windows = self._system, self._functions(tables.solution)
+        base = self._program.bases[ValueKind.INSTRUCTION]
+        for value, raw, class_ in system.tested.tolist():
+            reader = int(self._program.instruction_function[value - base])
+            for o in tables.objects_in(int(tables.row_of[raw])):
+                owner = int(system.locations.allocation[o])
+                number = int(self._number[owner])
+                if number < 0:
+                    continue
+                window = windows[number]
+                if window is None or reader in window:
+                    for at in self._at_points(owner, o, class_):
+                        yield value, at, value - base
+
+    def _at_points(self, owner: int, o: int, class_: int) -> Iterator[int]:
+        """Yield o if it is an address point of a class; of an unknown offset, all of them."""
+        byte, points = self._system.locations.byte, self._points
+        bytes_ = points.get((int(self._system.allocations.site[owner]), class_), set())
+        first, end = self._system.problem.allocation_offsets[owner : owner + 2].tolist()
+        for at in range(first, end) if byte[o] < 0 else (o,):
+            if int(byte[at]) in bytes_:
+                yield at
+
+    def _functions(self, solution: Solution) -> list[set[int] | None]:
+        """Return for each passing table the functions in its window; None for all."""
+        callees, leaving = self._callees(solution)
+        caller = self._program.instruction_function
+        called: dict[int, set[int]] = defaultdict(set)
+        for row, targets in callees.items():
+            called[int(caller[row])] |= targets
+        leaves = {int(caller[row]) for row in leaving}
+        found: list[set[int] | None] = []
+        for table in self._system.passing_tables:
+            seen = set(table.during) if table.in_calls else set()
+            for row in table.calls:
+                seen |= callees.get(row, set())
+            waiting = list(seen)
+            while waiting:
+                new = called[waiting.pop()] - seen
+                seen |= new
+                waiting += new
+            is_open = bool(seen & leaves) or any(row in leaving for row in table.calls)
+            found.append(None if is_open else seen | table.during)
+        return found
+
+    def _callees(self, solution: Solution) -> tuple[dict[int, set[int]], set[int]]:
+        """Return what each call (row) calls, and the calls that may call anything."""
+        system, program = self._system, self._program
+        callees: dict[int, set[int]] = defaultdict(set)
+        for row, function in system.direct_calls.tolist():
+            callees[row].add(function)
+        allocation = system.locations.allocation[system.problem.function_object]
+        site = system.allocations.site[allocation]
+        is_global = (site >= 0) & (site < len(program.globals))
+        rows = np.where(is_global, program.globals.function[np.where(is_global, site, 0)], -1)
+        for rule, function in solution.call_edges.tolist():
+            if system.origins.call[rule] >= 0 and rows[function] >= 0:
+                callees[int(system.origins.call[rule])].add(int(rows[function]))
+        leaving = set(system.origins.call[solution.calls_outside].tolist())
+        unknown = {e.name for e in system.externals if not e.is_modelled} | set(_ENDS)
+        names = program.globals.name[program.function_table.value].tolist()
+        opaque = {f for f, name in enumerate(names) if program.strings[name] in unknown}
+        leaving |= {row for row, targets in callees.items() if targets & opaque}
+        return callees, leaving
 
 
 class _Parts:

@@ -16,6 +16,7 @@ from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns, outside_parts
+from kleene.analyses.points_to.constraints.construction import Construction
 from kleene.analyses.points_to.constraints.externals import Externals, Models
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
@@ -23,7 +24,7 @@ from kleene.analyses.points_to.constraints.memory_accesses import generate_acces
 from kleene.analyses.points_to.constraints.type_tests import TypeTests
 from kleene.analyses.points_to.constraints.values import generate_values
 from kleene.analyses.points_to.library import Library, builtin
-from kleene.analyses.points_to.memory_model import ConstraintSystem, External
+from kleene.analyses.points_to.memory_model import ConstraintSystem, External, PassingTable
 from kleene.analyses.points_to.object_layout import ANY_CALL
 from kleene.analyses.points_to.offset_edges import OffsetEdges
 from kleene.base.arrays import Bools, Ints
@@ -84,7 +85,9 @@ class _Generation:
         self.builder, self.library, self.columns = builder, library, builder.columns
         self.models, self.arguments, self.open_calls = models, arguments, open_calls
         self.tests = TypeTests(self.columns) if arguments != ArgumentRule.ANY else None
-        self.functions = functions.declare(builder, library, arguments, self.tests)
+        self.construction = Construction(self.columns) if self.tests is not None else None
+        found = self.tests, self.construction
+        self.functions = functions.declare(builder, library, arguments, *found)
         self.calls = functions.table_of(self.columns)
         self.heap = HeapAllocations(builder, self.functions, self.calls, wrappers)
 
@@ -92,10 +95,14 @@ class _Generation:
         """Add everything and return it."""
         builder, table, calls = self.builder, self.functions, self.calls
         self._enter(library_mode)
-        if self.tests is not None:
-            self.tests.generate(builder)
+        tested = np.empty((0, 3), np.int32)
+        replaced, passing = _NONE, tuple[PassingTable, ...]()
+        if self.tests is not None and self.construction is not None:
+            tested = self.tests.generate(builder)
+            replaced = self.construction.replaced
+            passing = self.construction.generate(builder)
         generate_values(builder)
-        generate_accesses(builder)
+        generate_accesses(builder, replaced)
         storage.generate_globals(builder, self.models, self.library)
         storage.generate_aliases(builder, table)
         storage.generate_locals(builder, self.heap.layout_of)
@@ -125,6 +132,8 @@ class _Generation:
             is_converted=is_converted,
             open_calls=self.open_calls.astype(np.int32),
             only_in_tables=table.only_in_tables,
+            passing_tables=passing,
+            tested=tested,
         )
 
     def _convert(self, converted: Ints) -> Bools:
@@ -157,7 +166,7 @@ class _Generation:
         leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
         is_plain = ~self.heap.is_wrapped(direct)
-        functions.generate_direct(builder, table, direct, is_plain)
+        functions.generate_direct(builder, table, direct, is_plain, self.construction)
         generate_aggregates(builder, table, direct.only(is_plain))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)

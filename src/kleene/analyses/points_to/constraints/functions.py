@@ -28,6 +28,7 @@ from kleene.ir.codes import (
 from kleene.solvers.inclusion import FROM_OUTSIDE, NONE, TO_OUTSIDE
 
 if TYPE_CHECKING:
+    from kleene.analyses.points_to.constraints.construction import Construction
     from kleene.analyses.points_to.constraints.type_tests import TypeTests
 
 _SEEN_BY_OTHERS = (
@@ -165,7 +166,11 @@ class ArgumentRule(StrEnum):
 
 
 def declare(
-    builder: PointerBuilder, library: Library, rule: ArgumentRule, tests: TypeTests | None
+    builder: PointerBuilder,
+    library: Library,
+    rule: ArgumentRule,
+    tests: TypeTests | None,
+    construction: Construction | None,
 ) -> FunctionTable:
     """Add every function as an object, and return the nodes of all."""
     columns = builder.columns
@@ -205,6 +210,8 @@ def declare(
     has_rest = np.flatnonzero(~is_intrinsic & is_variadic)
     rest[has_rest] = builder.nodes(len(has_rest))
     formal = _formals(builder)
+    if construction is not None:
+        construction.declare(builder, formal)
     owner, position = ragged(table.argument_offsets[real], table.argument_offsets[real + 1])
     n_formals = np.bincount(owner, minlength=len(real))
     builder.functions(allocation[real], result[real], rest[real], n_formals, formal[position])
@@ -275,6 +282,7 @@ def generate_direct(
     functions: FunctionTable,
     calls: CallTable,
     returns: Bools,
+    construction: Construction | None,
 ) -> None:
     """Add calls of functions that the program contains; `returns` says which give a result."""
     columns = builder.columns
@@ -287,6 +295,10 @@ def generate_direct(
     formal = np.full(len(position), NONE)
     formal[named] = functions.formal[(first + position)[named]]
     formal[~named] = functions.rest[function[~named]]
+    if construction is not None and construction.base_this:
+        for_base = np.isin(calls.row, list(construction.base_calls))[owner] & (position == 0)
+        for i in np.flatnonzero(for_base).tolist():
+            formal[i] = construction.base_this.get(int(function[i]), formal[i])
     keep = (formal >= 0) & (actual >= 0)
     builder.copy(formal[keep], actual[keep], calls.row[owner[keep]])
     result = functions.result[calls.function]

@@ -286,12 +286,12 @@ def _uses_of(program: Program, values: I64) -> tuple[I64, I64]:
     return _follow(
         values.astype(np.int64),
         program.bases[ValueKind.INSTRUCTION],
-        _slots(program),
+        locals_stored_once(program),
         *(offsets, users, table.opcode, table.offsets, table.operands),
     )
 
 
-def _slots(program: Program) -> Bools:
+def locals_stored_once(program: Program) -> Bools:
     """Return which values are locals that are stored to once."""
     table, base = program.instructions, program.bases[ValueKind.INSTRUCTION]
     stores = np.flatnonzero(table.opcode == Opcode.STORE)

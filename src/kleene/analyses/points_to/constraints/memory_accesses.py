@@ -27,8 +27,8 @@ from kleene.ir.codes import AtomicOperation, Opcode, TypeKind
 _MOST_BYTES = 4096  # of a value that is looked into
 
 
-def generate_accesses(builder: PointerBuilder) -> None:
-    """Add what every load, store and atomic instruction does."""
+def generate_accesses(builder: PointerBuilder, replaced: I64) -> None:
+    """Add what every load, store and atomic instruction does, but for `replaced` stores."""
     columns = builder.columns
     rows = columns.rows(Opcode.LOAD)
     rows = rows[columns.flows[columns.results(rows)]]
@@ -36,6 +36,7 @@ def generate_accesses(builder: PointerBuilder) -> None:
     types = columns.program.value_types[value]
     _load(builder, builder.untested[value], types, pointer, rows)
     rows = columns.rows(Opcode.STORE)
+    rows = rows[~np.isin(rows, replaced)] if len(replaced) else rows
     stored = columns.operand(rows, 0)
     rows = rows[columns.flows[stored] & ~columns.is_split[stored]]  # structs: see `aggregates`
     _store(builder, columns.operand(rows, 1), columns.operand(rows, 0), rows)

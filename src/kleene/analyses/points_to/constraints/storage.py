@@ -61,7 +61,7 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
     builder.address(rows, allocation)
     starts = np.flatnonzero(~is_declared & (table.initializer[rows] >= 0))
     owner, byte, value = leaves_of(columns, table.initializer[rows[starts]])
-    is_pure = np.isin(value, _pure_functions(program))
+    is_pure = np.isin(value, pure_functions(program))
     owner, byte, value = owner[~is_pure], byte[~is_pure], value[~is_pure]
     builder.fill(allocation[starts[owner]], byte, value)
     outside = is_declared | (table.flags[rows] & GlobalFlag.EXTERNALLY_INITIALIZED != 0)
@@ -114,7 +114,7 @@ def _at_ends_of_sections(
     return found
 
 
-def _pure_functions(program: Program) -> I64:
+def pure_functions(program: Program) -> I64:
     """Return the functions of the library in the place of pure ones: who calls them, ends."""
     table = program.globals
     is_pure = np.logical_or.reduce([program.strings.begin_with(table.name, n) for n in _PURE])

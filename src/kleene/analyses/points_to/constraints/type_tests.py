@@ -34,7 +34,7 @@ from kleene.analyses.points_to.constraints.builder import PointerBuilder
 from kleene.analyses.points_to.constraints.columns import Columns, spread
 from kleene.analyses.points_to.constraints.storage import leaves_of
 from kleene.analyses.points_to.object_layout import ANY_SLOT, NO_TABLE
-from kleene.base.arrays import I64, Bools, Ints
+from kleene.base.arrays import I32, I64, Bools, Ints
 from kleene.ir.codes import CALLS, GlobalFlag, Opcode, ValueKind
 
 _TESTS = (b"llvm.type.test", b"llvm.public.type.test")
@@ -79,8 +79,11 @@ class TypeTests:
             and np.array_equal(table.operands_of(user), operands)
         ]
 
-    def generate(self, builder: PointerBuilder) -> None:
-        """Filter tables; what makes a tested value makes its node `untested` from now on."""
+    def generate(self, builder: PointerBuilder) -> I32:
+        """Filter tables; what makes a tested value makes its node `untested` from now on.
+
+        Return (value, that node, class) of each.
+        """
         value = np.array(list(self.class_of), np.int64)
         class_ = np.array(list(self.class_of.values()), np.int64)
         known = np.isin(self._columns.opcode_of(value), _FILTERED)
@@ -89,6 +92,7 @@ class TypeTests:
         builder.untested[value[known]] = raw
         if len(raw):
             builder.of_class(value[known], raw, class_[known])
+        return np.stack([value[known], raw, class_[known]], axis=1).astype(np.int32)
 
     @cached_property
     def _slot_numbers(self) -> dict[tuple[int, int], int]:
