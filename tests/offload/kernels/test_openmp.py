@@ -113,6 +113,16 @@ def test_clauses(tmp_path: Path) -> None:
     assert "omp parallel for collapse(2)" in found
 
 
+def test_what_the_test_of_the_loop_loads_is_loaded_without_a_guard(tmp_path: Path) -> None:
+    code = """struct v { int n; double *data; }; void f(struct v *x, double *y) {
+      for (int i = 0; i < x->n; i++) x->data[i] = y[i]; }"""
+    (found,) = texts(tmp_path, code)
+    assert found.startswith("omp parallel for if((long long)(x->n) > 0 && (")
+    assert "(char *)(x->data) + 8*(long long)(x->n) <= (char *)y + 0" in found
+    guarded = code.replace("x->data[i] = y[i]", "if (y[i] > 0) x->data[i] = y[i]")
+    assert "x->data is not always loaded" in texts(tmp_path, guarded)[0]
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [

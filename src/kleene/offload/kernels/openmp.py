@@ -17,10 +17,10 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 from kleene.base.errors import Span
-from kleene.base.expression import Atom, Expression, Floor, Maximum, Quotient, Symbol
+from kleene.base.expression import Atom, Expression, Floor, Maximum, Quotient, Symbol, of
 from kleene.base.source_text import relative_path
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of, symbols_of
-from kleene.ir.loops.tables import Access, LoopRow, Root
+from kleene.ir.loops.tables import Access, Compare, LoopRow, Root
 from kleene.offload.kernels.dependences import BudgetError, Facts, facts_of
 from kleene.offload.kernels.trips import trips_if_any
 from kleene.offload.kernels.verdicts import LoopVerdict, Private, Reduction, Verdict
@@ -88,6 +88,7 @@ class _Loop:
         self._verdict = verdict
         self._verdicts = verdicts
         self._guards: dict[str, None] = {}  # conditions under which the test may load
+        self._guarded: set[str] = set()  # what it loads
         self._inside = [
             one for one in facts.table.inside(row.number) if row.number not in one.root.declared_in
         ]
@@ -228,18 +229,29 @@ class _Loop:
     def _guard(self, name: str) -> None:
         """Note when `name` is loaded in the loop: else the test must not load it.
 
+        What the loop's own test loads is loaded in any case.
+
         Raises:
             _CannotError: a condition decides it.
         """
-        loads = [one for one in self._inside if one.text == name and not one.is_write]
-        for one in loads:
-            loops = [self._facts.rows[n] for n in one.loops[one.loops.index(self._row.number) :]]
-            if len(one.context) == len(loops[-1].context):
-                for row in loops:
-                    trips = trips_if_any(row)
-                    if trips is None:
-                        break
-                    self._guards[f"{self._c(trips)} > 0"] = None
+        if name in self._guarded:
+            return
+        self._guarded.add(name)
+        row = self._row
+        before = row.context[: row.context.index(Compare(">=", of(row.counter)))]
+        for one in self._facts.table.accesses:
+            is_before = one.sequence < row.sequence and one.context == before
+            if is_before and one.text == name and not one.is_write:
+                return
+        for one in self._inside:
+            if one.text != name or one.is_write:
+                continue
+            loops = [self._facts.rows[n] for n in one.loops[one.loops.index(row.number) :]]
+            trips = [trips_if_any(inner) for inner in loops]
+            known = [value for value in trips if value is not None]
+            if len(one.context) == len(loops[-1].context) and len(known) == len(trips):
+                for value in known:
+                    self._guards[f"{self._c(value)} > 0"] = None
                 return
         raise _CannotError(f"{name} is not always loaded: no test for overlap")
 
