@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Kleene
-from tests.reports.test_html import check, chromium
+from tests.reports.conftest import chromium
+from tests.reports.test_html import check
 
 __all__ = ["chromium"]  # a fixture
 
