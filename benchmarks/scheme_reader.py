@@ -7,12 +7,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from cfa import LEVELS, van_horn_mairson_text
 from harness import Measurement, Table, measure
 
 from kleene.frontends.scheme import parse
 from kleene.frontends.scheme.data import Form, Identifier
 from kleene.frontends.scheme.reader import read
-from kleene.ir.scheme.sources import Sources
+from kleene.ir.scheme.sources import Source, Sources
+from kleene.kernels.compiled import interpreted
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "programs" / "scheme"
 # Chez prints how many data it read, and the least milliseconds of seven times.
@@ -77,26 +79,34 @@ def main() -> None:
         text = composed(n_lines)
         size = f"{text.count(bytes([10]))} lines, {len(text) / 1e6:.2f} MB"
 
-        def source(text: bytes = text) -> tuple[Sources, object]:
+        def source(text: bytes = text) -> tuple[Sources, Source]:
             sources = Sources()
             return sources, sources.add("composed.scm", text)
-
-        def rate(m: Measurement, text: bytes = text) -> float:
-            return len(text) / m.median_s / 1e6
 
         ours = measure(lambda: read(*source()))
         chez = by_chez(text)
         table.row(
-            input="text to data", size=size, ours=ours, MB_per_s=rate(ours),
+            input="text to data", size=size, ours=ours, MB_per_s=len(text) / ours.median_s / 1e6,
             rival="Chez Scheme's read" if chez else None, theirs=chez[0] if chez else None,
             agree=chez[1] == len(ours.result) if chez else None,
         )  # fmt: skip
-        ours = measure(lambda text=text: parse(text))
-        table.row(
-            input="text to core", size=size, ours=ours, MB_per_s=rate(ours),
-            rows=ours.result.n_rows,
-        )  # fmt: skip
+        to_core(table, "text to core", text, size)
+    text = van_horn_mairson_text(LEVELS[-1]).encode()
+    size = f"{31 * LEVELS[-1] + 49:,} terms, {len(text) / 1e6:.2f} MB"
+    to_core(table, "Van Horn-Mairson, text to core", text, size)
     table.save()
+
+
+def to_core(table: Table, what: str, text: bytes, size: str) -> None:
+    """Add the row of a text: as it is answered, and by plain Python alone."""
+    ours = measure(lambda: parse(text))
+    with interpreted():
+        plain = measure(lambda: parse(text))
+    table.row(
+        input=what, size=size, ours=ours, MB_per_s=len(text) / ours.median_s / 1e6,
+        rival="the expander alone", theirs=plain, rows=ours.result.n_rows,
+        agree=(ours.result.kind == plain.result.kind).all(),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
