@@ -160,3 +160,23 @@ def test_symbols_agree_with_counting() -> None:
             and stride * size * 4 % 128 == 0
         ):
             assert exact == model
+
+
+def test_sectors_agree_with_counting() -> None:
+    """Of aligned elements the model's sectors are those counted where strides fill whole sectors,
+    and else never fewer than one below.
+    """
+    random_ = random.Random(8)
+    n_equal = 0
+    for _ in range(1000):
+        size = random_.choice([1, 2, 4, 8])
+        stride = size * random_.choice([0, 1, 2, 3, 4, 5, 8, 16, 33])
+        first = 32 * random_.randrange(8)
+        accesses = [ByteAccess("p", stride * x + first, size)]
+        model = coalescing(accesses, X, GRID).sectors.evaluate({"x": 0})
+        exact = touched(accesses, ROW, {"y": 0}, granule=32)
+        assert exact <= model <= exact + 1
+        if stride == 0 or 32 % stride == 0 or stride % 32 == 0:
+            assert model == exact
+            n_equal += 1
+    assert n_equal > 300
