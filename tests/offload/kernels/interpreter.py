@@ -242,6 +242,8 @@ class Interpreter:
             case tree.Literal(value=value):
                 return _number(value) if node.type.kind == "float" else value
             case tree.Read(location=location):
+                if location.type.kind == "record":
+                    raise UndefinedError("a record as a whole")
                 return self._load(self._place(location), location.type, location.place)
             case tree.Decay(location=location):
                 root, path = self._place(location)

@@ -121,9 +121,14 @@ class _Values(dict[Symbol, int]):
 
 def _instance(facts: Facts, access: Access, values: dict[Symbol, int]) -> Instance | None:
     conditions = (*facts.assumed, *access.context)
-    if access.path is None or not all(holds(one, values) for one in conditions):
+    if access.path is None:
         return None
-    return instance_of(facts, access, access.path, values)
+    try:
+        if not all(holds(one, values) for one in conditions):
+            return None
+        return instance_of(facts, access, access.path, values)
+    except KeyError:
+        return None  # a value that a choice hangs on has no number
 
 
 def instance_of(facts: Facts, access: Access, path: Path, values: dict[Symbol, int]) -> Instance:

@@ -224,3 +224,20 @@ def test_other_switches_are_refused(tmp_path: Path, arms: str) -> None:
     code = f"int f(int n) {{ int x = 0; switch (n) {{ {arms} }} return x; }}"
     function = lowered(tmp_path, code)["f"]
     assert any(isinstance(one, tree.Irregular) for one in tree.walk(function.body))
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_loop"),
+    [
+        ("do { n++; } while (0);", False),
+        ("do { for (;;) break; } while ((0));", False),
+        ("do { if (n) break; n++; } while (0);", True),
+        ("do { if (n) continue; n++; } while (0);", True),
+        ("do { switch (n) { case 1: continue; } n++; } while (0);", True),
+        ("do { n++; } while (n);", True),
+        ("do { n++; } while (1);", True),
+    ],
+)
+def test_what_macros_do_once_is_no_loop(tmp_path: Path, statement: str, is_loop: bool) -> None:
+    body = lowered(tmp_path, f"void f(int n) {{ {statement} }}")["f"].body
+    assert any(isinstance(one, tree.Loop) and one.kind == "do" for one in body) == is_loop

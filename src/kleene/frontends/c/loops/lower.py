@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 from kleene.frontends.c.loops.ast import Node, beginning, children, end_line, place
 from kleene.frontends.c.loops.exposure import exposed
 from kleene.frontends.c.loops.library import IO, SETJMP, effect_of
-from kleene.frontends.c.loops.switches import Arm, switch_arms
+from kleene.frontends.c.loops.switches import Arm, is_done_once, switch_arms
 from kleene.frontends.c.loops.types import INT, OTHER, Layout, Types
 from kleene.ir.loops.tree import (
     AddressOf,
@@ -394,6 +394,8 @@ class _Lowering:
 
     def _do_statement(self, node: Node) -> Block:
         body, test = children(node)
+        if is_done_once(body, test):
+            return self._block(body)
         return (self._loop("do", node, test, body, ()),)
 
     def _loop(

@@ -1,4 +1,4 @@
-"""A `switch` as arms of which one is executed: where no case falls through into the next."""
+"""Control that needs no jumps: a `switch` whose cases do not fall through, `do ... while (0)`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from kleene.frontends.c.loops.ast import Node, children
 
 _ENDS = {"BreakStmt", "ContinueStmt", "ReturnStmt"}
-_OWN_BREAKS = {"DoStmt", "ForStmt", "SwitchStmt", "WhileStmt", "CXXForRangeStmt"}
+_LOOPS = frozenset(["CXXForRangeStmt", "DoStmt", "ForStmt", "WhileStmt"])
+_OWN_BREAKS = _LOOPS | {"SwitchStmt"}
 _LABELS = {"CaseStmt", "DefaultStmt"}
 
 
@@ -19,6 +20,15 @@ class Arm:
     values: list[Node] = field(default_factory=list)
     is_default: bool = False
     statements: list[Node] = field(default_factory=list)
+
+
+def is_done_once(body: Node, test: Node) -> bool:
+    """Return whether `do body while (test)` is a block: test 0, and nothing jumps out."""
+    while test.get("kind") in ("ParenExpr", "ImplicitCastExpr", "ConstantExpr"):
+        (test,) = children(test)
+    is_zero = test.get("kind") == "IntegerLiteral" and int(test["value"]) == 0
+    jumps = {"BreakStmt", "ContinueStmt"}
+    return is_zero and not any(one.get("kind") in jumps for one in _reached([body], _LOOPS))
 
 
 def switch_arms(body: Node) -> list[Arm] | None:
@@ -74,12 +84,14 @@ def _is_closed(arm: Arm, is_last: bool) -> bool:
     if has_scopes and len(arm.statements) > 2:
         return False
     arm.statements = rest
-    return not any(one.get("kind") in {"BreakStmt", *_LABELS} for one in _reached(rest))
+    return not any(
+        one.get("kind") in {"BreakStmt", *_LABELS} for one in _reached(rest, _OWN_BREAKS)
+    )
 
 
-def _reached(nodes: list[Node]) -> Iterator[Node]:
-    """Yield all parts but those of loops and switches inside, whose breaks are their own."""
+def _reached(nodes: list[Node], apart: frozenset[str]) -> Iterator[Node]:
+    """Yield all parts but those of statements inside whose jumps are their own."""
     for node in nodes:
         yield node
-        if node.get("kind") not in _OWN_BREAKS:
-            yield from _reached(children(node))
+        if node.get("kind") not in apart:
+            yield from _reached(children(node), apart)
