@@ -50,8 +50,12 @@ def test_executed_targets_are_listed(name: str, library: str):
 
 
 # How many targets are listed for each that ran, where they are more than 1.5: objects of a function
-# are passed to others (one context for all calls).
-MORE_LISTED = {"functions": 1.75, "registry": 1.6, "shapes": 1.6, "visitors": 1.7}
+# are passed to others (one context for all calls). All handles of coroutines, and all tasks of
+# libstdc++, pass through the same functions of the library.
+MORE_LISTED = {
+    **{"functions": 1.75, "registry": 1.6, "shapes": 1.6, "visitors": 1.7},
+    **{"containers": 1.7, "coroutines": 5.0, "handlers": 2.5},
+}
 
 
 @of_every_program
