@@ -115,7 +115,8 @@ def test_inline_functions_of_cxx_may_repeat(here: Path) -> None:
     write("f.h", "inline int f() { return 1; }\ntemplate <class T> T g(T x) { return x; }\n")
     for name in "ab":
         write(f"{name}.cc", f'#include "f.h"\nint {name}() {{ return f() + g(1); }}\n')
-    assert text_of("a.cc", "b.cc").count("@_Z1fv() ") == 1
+    lines = text_of("a.cc", "b.cc").splitlines()
+    assert sum(line.startswith("define") and "@_Z1fv()" in line for line in lines) == 1
 
 
 def test_what_only_llvm_sees_is_reported_in_its_words(here: Path) -> None:
