@@ -13,10 +13,11 @@ pytest.importorskip("islpy", reason="sections need the package islpy")
 
 import islpy as isl
 
+from kleene.algebra.symbolic import Sign
 from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.verdicts import verdicts_of
 from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
-from kleene.offload.memory.sections import Section
+from kleene.offload.memory.sections import Section, sign_in
 from kleene.transforms.loops import tables
 
 
@@ -259,3 +260,35 @@ def test_invariance_is_of_contents_not_of_addresses() -> None:
     found = parameters(code)["b"]
     assert found.copy_out is not None
     assert not found.copy_out.is_bounded
+
+
+@pytest.mark.parametrize(
+    ("guard", "sign"),
+    [
+        ("a < b", Sign.ANY),
+        ("a < b && b <= 0", Sign.NEGATIVE),
+        ("a < b && b == 1", Sign.ANY),  # a = 0 is below 1: it is not negative for sure
+        ("a >= b && b == -1", Sign.ANY),  # a = 0 is not below -1: it is not positive for sure
+        ("a >= b && b > 0", Sign.POSITIVE),
+        ("a + b > c && c >= b", Sign.POSITIVE),
+        ("!(a + b > c) && c - b > 0", Sign.ANY),  # a = 1, b = -6, c = -5
+        ("!(a + b > c) && c < b", Sign.NEGATIVE),
+        ("3 * a > 0", Sign.POSITIVE),
+        ("a == p->field", Sign.ANY),  # a field has any sign; only its address has one
+    ],
+)
+def test_signs_that_conditions_prove(guard: str, sign: Sign) -> None:
+    code = f"""struct s {{ int field; }}; void f(int a, int b, int c, int n, int *q, struct s *p) {{
+      if ({guard}) for (int i = 0; i < n; i++) q[i] = a; }}"""
+    (table,) = tables(unit_of(code))
+    facts = facts_of(table, (), isl.Context())
+    assert sign_in(facts, table.loops[0].context, table.parameters["a"]) == sign
+
+
+def test_a_value_that_changes_in_the_loop_is_no_size() -> None:
+    """The first value and that of later iterations meet at the loop's head: neither is it."""
+    code = """void f(int n, int t, int *restrict a, const int *restrict b) {
+      for (int i = 0; i < n; i++) { a[i + t] = 1; if (b[i] > 0) t = b[i]; } }"""
+    section = parameters(code)["a"].copy_out
+    assert section is not None
+    assert not section.is_bounded
