@@ -72,6 +72,9 @@ def _batch(target: Target, n_cases: int, seed: int, kept: Path) -> int:
     import faulthandler
 
     chance, seeds, n_failed, shown = random.Random(seed), target.seeds(), 0, set[str]()
+    for raw in seeds:  # what they need is compiled now: that is no hang
+        with suppress(SourceError):
+            target.case(raw)
     kept.mkdir(exist_ok=True)
     current = kept / f"current-{os.getpid()}"
     for number in range(n_cases):

@@ -29,6 +29,7 @@ class ProgramAnalyses:
         *,
         assume: tuple[str, ...] = (),
         no_alias: bool = False,
+        points_to: bool = False,
         device: Device | str = ...,
         threads: int | None = None,
     ) -> KernelsResult:
