@@ -124,6 +124,8 @@ class Construction:
     @cached_property
     def _stores(self) -> dict[int, _TableStore]:
         """The stores of tables, by their rows."""
+        if not self._is_followed:
+            return {}
         columns, program = self._columns, self._program
         described = set(program.address_points.table.tolist())
         found = {}
@@ -175,18 +177,17 @@ class Construction:
     @cached_property
     def destructors(self) -> list[int]:
         """The destructors that store tables."""
-        return [f for f in self._setters if self._is_destructor(f)] if self._is_followed else []
+        return [f for f in self._setters if self._is_destructor(f)]
 
     @cached_property
     def base_calls(self) -> dict[int, list[int]]:
         """For each call (row) of a constructor for a base: the calls up to the derived table."""
-        if not self._is_followed:
-            return {}
         found = {}
         constructors = {f for f in self._setters if not self._is_destructor(f)}
         of_value = {int(self._program.function_table.value[f]): f for f in constructors}
         table = self._program.instructions
-        for row in self._columns.calls.tolist():
+        callees = self._columns.operand(self._columns.calls, 0)
+        for row in self._columns.calls[np.isin(callees, list(of_value))].tolist():
             operands = table.operands_of(row)
             function = of_value.get(int(operands[0]))
             if function is not None and len(operands) > 1:
