@@ -64,7 +64,7 @@ def main() -> None:
     shapes = [
         *[("stencil of so many dimensions", depth, nest(depth), True) for depth in DEPTHS],
         *[("statements, an array each", n, body(n), True) for n in STATEMENTS],
-        *[("statements on one array", n, recurrences(n), False) for n in STATEMENTS],
+        *[("statements on one array", n, recurrences(n), n == 1) for n in STATEMENTS],
     ]
     with tempfile.TemporaryDirectory() as folder:
         for name, size, code, is_parallel in shapes:
