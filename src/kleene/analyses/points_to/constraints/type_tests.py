@@ -184,6 +184,8 @@ class TypeTests:
     def slots_of_functions(self) -> dict[int, frozenset[int]]:
         """Return for each function (row) that is in tables the slots that it is at."""
         program, points = self._program, self._program.address_points
+        if not len(points.table):
+            return {}
         names = program.globals.name
         is_table = program.strings.begin_with(names, b"_ZTV")
         is_table |= program.strings.begin_with(names, b"_ZTC")
