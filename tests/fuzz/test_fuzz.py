@@ -44,6 +44,7 @@ def test_bad_input_ends_in_an_error_with_an_id(name: str) -> None:
 
 # Inputs that once ended otherwise, smallest first
 FOUND = {
+    "scheme": [b"(import (scheme " + b"9" * 5000 + b"))", b"(import (scheme -1))"],
     "models": [
         b"f: returns 0099999999999999999999",
         b"f: " + b"*" * 5000 + b"0",

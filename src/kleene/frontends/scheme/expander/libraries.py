@@ -20,6 +20,7 @@ from kleene.ir.scheme.sources import Source
 FEATURES = ("r7rs", "exact-closed", "ratios", "full-unicode", "kleene")
 _ENDINGS = (".sld", ".scm")
 _MOST_INCLUDES = 1000  # files: one that includes itself must stop
+_MOST_NUMBER = 10**9  # in a library's name
 _MAX_DEPTH = 100  # of a requirement in cond-expand
 
 Exports = dict[str, Binding]
@@ -151,10 +152,11 @@ def library_name(x: Expander, datum: Datum) -> LibraryName:
             continue
         if type(item) is Identifier:
             parts.append(plain_name(item.name))
-        elif type(item) is Literal and type(item.value) is int:
+        elif type(item) is Literal and type(item.value) is int and 0 <= item.value < _MOST_NUMBER:
             parts.append(str(item.value))
         else:
-            raise x.error(item, "scheme/bad-import", "a library's name has words and numbers")
+            message = f"a library's name has words, and numbers below {_MOST_NUMBER}"
+            raise x.error(item, "scheme/bad-import", message)
     return tuple(parts)
 
 
