@@ -16,7 +16,7 @@ from kleene.cli.sources import CSources
 
 if TYPE_CHECKING:
     from kleene.offload.kernels import KernelsResult
-    from kleene.offload.memory.kernel import Kernel
+    from kleene.offload.kernels.kernel import Kernel
 
 Key = TypeVar("Key", str, int)
 
@@ -143,7 +143,7 @@ def shape(text: str) -> tuple[int, ...]:
 
 
 def _print(result: KernelsResult, kernels: Iterable[Kernel]) -> None:
-    from kleene.offload.memory.plain import kernel_json
+    from kleene.offload.kernels.plain import kernel_json
     from kleene.reports.kernels import kernel_lines, lines
 
     emit(lines(result.loop_rows()))

@@ -266,7 +266,7 @@ class _Loop:
     def _section(self, root: Root, is_exact: bool = False) -> tuple[Expression, Expression]:
         import islpy as isl
 
-        from kleene.offload.memory.sections import section_of
+        from kleene.offload.kernels.sections import section_of
 
         if root.loops:
             raise _CannotError(f"{root.name} changes where it points to")

@@ -15,7 +15,7 @@ from kleene.base.expression import Expression, of
 from kleene.ir.loops.tables import Root
 from kleene.offload.kernels.affine import variables_of
 from kleene.offload.kernels.dependences import Facts, LoopDependences
-from kleene.offload.memory.sections import section_of
+from kleene.offload.kernels.sections import section_of
 
 _NAME = re.compile(r"\w+((->|\.)\w+)*")
 

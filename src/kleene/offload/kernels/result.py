@@ -6,20 +6,21 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kleene.base import json
-from kleene.base.errors import SourceError, Span
+from kleene.base.errors import SourceError
 from kleene.ir.loops.tables import Condition, LoopTable
 from kleene.offload.kernels.findings import clauses, finding_of
 from kleene.offload.kernels.inputs import ConflictingInput
+from kleene.offload.kernels.plain import culprits_json, kernel_json, place_json
 from kleene.offload.kernels.transformations import Transformation
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.kernels.witness import Instance, Witness
 from kleene.results import Finding, Table
 
 if TYPE_CHECKING:
-    from kleene.offload.memory.kernel import Kernel
+    from kleene.offload.kernels.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class KernelsResult:
         Raises:
             SourceError: `kernels/unknown-name`, a name or line is of no function with loops.
         """
-        from kleene.offload.memory.instances import kernels_in, sizes_of
+        from kleene.offload.kernels.instances import kernels_in, sizes_of
 
         names = {name for one in self.functions for name in sizes_of(one.table)}
         lines = {row.place.line for one in self.functions for row in one.table.loops}
@@ -91,7 +92,7 @@ class KernelsResult:
 
     def against(self, loop: LoopVerdict) -> tuple[Culprit, ...]:
         """Return why a loop cannot become a kernel, nothing if it can."""
-        from kleene.offload.memory.kernel import reasons_against
+        from kleene.offload.kernels.kernel import reasons_against
 
         for function in self.functions:
             if loop in function.verdicts:
@@ -142,8 +143,6 @@ class KernelsResult:
 
     def as_json(self, kernels: Iterable[Kernel] | None = None) -> dict[str, object]:
         """Return everything as plain data, with these kernels instead of those for all sizes."""
-        from kleene.offload.memory.plain import kernel_json
-
         chosen = self.kernels() if kernels is None else kernels
         return {
             "assumptions": list(self.assumed),
@@ -181,16 +180,6 @@ def loop_json(loop: LoopVerdict) -> dict[str, object]:
         "conflicting_input": _conflict(loop.conflicting_input),
         "transformations": [_transformation(one) for one in loop.transformations],
     }
-
-
-def culprits_json(found: Iterable[Culprit]) -> list[dict[str, object]]:
-    """Return reasons as plain data."""
-    return [{"code": one.code, "detail": one.detail, **place_json(one.place)} for one in found]
-
-
-def place_json(place: Span) -> dict[str, Any]:
-    """Return a place as plain data."""
-    return {"file": place.file, "line": place.line, "column": place.column}
 
 
 def _transformation(one: Transformation) -> dict[str, object]:

@@ -14,12 +14,12 @@ from kleene.algebra.symbolic import Expression, Symbol, of, solve
 from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tables import Compare, Condition, LoopTable, all_symbols, symbols_of_condition
 from kleene.offload.kernels.dependences import facts_of
+from kleene.offload.kernels.kernel import AccessPattern, Kernel, kernels_of
+from kleene.offload.kernels.parameters import Basis, Parameter
+from kleene.offload.kernels.sections import Section
 from kleene.offload.kernels.trips import trip_count
 from kleene.offload.kernels.verdicts import LoopVerdict
 from kleene.offload.memory.coalescing import LINE, SECTOR, ByteAccess, GridMapping, touched
-from kleene.offload.memory.kernel import AccessPattern, Kernel, kernels_of
-from kleene.offload.memory.parameters import Basis, Parameter
-from kleene.offload.memory.sections import Section
 
 Values = dict[Symbol, int]
 

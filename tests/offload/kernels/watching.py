@@ -11,7 +11,7 @@ from kleene.base.expression import Symbol
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow, LoopTable, Root
 from kleene.offload.kernels.dependences import Facts
-from kleene.offload.memory.sections import Section, section_of
+from kleene.offload.kernels.sections import Section, section_of
 from tests.offload.kernels.interpreter import (
     Address,
     Interpreter,

@@ -8,16 +8,16 @@ from functools import cache
 import pytest
 
 from tests.offload.kernels.loop_programs import unit_of
-from tests.offload.memory.test_sections import CONVOLUTION, GUARD, MATRIX, WINDOW
+from tests.offload.kernels.test_sections import CONVOLUTION, GUARD, MATRIX, WINDOW
 
 pytest.importorskip("islpy", reason="kernels need the package islpy")
 
 from kleene.offload.kernels import Kernels, KernelsResult
+from kleene.offload.kernels.instances import counted, kernels_in
+from kleene.offload.kernels.kernel import AccessPattern, Kernel
+from kleene.offload.kernels.parameters import Basis
 from kleene.offload.kernels.trips import trip_count
 from kleene.offload.memory.coalescing import bank_conflicts
-from kleene.offload.memory.instances import counted, kernels_in
-from kleene.offload.memory.kernel import AccessPattern, Kernel
-from kleene.offload.memory.parameters import Basis
 from kleene.transforms.loops import tables
 
 IMAGE = {"image->width": 1024, "image->height": 768, "filter->width": 5, "filter->height": 5}

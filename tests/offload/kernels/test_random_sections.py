@@ -9,7 +9,7 @@ import pytest
 
 from tests.offload.kernels.loop_programs import unit
 from tests.offload.kernels.random_loops import program
-from tests.offload.memory.watching import Sections, Tally, check_sections
+from tests.offload.kernels.watching import Sections, Tally, check_sections
 
 pytest.importorskip("islpy", reason="sections need the package islpy")
 

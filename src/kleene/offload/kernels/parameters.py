@@ -20,8 +20,8 @@ from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tables import Access, LoopRow, Root
 from kleene.offload.kernels.dependences import BudgetError, Facts, LoopDependences, make_set
 from kleene.offload.kernels.formulas import NotAffineError
+from kleene.offload.kernels.sections import AccessBounds, Section, affine, limited, section_of
 from kleene.offload.kernels.verdicts import LoopVerdict
-from kleene.offload.memory.sections import AccessBounds, Section, affine, limited, section_of
 
 
 class Basis(StrEnum):

@@ -15,9 +15,9 @@ import islpy as isl
 
 from kleene.algebra.symbolic import Sign
 from kleene.offload.kernels.dependences import facts_of
+from kleene.offload.kernels.parameters import Basis, Parameter, parameters_of
+from kleene.offload.kernels.sections import Section, sign_in
 from kleene.offload.kernels.verdicts import verdicts_of
-from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
-from kleene.offload.memory.sections import Section, sign_in
 from kleene.transforms.loops import tables
 
 

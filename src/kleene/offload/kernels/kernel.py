@@ -20,6 +20,8 @@ from kleene.base.errors import Span
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, LoopRow, LoopTable, Root, all_symbols
 from kleene.offload.kernels.dependences import BudgetError, Facts
+from kleene.offload.kernels.parameters import Basis, Parameter, parameters_of
+from kleene.offload.kernels.sections import in_range, sign_in
 from kleene.offload.kernels.trips import trip_count, trips_if_any
 from kleene.offload.kernels.verdicts import Culprit, LoopVerdict, Verdict
 from kleene.offload.memory.coalescing import (
@@ -29,8 +31,6 @@ from kleene.offload.memory.coalescing import (
     bank_conflicts,
     coalescing,
 )
-from kleene.offload.memory.parameters import Basis, Parameter, parameters_of
-from kleene.offload.memory.sections import in_range, sign_in
 from kleene.offload.memory.tiles import Dimension, overlap, section, tiled
 
 PARALLEL = frozenset({Verdict.PAR, Verdict.PRIV, Verdict.COPY, Verdict.RED})

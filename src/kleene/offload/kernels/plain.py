@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kleene.algebra.symbolic import Expression
-from kleene.offload.kernels.result import culprits_json, place_json
-from kleene.offload.memory.kernel import AccessPattern, Kernel, Sharing
-from kleene.offload.memory.parameters import Parameter, n_bytes_moved
-from kleene.offload.memory.sections import Section
+from kleene.base.errors import Span
+from kleene.offload.kernels.kernel import AccessPattern, Kernel, Sharing
+from kleene.offload.kernels.parameters import Parameter, n_bytes_moved
+from kleene.offload.kernels.sections import Section
+from kleene.offload.kernels.verdicts import Culprit
 
 _AXES = "xyz"
 
@@ -105,3 +107,13 @@ def _sharing(kernel: Kernel, one: Sharing) -> dict[str, Any]:
         "bank_conflicts": one.conflicts,
         "element_bytes": one.element,
     }
+
+
+def culprits_json(found: Iterable[Culprit]) -> list[dict[str, object]]:
+    """Return reasons as plain data."""
+    return [{"code": one.code, "detail": one.detail, **place_json(one.place)} for one in found]
+
+
+def place_json(place: Span) -> dict[str, Any]:
+    """Return a place as plain data."""
+    return {"file": place.file, "line": place.line, "column": place.column}
