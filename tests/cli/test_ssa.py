@@ -13,8 +13,8 @@ LIST_C = Path(__file__).resolve().parents[2] / "examples" / "shapes" / "list.c"
 def test_a_branch_gives_its_value_a_new_name(kleene: Kleene) -> None:
     done = kleene("ssa", LIST_C, "--function", "release")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "%.0~list'2 = sigma %.0~list to ^4" in done.stdout
-    assert "call @free(%.0~list'2)" in done.stdout
+    assert "%.0~list/2 = sigma %.0~list to ^4" in done.stdout
+    assert "call @free(%.0~list/2)" in done.stdout
 
 
 def test_a_strategy_is_chosen_by_name(kleene: Kleene) -> None:

@@ -50,7 +50,7 @@ def run(
     Example: kleene ssa examples/shapes/*.c --strategy essa --function release
 
     A strategy says where an analysis learns something: essa at definitions and branches, null at
-    dereferences too. There a value gets a new name, %x'2: by a phi where several meet, by a sigma
+    dereferences too. There a value gets a new name, %x/2: by a phi where several meet, by a sigma
     behind a branch, by a copy behind an instruction.
     """
     from kleene.transforms.splitting import STRATEGIES, split_program

@@ -15,7 +15,7 @@ from kleene.transforms.splitting.split import NameKind
 
 
 class FunctionText:
-    """Writes one function; `%x'2` is the second name of the value `%x`."""
+    """Writes one function; `%x/2` is the second name of the value `%x`."""
 
     def __init__(self, split: SplitProgram, function: int) -> None:
         program = split.program
@@ -41,7 +41,7 @@ class FunctionText:
         for row in self._rows[np.argsort(moment, kind="stable")].tolist():
             value = int(split.value[row])
             counts[value] += 1
-            names[split.program.n_values + row] = f"{plain.operand(value)}'{counts[value]}"
+            names[split.program.n_values + row] = f"{plain.operand(value)}/{counts[value]}"
         return names
 
     @cached_property
