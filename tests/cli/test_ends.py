@@ -202,8 +202,16 @@ def is_left(scratch: Path) -> bool:
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
 
 
+needs_default = {  # what runs in the background, or under nohup, is told to ignore them
+    number: pytest.mark.skipif(
+        signal.getsignal(number) == signal.SIG_IGN, reason=f"{number.name} is ignored here"
+    )
+    for number in (signal.SIGHUP, signal.SIGINT)
+}
+
+
 @needs_proc
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [pytest.param(n, marks=m) for n, m in needs_default.items()])
 def test_a_signal_leaves_no_folder_and_no_process(tmp_path: Path, number: int) -> None:
     child, scratch = waiting(tmp_path)
     child.send_signal(number)

@@ -22,7 +22,7 @@ from kleene.base import tidy
 from kleene.base.errors import SourceError, Span, raise_all
 from kleene.base.files import read_file
 from kleene.frontends.c import diagnostics, templates
-from kleene.frontends.c.source import TYPE_TESTS, Language, Source
+from kleene.frontends.c.source import Language, Source
 
 # Unoptimised, with variables and lines; functions stay open to the SROA pass that follows. The rest
 # undoes what zig's defaults would add (sanitizer calls, stack canaries), and says nothing of
@@ -45,10 +45,14 @@ _COMPILED_WITHIN_S = 1800  # sqlite3, 9 MB in one file, takes 4; a crash may als
 # instantiated elsewhere is instantiated here: see `templates` for libc++, and for libstdc++ a
 # header that is read before all others.
 # Type metadata says which tables a virtual call may read: those of the class in the source, and of
-# classes derived from it. The attribute is on functions all of whose virtual calls say so.
+# classes derived from it. The attribute, which `reader.attributes` looks for, is on functions all
+# of whose virtual calls say so.
 _TYPE_TESTS = tuple(
     word
-    for option in ("-fwhole-program-vtables", "-flto-unit", "-default-function-attr", TYPE_TESTS)
+    for option in (
+        *("-fwhole-program-vtables", "-flto-unit"),
+        *("-default-function-attr", "kleene-type-tests"),
+    )
     for word in ("-Xclang", option)
 )
 _BY_LANGUAGE: dict[Language, tuple[str, ...]] = {

@@ -10,9 +10,6 @@ from typing import Literal
 
 Language = Literal["c", "c++"]
 
-# The attribute that compiled functions of C++ get: every virtual call in them has a type test.
-TYPE_TESTS = "kleene-type-tests"
-
 LANGUAGES: dict[str, Language] = {
     ".c": "c",
     ".C": "c++",

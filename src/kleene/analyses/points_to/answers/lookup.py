@@ -158,6 +158,8 @@ class Lookup:
         word, at, _ = base.partition("@")
         if at and word in _BY_WORD:
             return self._sited(base, _BY_WORD[word])
+        if base in self._copies_of_globals:
+            return [self._copies_of_globals[base]]
         symbol = self.symbols.one_global(base)
         if symbol is not None and symbol in self._allocation_of_global:
             return [self._allocation_of_global[symbol]]
@@ -223,6 +225,12 @@ class Lookup:
         kinds = [AllocationKind.GLOBAL, AllocationKind.FUNCTION]
         rows = np.flatnonzero(np.isin(table.kind, kinds) & (table.part == 0)).tolist()
         return {int(table.site[row]): row for row in rows}
+
+    @cached_property
+    def _copies_of_globals(self) -> dict[str, int]:
+        """Virtual tables that objects have for a while, by name."""
+        rows = [table.allocation for table in self._system.passing_tables]
+        return {self._naming.allocation(row): row for row in rows}
 
     # What cannot be asked
 

@@ -23,10 +23,14 @@ What is called is known when the constraints are solved, so windows grow with th
 (`receivers`). Another thread may see the table in the window too, if the two wait for each other;
 so may a signal handler, and a context that is swapped in. In programs with these there are no
 passing tables.
+
+To aliases a passing table is storage of its own, although it lies where the table lies: tables are
+constant, and only pointers to tables, which no source names, are called different for it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +72,7 @@ class Construction:
         self._base = columns.program.bases[ValueKind.INSTRUCTION]
         self.complete_this: dict[int, int] = {}  # per constructor: the node of whole objects
         self.base_this: dict[int, int] = {}  # and that of bases
+        self._n_copies: Counter[int] = Counter()  # by table
 
     @cached_property
     def _is_followed(self) -> bool:
@@ -289,12 +294,14 @@ class Construction:
     def _copy_of(self, builder: PointerBuilder, variable: int) -> int:
         """Return a new allocation that holds what a table holds."""
         program = self._program
+        self._n_copies[variable] += 1
         type_id = int(program.globals.type[variable])
         layout = builder.object_layouts.unrolled(type_id)
         (made,) = builder.allocate(
             *(AllocationKind.GLOBAL, [variable], layout),
             type=type_id,
             n_bytes=program.types.size[type_id],
+            part=self._n_copies[variable],
         ).tolist()
         initial = program.globals.initializer[[variable]]
         _, byte, value = leaves_of(self._columns, initial)

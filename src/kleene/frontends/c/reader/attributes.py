@@ -8,7 +8,6 @@ from kleene.frontends.c.reader import bitcodes, state, tables
 from kleene.frontends.c.reader.bitstream import R_END, R_FIRST, R_WIDTH
 from kleene.frontends.c.reader.compiled import Cells, device_function, noinline
 from kleene.frontends.c.reader.cursor import a_type, below, go_to, item, left, require
-from kleene.frontends.c.source import TYPE_TESTS
 from kleene.ir.codes import ArgumentFlag, GlobalFlag, Passing
 
 READ_NONE, READ_ONLY = int(GlobalFlag.READ_NONE), int(GlobalFlag.READ_ONLY)
@@ -52,7 +51,7 @@ for _code, _passing in (
 ):
     _PASSING_OF[_code] = _passing
 # Kleene has clang put this on functions that it compiles: see `compiler`.
-_TYPE_TESTS = np.frombuffer(TYPE_TESTS.encode(), np.uint8)
+_TYPE_TESTS = np.frombuffer(b"kleene-type-tests", np.uint8)
 _WRITES = int.from_bytes(b"\xaa" * 7, "little")  # two bits a kind of memory: read, write
 _READS = _WRITES >> 1
 
