@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +43,7 @@ def run(
     check_picture(svg_file and svg_file.with_suffix(".svg"))
     program = sources.load()
     (chosen,) = picked(program, [function])
-    graph = _graph(chosen)
+    graph = control_flow(chosen, lambda block: map(str, block.instructions))
     if dot_file is not None:
         write_whole(dot_file, graph.dot())
     if svg_file is not None:
@@ -53,23 +54,23 @@ def run(
         emit([graph.dot()])
 
 
-def _graph(function: Function) -> Graph:
-    """Return the blocks of `function` as nodes, and its jumps as edges."""
+def control_flow(function: Function, lines: Callable[[Block], Iterable[str]]) -> Graph:
+    """Return the blocks of a function, with the lines of each, as nodes, and its jumps as edges."""
     from kleene.results.drawing import Edge, Graph, Node
 
     nodes = [
-        Node(block.name, "\n".join([f"{block}:", *(f"  {one}" for one in block.instructions)]))
+        Node(block.name, "\n".join([f"{block}:", *(f"  {line}" for line in lines(block))]))
         for block in function.blocks
     ]
     edges = [
         Edge(block.name, successor.name, label)
         for block in function.blocks
-        for successor, label in zip(block.successors, edge_labels(block), strict=True)
+        for successor, label in zip(block.successors, _labels(block), strict=True)
     ]
     return Graph(function.name, tuple(nodes), tuple(edges))
 
 
-def edge_labels(block: Block) -> list[str]:
+def _labels(block: Block) -> list[str]:
     """Return when each successor of `block` is taken, in their order."""
     from kleene.ir.codes import Opcode
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kleene.cli.commands.cfg import edge_labels
+from kleene.cli.commands.cfg import control_flow
 from kleene.cli.drawing import check_picture, write_svg
 from kleene.cli.functions import picked
 from kleene.cli.options import UsageError, option
@@ -16,7 +16,6 @@ from kleene.cli.sources import CSources
 
 if TYPE_CHECKING:
     from kleene.ir import Function
-    from kleene.results.drawing import Graph
     from kleene.transforms.splitting import SplitProgram
 
 
@@ -54,6 +53,7 @@ def run(
     behind a branch, by a copy behind an instruction.
     """
     from kleene.transforms.splitting import STRATEGIES, split_program
+    from kleene.transforms.splitting.text import FunctionText
 
     if strategy not in STRATEGIES:
         raise UsageError(f"there is no strategy '{strategy}', only {', '.join(STRATEGIES)}")
@@ -65,7 +65,8 @@ def run(
     chosen = picked(program, functions)
     split = split_program(program, strategy)
     if is_picture:
-        dot = _graph(split, chosen[0]).dot()
+        text = FunctionText(split, chosen[0].row)
+        dot = control_flow(chosen[0], lambda block: text.block(block.row)).dot()
         if dot_file is not None:
             write_whole(dot_file, dot)
         if svg_file is not None:
@@ -107,21 +108,3 @@ def _json(split: SplitProgram, strategy: str, functions: list[Function]) -> dict
             {"name": f.name, "lines": list(FunctionText(split, f.row).lines())} for f in functions
         ]
     return found
-
-
-def _graph(split: SplitProgram, function: Function) -> Graph:
-    """Return the blocks with their new names as nodes, and the jumps as edges."""
-    from kleene.results.drawing import Edge, Graph, Node
-    from kleene.transforms.splitting.text import FunctionText
-
-    text = FunctionText(split, function.row)
-    nodes = [
-        Node(block.name, "\n".join([f"{block}:", *(f"  {line}" for line in text.block(block.row))]))
-        for block in function.blocks
-    ]
-    edges = [
-        Edge(block.name, successor.name, label)
-        for block in function.blocks
-        for successor, label in zip(block.successors, edge_labels(block), strict=True)
-    ]
-    return Graph(function.name, tuple(nodes), tuple(edges))
