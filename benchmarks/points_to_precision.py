@@ -40,7 +40,7 @@ CONSTRAINTS = "kleene.analyses.points_to.constraints"
 WRAPPERS = "kleene.analyses.points_to.constraints.heap.find_wrappers"
 
 
-def _any_callee(_builder: PointerBuilder, callee: Any, _n_arguments: Any, _origin: Any) -> Any:
+def _any_callee(_builder: PointerBuilder, callee: Any, *_: object) -> Any:
     return callee
 
 

@@ -272,8 +272,14 @@ class Columns:
 
     @cached_property
     def _variadic(self) -> tuple[I64, I64]:
-        """Values passed beyond the named arguments, and those loaded in functions that get such."""
+        """Values passed beyond the named arguments, and those loaded in functions that get such.
+
+        Functions outside that take numbers so, as `printf`, do not put pointers together of them.
+        """
         program, calls = self.program, self.calls
+        callee = self.operand(calls, 0)
+        is_outside = np.append(program.globals.flags & GlobalFlag.DECLARATION != 0, False)
+        calls = calls[~is_outside[np.minimum(callee, len(program.globals))]]
         signature = program.instructions.about[calls]
         is_variadic = np.append(program.types.flags & TypeFlag.VARARG != 0, False)
         calls, signature = calls[is_variadic[signature]], signature[is_variadic[signature]]
