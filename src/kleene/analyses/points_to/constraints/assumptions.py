@@ -155,7 +155,8 @@ class Assumptions(Enum):
         "--arguments any",
     )
     CHANGED_BYTES = Assumption(
-        "Bytes of addresses that are changed one by one, or kept in wider numbers",
+        "Bytes of addresses that are changed one by one, kept in wider numbers, or passed one by "
+        "one to variadic functions outside",
         "",
         "for (k = 0; k < n; k++) word[k] = from[k]; for (k = 0; k < n; k++) to[k] = word[k];",
         "copy them as they are, in numbers of their own size",
