@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import or_
+
 import numpy as np
 
 from kleene.analyses.points_to.memory_model import AllocationKind
@@ -65,7 +69,7 @@ def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
     places.event[rows] = Event.MADE
     places.kind[rows] = made_kind
     places.site[rows] = made
-    places.event[_undefined_on_some_way(program)] = Event.NONE
+    places.event[_undefined_in_part(program)] = Event.NONE
     for row, name in callee_names(program).items():
         # Where the frame ends now: no storage begins there. A mark that nobody reads: no pointer.
         if name.startswith(("llvm.stacksave", "llvm.invariant.start")):
@@ -79,14 +83,72 @@ def _instructions(program: Program, made: I32, made_kind: I32) -> Places:
     return places
 
 
-def _undefined_on_some_way(program: Program) -> I32:
-    """Return the phis (rows) of values that are undefined where nobody looks at them."""
-    table, constants = program.instructions, program.constants
-    base = program.bases[Kind.CONSTANT]
+def _undefined_in_part(program: Program) -> list[int]:
+    """Return the instructions (rows) whose pointers have bits that are undefined.
+
+    Nobody looks at them there: at a φ on the way where they are undefined, or in one half of a word
+    that the other half is still to be put into. What such bits are is up to chance.
+    """
+    constants, first = program.constants, program.bases
     undefined = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
-    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-    found = np.isin(table.operands, base + np.flatnonzero(undefined))
-    return owner[found & (table.opcode[owner] == Opcode.PHI)].astype(np.int32)
+    n_bits = 8 * np.maximum(program.types.size, 0)
+    bits = {
+        first[Kind.CONSTANT] + c: (1 << int(n_bits[constants.type[c]])) - 1
+        for c in np.flatnonzero(undefined).tolist()
+    }
+    offsets, users = program.users
+    waiting = list(bits)
+    while waiting:
+        value = waiting.pop()
+        for row in users[offsets[value] : offsets[value + 1]].tolist():
+            user, found = first[Kind.INSTRUCTION] + row, _undefined_bits(program, row, bits)
+            if found | bits.get(user, 0) != bits.get(user, 0):
+                bits[user] = found | bits.get(user, 0)
+                waiting.append(user)
+    return [value - first[Kind.INSTRUCTION] for value in bits if value >= first[Kind.INSTRUCTION]]
+
+
+def _undefined_bits(program: Program, row: int, bits: dict[int, int]) -> int:
+    """Return which bits of an instruction's result are undefined where those of `bits` are."""
+    table = program.instructions
+    operands = [int(operand) for operand in table.operands_of(row)]
+    all_bits = (1 << 8 * max(int(program.types.size[table.type[row]]), 0)) - 1
+    given = [bits.get(operand, 0) for operand in operands]
+    match Opcode(int(table.opcode[row])):
+        case Opcode.PHI:
+            is_pointer = program.types.kind[table.type[row]] == TypeKind.POINTER
+            direct = [o < program.bases[Kind.INSTRUCTION] for o in operands]
+            rows = (g for g, d in zip(given, direct, strict=True) if d or not is_pointer)
+            return _union(rows) & all_bits
+        case Opcode.PTRTOINT | Opcode.INTTOPTR | Opcode.ZEXT | Opcode.TRUNC | Opcode.FREEZE:
+            return given[0] & all_bits
+        case Opcode.AND:
+            return _union(g & _integer(program, o, -1) for g, o in _crossed(given, operands))
+        case Opcode.OR:
+            return _union(g & ~_integer(program, o, 0) for g, o in _crossed(given, operands))
+        case Opcode.SHL:
+            return given[0] << _integer(program, operands[1], 0) & all_bits
+        case Opcode.LSHR:
+            return given[0] >> _integer(program, operands[1], 0)
+    return 0
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
+
+
+def _crossed(given: list[int], operands: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the undefined bits of each of two operands, and the other operand."""
+    return zip(given, reversed(operands), strict=True)
+
+
+def _integer(program: Program, value: int, otherwise: int) -> int:
+    """Return the number that a constant is."""
+    row = value - program.bases[Kind.CONSTANT]
+    is_constant = 0 <= row < len(program.constants)
+    if is_constant and program.constants.kind[row] == ConstantKind.INT:
+        return int(program.constants.payload[row])
+    return otherwise
 
 
 def _arguments(program: Program) -> Places:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kleene.analyses.points_to.memory_model import AllocationKind
+from kleene.ir.codes import Opcode
 from kleene.runtime import pointer_trace
-from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Run
+from kleene.runtime.pointer_trace import NOTHING, NOWHERE, About, Event, Run
 from tests.analyses.points_to.observing import Loaded, load
 from tests.analyses.points_to.watching import callee_names, watch_of
 
@@ -200,3 +201,25 @@ def test_functions_that_must_be_inlined_end_no_frame_of_their_callers(tmp_path: 
     )
     assert run.status == 0
     assert _values(loaded, run, "p") == {("STACK", "local", 0)}
+
+
+def test_a_pointer_with_a_half_that_is_undefined_is_not_observed(tmp_path: Path):
+    loaded, _ = _traced(
+        tmp_path,
+        """
+        static int f(int n) { return n; }
+        typedef int (*P)(int);
+        int main(void) {
+          P q = &f;
+          union { P p; unsigned w[2]; } u, v;
+          u.p = q;
+          v.w[0] = u.w[0];
+          v.w[1] = u.w[1];
+          return v.p(0);
+        }
+        """,
+    )
+    program = loaded.program
+    watch = watch_of(program, np.empty(0, np.int32), np.empty(0, np.int32))
+    rows = np.flatnonzero(program.instructions.opcode == Opcode.INTTOPTR)
+    assert [Event(int(watch.instructions.event[row])) for row in rows] == [Event.NONE, Event.VALUE]
