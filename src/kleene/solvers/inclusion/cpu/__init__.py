@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `small` | problems of some hundred nodes, by plain passes: none of the rest is asked for them |
+| `small` | problems of some hundred nodes, by a plain worklist: none of the rest is asked for them |
 | `offline` | substitution before solving: nodes that must hold equal sets become one |
 | `constraints` | the complex constraints (load, store, call, offset) by pointer |
 | `solver` | the iterations: propagate, process, adopt; order when many edges are new |
@@ -52,7 +52,5 @@ def solve_by_size(problem: Problem, *, threads: int = 1, trace: Trace | None = N
     """Return the least answer to a checked problem: if it is small by `small`, else by `solve`."""
     most = small.INTERPRETED_RULES if compiled.is_interpreting() else small.MOST_RULES
     if trace is None and problem.n_constraints <= most and small.is_small(problem):
-        found = small.solve(problem)
-        if found is not None:
-            return found
+        return small.solve(problem)
     return solve(problem, threads=threads, trace=trace)

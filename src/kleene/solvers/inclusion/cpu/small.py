@@ -1,9 +1,9 @@
-"""Small problems: every rule applied to dense rows of bits, over and over, in one compiled loop.
+"""Small problems: a worklist over dense rows of bits, in one compiled loop.
 
 Ordering, merging and classes take a millisecond or more to set up, whatever the problem's size; a
-problem of some hundred nodes is solved by plain passes in a few hundredths of that. Passes go over
-the rules forwards and backwards in turn, so that long chains of copies take few. Where even so
-many passes do not suffice, the answer is left to the solver for all sizes.
+problem of some hundred nodes is solved in a few hundredths of that by the textbook's worklist.
+Nodes that have grown wait in a queue. One that is taken out hands what it holds along its edges;
+each object that is new to the rules at it, as a pointer or a callee, makes edges of its own.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kleene.base.arrays import I32, I64, U64
+from kleene.base.arrays import I32, I64, U64, Bools
 from kleene.kernels.bits import lowest
 from kleene.solvers.inclusion.compiled import device_function, entry_point
 from kleene.solvers.inclusion.problem import ANY, BY_LAYOUT, NONE, Problem
 from kleene.solvers.inclusion.solution import Rows, Solution
 
-MOST_NODES, MOST_OBJECTS, MOST_RULES = 1000, 512, 1500
-INTERPRETED_RULES = 300  # plain Python makes passes slower than all the rest from here on
-_MOST_PASSES = 40
+MOST_NODES, MOST_OBJECTS, MOST_RULES = 3000, 512, 4000
+INTERPRETED_RULES = 300  # plain Python makes this slower than all the rest from here on
 
 
 class _Small(NamedTuple):
@@ -56,7 +55,7 @@ class _Small(NamedTuple):
 
 
 def is_small(problem: Problem) -> bool:
-    """Return whether a problem is closed and small enough for plain passes."""
+    """Return whether a problem is closed and small enough for a plain worklist."""
     return (
         problem.n_nodes <= MOST_NODES
         and len(problem.contents) <= MOST_OBJECTS
@@ -65,12 +64,10 @@ def is_small(problem: Problem) -> bool:
     )
 
 
-def solve(problem: Problem) -> Solution | None:
-    """Return the least answer to a small problem, or None where it takes too many passes."""
+def solve(problem: Problem) -> Solution:
+    """Return the least answer to a small problem."""
     columns = _Small(*[getattr(problem, name) for name in _Small._fields])
-    n_passes, offsets, index, word, edges = _solve(columns, problem.n_nodes)
-    if n_passes > _MOST_PASSES:
-        return None
+    n_steps, offsets, index, word, edges = _solve(columns, problem.n_nodes)
     return Solution(
         row_of=np.arange(problem.n_nodes, dtype=np.int32),
         rows=Rows(offsets, index, word),
@@ -78,15 +75,24 @@ def solve(problem: Problem) -> Solution | None:
         escaped=np.zeros(len(problem.contents), np.bool_),
         call_edges=edges,
         calls_outside=np.zeros(len(problem.call_callee), np.bool_),
-        statistics={"iterations": float(n_passes)},
+        statistics={"iterations": float(n_steps)},
     )
 
 
 @device_function
+def _chains(n_nodes: int, node: I32) -> tuple[I32, I32]:
+    """Return the first rule at each node, and behind each rule the next one there, or NONE."""
+    first, following = np.full(n_nodes, NONE, np.int32), np.empty(len(node), np.int32)
+    for rule in range(len(node) - 1, -1, -1):
+        if node[rule] >= 0:
+            following[rule] = first[node[rule]]
+            first[node[rule]] = rule
+    return first, following
+
+
+@device_function
 def _flow(sets: U64, n_words: int, source: int, target: int) -> bool:
-    """Add what one node holds to another; return whether that was new. NONE holds nothing."""
-    if source < 0 or target < 0 or source == target:
-        return False
+    """Add what one node holds to another; return whether that was new."""
     grew = False
     for w in range(n_words):
         new = sets[source * n_words + w] & ~sets[target * n_words + w]
@@ -107,121 +113,140 @@ def _add(sets: U64, n_words: int, node: int, found: int) -> bool:
 
 
 @device_function
-def _offset(p: _Small, sets: U64, n_words: int, of: I32, rule: int) -> bool:
-    """Apply one offset rule."""
-    source, target = p.offset_source[rule], p.offset_destination[rule]
-    amount = int(p.offset_amount[rule])
-    n_layouts, grew = 0, False
-    for each in p.allocation_layout:
-        n_layouts = max(n_layouts, int(each) + 1)
-    for w in range(n_words):
-        left = sets[source * n_words + w]
-        while left:
-            o = (w << 6) + lowest(left)
-            left &= left - np.uint64(1)
-            allocation = of[o]
-            low, high = p.allocation_offsets[allocation], p.allocation_offsets[allocation + 1]
-            if amount <= BY_LAYOUT:
-                kind = int(p.allocation_layout[allocation])
-                row = int(p.image_rows[(BY_LAYOUT - amount) * n_layouts + kind])
-                if row != NONE:
-                    row += o - low
-                    for i in range(p.image_offsets[row], p.image_offsets[row + 1]):
-                        grew |= _add(sets, n_words, target, low + p.images[i])
-                    continue
-            elif amount != ANY and o + amount < high:
-                grew |= _add(sets, n_words, target, o + amount)
-                continue
-            for each in range(low, high):
-                grew |= _add(sets, n_words, target, each)
+def _step(p: _Small, sets: U64, n_words: int, n_layouts: int, of: I32, rule: int, o: int) -> bool:
+    """Apply one offset rule to one object that its source holds."""
+    target, amount, grew = p.offset_destination[rule], int(p.offset_amount[rule]), False
+    low, high = p.allocation_offsets[of[o]], p.allocation_offsets[of[o] + 1]
+    if amount <= BY_LAYOUT:
+        kind = int(p.allocation_layout[of[o]])
+        row = int(p.image_rows[(BY_LAYOUT - amount) * n_layouts + kind])
+        if row != NONE:
+            row += o - low
+            for i in range(p.image_offsets[row], p.image_offsets[row + 1]):
+                grew |= _add(sets, n_words, target, low + p.images[i])
+            return grew
+    elif amount != ANY and o + amount < high:
+        return _add(sets, n_words, target, o + amount)
+    for each in range(low, high):
+        grew |= _add(sets, n_words, target, each)
     return grew
 
 
 @device_function
-def _call(p: _Small, sets: U64, n_words: int, function_of: I32, call: int) -> bool:
-    """Apply one call rule."""
-    grew, callee, first_actual = False, p.call_callee[call], p.actual_offsets[call]
-    n_actuals = p.actual_offsets[call + 1] - first_actual
-    for w in range(n_words):
-        left = sets[callee * n_words + w]
-        while left:
-            function = function_of[(w << 6) + lowest(left)]
-            left &= left - np.uint64(1)
-            if function < 0:
-                continue
-            first = p.formal_offsets[function]
-            n_formals = p.formal_offsets[function + 1] - first
-            for place in range(n_actuals):
-                formal = p.function_rest[function]
-                if place < n_formals:
-                    formal = p.formals[first + place]
-                grew |= _flow(sets, n_words, p.actuals[first_actual + place], formal)
-            grew |= _flow(sets, n_words, p.function_result[function], p.call_result[call])
-    return grew
-
-
-@device_function
-def _access(sets: U64, n_words: int, node_of: I32, pointer: int, other: int, loads: bool) -> bool:
-    """Apply one load or store rule."""
-    grew = False
-    for w in range(n_words):
-        left = sets[pointer * n_words + w]
-        while left:
-            inside = node_of[(w << 6) + lowest(left)]
-            left &= left - np.uint64(1)
-            if loads:
-                grew |= _flow(sets, n_words, inside, other)
-            else:
-                grew |= _flow(sets, n_words, other, inside)
-    return grew
-
-
-@device_function
-def _pass(
-    p: _Small, sets: U64, n_words: int, written: I32, function_of: I32, of: I32, backwards: bool
-) -> bool:
-    """Apply every rule once; return whether anything was new."""
-    grew, n = False, len(p.copy_source)
-    for k in range(n):
-        i = n - 1 - k if backwards else k
-        grew |= _flow(sets, n_words, p.copy_source[i], p.copy_destination[i])
-    for i in range(len(p.load_pointer)):
-        pointer, target = p.load_pointer[i], p.load_destination[i]
-        grew |= _access(sets, n_words, p.contents, pointer, target, True)
-    for i in range(len(p.store_pointer)):
-        pointer, source = p.store_pointer[i], p.store_source[i]
-        grew |= _access(sets, n_words, written, pointer, source, False)
-    for i in range(len(p.offset_source)):
-        grew |= _offset(p, sets, n_words, of, i)
-    n = len(p.call_callee)
-    for k in range(n):
-        grew |= _call(p, sets, n_words, function_of, n - 1 - k if backwards else k)
-    return grew
+def _call(p: _Small, call: int, function: int, source: I32, target: I32, n: int) -> int:
+    """Write the edges between a call and a function behind the `n` there are; return how many."""
+    first, first_actual = p.formal_offsets[function], p.actual_offsets[call]
+    n_formals = p.formal_offsets[function + 1] - first
+    for place in range(p.actual_offsets[call + 1] - first_actual):
+        source[n], target[n] = p.actuals[first_actual + place], p.function_rest[function]
+        if place < n_formals:
+            target[n] = p.formals[first + place]
+        n += 1
+    source[n], target[n] = p.function_result[function], p.call_result[call]
+    return n + 1
 
 
 @entry_point
 def _solve(p: _Small, n_nodes: int) -> tuple[int, I64, I32, U64, I32]:
-    """Return how many passes it took, the rows of all nodes, and the calls with their functions."""
+    """Return how many nodes were taken, the rows of all, and the calls with their functions."""
     n_objects = len(p.contents)
     n_words = (n_objects + 63) // 64
     sets = np.zeros(n_nodes * n_words, np.uint64)
+    seen = np.zeros(n_nodes * n_words, np.uint64)  # what the rules at a node were applied to
     function_of = np.full(n_objects, NONE, np.int32)
     for function in range(len(p.function_object)):
         function_of[p.function_object[function]] = function
     written = p.contents.copy()
     for i in range(len(p.constant_object)):
         written[p.constant_object[i]] = NONE
-    of = np.empty(n_objects, np.int32)
+    of, n_layouts = np.empty(n_objects, np.int32), 0
+    for each in p.allocation_layout:
+        n_layouts = max(n_layouts, int(each) + 1)
     for allocation in range(len(p.allocation_offsets) - 1):
         for o in range(p.allocation_offsets[allocation], p.allocation_offsets[allocation + 1]):
             of[o] = allocation
+    n_loads, n_stores = len(p.load_pointer), len(p.store_pointer)
+    n_offsets, n_calls = len(p.offset_source), len(p.call_callee)
+    rules = (p.load_pointer, p.store_pointer, p.offset_source, p.call_callee)
+    first_rule, next_rule = _chains(n_nodes, np.concatenate(rules))
+    first_edge, next_edge = _chains(n_nodes, p.copy_source)
+    source, target, n_edges = p.copy_source.copy(), p.copy_destination.copy(), len(p.copy_source)
+    most = 1  # edges that one rule and one object make
+    for call in range(n_calls):
+        most = max(most, p.actual_offsets[call + 1] - p.actual_offsets[call] + 1)
+    queue, waits = np.empty(n_nodes + 1, np.int32), np.zeros(n_nodes, np.bool_)  # a ring
+    head, tail, n_steps = 0, 0, 0
     for i in range(len(p.address_node)):
-        _add(sets, n_words, p.address_node[i], p.address_object[i])
-    n_passes = 1
-    while _pass(p, sets, n_words, written, function_of, of, n_passes % 2 == 0):
-        n_passes += 1
-        if n_passes > _MOST_PASSES:
-            break
+        node = p.address_node[i]
+        if _add(sets, n_words, node, p.address_object[i]):
+            tail = _wait(queue, waits, tail, node)
+    while head != tail:
+        node, n_steps, n_linked = queue[head], n_steps + 1, n_edges
+        head = head + 1 if head < n_nodes else 0
+        waits[node] = False
+        for w in range(n_words if first_rule[node] >= 0 else 0):
+            left = sets[node * n_words + w] & ~seen[node * n_words + w]
+            seen[node * n_words + w] |= left
+            while left:
+                o = (w << 6) + lowest(left)
+                left &= left - np.uint64(1)
+                rule = first_rule[node]
+                while rule >= 0:
+                    if n_edges + most > len(source):
+                        source, target = _doubled(source, most), _doubled(target, most)
+                        next_edge = _doubled(next_edge, most)
+                    i, rule = rule, next_rule[rule]
+                    if i < n_loads:
+                        source[n_edges], target[n_edges] = p.contents[o], p.load_destination[i]
+                        n_edges += 1
+                        continue
+                    i -= n_loads
+                    if i < n_stores:
+                        source[n_edges], target[n_edges] = p.store_source[i], written[o]
+                        n_edges += 1
+                        continue
+                    i -= n_stores
+                    if i < n_offsets:
+                        if _step(p, sets, n_words, n_layouts, of, i, o):
+                            tail = _wait(queue, waits, tail, p.offset_destination[i])
+                    elif function_of[o] >= 0:
+                        call = i - n_offsets
+                        n_edges = _call(p, call, function_of[o], source, target, n_edges)
+        edge = first_edge[node]
+        while edge >= 0:
+            if _flow(sets, n_words, node, target[edge]):
+                tail = _wait(queue, waits, tail, target[edge])
+            edge = next_edge[edge]
+        for edge in range(n_linked, n_edges):
+            if source[edge] >= 0 and target[edge] >= 0:
+                next_edge[edge] = first_edge[source[edge]]
+                first_edge[source[edge]] = edge
+                if _flow(sets, n_words, source[edge], target[edge]):
+                    tail = _wait(queue, waits, tail, target[edge])
+    offsets, index, word = _rows(sets, n_nodes, n_words)
+    return n_steps, offsets, index, word, _edges(p, sets, n_words, function_of)
+
+
+@device_function
+def _wait(queue: I32, waits: Bools, tail: int, node: int) -> int:
+    """Put a node into the queue, if it is not there; return where the queue ends."""
+    if waits[node]:
+        return tail
+    queue[tail], waits[node] = node, True
+    return tail + 1 if tail + 1 < len(queue) else 0
+
+
+@device_function
+def _doubled(array: I32, least: int) -> I32:
+    """Return a copy with twice the room, and at least some more."""
+    found = np.empty(2 * len(array) + least, np.int32)
+    found[: len(array)] = array
+    return found
+
+
+@device_function
+def _rows(sets: U64, n_nodes: int, n_words: int) -> tuple[I64, I32, U64]:
+    """Return the words that hold anything: where each node's begin, their places, and they."""
     n_held = 0
     for at in range(len(sets)):
         n_held += 1 if sets[at] else 0
@@ -234,7 +259,7 @@ def _solve(p: _Small, n_nodes: int) -> tuple[int, I64, I32, U64, I32]:
                 index[at], word[at] = w, sets[node * n_words + w]
                 at += 1
     offsets[n_nodes] = at
-    return n_passes, offsets, index, word, _edges(p, sets, n_words, function_of)
+    return offsets, index, word
 
 
 @device_function
