@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `small` | problems of some hundred nodes, by a plain worklist: none of the rest is asked for them |
+| `small` | problems of some hundred nodes, by a plain worklist: it needs none of the rest |
 | `offline` | substitution before solving: nodes that must hold equal sets become one |
 | `constraints` | the complex constraints (load, store, call, offset) by pointer |
 | `solver` | the iterations: propagate, process, adopt; order when many edges are new |
