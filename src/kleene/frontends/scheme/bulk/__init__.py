@@ -8,7 +8,9 @@ same order (`tests/frontends/scheme/test_bulk.py` compares them), ten times as f
 |---|---|
 | `scan` | text to data as columns |
 | `tables` | the state of an expansion, and its small steps |
-| `expand` | the common forms; what it refuses comes here, and goes to the expander as objects |
+| `checks` | whether a form is written as expected |
+| `forms`, `bodies` | the common forms as rows |
+| `expand` | the loop over forms; what it refuses comes here, and goes to the expander as objects |
 """
 
 from __future__ import annotations
