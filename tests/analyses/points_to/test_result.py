@@ -133,6 +133,21 @@ int main(void) { copy(); call(); return secret; }
     assert "secret" not in called.writes
 
 
+def test_mod_ref_counts_what_assembly_is_given(tmp_path: Path) -> None:
+    result = solved(
+        tmp_path,
+        """
+static int given, hidden, *through = &hidden, other;
+static void barrier(void) { __asm__ volatile("" : : "r"(&through) : "memory"); }
+static int pure(void) { return other; }
+int main(void) { barrier(); return given + *through + pure(); }
+""",
+    )
+    assert {"hidden", "through"} <= set(result.mod_ref("barrier").writes.names)
+    assert "other" not in result.mod_ref("barrier").writes
+    assert result.mod_ref("pure").reads.names == ["other"]
+
+
 def test_an_unknown_function_may_call_back_whatever_escaped(tmp_path: Path) -> None:
     result = solved(
         tmp_path,

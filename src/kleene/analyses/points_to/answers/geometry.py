@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, ConstraintSystem
-from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
+from kleene.base.arrays import I32, I64, Bools, Ints, distinct, offsets_of, ragged
 from kleene.graphs import Rows
 
 _ENDLESS = np.int64(1) << 61
@@ -77,18 +77,36 @@ class Geometry:
             found[which[self.meet(ours, n_ours, others, n_others)]] = True
         return found
 
-    def touched(self, objects: Ints, n_bytes: int) -> Bools:
-        """Return for each object of the program whether accesses at `objects` may touch it."""
-        found = np.zeros(len(self._locations), bool)
+    def touched_rows(self, objects: Rows, n_bytes: I64) -> Rows:
+        """Return for each list of objects which objects accesses of so many bytes may touch.
+
+        Objects of both ascend in each list; `n_bytes` is per list.
+        """
+        owner = np.repeat(np.arange(len(objects)), objects.lengths())
+        # An object is looked at once for each size: many lists have it.
+        pairs, which = np.unique(
+            objects.values.astype(np.int64) << 32 | n_bytes[owner], return_inverse=True
+        )
+        starts, items = self._touched_by(pairs >> 32, pairs & 0xFFFFFFFF)
+        pair, place = ragged(starts[which], starts[which + 1])
+        found = distinct(owner[pair] << 32 | items[place])
+        offsets = np.searchsorted(found >> 32, np.arange(len(objects) + 1))
+        return Rows(offsets.astype(np.int64), (found & 0xFFFFFFFF).astype(np.int32))
+
+    def _touched_by(self, objects: I64, n_bytes: I64) -> tuple[I64, I64]:
+        """Return which objects an access at each of the objects may touch, as CSR."""
         allocation = self._locations.allocation[objects]
         starts, ends = self._offsets[allocation], self._offsets[allocation + 1]
+        owners, others = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for part in _parts(ends - starts):
             which, other = ragged(starts[part], ends[part])
-            at = objects[part][which]
             reach = self._locations.n_bytes[other]
-            meets = (reach > 0) & self.meet(at, np.int64(n_bytes), other, reach)
-            found[other[meets]] = True
-        return found
+            meets = self.meet(objects[part][which], n_bytes[part][which], other, reach)
+            meets &= reach > 0
+            owners.append(part.start + which[meets])
+            others.append(other[meets])
+        counts = np.bincount(np.concatenate(owners), minlength=len(objects))
+        return offsets_of(counts), np.concatenate(others)
 
     def meet(
         self,

@@ -4,24 +4,30 @@ Loads, stores and atomics count with the bytes they touch. A call of code that i
 by what it is given: all storage that its pointer arguments lead to, directly or through pointers in
 it, is read, and written too unless the declaration promises not to; LLVM's own intrinsics touch
 only what they are given directly. An external without a model may also touch all that escaped, and
-call every function that did.
+call every function that did; so may inline assembly touch it, and instructions not understood.
+
+**Regions.** Accesses through pointers with equal sets touch the same objects: such accesses form a
+*group*. Objects that are in the same groups are a *region*: no access tells them apart. What a
+function touches is one bit for each region, and what it touches with all it calls is the union
+over the call graph, component by component, callees first. In sqlite3 17,907 objects are in 4,281
+regions, and the unions over all functions take 0.05 s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kleene.analyses.points_to.answers.aliases import Accesses, accesses_of
+from kleene.analyses.points_to.answers.aliases import accesses_of
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.answers.sets import Solved, explicit
+from kleene.analyses.points_to.answers.sets import Solved, unpacked
 from kleene.analyses.points_to.memory_model import AllocationKind
-from kleene.base.arrays import I32, I64, Bools, Ints
-from kleene.graphs import Rows
-from kleene.ir.codes import CALLS, ArgumentFlag, GlobalFlag, Opcode, ValueKind
+from kleene.base.arrays import I32, I64, U64, Bools, Ints, distinct, offsets_of, ragged
+from kleene.graphs import Graph, Rows, strong_components
+from kleene.ir.codes import CALLS, ArgumentFlag, ConstantKind, GlobalFlag, Opcode, ValueKind
 from kleene.results.call_graph import CallGraph
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
@@ -45,12 +51,42 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Touched:
-    """Objects read and written; `unknown` where code outside may touch all that escaped."""
+class DirectAccesses:
+    """What single instructions touch; calls of code that is here are left out.
 
-    reads: Bools  # per object
-    writes: Bools
-    unknown: bool
+    Attributes:
+        row: the instruction of each access; one may make several.
+        group: which objects it may touch, a row of `groups`.
+        is_write: whether it may write there; else it may read.
+        groups: the objects of each group, ascending.
+        has_outside: per group, whether it also has everything that code outside knows.
+    """
+
+    row: I64
+    group: I32
+    is_write: Bools
+    groups: Rows
+    has_outside: Bools
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regions:
+    """Objects that are in the same groups, and which regions each group consists of.
+
+    Attributes:
+        of_object: the region of each object; -1 for one that nothing touches, or without bytes.
+        members: the objects of each region, ascending.
+        of_group: the regions of each group, ascending.
+        is_variable: per region, whether it may be written.
+    """
+
+    of_object: I32
+    members: Rows
+    of_group: Rows
+    is_variable: Bools
+
+    def __len__(self) -> int:
+        return len(self.members)
 
 
 class EffectFinder:
@@ -63,96 +99,321 @@ class EffectFinder:
 
     def of_functions(self, functions: Iterable[int]) -> Effects:
         """Return what each function touches, with all it may call."""
-
-        def of(function: int) -> _Touched:
-            reached = self._graph.reached(function)
-            here = reached[self._program.instruction_function]
-            return self._touched(here, unknown=bool(reached[-1]))
-
-        return self._effects(of(function) for function in functions)
+        rows = np.fromiter(functions, np.int64)
+        reads, writes = self.function_bits
+        return self._effects(reads[rows], writes[rows])
 
     def of_instructions(self, rows: Iterable[int]) -> Effects:
         """Return what each instruction touches; a call, with all that it may reach."""
-        return self._effects(self._of_instruction(row) for row in rows)
+        return self._effects(*self.instruction_bits(np.fromiter(rows, np.int64)))
 
-    def _of_instruction(self, row: int) -> _Touched:
-        sites = self._sites_by_call[row]
-        reached = np.zeros(self._graph.n_functions + 1, bool)
-        reached[-1] = self._graph.may_leave[sites].any()
-        starts = [self._graph.targets_of(site) for site in sites.tolist()]
-        for function in {f for targets in starts for f in targets.tolist()}:
-            reached |= self._graph.reached(function)
-        if reached[-1]:
-            reached |= self._graph.reached(self._graph.n_functions)
-        here = reached[self._program.instruction_function]
-        here[row] = True
-        return self._touched(here, unknown=bool(reached[-1]))
+    def instruction_bits(self, rows: I64) -> tuple[U64, U64]:
+        """Return which regions each instruction may read and write, as `function_bits` does."""
+        accesses = self.direct
+        order = np.argsort(rows, kind="stable")
+        first = np.searchsorted(rows[order], accesses.row, side="left")
+        last = np.searchsorted(rows[order], accesses.row, side="right")
+        access, place = ragged(first, last)
+        place = order[place]
+        call, function = self._called(rows)
+        found = []
+        for is_write, of_function in zip((False, True), self.function_bits, strict=True):
+            chosen = accesses.is_write[access] == is_write
+            own = self._group_bits[accesses.group[access[chosen]]]
+            bits = _united(place[chosen], own, len(rows))
+            found.append(bits | _united(call, of_function[function], len(rows)))
+        return found[0], found[1]
 
-    def _effects(self, every: Iterable[_Touched]) -> Effects:
-        reads, writes, unknown = [], [], []
+    def _called(self, rows: I64) -> tuple[I64, I64]:
+        """Return which functions each instruction calls, the outside among them, as pairs."""
+        graph = self._graph
+        order = np.argsort(rows, kind="stable")
+        sites = np.flatnonzero(graph.call >= 0)
+        first = np.searchsorted(rows[order], graph.call[sites], side="left")
+        last = np.searchsorted(rows[order], graph.call[sites], side="right")
+        site, place = ragged(first, last)
+        site, place = sites[site], order[place]
+        pair, target = ragged(graph.target_offsets[site], graph.target_offsets[site + 1])
+        leaving = place[graph.may_leave[site]]
+        return (
+            np.concatenate([place[pair], leaving]),
+            np.concatenate([graph.targets[target], np.full(len(leaving), graph.n_functions)]),
+        )
+
+    @cached_property
+    def function_bits(self) -> tuple[U64, U64]:
+        """Per function, and last for the outside: which regions it may read and write, as bits.
+
+        The bit behind those of all regions says that code outside may run.
+        """
+        accesses, graph = self.direct, self._graph
+        function = self._program.instruction_function[accesses.row]
+        ends = graph.links()
+        calls = Graph.from_edges(graph.n_functions + 1, *ends)
+        found = []
+        for is_write in (False, True):
+            keys = np.flatnonzero(accesses.is_write == is_write)
+            pairs = distinct(function[keys].astype(np.int64) << 32 | accesses.group[keys])
+            own = self._group_bits[pairs & 0xFFFFFFFF]
+            bits = _united(pairs >> 32, own, graph.n_functions + 1)
+            bits[-1] |= self._outside_bits
+            _set(bits, np.array([graph.n_functions]), np.array([len(self.regions)]))
+            found.append(_reached(calls, bits))
+        return found[0], found[1]
+
+    def _effects(self, reads: U64, writes: U64) -> Effects:
+        regions = self.regions
+        unknown = _has(reads, len(regions))
+        return Effects(self.objects(reads), self.objects(writes, only_variables=True), unknown)
+
+    def objects(self, bits: U64, *, only_variables: bool = False) -> Rows:
+        """Return the objects of each row of bits, ascending."""
+        regions = self.regions
+        row, region = set_bits(bits, len(regions))
+        if only_variables:
+            keep = regions.is_variable[region]
+            row, region = row[keep], region[keep]
+        offsets = regions.members.offsets
+        which, place = ragged(offsets[region], offsets[region + 1])
+        keys = np.sort(row[which] << 32 | regions.members.values[place])
+        starts = np.searchsorted(keys >> 32, np.arange(len(bits) + 1))
+        return Rows(starts.astype(np.int64), (keys & 0xFFFFFFFF).astype(np.int32))
+
+    # Regions
+
+    @cached_property
+    def regions(self) -> Regions:
+        """The regions of all groups."""
         is_data, is_variable = self._data
-        for found in every:
-            reads.append(np.flatnonzero(found.reads & is_data))
-            writes.append(np.flatnonzero(found.writes & is_variable))
-            unknown.append(found.unknown)
-        return Effects(Rows.from_lists(reads), Rows.from_lists(writes), np.array(unknown, bool))
+        groups, n_objects = self.direct.groups, len(self._system.locations)
+        outside = np.flatnonzero(self._solved.known_outside & is_data)
+        every: list[Ints] = [groups.values, outside, np.flatnonzero(is_variable)]
+        owner = np.repeat(
+            np.arange(len(groups) + 2),
+            np.append(groups.lengths(), [len(part) for part in every[1:]]),
+        )
+        objects: Ints = np.concatenate(every)
+        of_object, n_regions = _classes(owner, objects, n_objects, len(groups) + 1)
+        members = np.flatnonzero(of_object >= 0).astype(np.int32)
+        by_region = Rows.group(of_object[members], n_regions, members)
+        pairs = owner << 32 | of_object[objects]
+        explicit = owner < len(groups)
+        in_outside = distinct(of_object[outside][of_object[outside] >= 0]).astype(np.int64)
+        wide = np.flatnonzero(self.direct.has_outside)
+        keys = distinct(
+            np.concatenate(
+                [
+                    pairs[explicit],
+                    np.repeat(wide << 32, len(in_outside)) | np.tile(in_outside, len(wide)),
+                ]
+            )
+        )
+        offsets = np.searchsorted(keys >> 32, np.arange(len(groups) + 1))
+        of_group = Rows(offsets.astype(np.int64), (keys & 0xFFFFFFFF).astype(np.int32))
+        first = by_region.values[by_region.offsets[:-1]]
+        return Regions(of_object, by_region, of_group, is_variable[first])
 
-    def _touched(self, here: Bools, *, unknown: bool) -> _Touched:
-        """Return what instructions touch, and what is known outside where the unknown may run."""
-        n_objects = self._system.problem.n_objects
-        found = _Touched(np.zeros(n_objects, bool), np.zeros(n_objects, bool), unknown=unknown)
-        self._accesses(here, found)
-        self._externals(here, found)
-        if unknown:
-            found.reads[self._solved.known_outside] = True
-            found.writes[self._solved.known_outside] = True
+    @cached_property
+    def _group_bits(self) -> U64:
+        """Per group: its regions, as bits."""
+        of_group = self.regions.of_group
+        bits = _no_bits(len(of_group), len(self.regions) + 1)
+        _set(bits, np.repeat(np.arange(len(of_group)), of_group.lengths()), of_group.values)
+        return bits
+
+    @cached_property
+    def _outside_bits(self) -> U64:
+        bits = _no_bits(1, len(self.regions) + 1)
+        of_object = self.regions.of_object[self._solved.known_outside]
+        known = of_object[of_object >= 0]
+        _set(bits, np.zeros(len(known), np.int64), known)
+        found: U64 = bits[0]
         return found
 
-    def _accesses(self, here: Bools, found: _Touched) -> None:
-        """Add what loads, stores and atomics touch; all of one size are looked at together."""
-        table = self._all_accesses
-        chosen = here[table.row]
-        for opcodes, touched in ((_READS, found.reads), (_WRITES, found.writes)):
-            rows = np.flatnonzero(chosen & np.isin(table.opcode, opcodes))
-            for n_bytes in np.unique(table.n_bytes[rows]).tolist():
-                pointers = table.pointer[rows[table.n_bytes[rows] == n_bytes]]
-                touched |= self._geometry.touched(self._held(np.unique(pointers)), n_bytes)
+    # Groups
 
     @cached_property
-    def _all_accesses(self) -> Accesses:
-        return accesses_of(self._program)
+    def direct(self) -> DirectAccesses:
+        """What single instructions touch."""
+        parts = [self._loads_and_stores, self._given_outside, self._own_storage]
+        n_before, columns = 0, []
+        for row, group, is_write, groups, _ in parts:
+            columns.append((row, group + n_before, is_write))
+            n_before += len(groups)
+        is_data = self._data[0]
+        objects = np.concatenate([part[3].values for part in parts])
+        lengths = np.concatenate([part[3].lengths() for part in parts])
+        owner = np.repeat(np.arange(n_before), lengths)
+        keep = is_data[objects]
+        return DirectAccesses(
+            np.concatenate([c[0] for c in columns]),
+            np.concatenate([c[1] for c in columns]).astype(np.int32),
+            np.concatenate([c[2] for c in columns]),
+            Rows(offsets_of(np.bincount(owner[keep], minlength=n_before)), objects[keep]),
+            np.concatenate([part[4] for part in parts]),
+        )
 
     @cached_property
-    def _sites_by_call(self) -> Rows:
-        """The call sites of each instruction."""
-        sites = np.flatnonzero(self._graph.call >= 0).astype(np.int32)
-        return Rows.group(self._graph.call[sites], len(self._program.instructions), sites)
+    def _loads_and_stores(self) -> tuple[I64, I64, Bools, Rows, Bools]:
+        """Loads, stores and atomics: rows, groups, which write; the groups, with the unknown."""
+        table, solution = accesses_of(self._program), self._solution
+        unknown = solution.unknown[table.pointer]
+        columns = np.stack([solution.row_of[table.pointer], table.n_bytes, unknown])
+        groups, group = np.unique(columns, axis=1, return_inverse=True)
+        group = group.reshape(-1)
+        held = unpacked(solution, groups[0])
+        touched = self._geometry.touched_rows(held, groups[1])
+        reads = np.isin(table.opcode, _READS)
+        writes = np.isin(table.opcode, _WRITES)
+        is_write = np.append(np.zeros(int(reads.sum()), bool), np.ones(int(writes.sum()), bool))
+        return (
+            np.concatenate([table.row[reads], table.row[writes]]),
+            np.concatenate([group[reads], group[writes]]),
+            is_write,
+            touched,
+            groups[2].astype(bool),
+        )
 
-    def _held(self, nodes: Ints) -> I64:
-        """Return all that some of the nodes may hold."""
-        found = np.zeros(self._system.problem.n_objects, bool)
-        found[explicit(self._solution, nodes)] = True
-        if self._solution.unknown[nodes].any():
-            found |= self._solved.known_outside
-        return np.flatnonzero(found)
+    @cached_property
+    def _given_outside(self) -> tuple[I64, I64, Bools, Rows, Bools]:
+        """What code outside is given: the same columns as those of loads and stores."""
+        row, node, is_far, may_write = self._arguments_outside()
+        solution = self._solution
+        columns = np.stack([solution.row_of[node], solution.unknown[node], is_far])
+        groups, group = np.unique(columns, axis=1, return_inverse=True)
+        group = group.reshape(-1)
+        allocations = self._led_to(groups[0], groups[1].astype(bool), groups[2].astype(bool))
+        which, allocation = set_bits(allocations, len(self._system.allocations))
+        offsets = self._system.problem.allocation_offsets
+        owner, objects = ragged(offsets[allocation], offsets[allocation + 1])
+        lengths = np.bincount(which[owner], minlength=groups.shape[1])
+        # Assembly and instructions not understood are code outside, besides what they are given.
+        strange = self._not_understood
+        n_groups = groups.shape[1] + 1
+        return (
+            np.concatenate([row, row[may_write], strange, strange]),
+            np.concatenate([group, group[may_write], np.full(2 * len(strange), n_groups - 1)]),
+            np.repeat(
+                [False, True, False, True],
+                [len(row), int(may_write.sum()), len(strange), len(strange)],
+            ),
+            Rows(offsets_of(np.append(lengths, 0)), objects.astype(np.int32)),
+            np.append(np.zeros(n_groups - 1, bool), True),
+        )
 
-    def _externals(self, here: Bools, found: _Touched) -> None:
-        """Add what calls of code outside touch."""
-        program = self._program
-        flags = program.globals.flags[program.function_table.value]
-        given: dict[tuple[bool, bool], list[int]] = {}  # by whether it is far, and is a write
+    @cached_property
+    def _own_storage(self) -> tuple[I64, I64, Bools, Rows, Bools]:
+        """The storage that externals keep for themselves: the same columns."""
+        table, program = self._system.allocations, self._program
         rows, callees = self._calls_out
-        chosen = here[rows] & (flags[callees] & GlobalFlag.READ_NONE == 0)
-        for row, callee in zip(rows[chosen].tolist(), callees[chosen].tolist(), strict=True):
-            is_far = not self._symbol(callee).startswith("llvm.")
-            for argument, may_write in self._arguments(row, callee):
-                given.setdefault((is_far, False), []).append(argument)
-                if may_write and not flags[callee] & GlobalFlag.READ_ONLY:
-                    given.setdefault((is_far, True), []).append(argument)
-            self._own_storage(callee, found)
-        for (is_far, is_write), nodes in given.items():
-            touched = found.writes if is_write else found.reads
-            touched |= self._led_to(nodes, is_far=is_far)
+        flags = program.globals.flags[program.function_table.value]
+        touches = flags[callees] & GlobalFlag.READ_NONE == 0
+        rows, callees = rows[touches], callees[touches]
+        own = np.flatnonzero(table.kind == AllocationKind.STATIC)
+        site = table.site[own]
+        called = program.function_table.value[callees]
+        order = np.argsort(site, kind="stable")
+        first = np.searchsorted(site[order], called, side="left")
+        last = np.searchsorted(site[order], called, side="right")
+        call, place = ragged(first, last)
+        offsets = self._system.problem.allocation_offsets
+        lengths = (offsets[own + 1] - offsets[own]).astype(np.int64)
+        objects = ragged(offsets[own], offsets[own + 1])[1].astype(np.int32)
+        row, group = rows[call].astype(np.int64), order[place]
+        is_write = np.repeat([False, True], len(row))
+        groups = Rows(offsets_of(lengths), objects)
+        return np.tile(row, 2), np.tile(group, 2), is_write, groups, np.zeros(len(own), bool)
+
+    def _arguments_outside(self) -> tuple[I64, I64, Bools, Bools]:
+        """Return the pointers that code outside is given: calls, nodes, whether far, and written.
+
+        Far: what is in memory there is followed too.
+        """
+        program, table = self._program, self._program.instructions
+        flags = program.globals.flags[program.function_table.value]
+        rows, callees = self._calls_out
+        chosen = (flags[callees] & GlobalFlag.READ_NONE == 0) & np.isin(
+            table.opcode[rows], list(CALLS)
+        )
+        rows, callees = rows[chosen].astype(np.int64), callees[chosen]
+        symbols = program.globals.name[program.function_table.value]
+        is_llvm = program.strings.begin_with(symbols, b"llvm.")
+        call, place = ragged(table.offsets[rows] + 1, table.offsets[rows + 1])
+        value = table.operands[place].astype(np.int64)
+        position = place - table.offsets[rows[call]] - 1
+        first = program.function_table.argument_offsets[callees[call]]
+        is_formal = position < program.function_table.argument_offsets[callees[call] + 1] - first
+        promised = np.zeros(len(value), program.arguments.flags.dtype)
+        promised[is_formal] = program.arguments.flags[(first + position)[is_formal]]
+        may_write = promised & ArgumentFlag.READ_ONLY == 0
+        may_write &= flags[callees[call]] & GlobalFlag.READ_ONLY == 0
+        strange = self._not_understood
+        other, other_place = ragged(table.offsets[strange], table.offsets[strange + 1])
+        value = np.concatenate([value, table.operands[other_place]])
+        row = np.concatenate([rows[call], strange[other]])
+        is_far = np.append(~is_llvm[callees[call]], np.ones(len(other), bool))
+        may_write = np.append(may_write, np.ones(len(other), bool))
+        low, high = program.bases[ValueKind.BLOCK], program.bases[ValueKind.INSTRUCTION]
+        keep = self._system.may_hold_pointer[value] & ~((value >= low) & (value < high))
+        return row[keep], value[keep], is_far[keep], may_write[keep]
+
+    @cached_property
+    def _not_understood(self) -> I64:
+        """The calls of inline assembly, and instructions that the reader did not understand."""
+        program, table = self._program, self._program.instructions
+        calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+        constant = table.operands[table.offsets[calls]] - program.bases[ValueKind.CONSTANT]
+        is_constant = (constant >= 0) & (constant < len(program.constants))
+        is_constant[is_constant] = (
+            program.constants.kind[constant[is_constant]] == ConstantKind.ASSEMBLY
+        )
+        opaque = np.flatnonzero(np.isin(table.opcode, (Opcode.OPAQUE, Opcode.VA_ARG)))
+        return np.concatenate([calls[is_constant], opaque])
+
+    def _led_to(self, rows: I64, unknown: Bools, is_far: Bools) -> U64:
+        """Return the allocations that pointers lead to, as bits; far: through pointers in them.
+
+        They are reached in a graph of allocations, sets of objects and what code outside knows:
+
+            allocation → the set of what one of its locations holds → allocations of these
+        """
+        solution, problem = self._solution, self._system.problem
+        allocation = self._system.locations.allocation
+        n_allocations = len(self._system.allocations)
+        has_contents = np.flatnonzero(problem.contents >= 0)
+        contents = problem.contents[has_contents]
+        sets, which = np.unique(
+            np.concatenate([rows, solution.row_of[contents]]), return_inverse=True
+        )
+        held = unpacked(solution, sets)
+        outside = n_allocations + len(sets)
+        known_outside = distinct(allocation[self._solved.known_outside])
+        is_unknown = solution.unknown[contents]
+        sources: list[Ints] = [
+            allocation[has_contents],
+            allocation[has_contents][is_unknown],
+            n_allocations + np.repeat(np.arange(len(sets)), held.lengths()),
+            np.full(len(known_outside), outside),
+        ]
+        targets: list[Ints] = [
+            n_allocations + which[len(rows) :],
+            np.full(int(is_unknown.sum()), outside),
+            allocation[held.values],
+            known_outside,
+        ]
+        ends = np.concatenate(sources).astype(np.int32), np.concatenate(targets).astype(np.int32)
+        graph = Graph.from_edges(outside + 1, *ends).simple()
+        bits = _no_bits(outside + 1, n_allocations)
+        _set(bits, np.arange(n_allocations), np.arange(n_allocations))
+        far = _reached(graph, bits)
+        near = bits
+        of_set = np.repeat(np.arange(len(sets)), held.lengths())
+        _set(near, n_allocations + of_set, allocation[held.values])
+        _set(near, np.full(len(known_outside), outside), known_outside)
+        start = n_allocations + which[: len(rows)]
+        found = np.where(is_far[:, None], far[start], near[start])
+        also = np.where(is_far[:, None], far[outside], near[outside])
+        return np.where(unknown[:, None], found | also, found)
 
     @cached_property
     def _data(self) -> tuple[Bools, Bools]:
@@ -183,45 +444,81 @@ class EffectFinder:
         chosen = (function >= 0) & ~is_body[function]
         return instruction[chosen].astype(np.int32), function[chosen].astype(np.int32)
 
-    def _arguments(self, row: int, callee: int) -> Iterator[tuple[int, bool]]:
-        """Yield the pointers that a call passes, and whether they may be written through."""
-        program = self._program
-        if program.instructions.opcode[row] not in CALLS:
-            return
-        first = int(program.function_table.argument_offsets[callee])
-        n_formals = int(program.function_table.argument_offsets[callee + 1]) - first
-        for i, value in enumerate(program.instructions.operands_of(row)[1:].tolist()):
-            is_block = program.locate(value)[0] == ValueKind.BLOCK
-            if not is_block and self._system.may_hold_pointer[value]:
-                flags = int(program.arguments.flags[first + i]) if i < n_formals else 0
-                yield value, not flags & ArgumentFlag.READ_ONLY
 
-    def _own_storage(self, callee: int, found: _Touched) -> None:
-        """Add the storage that an external keeps for itself."""
-        table, value = self._system.allocations, self._program.function_table.value[callee]
-        own = (table.kind == AllocationKind.STATIC) & (table.site == value)
-        if own.any():
-            objects = own[self._system.locations.allocation]
-            found.reads[objects] = True
-            found.writes[objects] = True
+# Rows of bits: bit b of row r is bit b % 64 of word [r, b // 64].
 
-    def _symbol(self, function: int) -> str:
-        value = self._program.function_table.value[function]
-        return self._program.strings[int(self._program.globals.name[value])]
 
-    def _led_to(self, nodes: list[int], *, is_far: bool) -> Bools:
-        """Return all storage that nodes lead to; far: through pointers in it too."""
-        problem, allocation = self._system.problem, self._system.locations.allocation
-        found = np.zeros(problem.n_objects, bool)
-        is_seen = np.zeros(problem.n_nodes, bool)
-        waiting = np.unique(np.array(nodes, np.int64))
-        while waiting.size:
-            is_seen[waiting] = True
-            chosen = np.zeros(len(self._system.allocations), bool)
-            chosen[allocation[self._held(waiting)]] = True
-            new = chosen[allocation] & ~found
-            found |= new
-            contents = np.unique(problem.contents[new]).astype(np.int64)
-            contents = contents[contents >= 0]
-            waiting = contents[~is_seen[contents]] if is_far else contents[:0]
-        return found
+def set_bits(bits: U64, n_bits: int) -> tuple[I64, I64]:
+    """Return (row, bit) of every bit below `n_bits` that is set, by row."""
+    shape = len(bits), 8 * bits.shape[1]
+    as_bytes = np.ascontiguousarray(bits).astype("<u8").view(np.uint8).reshape(shape)
+    row, bit = np.nonzero(np.unpackbits(as_bytes, axis=1, count=n_bits, bitorder="little"))
+    return row, bit
+
+
+def _no_bits(n_rows: int, n_bits: int) -> U64:
+    return np.zeros((n_rows, (n_bits + 63) // 64), np.uint64)
+
+
+def _set(bits: U64, rows: Ints, which: Ints) -> None:
+    """Set bits, given by row and number."""
+    word = np.uint64(1) << (which.astype(np.uint64) & np.uint64(63))
+    np.bitwise_or.at(bits, (rows, which >> 6), word)
+
+
+def _has(bits: U64, which: int) -> Bools:
+    found: Bools = bits[:, which >> 6] >> np.uint64(which & 63) & np.uint64(1) != 0
+    return found
+
+
+def _united(keys: Ints, bits: U64, n_keys: int) -> U64:
+    """Return for each key the union of the rows that have it."""
+    found = np.zeros((n_keys, bits.shape[1]), np.uint64)
+    if len(keys):
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        found[ordered[starts]] = np.bitwise_or.reduceat(bits[order], starts, axis=0)
+    return found
+
+
+def _reached(graph: Graph, bits: U64) -> U64:
+    """Return for each node the union of the bits of all nodes that it reaches, itself included."""
+    components = strong_components(graph)
+    found = _united(components.component, bits, components.n_components)
+    between = components.condensation()
+    for component in range(components.n_components - 1, -1, -1):  # callees before callers
+        targets = between.successors(component)
+        if len(targets):
+            found[component] |= np.bitwise_or.reduce(found[targets], axis=0)
+    reached: U64 = found[components.component]
+    return reached
+
+
+def _classes(owner: I64, objects: Ints, n_objects: int, n_groups: int) -> tuple[I32, int]:
+    """Return the class of each object, equal for objects of equal owners, and how many there are.
+
+    Owners ascend. Objects without an owner below `n_groups` have no class: -1. Owners are compared
+    by a sum of random numbers first; equal sums are then compared owner by owner, since an
+    accident would merge what accesses tell apart.
+    """
+    order = np.argsort(objects, kind="stable")
+    by_object, owners = objects[order], owner[order]
+    lengths = np.bincount(by_object, minlength=n_objects)
+    offsets = offsets_of(lengths)
+    weight = np.random.default_rng(0).integers(0, 1 << 64, int(owner.max(initial=0)) + 1, np.uint64)
+    some = np.flatnonzero(np.bincount(objects[owner < n_groups], minlength=n_objects))
+    found = np.full(n_objects, -1, np.int32)
+    if not len(some):
+        return found, 0
+    sums = np.zeros(n_objects, np.uint64)
+    present = np.flatnonzero(lengths)
+    sums[present] = np.add.reduceat(weight[owners], offsets[present])
+    _, first, number = np.unique(sums[some], return_index=True, return_inverse=True)
+    like = some[first][number]
+    place = ragged(offsets[some], offsets[some + 1])[1]
+    others = ragged(offsets[like], offsets[like] + lengths[some])[1]
+    assert (lengths[some] == lengths[like]).all(), "sums of random numbers met by accident"
+    assert (owners[place] == owners[others]).all(), "sums of random numbers met by accident"
+    found[some] = number
+    return found, len(first)
