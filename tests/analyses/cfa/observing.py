@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kleene.analyses.cfa import CFA
-from kleene.analyses.cfa.types import BITS, Types, shown, type_of
+from kleene.analyses.cfa.type_sets import BITS, shown, type_of
+from kleene.analyses.cfa.types import Types
 from kleene.base.errors import SourceError
 from kleene.frontends.scheme.expansion import Expansion
 from kleene.frontends.scheme.interpreter import objects, primitives, run

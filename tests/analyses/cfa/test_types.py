@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from kleene.analyses.cfa.types import ANY, BITS, ONE, Types, counts, several, signatures
+from kleene.analyses.cfa.type_sets import ANY, BITS, ONE, counts, several, signatures
+from kleene.analyses.cfa.types import Types
 from kleene.frontends import scheme
 from kleene.frontends.scheme.interpreter import run_text
 from kleene.ir.scheme.primitives import table

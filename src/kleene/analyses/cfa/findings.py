@@ -19,7 +19,8 @@ from kleene.analyses.cfa import rules
 from kleene.analyses.cfa.evaluated import sees_libraries_only
 from kleene.analyses.cfa.naming import Value
 from kleene.analyses.cfa.primitives import list_length
-from kleene.analyses.cfa.types import ANY, BITS, ONE, Types, counts, shown, signatures
+from kleene.analyses.cfa.type_sets import ANY, BITS, ONE, counts, shown, signatures
+from kleene.analyses.cfa.types import Types
 from kleene.base.arrays import I32
 from kleene.base.errors import Span
 from kleene.ir.scheme import core as columns
