@@ -115,7 +115,7 @@ class CallSite:
     @property
     def targets(self) -> tuple[str, ...]:
         """All functions of the program that it may reach."""
-        return (*self.known, *self.escaped)
+        return tuple(dict.fromkeys((*self.known, *self.escaped)))
 
     @property
     def is_unresolved(self) -> bool:

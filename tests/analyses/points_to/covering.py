@@ -205,7 +205,7 @@ class Coverage:
 
     def targets(self, rules: np.ndarray) -> set[int]:
         """Return the functions (values) that some call rules reach."""
-        edges = self.solution.call_edges
+        edges = np.append(self.solution.call_edges, self.system.overriders, axis=0)
         reached = edges[np.isin(edges[:, 0], rules), 1]
         objects = self.system.problem.function_object[reached]
         owners = self.system.locations.allocation[objects]

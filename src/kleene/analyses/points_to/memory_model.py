@@ -113,4 +113,5 @@ class ConstraintSystem:
     open_calls: I32  # instructions: calls that reach all functions they hold
     only_in_tables: NDArray[np.bool_]  # per function: nothing but virtual tables has its address
     passing_tables: tuple[PassingTable, ...]
+    overriders: I32  # (n, 2): call rule, function: which virtual calls reach by unknown tables
     tested: I32  # (n, 3): value, its node before the type test, the class tested for (a symbol)

@@ -14,7 +14,8 @@ contents of o has f at the slot: if a run passes an object at o to f, it has loa
 The rule is monotone, so its least solution is found from below: solve without passing receivers,
 add what the rule asks for as address-of constraints, and solve again until it asks for nothing new.
 A location with unknown offset goes where any other location of its allocation in pts(this) goes.
-Where the receiver, its table or the function may be unknown, it is passed to all, as other actuals.
+Where the receiver, its table or the function may be unknown, it is passed to all, as other actuals;
+which functions these are, `unknown_tables` says.
 
 In the same way the address of a virtual base, which is the object's plus a number in its table, and
 the result of a dynamic cast, which is where the run-time type in the table has such a base, follow
@@ -34,6 +35,8 @@ import numpy as np
 from kleene.analyses.points_to.class_tables import ClassTables
 from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.memory_model import AllocationKind, ConstraintSystem
+from kleene.analyses.points_to.unknown_tables import Read, UnknownTables
+from kleene.base.arrays import I32
 from kleene.ir.codes import CALLS, Opcode, ValueKind
 from kleene.ir.program import Program
 from kleene.solvers.inclusion import ANY, BY_LAYOUT, NONE, Problem, Solution
@@ -74,28 +77,15 @@ def solve(
         refined = passing.system()
         solution = solve_plainly(refined.problem)
         if not passing.extend(solution):
-            return refined, solution
-    return system, solve_plainly(_with_passing_tables(system))
-
-
-def _with_passing_tables(system: ConstraintSystem) -> Problem:
-    """Return the problem where every virtual call may read what the object ever had."""
-    p = system.problem
-    value, raw = system.tested[:, 0], system.tested[:, 1]
-    return replace(
-        p,
-        copy_destination=np.append(p.copy_destination, value),
-        copy_source=np.append(p.copy_source, raw),
-    )
+            return replace(refined, overriders=passing.overriders(solution)), solution
+    system = passing.with_all_tables()
+    solution = solve_plainly(system.problem)
+    return replace(system, overriders=passing.overriders(solution)), solution
 
 
 def _virtual_calls(program: Program, system: ConstraintSystem) -> Iterator[VirtualCall]:
     """Yield the virtual calls of a program."""
-    p = system.problem
-    copies = zip(p.copy_destination.tolist(), p.copy_source.tolist(), strict=True)
-    amounts = dict.fromkeys(copies, 0)
-    edges = zip(p.offset_destination.tolist(), p.offset_source.tolist(), strict=True)
-    amounts |= dict(zip(edges, p.offset_amount.tolist(), strict=True))
+    p, amounts = system.problem, _amounts(system.problem)
     callbacks = set(system.callbacks.reshape(-1, 2)[:, 1].tolist())
     for rule, row in enumerate(system.origins.call.tolist()):
         found = None
@@ -110,6 +100,37 @@ def _virtual_calls(program: Program, system: ConstraintSystem) -> Iterator[Virtu
     for rule, receiver in system.virtual_callbacks.tolist():
         actuals = p.actuals[p.actual_offsets[rule] : p.actual_offsets[rule + 1]].tolist()
         yield VirtualCall(rule, actuals.index(receiver), NONE, ANY)
+
+
+def _amounts(p: Problem) -> dict[tuple[int, int], int]:
+    """Return the amount of each offset, and 0 of each copy, by (destination, source)."""
+    copies = zip(p.copy_destination.tolist(), p.copy_source.tolist(), strict=True)
+    found = dict.fromkeys(copies, 0)
+    edges = zip(p.offset_destination.tolist(), p.offset_source.tolist(), strict=True)
+    return found | dict(zip(edges, p.offset_amount.tolist(), strict=True))
+
+
+def _reads(program: Program, system: ConstraintSystem) -> Iterator[tuple[Read, bool]]:
+    """Yield calls of what is loaded behind a loaded value, and whether that must be a table.
+
+    It must if a member pointer is called: what is called is then loaded, or the pointer itself.
+    """
+    code, base = program.instructions, program.bases[ValueKind.INSTRUCTION]
+    amounts, callbacks = _amounts(system.problem), set(system.callbacks[:, 1].tolist())
+    for rule, row in enumerate(system.origins.call.tolist()):
+        callee = int(code.operands_of(row)[0]) if row >= 0 and rule not in callbacks else -1
+        is_member = callee >= base and code.opcode[callee - base] == Opcode.PHI
+        loaded = code.operands_of(callee - base)[::2].tolist() if is_member else [callee]
+        for value in loaded:
+            if value < base or code.opcode[value - base] != Opcode.LOAD:
+                continue
+            slot = table = int(code.operands_of(value - base)[0])
+            if slot >= base and code.opcode[slot - base] == Opcode.GETELEMENTPTR:
+                table = int(code.operands_of(slot - base)[0])
+            if table >= base and code.opcode[table - base] == Opcode.LOAD:
+                amount = 0 if slot == table else amounts.get((slot, table), ANY)
+                yield Read(rule, table, amount), is_member
+            yield Read(rule, slot, 0), False
 
 
 def _receiver_and_slot(program: Program, row: int) -> tuple[int, int, int] | None:
@@ -175,11 +196,17 @@ class _Passing:
         calls: list[VirtualCall],
         adjustments: list[Adjustment],
     ) -> None:
-        self._system, self._calls, self._adjustments = system, calls, adjustments
+        self._program, self._system = program, system
+        self._calls, self._adjustments = calls, adjustments
         self._plain: set[VirtualCall | Adjustment] = set()  # where anything may be meant
         self._origin: dict[tuple[int, int], int] = {}  # of each (node, object)
         self._parts = _Parts(program, system)
         self._windows = _Windows(program, system)
+        reads = list(_reads(program, system))
+        untested = {call.table for call in calls if call.table >= 0}
+        untested |= {read.table for read, is_member in reads if is_member}
+        self._unknown_tables = UnknownTables(program, system, untested)
+        self._reads = [read for read, _ in reads if read.table in self._unknown_tables]
 
     def system(self) -> ConstraintSystem:
         """Return the constraints with the receivers found so far in the place of actuals."""
@@ -217,7 +244,36 @@ class _Passing:
                 self._adjust(adjustment, tables)
         for value, o, origin in self._windows.read(tables):
             self._origin.setdefault((value, o), origin)
+        base = self._program.bases[ValueKind.INSTRUCTION]
+        for value, o in self._unknown_tables.held(solution):
+            self._origin.setdefault((value, o), value - base)
         return n_before != (len(self._origin), len(self._plain))
+
+    def with_all_tables(self) -> ConstraintSystem:
+        """Return the constraints where every virtual call may read what the object ever had.
+
+        Unknown tables are all that they may be.
+        """
+        p, tested, origins = self._system.problem, self._system.tested, self._system.origins
+        pairs = np.array(list(self._unknown_tables.every()), np.int32).reshape(-1, 2)
+        base = self._program.bases[ValueKind.INSTRUCTION]
+        problem = replace(
+            p,
+            copy_destination=np.append(p.copy_destination, tested[:, 0]),
+            copy_source=np.append(p.copy_source, tested[:, 1]),
+            address_node=np.append(p.address_node, pairs[:, 0]),
+            address_object=np.append(p.address_object, pairs[:, 1]),
+        )
+        rows = origins._replace(
+            copy=np.append(origins.copy, tested[:, 0] - base),
+            address=np.append(origins.address, pairs[:, 0] - base),
+        )
+        return replace(self._system, problem=problem, origins=rows)
+
+    def overriders(self, solution: Solution) -> I32:
+        """Return (call rule, function) of what calls may reach by unknown tables."""
+        at_slot = _Tables(self._system.problem, solution).functions_at_slot
+        return self._unknown_tables.overriders(self._reads, solution, at_slot)
 
     def _adjust(self, adjustment: Adjustment, tables: _Tables) -> None:
         p, row = self._system.problem, adjustment.row
@@ -304,6 +360,12 @@ class _Tables:
                 return None
             found |= functions
         return frozenset(found)
+
+    def functions_at_slot(self, table: int, amount: int) -> frozenset[int]:
+        """Return the known functions at a slot of a table."""
+        slots = (self.contents[slot] for slot in self._images(table, amount))
+        rows = (int(self.row_of[contents]) for contents in slots if contents >= 0)
+        return frozenset[int]().union(*(self._functions_in(row) for row in rows))
 
     def _functions_at_slot(self, table: int, amount: int) -> frozenset[int] | None:
         found: set[int] = set()

@@ -4,6 +4,8 @@ A site is a direct call, or a call rule of the inclusion problem: site `n_direct
 instruction that passes a function to the library makes two sites, the direct call of the library
 function and the callback.
 
+A virtual call that may leave has the functions at its slot among its targets (`unknown_tables`).
+
 A thunk adjusts pointers and goes on to a method: calls that reach it are calls of the method here.
 """
 
@@ -46,7 +48,9 @@ def call_graph_of(
     kind[:n_direct] = DIRECT
     kind[n_direct + system.callbacks.reshape(-1, 2)[:, 1]] = CALLBACK
     rows = _function_rows(program, system)
-    rules, functions = solution.call_edges.T
+    rules, functions = np.unique(
+        np.append(solution.call_edges, system.overriders, axis=0), axis=0
+    ).T
     may_leave = solution.calls_outside.copy()
     is_library = rows[functions] < 0  # code of the library's own, which a model stands for
     may_leave[rules[is_library]] = True

@@ -133,6 +133,7 @@ class _Generation:
             open_calls=self.open_calls.astype(np.int32),
             only_in_tables=table.only_in_tables,
             passing_tables=passing,
+            overriders=np.empty((0, 2), np.int32),  # which a solution tells
             tested=tested,
         )
 
