@@ -13,7 +13,6 @@ from tests.offload.kernels.watching import Sections, Tally, check_sections
 
 pytest.importorskip("islpy", reason="sections need the package islpy")
 
-import islpy as isl
 
 from kleene.offload.kernels.dependences import facts_of
 from kleene.transforms.loops import tables
@@ -37,7 +36,7 @@ def test_every_address_is_inside_of_its_section(seed: int, tmp_path: Path) -> No
     functions = {one.name: one for one in found.functions}
     tally = Tally()
     for table in tables(found):
-        sections = Sections(facts_of(table, (), isl.Context()))
+        sections = Sections(facts_of(table, ()))
         for numbers in RUNS:
             check_sections(functions, table, sections, numbers, tally)
     assert tally.n_inside > 1000, tally

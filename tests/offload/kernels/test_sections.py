@@ -11,7 +11,6 @@ from tests.offload.kernels.loop_programs import unit_of
 
 pytest.importorskip("islpy", reason="sections need the package islpy")
 
-import islpy as isl
 
 from kleene.algebra.symbolic import Sign
 from kleene.offload.kernels.dependences import facts_of
@@ -25,7 +24,7 @@ from kleene.transforms.loops import tables
 def parameters(code: str) -> dict[str, Parameter]:
     """Return the parameters of the first loop of the last function."""
     table = tables(unit_of(code))[-1]
-    facts = facts_of(table, (), isl.Context())
+    facts = facts_of(table, ())
     found = parameters_of(facts, table.loops[0], verdicts_of(table)[0])
     return {one.name: one for one in found}
 
@@ -281,7 +280,7 @@ def test_signs_that_conditions_prove(guard: str, sign: Sign) -> None:
     code = f"""struct s {{ int field; }}; void f(int a, int b, int c, int n, int *q, struct s *p) {{
       if ({guard}) for (int i = 0; i < n; i++) q[i] = a; }}"""
     (table,) = tables(unit_of(code))
-    facts = facts_of(table, (), isl.Context())
+    facts = facts_of(table, ())
     assert sign_in(facts, table.loops[0].context, table.parameters["a"]) == sign
 
 

@@ -10,7 +10,7 @@ from tests.offload.kernels.loop_programs import PROGRAMS, loop_tables, wanted
 
 pytest.importorskip("islpy", reason="verdicts need the package islpy")
 
-from kleene.offload.kernels import verdicts as module
+from kleene.offload.kernels import dependences as module
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict, verdicts_of
 
 FILES = [*sorted(PROGRAMS.glob("loops/*.c")), *sorted(PROGRAMS.glob("polybench/*.c"))]

@@ -23,6 +23,7 @@ NOWHERE = Span("")
 class Reason(StrEnum):
     """Why a loop is refused; the code is stable, `detail` says what it is about."""
 
+    BUDGET = "BUDGET"  # more is executed symbolically than is allowed
     CALL_NOT_ALLOWED = "CALL_NOT_ALLOWED"  # a function without a body here that is not known
     EARLY_EXIT = "EARLY_EXIT"  # break, return or goto leaves the loop
     FUNCTION_POINTER = "FUNCTION_POINTER"

@@ -14,8 +14,8 @@ an iteration from x to y: without such a pair no value flows between iterations 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,17 +36,15 @@ from kleene.ir.loops.tables import (
     symbols_of_condition,
 )
 from kleene.offload.delinearise import delinearised, within
+from kleene.offload.kernels.budget import Budget, BudgetError
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
 
 MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
+MAX_CHARACTERS = 400_000  # of formulas about one loop: about a second
 MAX_PROOF_OPERATIONS = 100_000  # for one fact about a function
-MAX_PROOFS_GIVEN_UP = 10  # in one function: then nothing more is proved about it
-MAX_PAIRS = 4_000  # of accesses to one array in one loop
-_VARIABLE = re.compile(r"\b[opvmcqw]\d+[xy]?\b")
-
-
-class BudgetError(Exception):
-    """A loop asks more of isl than it is allowed."""
+MAX_CHEAP_OPERATIONS = 5_000  # for most facts, of which there may be many
+MAX_DEAR_PROOFS = 20  # in one function: then only what is cheap is proved about it
+MAX_PAIRS = 4_000  # of accesses in one loop
 
 
 @dataclass
@@ -67,7 +65,9 @@ class Facts:
 
     table: LoopTable
     assumed: tuple[Condition, ...]
-    context: Any
+    pairs: Budget = field(default_factory=lambda: Budget(MAX_OPERATIONS, MAX_CHARACTERS))
+    bounds: Budget = field(default_factory=lambda: Budget(MAX_OPERATIONS, MAX_CHARACTERS))
+    proofs: Budget = field(default_factory=lambda: Budget(MAX_PROOF_OPERATIONS, MAX_CHARACTERS))
     broken: frozenset[Condition] = frozenset()
     unusable: frozenset[int] = frozenset()
     wraps: set[int] = field(default_factory=set)  # sequences of accesses that may wrap
@@ -77,7 +77,7 @@ class Facts:
     products: dict[Monomial, str] = field(default_factory=dict)
     registry: dict[str, LoopSymbol] = field(default_factory=dict)  # what parameters stand for
     proved: dict[str, bool] = field(default_factory=dict)  # by the formula
-    n_given_up: int = 0
+    n_dear: int = 0  # proofs that took more than MAX_CHEAP_OPERATIONS
 
     @cached_property
     def rows(self) -> dict[int, LoopRow]:
@@ -108,20 +108,24 @@ class Facts:
             self.proved[key] = self._is_refuted(side, held)
         return self.proved[key]
 
+    def renew(self) -> None:
+        """Begin with another loop: what it asks has its own budget."""
+        self.pairs.renew()
+        self.bounds.renew()
+
     def _is_refuted(self, side: Side, held: list[str]) -> bool:
+        """Return whether isl sees that nothing holds, first with few operations."""
         import islpy as isl
 
-        if self.n_given_up >= MAX_PROOFS_GIVEN_UP:
-            return False
-        self.context.reset_operations()
-        self.context.set_max_operations(MAX_PROOF_OPERATIONS)
-        try:
-            return bool(make_set(self.context, [], side.defined, held).is_empty())
-        except (BudgetError, isl.Error):
-            self.n_given_up += 1
-            return False
-        finally:
-            self.context.set_max_operations(0)
+        for operations in (MAX_CHEAP_OPERATIONS, MAX_PROOF_OPERATIONS):
+            if operations > MAX_CHEAP_OPERATIONS:
+                if self.n_dear >= MAX_DEAR_PROOFS:
+                    break
+                self.n_dear += 1
+            self.proofs.renew(operations)
+            with suppress(BudgetError, isl.Error):
+                return bool(self.proofs.make_set([], side.defined, held).is_empty())
+        return False
 
 
 def _relevant(context: Iterable[Condition], wanted: Iterable[Condition]) -> list[Condition]:
@@ -149,25 +153,9 @@ def _signs(parameters: dict[str, LoopSymbol]) -> list[str]:
     return [f"{name} >= 0" for name, atom in parameters.items() if atom.low == 0]
 
 
-def make_set(context: Any, dims: list[str], hidden: Iterable[str], held: list[str]) -> Any:
-    """Return the isl set of `dims` for which the constraints hold with some `hidden` values."""
-    import islpy as isl
-
-    constraints = " and ".join(held) or "1 = 1"
-    hidden = sorted(set(hidden) - set(dims))
-    names = sorted(set(_VARIABLE.findall(constraints)) - set(dims) - set(hidden))
-    if hidden:
-        constraints = f"exists ({', '.join(hidden)} : {constraints})"
-    text = f"[{', '.join(names)}] -> {{ [{', '.join(dims)}] : {constraints} }}"
-    try:
-        return isl.Set(text, context)
-    except isl.Error as error:
-        raise BudgetError(str(error)) from None
-
-
-def facts_of(table: LoopTable, assumed: tuple[Condition, ...], context: Any) -> Facts:
+def facts_of(table: LoopTable, assumed: tuple[Condition, ...]) -> Facts:
     """Return the table with every obligation proved, or what hangs on it marked."""
-    facts = Facts(table, assumed, context)
+    facts = Facts(table, assumed)
     broken: set[Condition] = set()
     for row in table.loops:
         _check_conditions(facts, row.context, broken)
@@ -279,6 +267,7 @@ class LoopDependences:
         self.written = {one.root for one in self.accesses if one.is_write}
         self._conflicts: dict[tuple[Access, Access], Conflict | None] = {}
         self._exposed: dict[Access, Any] = {}
+        self._n_pairs = 0
 
     def of(self, root: Root) -> list[Access]:
         """Return the accesses to a root: of those alike, the first."""
@@ -293,8 +282,9 @@ class LoopDependences:
         """Return the pairs of accesses to `root` that may conflict, earlier iteration first."""
         accesses = self.of(root)
         pairs = [(a, b) for a in accesses for b in accesses if a.is_write or b.is_write]
-        if len(pairs) > MAX_PAIRS:
-            raise BudgetError(f"{len(accesses)} accesses to {root.name}")
+        self._n_pairs += len(pairs)
+        if self._n_pairs > MAX_PAIRS:
+            raise BudgetError(f"{self._n_pairs} pairs of accesses")
         found = [self.conflict(a, b) for a, b in pairs]
         return [one for one in found if one is not None]
 
@@ -319,7 +309,7 @@ class LoopDependences:
         held += [*left.defined.values(), *right.defined.values(), *_signs(scope.parameters)]
         dims = [*self._dims(first, left), *self._dims(second, right)]
         hidden = {*left.changing, *right.changing, *left.defined, *right.defined}
-        pairs = make_set(facts.context, dims, hidden, held)
+        pairs = facts.pairs.make_set(dims, hidden, held)
         if pairs.is_empty():
             return None
         is_exact = left.is_exact and right.is_exact
@@ -372,7 +362,7 @@ class LoopDependences:
         held = [*self._context(read, side), *_signs(scope.parameters)]
         steps = side.steps(facts.path(read))
         dims = self._dims(read, side)
-        remaining = make_set(facts.context, dims, side.defined, [*held, *side.defined.values()])
+        remaining = facts.pairs.make_set(dims, side.defined, [*held, *side.defined.values()])
         if steps is not None and None not in steps:
             for write in self.of(read.root):
                 if write.is_write and write.path is not None:
@@ -412,7 +402,7 @@ class LoopDependences:
         dims = self._dims(read, of_read)
         own = set(self._dims(write, of_write)) - set(dims)
         hidden = {*own, *of_write.defined, *of_read.defined}
-        return make_set(facts.context, dims, hidden, held)
+        return facts.pairs.make_set(dims, hidden, held)
 
     def flow(self, conflict: Conflict) -> Any:
         """Return the pairs of a write and a later read in which a value may flow."""
@@ -433,10 +423,10 @@ class LoopDependences:
         if not some.is_exact:
             return False
         (dim, *own) = self._dims(write, some)
-        happens = make_set(
-            facts.context, [dim], {*own, *some.defined}, [*held, *some.defined.values()]
+        happens = facts.pairs.make_set(
+            [dim], {*own, *some.defined}, [*held, *some.defined.values()]
         )
-        needed = make_set(facts.context, [dim], all_.defined, [*every, *all_.defined.values()])
+        needed = facts.pairs.make_set([dim], all_.defined, [*every, *all_.defined.values()])
         return bool(needed.subtract(happens).is_empty())
 
 

@@ -24,7 +24,7 @@ from kleene.ir.loops.tables import (
     Obligations,
     Root,
 )
-from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences, make_set
+from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences
 from kleene.offload.kernels.formulas import Scope, Side, overlap
 from kleene.offload.kernels.witness import Instance, holds, instance_of, small_point
 
@@ -157,7 +157,7 @@ class _Search:
         held += [*left.defined.values(), *right.defined.values()]
         dims += sorted(left.changing | right.changing)
         self._symbols = dict(scope.parameters)
-        pairs = make_set(facts.context, dims, {*left.defined, *right.defined}, held)
+        pairs = facts.pairs.make_set(dims, {*left.defined, *right.defined}, held)
         if pairs.is_empty():
             return None
         point = small_point(pairs)

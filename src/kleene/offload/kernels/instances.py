@@ -43,12 +43,10 @@ def kernels_in(
         trips: counts of iterations, by the lines of loops: what a profile observed.
         block: the shape of a block, x first; the usual one if its dimensions do not fit.
     """
-    import islpy as isl
-
     found: list[Kernel] = []
     for fixed, basis in _known(table, values or {}, trips or {}):
         equal = tuple(Compare("==", of(symbol) - value) for symbol, value in fixed.items())
-        facts = facts_of(table, (*conditions, *equal), isl.Context())
+        facts = facts_of(table, (*conditions, *equal))
         for kernel in kernels_of(facts, verdicts, block):
             found.append(_at(kernel, fixed, basis) if fixed else kernel)
     return found

@@ -19,7 +19,7 @@ from kleene.algebra.symbolic import Expression, Range, Signs, Symbol, of
 from kleene.base.errors import Span
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, LoopRow, LoopTable, Root, all_symbols
-from kleene.offload.kernels.dependences import BudgetError, Facts
+from kleene.offload.kernels.dependences import Facts
 from kleene.offload.kernels.parameters import Basis, Parameter, parameters_of
 from kleene.offload.kernels.sections import in_range, sign_in
 from kleene.offload.kernels.trips import trip_count, trips_if_any
@@ -267,6 +267,7 @@ class _Nest:
 
     def kernel(self, block: tuple[int, ...] | None) -> Kernel:
         """Return the nest as a kernel."""
+        self._facts.renew()
         axes = []
         for row in self._rows:
             trips = trip_count(row)
@@ -311,10 +312,7 @@ class _Nest:
         facts = self._facts
         if access.offset is None or access.n_bytes is None or access.root.kind == "unknown":
             return ()
-        try:
-            if not all(facts.prove(access.context, in_range(one)) for one in access.obligations):
-                return ()
-        except BudgetError:
+        if not all(facts.prove(access.context, in_range(one)) for one in access.obligations):
             return ()
         waiting, found = [access.offset], []
         while waiting:

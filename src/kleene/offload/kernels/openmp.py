@@ -21,7 +21,7 @@ from kleene.base.expression import Atom, Expression, Floor, Maximum, Quotient, S
 from kleene.base.source_text import relative_path
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of, symbols_of
 from kleene.ir.loops.tables import Access, Compare, LoopRow, Root
-from kleene.offload.kernels.dependences import BudgetError, Facts, facts_of
+from kleene.offload.kernels.dependences import Facts, facts_of
 from kleene.offload.kernels.trips import trips_if_any
 from kleene.offload.kernels.verdicts import LoopVerdict, Private, Reduction, Verdict
 
@@ -54,10 +54,8 @@ def directives(result: KernelsResult) -> list[Directive]:
 
 
 def _in_function(function: Analysed) -> Iterator[Directive]:
-    import islpy as isl
-
     verdicts = {one.place: one for one in function.verdicts}
-    facts = facts_of(function.table, function.conditions, isl.Context())
+    facts = facts_of(function.table, function.conditions)
     taken: set[int] = set()
     for row in function.table.loops:
         verdict = verdicts.get(row.place)
@@ -66,6 +64,7 @@ def _in_function(function: Analysed) -> Iterator[Directive]:
         if row.parent in taken:
             taken.add(row.number)
         elif verdict.verdict in _PARALLEL:
+            facts.renew()
             try:
                 yield Directive(row.place, _Loop(facts, row, verdict, verdicts).directive())
                 taken.add(row.number)
@@ -264,17 +263,12 @@ class _Loop:
         return root
 
     def _section(self, root: Root, is_exact: bool = False) -> tuple[Expression, Expression]:
-        import islpy as isl
-
         from kleene.offload.kernels.sections import section_of
 
         if root.loops:
             raise _CannotError(f"{root.name} changes where it points to")
         accesses = [one for one in self._inside if one.root is root]
-        try:
-            found = section_of(self._facts, self._row, accesses)
-        except (BudgetError, isl.Error):
-            raise _CannotError(f"the section of {root.name} takes too long") from None
+        found = section_of(self._facts, self._row, accesses)
         if found.first is None or found.end is None:
             raise _CannotError(f"the section of {root.name} has no bounds: no test for overlap")
         if is_exact and not found.is_exact:

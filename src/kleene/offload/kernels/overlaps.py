@@ -61,32 +61,41 @@ def _moved(pointer: str, by: Expression, is_same: bool) -> str:
     return f"(char *)({moved})" if by != 0 else f"(char *){moved}"
 
 
-def overlap_check(
-    facts: Facts, loop: LoopDependences, first: Root, second: Root
-) -> OverlapCheck | None:
-    """Return the check that what a loop uses of two roots does not overlap, if it can be said."""
-    sections = [_section(facts, loop, root) for root in (first, second)]
-    if sections[0] is None or sections[1] is None:
-        return None
-    return OverlapCheck(sections[0], sections[1])
+class Sections:
+    """The elements of each root that one loop uses, each found once."""
 
+    def __init__(self, facts: Facts, loop: LoopDependences) -> None:
+        self._facts = facts
+        self._loop = loop
+        self._known: dict[Root, Elements | None] = {}
 
-def _section(facts: Facts, loop: LoopDependences, root: Root) -> Elements | None:
-    accesses = [one for one in loop.accesses if one.root is root]
-    (n_bytes, *others) = {one.n_bytes for one in accesses}
-    if n_bytes is None or others or root.loops or _NAME.fullmatch(root.name) is None:
-        return None
-    if root.kind == "variable" and all(one.path == () for one in accesses):
-        return Elements(f"&{root.name}", of(0), of(0), n_bytes)
-    section = section_of(facts, loop.row, accesses)
-    if section.first is None or section.end is None or section.assumptions:
-        return None
-    bounds = [section.first.over(n_bytes), section.end.over(n_bytes) - 1]
-    if not all(one.is_integer for one in bounds):
-        return None
-    variables = variables_of(facts)
-    low, high = (one.substitute(variables) for one in bounds)
-    counters = {row.counter for row in facts.table.loops}
-    if (low.symbols() | high.symbols()) & counters:
-        return None  # of a loop around that does not count up by 1
-    return Elements(root.name, low, high, n_bytes)
+    def overlap_check(self, first: Root, second: Root) -> OverlapCheck | None:
+        """Return the check that what the loop uses of two roots does not overlap, if it can."""
+        one, other = self._of(first), self._of(second)
+        return None if one is None or other is None else OverlapCheck(one, other)
+
+    def _of(self, root: Root) -> Elements | None:
+        if root not in self._known:
+            self._known[root] = self._found(root)
+        return self._known[root]
+
+    def _found(self, root: Root) -> Elements | None:
+        facts = self._facts
+        accesses = [one for one in self._loop.accesses if one.root is root]
+        (n_bytes, *others) = {one.n_bytes for one in accesses}
+        if n_bytes is None or others or root.loops or _NAME.fullmatch(root.name) is None:
+            return None
+        if root.kind == "variable" and all(one.path == () for one in accesses):
+            return Elements(f"&{root.name}", of(0), of(0), n_bytes)
+        section = section_of(facts, self._loop.row, accesses)
+        if section.first is None or section.end is None or section.assumptions:
+            return None
+        bounds = [section.first.over(n_bytes), section.end.over(n_bytes) - 1]
+        if not all(one.is_integer for one in bounds):
+            return None
+        variables = variables_of(facts)
+        low, high = (one.substitute(variables) for one in bounds)
+        counters = {row.counter for row in facts.table.loops}
+        if (low.symbols() | high.symbols()) & counters:
+            return None  # of a loop around that does not count up by 1
+        return Elements(root.name, low, high, n_bytes)

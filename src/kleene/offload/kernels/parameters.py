@@ -18,9 +18,10 @@ from typing import Any
 from kleene.algebra.symbolic import Expression
 from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tables import Access, LoopRow, Root
-from kleene.offload.kernels.dependences import BudgetError, Facts, LoopDependences, make_set
+from kleene.offload.kernels.budget import BudgetError
+from kleene.offload.kernels.dependences import Facts, LoopDependences
 from kleene.offload.kernels.formulas import NotAffineError
-from kleene.offload.kernels.sections import AccessBounds, Section, affine, limited, section_of
+from kleene.offload.kernels.sections import AccessBounds, Section, affine, section_of
 from kleene.offload.kernels.verdicts import LoopVerdict
 
 
@@ -144,8 +145,7 @@ class _Classification:
         import islpy as isl
 
         try:
-            with limited(self._facts):
-                return not self._loop.exposed(read).is_empty()
+            return not self._loop.exposed(read).is_empty()
         except (BudgetError, isl.Error):
             return True
 
@@ -158,9 +158,8 @@ class _Classification:
             return False
         for question in (_is_dense, _fills_rows):
             try:
-                with limited(self._facts):
-                    if question(bounds):
-                        return True
+                if question(bounds):
+                    return True
             except (NotAffineError, BudgetError, isl.Error):
                 continue
         return False
@@ -228,7 +227,7 @@ def _fills_rows(accesses: list[AccessBounds]) -> bool:
         f"0 <= {dim} and {dim} < {side.polynomial(extent)}"
         for dim, extent in zip(dims[1:], digits.extents, strict=True)
     ]
-    whole = make_set(one.facts.context, dims, [], within)
+    whole = one.facts.bounds.make_set(dims, [], within)
     lifted = first.insert_dims(isl.dim_type.set, 1, n_dimensions - 1)
     return bool(lifted.intersect(whole).subtract(written).is_empty())
 

@@ -16,8 +16,7 @@ one that contains every byte touched; whether its ends are really touched is `is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -28,12 +27,12 @@ from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
 from kleene.ir.loops.tables import Access, Compare, Condition, InRange, LoopRow, all_symbols
 from kleene.offload.delinearise import parts_of, strides_of, within
 from kleene.offload.kernels.affine import expression_of, meanings_of
-from kleene.offload.kernels.dependences import BudgetError, Facts, make_set
+from kleene.offload.kernels.budget import BudgetError
+from kleene.offload.kernels.dependences import Facts
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side
 from kleene.offload.kernels.trips import last_values
 
 _MAX_PIECES = 8  # of a bound that isl gives: more would not be read by anybody
-_MAX_OPERATIONS = 1_000_000  # of isl, for one bound
 _NARROW = 1 << 16  # values of a type with at most so many are ranged over
 
 
@@ -125,15 +124,12 @@ def sign_in(facts: Facts, context: tuple[Condition, ...], symbol: Symbol) -> Sig
     if isinstance(symbol, LoopSymbol) and symbol.kind == "counter":
         return Sign.NOT_NEGATIVE
     value = of(symbol)
-    try:
-        if facts.prove(context, (Compare(">=", value - 1),)):
-            return Sign.POSITIVE
-        if facts.prove(context, (Compare(">=", value),)):
-            return Sign.NOT_NEGATIVE
-        if facts.prove(context, (Compare(">=", -value - 1),)):
-            return Sign.NEGATIVE
-    except BudgetError:
-        return Sign.ANY
+    if facts.prove(context, (Compare(">=", value - 1),)):
+        return Sign.POSITIVE
+    if facts.prove(context, (Compare(">=", value),)):
+        return Sign.NOT_NEGATIVE
+    if facts.prove(context, (Compare(">=", -value - 1),)):
+        return Sign.NEGATIVE
     return Sign.ANY
 
 
@@ -155,19 +151,6 @@ class Digits:
 def affine(offset: Expression) -> Digits:
     """Return an offset as one digit."""
     return Digits((offset,), (of(1),), (), of(0))
-
-
-@contextmanager
-def limited(facts: Facts) -> Iterator[None]:
-    """Let isl spend what one bound may cost."""
-    before = facts.context.get_max_operations()
-    facts.context.reset_operations()
-    facts.context.set_max_operations(_MAX_OPERATIONS)
-    try:
-        yield
-    finally:
-        facts.context.reset_operations()
-        facts.context.set_max_operations(before)
 
 
 @dataclass
@@ -244,20 +227,19 @@ class AccessBounds:
         counters = [side.counter(loop) for loop in self.access.loops if loop in self.inside]
         hidden = {*counters, *side.changing, *side.defined, *(["c0byte"] if n_bytes > 1 else [])}
         held += [*side.defined.values(), *_narrow(side, digits.parts), *_not_negative(scope)]
-        return make_set(facts.context, dims, hidden, held), side
+        return facts.bounds.make_set(dims, hidden, held), side
 
     def _extremes(self, digits: Digits, size: int) -> _Bounds | None:
         """Return the bounds of Σ digit·stride + rest, which is greatest where the digits are."""
         import islpy as isl
 
         try:
-            with limited(self.facts):
-                found, side = self.touched(digits)
-                if found.is_empty():
-                    return _Bounds((), (), True)
-                meanings = meanings_of(self.facts)
-                lows, low_exact = _pieces(found, meanings, is_low=True)
-                highs, high_exact = _pieces(found, meanings, is_low=False)
+            found, side = self.touched(digits)
+            if found.is_empty():
+                return _Bounds((), (), True)
+            meanings = meanings_of(self.facts)
+            lows, low_exact = _pieces(found, meanings, is_low=True)
+            highs, high_exact = _pieces(found, meanings, is_low=False)
         except (NotAffineError, isl.Error, BudgetError):
             return None
         if not lows or not highs:

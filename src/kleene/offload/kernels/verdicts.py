@@ -22,16 +22,10 @@ from typing import Any
 
 from kleene.base.errors import Span
 from kleene.ir.loops.tables import Access, Condition, LoopRow, LoopTable, Refusal, Root
-from kleene.offload.kernels.dependences import (
-    MAX_OPERATIONS,
-    BudgetError,
-    Conflict,
-    Facts,
-    LoopDependences,
-    facts_of,
-)
+from kleene.offload.kernels.budget import BudgetError
+from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences, facts_of
 from kleene.offload.kernels.inputs import ConflictingInput, conflicting_input
-from kleene.offload.kernels.overlaps import OverlapCheck, overlap_check
+from kleene.offload.kernels.overlaps import OverlapCheck, Sections
 from kleene.offload.kernels.pointers import Pointers
 from kleene.offload.kernels.scans import Scan, scan_of
 from kleene.offload.kernels.transformations import Separated, Transformation, Transformations
@@ -124,8 +118,7 @@ def verdicts_of(
     """
     import islpy as isl
 
-    context = isl.Context()
-    facts = facts_of(table, assumed, context)
+    facts = facts_of(table, assumed)
     found: list[LoopVerdict] = []
     decisions: list[_Decision] = []
     for row in table.loops:
@@ -133,8 +126,7 @@ def verdicts_of(
             continue
         made = _blank(table, row)
         found.append(made)
-        context.reset_operations()
-        context.set_max_operations(MAX_OPERATIONS)
+        facts.renew()
         try:
             decision = _Decision(facts, row, made, no_alias, pointers)
             decision.decide()
@@ -144,15 +136,13 @@ def verdicts_of(
             made.culprits.append(Culprit("BUDGET", f"isl gave up: {detail}", row.place))
             made.verdict = Verdict.MAY
             made.witness = None
-        context.set_max_operations(0)
     separated = {one.row.number: one.separated() for one in decisions}
     for decision in decisions:
-        context.reset_operations()
-        context.set_max_operations(MAX_OPERATIONS)
+        facts.renew()
         with suppress(BudgetError, isl.Error):  # nothing is found, then
             decision.transform(separated)
+        with suppress(BudgetError, isl.Error):
             decision.search_input()
-        context.set_max_operations(0)
     return found
 
 
@@ -254,46 +244,45 @@ class _Decision:
     # Different roots
 
     def _check_overlaps(self) -> None:
-        roots = {one.root: None for one in self._loop.accesses}
+        """Find the pointers whose storage may be that of others, where one of them is written."""
+        roots = list({one.root: one for one in self._loop.accesses})
+        written = [one for one in roots if one in self._loop.written]
+        for root in roots:
+            if self._changes(root) and self._meets_another(root, written):
+                self._blame_pointer(root)
+        settled = [one for one in roots if not self._changes(one)]
         pairs: dict[tuple[str, str], list[tuple[Root, Root]]] = {}
-        for writer in roots:
-            if writer not in self._loop.written:
-                continue
-            for other in roots:
-                if other is writer:
-                    self._check_itself(writer)
-                elif _may_overlap(writer, other):
-                    if other in self._loop.written and other.number < writer.number:
-                        continue
-                    if self._are_apart(writer, other):
-                        names = sorted([writer.name, other.name])
-                        self._made.apart = sorted({*self._made.apart, (names[0], names[1])})
-                    elif self._changes(writer) or self._changes(other):
-                        self._blame_pointer(writer if self._changes(writer) else other)
-                    else:
-                        first, second = sorted([writer, other], key=lambda one: one.name)
-                        pairs.setdefault((first.name, second.name), []).append((first, second))
-                elif writer.is_restrict or other.is_restrict:
-                    self._made.assumptions.append("restrict pointers do not overlap others")
+        for number, one in enumerate(settled):
+            for other in settled[number + 1 :]:
+                if one not in self._loop.written and other not in self._loop.written:
+                    continue
+                first, second = sorted([one, other], key=lambda root: root.name)
+                names = (first.name, second.name)
+                if not _may_overlap(one, other):
+                    if one.is_restrict or other.is_restrict:
+                        self._made.assumptions.append("restrict pointers do not overlap others")
+                elif self._are_apart(one, other):
+                    self._made.apart = sorted({*self._made.apart, names})
+                else:
+                    pairs.setdefault(names, []).append((first, second))
         if self._no_alias:
             if pairs:
                 self._made.assumptions.append("different pointers do not overlap")
             return
         self._made.no_overlap = sorted(pairs)
-        self._made.overlap_checks = [self._overlap_check(pairs[one]) for one in sorted(pairs)]
+        sections = Sections(self._facts, self._loop)
+        checks = [_overlap_check(sections, pairs[one]) for one in sorted(pairs)]
+        self._made.overlap_checks = checks
+
+    def _meets_another(self, root: Root, written: list[Root]) -> bool:
+        """Return whether a pointer that changes may reach what it, or another, writes."""
+        return root in self._loop.written or any(
+            _may_overlap(root, one) and not self._are_apart(root, one) for one in written
+        )
 
     def _are_apart(self, first: Root, second: Root) -> bool:
         table = self._facts.table
         return self._pointers is not None and self._pointers.are_apart(table, first, second)
-
-    def _overlap_check(self, roots: list[tuple[Root, Root]]) -> OverlapCheck | None:
-        if len(roots) > 1:
-            return None  # one name for several pointers
-        return overlap_check(self._facts, self._loop, *roots[0])
-
-    def _check_itself(self, root: Root) -> None:
-        if self._changes(root):
-            self._blame_pointer(root)
 
     def _changes(self, root: Root) -> bool:
         return root.kind == "unknown" or bool(root.loops & self._loop.inside)
@@ -399,6 +388,12 @@ class _Decision:
         if is_scalar and any(self._loop.reaches_every_iteration(one) for one in writes):
             return "last iteration"
         return "last writing iteration"
+
+
+def _overlap_check(sections: Sections, roots: list[tuple[Root, Root]]) -> OverlapCheck | None:
+    if len(roots) > 1:
+        return None  # one name for several pointers
+    return sections.overlap_check(*roots[0])
 
 
 def _refused(refusal: Refusal) -> Culprit:

@@ -12,7 +12,6 @@ are in the table, and whoever uses it must see to it that they do not overlap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from kleene.base.errors import Span
@@ -34,14 +33,16 @@ from kleene.ir.loops.text import text
 from kleene.ir.loops.tree import Reason, Symbol
 from kleene.transforms.loops.conditions import at_counter, iterations
 from kleene.transforms.loops.evaluate import Evaluation, difference
-from kleene.transforms.loops.recorder import Environment, Frame
+from kleene.transforms.loops.recorder import Environment, Fields, Frame
 from kleene.transforms.loops.updates import guarded_update, recurrence_of, update_of
 from kleene.transforms.loops.values import UNKNOWN, Place, Value, substituted
 
 # With these, parts of the source are missing in the tree, and may assign to any variable.
 _HIDES = {Reason.INLINE_ASSEMBLY, Reason.SETJMP, Reason.SIDE_EFFECT, Reason.UNSUPPORTED}
 _MAX_INLINED = 8  # calls inside of each other
-_MAX_STATEMENTS = 20_000  # executed, with those of calls: then the rest is not followed
+# Statements and expressions that are executed symbolically, some of them several times:
+MAX_INLINED_STEPS = 20_000  # of called functions, in one outermost loop: about half a second
+MAX_STEPS = 300_000  # in one function: then the rest is not followed
 
 
 class Execution(Evaluation):
@@ -84,14 +85,23 @@ class Execution(Evaluation):
         if node.function in self._calls or len(self._calls) > _MAX_INLINED:
             self._refuse(Reason.RECURSION, node.function, node.place)
             return self._anything(node)
-        if any(isinstance(s, tree.Declare) and s.symbol.storage == "static" for s in _all(callee)):
+        if self._n_inlined_steps > MAX_INLINED_STEPS:
+            detail = f"the functions called before {node.function} are too large"
+            self._refuse(Reason.BUDGET, detail, node.place)
+            return self._anything(node)
+        if callee.name not in self._has_statics:
+            self._has_statics[callee.name] = _has_statics(callee)
+        if self._has_statics[callee.name]:
             self._refuse(Reason.STATIC_IN_CALLEE, node.function, node.place)
+        known = set(self._environment)
         for symbol, value in zip(callee.parameters, arguments, strict=True):
             self._declare(symbol, self._around())
             target = tree.Variable(symbol.type, node.place, symbol)
             self._environment.pop(symbol, None)
             self._write(target, value if self._is_followed(symbol) else UNKNOWN)
-        return self._called(callee, node)
+        held = self._called(callee, node)
+        self._environment = {s: v for s, v in self._environment.items() if s in known}
+        return held
 
     def _called(self, callee: tree.Function, node: tree.Call) -> Value:
         frame = Frame("call")
@@ -150,8 +160,8 @@ class Execution(Evaluation):
         return Both(tuple(guards)) if guards else True
 
     def _statement(self, node: tree.Statement) -> Condition | bool | None:
-        self._n_statements += 1
-        if self._n_statements > _MAX_STATEMENTS:
+        self._count_step()
+        if self._n_steps > MAX_STEPS:
             self._skip(node)
             return True
         match node:
@@ -190,12 +200,12 @@ class Execution(Evaluation):
 
     def _skip(self, node: tree.Statement) -> None:
         """Refuse the loops around a statement that is not executed, and those in it."""
-        self._refuse(Reason.UNSUPPORTED, "too many statements", node.place)
+        self._refuse(Reason.BUDGET, "too many statements", node.place)
         for one in tree.walk(node):
             if isinstance(one, tree.Loop) and self._is_recording:
                 row = self._new_row(one)
                 row.sequence = row.end_sequence = self._sequence = self._sequence + 1
-                row.refuse(Reason.UNSUPPORTED, "too many statements", one.place)
+                row.refuse(Reason.BUDGET, "too many statements", one.place)
                 self._loops.append(row)
 
     def _assign(self, target: tree.Location, value: tree.Expression) -> None:
@@ -348,25 +358,25 @@ class Execution(Evaluation):
     def _loop(self, node: tree.Loop) -> None:
         self._block(node.init)
         row = self._new_row(node)
+        if not self._stack:
+            self._n_inlined_steps = 0
         changed = {s for s in self._changed_by((node,)) if self._is_followed(s)}
         entry = {symbol: self._current(symbol) for symbol in changed}
         if node.test is not None:
             self._condition_outside(node)
-        self._changed_roots.setdefault(row.number, set())
         if self._is_trial:  # of a loop around: what this one changes is not known after it
             self._trial(node, row, changed, entry)
             self._forget(changed)
             return
         outer_loads = self._loads
         for _ in range(4):  # until the loop loads from no storage that it was found to write to
-            known, self._loads = set(self._changed_roots[row.number]), set()
+            known, self._loads = self._changed_by_loop(row), set()
             self._is_trial = True
             with self._silently():
                 steps, conditions = self._trial(node, row, changed, entry)
             self._is_trial = False
             outer_loads |= self._loads
-            changed_now = self._changed_roots[row.number] - known
-            if not any(number in self._loads for number, _ in changed_now):
+            if not any(number in self._loads for number, _ in self._changed_by_loop(row) - known):
                 break
         else:
             row.refuse(Reason.UNSUPPORTED, "storage that is not followed", node.place)
@@ -388,6 +398,10 @@ class Execution(Evaluation):
             self._record_counter(symbol, node, step, happens, is_write=True)
         if not self._stack:
             self._epoch += 1
+
+    def _changed_by_loop(self, row: LoopRow) -> set[tuple[int, Fields]]:
+        changed = self._changed.get(row.number, {})
+        return {(root, one) for root, parts in changed.items() for one in parts}
 
     def _first_iteration(
         self, node: tree.Loop, row: LoopRow, conditions: tuple[list[Condition], bool]
@@ -623,8 +637,11 @@ def _assigned(block: tree.Block) -> set[Symbol]:
     }
 
 
-def _all(function: tree.Function) -> Iterator[object]:
-    return tree.walk(function.body)
+def _has_statics(function: tree.Function) -> bool:
+    return any(
+        isinstance(one, tree.Declare) and one.symbol.storage == "static"
+        for one in tree.walk(function.body)
+    )
 
 
 def _leaves_early(block: tree.Block) -> bool:

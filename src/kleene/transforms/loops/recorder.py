@@ -26,7 +26,7 @@ from kleene.ir.loops.tree import Symbol, Type
 from kleene.transforms.loops.values import UNKNOWN, Place, Value
 
 Environment = dict[Symbol, Value]
-Storage = tuple[int, tuple[str | None, ...] | None]  # a root, and fields inside of it
+Fields = tuple[str | None, ...] | None  # on the path to a part of a root; None for subscripts
 
 
 @dataclass
@@ -49,20 +49,22 @@ class Recorder(ABC):
         self._accesses: list[Access] = []
         self._atoms: dict[object, LoopSymbol] = {}
         self._roots: dict[object, Root] = {}
-        self._epochs: dict[Storage, int] = {}
+        self._epochs: dict[int, dict[Fields, int]] = {}  # by root: how often parts were written
         self._epoch = 0
         self._environment: Environment = {}
         self._stack: list[LoopRow] = []
         self._context: list[Condition] = []
         self._frames: list[Frame] = []
         self._calls: list[str] = [function.name]
+        self._has_statics: dict[str, bool] = {}  # by called function
         self._sequence = 0
-        self._n_statements = 0
+        self._n_steps = 0
+        self._n_inlined_steps = 0
         self._n_roots = 0
         self._n_loops = 0
         self._is_recording = True
         self._is_trial = False  # of an iteration, to see what a loop changes
-        self._changed_roots: dict[int, set[Storage]] = {}  # by loop: what it writes to
+        self._changed: dict[int, dict[int, set[Fields]]] = {}  # by loop and root: written parts
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
         self._parameters: dict[str, LoopSymbol] = {}
         self._load_places: dict[LoopSymbol, tuple[Root, Path]] = {}
@@ -71,6 +73,10 @@ class Recorder(ABC):
     @abstractmethod
     def _value(self, node: tree.Expression) -> Value:
         """Record what an expression reads, and return its value."""
+
+    def _count_step(self) -> None:
+        self._n_steps += 1
+        self._n_inlined_steps += len(self._calls) > 1
 
     # Atoms and roots
 
@@ -230,7 +236,8 @@ class Recorder(ABC):
             made_here = place.root.declared_in | place.root.loops
             for row in self._stack:
                 if row.number not in made_here:
-                    self._changed_roots.setdefault(row.number, set()).add(_storage(place))
+                    roots = self._changed.setdefault(row.number, {})
+                    roots.setdefault(place.root.number, set()).add(_fields(place))
         if not self._is_recording:
             return
         kind = at.type
@@ -303,14 +310,16 @@ class Recorder(ABC):
             return self._unfollowed(text(location), kind)
         self._loads.add(place.root.number)
         loops = place.root.loops | Value(place=place).loops
-        storage = _storage(place)
-        written = {
-            number
-            for number, changed in self._changed_roots.items()
-            if any(_may_touch(one, storage) for one in changed)
+        fields, root = _fields(place), place.root.number
+        loops |= {
+            row.number
+            for row in self._stack
+            if any(
+                _may_touch(one, fields) for one in self._changed.get(row.number, {}).get(root, ())
+            )
         }
-        loops |= self._around() & written
-        n_writes = sum(n for one, n in self._epochs.items() if _may_touch(one, storage))
+        written = self._epochs.get(root, {})
+        n_writes = sum(n for one, n in written.items() if _may_touch(one, fields))
         epoch = (self._epoch, n_writes)
         key = ("load", place.root.number, place.path, epoch, kind.name, loops)
         atom = self._atom(key, text(location), "load", loops, kind)
@@ -351,25 +360,23 @@ class Recorder(ABC):
 
     def _touch(self, place: Place) -> None:
         """Note that storage was written; outside of loops, what may overlap with it too."""
-        storage = _storage(place)
-        self._epochs[storage] = self._epochs.get(storage, 0) + 1
+        parts = self._epochs[place.root.number] = dict(self._epochs.get(place.root.number, {}))
+        fields = _fields(place)
+        parts[fields] = parts.get(fields, 0) + 1
         if not self._stack or place.root.kind == "unknown":
             self._epoch += 1
 
 
-def _storage(place: Place) -> Storage:
-    """Return the root's number and the fields on the path to a part of it, None for subscripts."""
+def _fields(place: Place) -> Fields:
+    """Return the names of fields on the path to a part of its root, None for subscripts."""
     if place.path is None:
-        return place.root.number, None
-    steps = tuple(step if isinstance(step, str) else None for step in place.path)
-    return place.root.number, steps
+        return None
+    return tuple(step if isinstance(step, str) else None for step in place.path)
 
 
-def _may_touch(first: Storage, second: Storage) -> bool:
-    """Return whether two parts of storage may overlap: they do not in different fields."""
-    if first[0] != second[0]:
-        return False
-    for one, other in zip(first[1] or (), second[1] or (), strict=False):
+def _may_touch(first: Fields, second: Fields) -> bool:
+    """Return whether two parts of a root may overlap: they do not in different fields."""
+    for one, other in zip(first or (), second or (), strict=False):
         if one is None and other is None:
             continue
         if one is None or other is None or SOMEWHERE in (one, other):
