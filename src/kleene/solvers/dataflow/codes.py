@@ -1,0 +1,89 @@
+"""The small integers of dataflow constraints: operators, flags, predicates, columns of facts."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag, unique
+
+# A fact about values has these columns, and takes `STRIDE` integers of 64 bits.
+LOW, HIGH, LEAST, MOST, ZEROS, ONES, STATE = range(7)
+STRIDE = 8
+
+# STATE: whether there is a value at all, and whether it may be undefined (undef or poison).
+HAS_VALUE, MAY_BE_UNDEFINED = 1, 2
+
+
+@unique
+class Operator(IntEnum):
+    """How a name's fact follows from those of its operands.
+
+    Operands are names; `a` stands for the attribute of the constraint. A name of width 1 that is 1
+    or has no value at all says whether control reaches a block or edge.
+    """
+
+    NOTHING = 0  # no value: never computed, or not reached
+    ANY = 1  # any value, maybe undefined
+    CONSTANT = 2  # the number `a`, as bits
+    GIVEN = 3  # row `a` of the given facts
+    JOIN = 4  # [x, …] one of these; of one operand a copy
+    PHI = 5  # [x, g, y, h, …] x if g has a value, y if h has, …
+    MEET = 6  # [x, …] all of these hold of one value
+    REFINE = 7  # [x, y] x, given that `x P y` holds; P is the predicate `a`
+    SELECT = 8  # [c, x, y]
+    FREEZE = 9  # [x] x, or any value where x is undefined
+    WHEN = 10  # [g, x] 1 if g has a value and x may be `a`
+    WHEN_OTHER = 11  # [g, x, c, d, …] 1 if g has a value and x may be none of the constants
+    ADDRESS = 12  # [x] x plus an unknown multiple of 2^`a & 63`; not 0 if x is not, with NUW
+    LOW_BITS = 13  # [x] any value with the low bits that are known of the narrower x
+    BITS_WHERE = 14  # [x, m] any value with the bits of x that are set in m
+    COMPARE = 15  # [x, y] 1 if `x P y`, else 0; P is the predicate `a`
+    TRUNCATE = 16  # [x] the low bits
+    ZERO_EXTEND = 17  # [x] unsigned; with NUW x is not negative
+    SIGN_EXTEND = 18  # [x] signed
+    ADD = 19  # [x, y] from here on `a` are flags
+    SUBTRACT = 20
+    MULTIPLY = 21
+    UNSIGNED_DIVIDE = 22
+    SIGNED_DIVIDE = 23
+    UNSIGNED_REMAINDER = 24
+    SIGNED_REMAINDER = 25
+    SHIFT_LEFT = 26
+    SHIFT_RIGHT = 27  # filled with zeros
+    SHIFT_RIGHT_SIGNED = 28  # filled with the sign
+    AND = 29
+    OR = 30
+    XOR = 31
+    SIGNED_MIN = 32
+    SIGNED_MAX = 33
+    UNSIGNED_MIN = 34
+    UNSIGNED_MAX = 35
+
+
+class Flag(IntFlag):
+    """What the program promises of an operation; a result that breaks it is poison.
+
+    Poison counts as undefined, and not as a value: leave the flags out where a program may use it.
+    """
+
+    NUW = 1  # no unsigned overflow
+    NSW = 2  # no signed overflow
+    IN_RANGE = 4  # shifts: by less than the width
+
+
+@unique
+class Predicate(IntEnum):
+    """What a COMPARE asks and a REFINE knows; `p ^ 1` is the opposite of p."""
+
+    EQ = 0
+    NE = 1
+    ULT = 2
+    UGE = 3
+    UGT = 4
+    ULE = 5
+    SLT = 6
+    SGE = 7
+    SGT = 8
+    SLE = 9
+
+
+# x P y holds where y SWAPPED[P] x does.
+SWAPPED = (0, 1, 4, 5, 2, 3, 8, 9, 6, 7)

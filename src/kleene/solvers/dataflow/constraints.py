@@ -1,0 +1,298 @@
+"""Dataflow constraints as columns, and the order in which they are solved.
+
+A *name* is what a fact belongs to, and has one constraint: how its fact follows from those of its
+operands. Names are numbered from 0; nothing here knows what they stand for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, offsets_of, ragged
+from kleene.graphs import Graph, depth_first, strong_components
+from kleene.solvers.dataflow.codes import STRIDE, Operator, Predicate
+
+_MOST_THRESHOLDS = 48  # of one component: bounds may stop at each of them
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """In which order names are evaluated.
+
+    Attributes:
+        order: all names, by component; an operand comes before its users, but in cycles.
+        place_of: each name's place in the order.
+        component_offsets: where the components begin in the order.
+        is_cyclic: which components hold a cycle.
+        user_offsets: where the users of each name begin.
+        users: names.
+    """
+
+    order: I32
+    place_of: I32
+    component_offsets: I64
+    is_cyclic: U8
+    user_offsets: I64
+    users: I32
+
+    @classmethod
+    def of(cls, n_names: int, offsets: I64, operands: I32) -> Schedule:
+        """Return the schedule of names with these operands; it depends on nothing else."""
+        owner = np.repeat(np.arange(n_names), np.diff(offsets))
+        graph = Graph.from_edges(n_names, operands, owner)
+        components = strong_components(graph)
+        # Names that read nothing first: their trees are the last in reverse postorder.
+        reads_nothing = np.diff(offsets) == 0
+        roots = np.concatenate([np.flatnonzero(reads_nothing), np.flatnonzero(~reads_nothing)])
+        post = depth_first(graph, roots.astype(np.int32)).post.astype(np.int64)
+        order = np.lexsort((-post, components.component)).astype(np.int32)
+        place_of = np.empty(n_names, np.int32)
+        place_of[order] = np.arange(n_names, dtype=np.int32)
+        sizes = np.bincount(components.component, minlength=components.n_components)
+        return cls(
+            order, place_of, offsets_of(sizes), components.is_cyclic().astype(np.uint8),
+            graph.offsets, graph.targets,
+        )  # fmt: skip
+
+    @cached_property
+    def component_of(self) -> I64:
+        """The component of each name."""
+        sizes = np.diff(self.component_offsets)
+        return np.repeat(np.arange(len(sizes)), sizes)[self.place_of]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Constraints on values, one for each name; `Operator` says what they mean.
+
+    Attributes:
+        operator: an `Operator`.
+        width: how many bits a name has, 1 to 64.
+        attribute: a number (a constant as the signed one of its bits), a predicate or flags.
+        offsets: where the operands of each name begin.
+        operands: names.
+        given: facts that the caller has, `STRIDE` integers each: see `rows`.
+    """
+
+    operator: U8
+    width: U8
+    attribute: I64
+    offsets: I64
+    operands: I32
+    given: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def n_names(self) -> int:
+        """How many names there are."""
+        return len(self.operator)
+
+    def operands_of(self, name: int) -> I32:
+        """Return the operands of a name."""
+        return self.operands[self.offsets[name] : self.offsets[name + 1]]
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The order in which names are evaluated."""
+        return Schedule.of(self.n_names, self.offsets, self.operands)
+
+    @cached_property
+    def carries_value(self) -> Bools:
+        """For each operand, whether its bounds reach those of the name: control does not.
+
+        Whether control reaches a block changes once; a cycle through it cannot go on for ever.
+        """
+        owner = np.repeat(np.arange(self.n_names), np.diff(self.offsets))
+        code = self.operator[owner]
+        is_guard = (code == Operator.PHI) & ((np.arange(len(owner)) - self.offsets[owner]) % 2 == 1)
+        found: Bools = ~(is_guard | (code == Operator.WHEN) | (code == Operator.WHEN_OTHER))
+        return found
+
+    @cached_property
+    def thresholds(self) -> tuple[I32, I64, I64, I64]:
+        """Where bounds are rounded, and to which numbers.
+
+        The columns are each name's set of thresholds (-1: its bounds are not rounded), where the
+        sets begin, and the numbers, as signed ones and as patterns. A name is rounded if an edge of
+        the graph of values leads back to it in the order of the schedule: every cycle has such an
+        edge. The thresholds of a component are the numbers next to those that its names are
+        compared with, and its constant operands.
+        """
+        owner = np.repeat(np.arange(self.n_names), np.diff(self.offsets))
+        source, target = self.operands[self.carries_value], owner[self.carries_value]
+        component = strong_components(Graph.from_edges(self.n_names, source, target)).component
+        place, inside = self.schedule.place_of, component[source] == component[target]
+        back = inside & (place[source] >= place[target])
+        is_rounded = np.zeros(self.n_names, bool)
+        is_rounded[target[back]] = True
+        wanted, set_of = np.unique(component[is_rounded], return_inverse=True)
+        chosen = np.full(self.n_names, -1, np.int32)
+        chosen[is_rounded] = set_of
+        sets, numbers, widths = self._numbers_near(source, target, component, wanted)
+        return chosen, *_sampled(sets, numbers, widths, len(wanted))
+
+    def _numbers_near(
+        self, source: Ints, target: Ints, component: Ints, wanted: Ints
+    ) -> tuple[I64, I64, I64]:
+        """Return sets, numbers, widths: constants that enter components, and their neighbours."""
+        is_constant = self.operator[source] == Operator.CONSTANT
+        source, target = source[is_constant], target[is_constant]
+        code = self.operator[target]
+        is_compared = code == Operator.REFINE
+        enters = is_compared | (code == Operator.PHI) | (code == Operator.JOIN)
+        source, target, is_compared = source[enters], target[enters], is_compared[enters]
+        place = np.minimum(np.searchsorted(wanted, component[target]), max(len(wanted) - 1, 0))
+        keep = wanted[place] == component[target] if len(wanted) else np.zeros(len(place), bool)
+        place, source, is_compared = place[keep], source[keep], is_compared[keep]
+        number = self.attribute[source].astype(np.int64)
+        width = self.width[source].astype(np.int64)
+        lowest, highest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+        above, below = is_compared & (number < highest), is_compared & (number > lowest)
+        return (
+            np.concatenate([place, place[above], place[below]]),
+            np.concatenate([number, number[above] + 1, number[below] - 1]),
+            np.concatenate([width, width[above], width[below]]),
+        )
+
+
+def _sampled(sets: I64, numbers: I64, widths: I64, n_sets: int) -> tuple[I64, I64, I64]:
+    """Return CSR of the distinct numbers of each set, ascending, and again as patterns, ascending.
+
+    Of many numbers, evenly chosen ones are taken.
+    """
+    order = np.lexsort((numbers, sets))
+    sets, numbers, widths = sets[order], numbers[order], widths[order]
+    is_new = np.ones(len(sets), bool)
+    is_new[1:] = (sets[1:] != sets[:-1]) | (numbers[1:] != numbers[:-1])
+    sets, numbers, widths = sets[is_new], numbers[is_new], widths[is_new]
+    counts = np.bincount(sets, minlength=n_sets)
+    nth = np.arange(len(sets)) - (np.cumsum(counts) - counts)[sets]
+    share = np.minimum(_MOST_THRESHOLDS / np.maximum(counts, 1), 1.0)[sets]
+    keep = (np.floor((nth + 1) * share) > np.floor(nth * share)) | (nth == 0)
+    sets, numbers, widths = sets[keep], numbers[keep], widths[keep]
+    patterns = np.where(widths < 64, numbers & ((1 << np.minimum(widths, 62)) - 1), numbers)
+    patterns = np.where(widths == 63, numbers & np.iinfo(np.int64).max, patterns)
+    by_pattern = np.lexsort((patterns.astype(np.uint64), sets))
+    return offsets_of(np.bincount(sets, minlength=n_sets)), numbers, patterns[by_pattern]
+
+
+class ConstraintBuilder:
+    """Collects constraints, many at a time; every name that gets none has no value.
+
+    Names come in blocks: `names(n)` returns the numbers of n new ones, `define` says what they are.
+
+        build = ConstraintBuilder()
+        x, one, y = build.names(3)
+        build.define([x], Operator.ANY, width=32)
+        build.define([one], Operator.CONSTANT, width=32, attribute=1)
+        build.define([y], Operator.ADD, [[x, one]], width=32, attribute=Flag.NSW)
+        facts = solve(build.constraints())
+    """
+
+    def __init__(self) -> None:
+        self._n_names = 0
+        self._parts: list[tuple[I64, I64, I64, I64, I64, I64]] = []
+        self._given: list[I64] = []
+        self._n_given = 0
+
+    @property
+    def n_names(self) -> int:
+        """How many names there are so far."""
+        return self._n_names
+
+    def names(self, count: int) -> I64:
+        """Return so many new names."""
+        first = self._n_names
+        self._n_names += count
+        return np.arange(first, self._n_names)
+
+    def given(self, facts: I64) -> I64:
+        """Keep facts, as rows of `STRIDE` columns, and return their numbers for `GIVEN`."""
+        rows = facts.reshape(-1, STRIDE)
+        first = self._n_given
+        self._n_given += len(rows)
+        self._given.append(rows.ravel().astype(np.int64))
+        return np.arange(first, self._n_given)
+
+    def define(
+        self,
+        names: ArrayLike,
+        operator: ArrayLike,
+        operands: ArrayLike = (),
+        *,
+        offsets: ArrayLike | None = None,
+        width: ArrayLike = 1,
+        attribute: ArrayLike = 0,
+    ) -> None:
+        """Give names their constraints; a name that already has one gets this one instead.
+
+        Args:
+            names: whose constraints these are.
+            operator: one for all, or one for each.
+            operands: names, a row for each; or, with offsets, all in one column.
+            offsets: where the operands of each begin.
+            width: in bits, one for all or one for each.
+            attribute: one for all, or one for each.
+        """
+        rows = np.asarray(names, np.int64).ravel()
+        flat = np.asarray(operands, np.int64)
+        if offsets is None:
+            per_name = flat.size // max(len(rows), 1)
+            starts = np.arange(len(rows) + 1, dtype=np.int64) * per_name
+        else:
+            starts = np.asarray(offsets, np.int64)
+        codes, widths, attributes = (
+            np.broadcast_to(np.asarray(column, np.int64), rows.shape)
+            for column in (operator, width, attribute)
+        )
+        self._parts.append((rows, codes, widths, attributes, starts, flat.ravel()))
+
+    def constraints(self) -> Constraints:
+        """Return the table."""
+        n = self._n_names
+        operator, width = np.zeros(n, np.uint8), np.ones(n, np.uint8)
+        attribute = np.zeros(n, np.int64)
+        part_of, row_of = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+        starts, lengths, column = np.zeros(n, np.int64), np.zeros(n, np.int64), []
+        before = 0
+        for part, (rows, codes, widths, attributes, offsets, operands) in enumerate(self._parts):
+            operator[rows], width[rows], attribute[rows] = codes, widths, attributes
+            part_of[rows], row_of[rows] = part, np.arange(len(rows))
+            starts[rows], lengths[rows] = before + offsets[:-1], np.diff(offsets)
+            column.append(operands)
+            before += len(operands)
+        flat = np.concatenate([np.empty(0, np.int64), *column])
+        _, places = ragged(starts, starts + lengths)
+        given = np.concatenate([np.empty(0, np.int64), *self._given])
+        return Constraints(
+            operator, width, attribute, offsets_of(lengths), flat[places].astype(np.int32), given
+        )
+
+
+def checked(constraints: Constraints) -> None:
+    """Assert that a table is one: operands exist, and operators have as many as they take."""
+    n, lengths = constraints.n_names, np.diff(constraints.offsets)
+    assert len(constraints.offsets) == n + 1
+    assert constraints.offsets[-1] == len(constraints.operands)
+    assert not len(constraints.operands) or (
+        constraints.operands.min() >= 0 and constraints.operands.max() < n
+    ), "an operand is no name"
+    assert not n or (constraints.width.min() >= 1 and constraints.width.max() <= 64), "a width"
+    takes = np.full(256, -1)
+    takes[: Operator.GIVEN + 1] = 0
+    takes[[Operator.REFINE, Operator.WHEN, Operator.BITS_WHERE, Operator.COMPARE]] = 2
+    takes[Operator.SELECT] = 3
+    takes[[Operator.FREEZE, Operator.ADDRESS, Operator.LOW_BITS]] = 1
+    takes[Operator.TRUNCATE : Operator.ADD] = 1
+    takes[Operator.ADD : Operator.UNSIGNED_MAX + 1] = 2
+    exact = takes[constraints.operator] >= 0
+    assert (lengths[exact] == takes[constraints.operator[exact]]).all(), "a number of operands"
+    is_many = (constraints.operator == Operator.JOIN) | (constraints.operator == Operator.MEET)
+    assert (lengths[is_many] >= 1).all(), "JOIN and MEET have operands"
+    assert (lengths[constraints.operator == Operator.PHI] % 2 == 0).all(), "PHI has pairs"
+    assert (lengths[constraints.operator == Operator.WHEN_OTHER] >= 2).all()
+    asks = (constraints.operator == Operator.REFINE) | (constraints.operator == Operator.COMPARE)
+    assert np.isin(constraints.attribute[asks], list(Predicate)).all(), "a predicate"

@@ -1,0 +1,129 @@
+"""The loops that solve constraints: component by component, upwards and then downwards."""
+
+from __future__ import annotations
+
+from kleene.base.arrays import I32, I64, U8
+from kleene.solvers.dataflow.codes import STRIDE
+from kleene.solvers.dataflow.compiled import device_function, entry_point
+from kleene.solvers.dataflow.rows import copy, differ, join, meet, round_up
+from kleene.solvers.dataflow.transfer import evaluate
+
+
+@device_function
+def _mark_users(
+    name: int, start: int, end: int, user_offsets: I64, users: I32, place_of: I32, is_due: U8
+) -> int:
+    """Note that the users of a name within a component are to be evaluated; return how many more.
+
+    The component has the places from `start` to `end`.
+    """
+    n_more = 0
+    for edge in range(user_offsets[name], user_offsets[name + 1]):
+        place = place_of[users[edge]]
+        if start <= place < end and is_due[place] == 0:
+            is_due[place] = 1
+            n_more += 1
+    return n_more
+
+
+@entry_point
+def solve(
+    facts: I64, operator: U8, width: U8, attribute: I64, offsets: I64, operands: I32, given: I64,
+    user_offsets: I64, users: I32, order: I32, place_of: I32, component_offsets: I64,
+    is_cyclic: U8, threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
+    narrowing: int, is_due: U8, counts: I64,
+) -> None:  # fmt: skip
+    """Compute the facts of all names; the row behind those of the names is for results.
+
+    Upwards, a component begins with nothing known to have a value, and names are evaluated until
+    none changes; where `threshold_set` is not -1, bounds are rounded. Downwards, every name of a
+    component is evaluated some times without rounding. `counts` becomes the number of evaluations
+    upwards and downwards.
+    """
+    result = len(order) * STRIDE
+    for component in range(len(component_offsets) - 1):
+        start, end = component_offsets[component], component_offsets[component + 1]
+        if is_cyclic[component] == 0:
+            name = order[start]
+            evaluate(
+                facts, name * STRIDE, name, operator, width, attribute, offsets, operands, given
+            )
+            counts[0] += 1
+            continue
+        n_due = end - start
+        for place in range(start, end):
+            is_due[place] = 1
+        while n_due > 0:
+            for place in range(start, end):
+                if is_due[place] == 0:
+                    continue
+                is_due[place] = 0
+                n_due -= 1
+                name = order[place]
+                evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
+                counts[0] += 1
+                join(facts, result, name * STRIDE)
+                chosen = threshold_set[name]
+                if chosen >= 0:
+                    round_up(
+                        facts, result, width[name], signed, unsigned,
+                        threshold_offsets[chosen], threshold_offsets[chosen + 1],
+                    )  # fmt: skip
+                if differ(facts, result, name * STRIDE):
+                    copy(facts, name * STRIDE, result)
+                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+        for place in range(start, end):
+            is_due[place] = 1
+        n_due = end - start
+        for _ in range(narrowing):
+            if n_due == 0:
+                break
+            for place in range(start, end):
+                if is_due[place] == 0:
+                    continue
+                is_due[place] = 0
+                n_due -= 1
+                name = order[place]
+                evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
+                counts[1] += 1
+                meet(facts, result, name * STRIDE, width[name])
+                if differ(facts, result, name * STRIDE):
+                    copy(facts, name * STRIDE, result)
+                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+
+
+@entry_point
+def solve_bits(
+    facts: I64, n_words: int, is_union: int, gen: I64, keep: I64, offsets: I64, operands: I32,
+    user_offsets: I64, users: I32, order: I32, place_of: I32, component_offsets: I64,
+    is_cyclic: U8, is_due: U8,
+) -> None:  # fmt: skip
+    """Compute sets of bits: `gen | (union or intersection of the operands) & keep`.
+
+    Without operands a set is `gen`. All sets of a component begin empty, or, for intersections,
+    full.
+    """
+    for component in range(len(component_offsets) - 1):
+        start, end = component_offsets[component], component_offsets[component + 1]
+        n_due = end - start
+        for place in range(start, end):
+            is_due[place] = 1
+        while n_due > 0:
+            for place in range(start, end):
+                if is_due[place] == 0:
+                    continue
+                is_due[place] = 0
+                n_due -= 1
+                name = order[place]
+                has_changed = False
+                for word in range(n_words):
+                    found = 0 if is_union or offsets[name] == offsets[name + 1] else -1
+                    for at in range(offsets[name], offsets[name + 1]):
+                        fact = facts[operands[at] * n_words + word]
+                        found = found | fact if is_union else found & fact
+                    found = (found & keep[name * n_words + word]) | gen[name * n_words + word]
+                    if found != facts[name * n_words + word]:
+                        facts[name * n_words + word] = found
+                        has_changed = True
+                if has_changed and is_cyclic[component]:
+                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)

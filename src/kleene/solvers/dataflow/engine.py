@@ -1,0 +1,164 @@
+"""Solving: the compiled loops, and for lattices of the caller's own plain Python."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.base.arrays import I32, I64, U64
+from kleene.kernels import compiled
+from kleene.solvers.dataflow.codes import STRIDE
+from kleene.solvers.dataflow.compiled import UNIT
+from kleene.solvers.dataflow.constraints import Constraints, Schedule, checked
+from kleene.solvers.dataflow.values import ValueFacts
+
+if TYPE_CHECKING:
+    from kleene.algebra import Lattice
+
+Fact = TypeVar("Fact", bound="Lattice")
+_INTERPRETED_S_A_NAME = 1e-4
+_NARROWING = 2
+
+
+def solve(constraints: Constraints, *, narrowing: int = _NARROWING) -> ValueFacts:
+    """Return facts that satisfy all constraints on values: the least ones but for rounding.
+
+    Upwards, the result is the least solution of the constraints with bounds rounded to thresholds
+    where cycles close (`Constraints.thresholds`); it does not depend on the order. From there,
+    each component is evaluated `narrowing` times in the order of the schedule without rounding,
+    and only gets smaller.
+    """
+    from kleene.solvers.dataflow import cpu
+
+    checked(constraints)
+    n, schedule = constraints.n_names, constraints.schedule
+    facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
+    counts: I64 = np.zeros(2, np.int64)
+    with compiled.sized(n * _INTERPRETED_S_A_NAME, UNIT):
+        cpu.solve(
+            facts, constraints.operator, constraints.width, constraints.attribute,
+            constraints.offsets, constraints.operands, constraints.given,
+            schedule.user_offsets, schedule.users, schedule.order, schedule.place_of,
+            schedule.component_offsets, schedule.is_cyclic, *constraints.thresholds,
+            narrowing, np.zeros(n, np.uint8), counts,
+        )  # fmt: skip
+    up, down = counts.tolist()
+    return ValueFacts(constraints, facts[: n * STRIDE].reshape(n, STRIDE), (up, down))
+
+
+@dataclass(frozen=True, eq=False)
+class BitConstraints:
+    """Constraints on sets of bits, one for each name, all with unions or all with intersections.
+
+        fact[name] = gen[name] | (fact[first operand] | fact[second] | …) & ~kill[name]
+
+    or with & between operands; without operands a fact is `gen`. The least solution is asked for,
+    and for intersections the greatest. Bits may stand for whatever the caller likes: sources of
+    taint, "may be null", definitions, classes. Nothing says which way information flows: a backward
+    analysis makes those names operands that come after.
+
+        # x = input(); y = x; z = clean(y)      bit 0: tainted
+        BitConstraints(gen=[1, 0, 0], kill=[0, 0, 1], offsets=[0, 0, 1, 2], operands=[0, 1])
+
+    Attributes:
+        gen: bits that a name has in any case; one word of 64 bits for each, or a row of words.
+        kill: bits that it does not take over from operands.
+        offsets: where the operands of each name begin.
+        operands: names.
+        is_union: whether bits come from any operand, or else only those that all have.
+    """
+
+    gen: U64
+    kill: U64
+    offsets: I64
+    operands: I32
+    is_union: bool = True
+    schedule: Schedule = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("gen", np.uint64), ("kill", np.uint64), ("offsets", np.int64),
+                            ("operands", np.int32)):  # fmt: skip
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
+        assert self.gen.shape == self.kill.shape
+        assert len(self.offsets) == len(self.gen) + 1
+        schedule = Schedule.of(len(self.gen), self.offsets, self.operands)
+        object.__setattr__(self, "schedule", schedule)
+
+
+def solve_bits(constraints: BitConstraints) -> U64:
+    """Return the set of each name, in the shape of `gen`."""
+    from kleene.solvers.dataflow import cpu
+
+    gen, schedule = constraints.gen, constraints.schedule
+    n = len(gen)
+    n_words = gen.size // n if n else 1
+    facts: I64 = np.full(gen.size, 0 if constraints.is_union else -1, np.int64)
+    with compiled.sized(n * n_words * _INTERPRETED_S_A_NAME / 10, UNIT):
+        cpu.solve_bits(
+            facts, n_words, int(constraints.is_union), gen.ravel().view(np.int64),
+            (~constraints.kill).ravel().view(np.int64), constraints.offsets, constraints.operands,
+            schedule.user_offsets, schedule.users, schedule.order, schedule.place_of,
+            schedule.component_offsets, schedule.is_cyclic, np.zeros(n, np.uint8),
+        )  # fmt: skip
+    found: NDArray[np.uint64] = facts.view(np.uint64).reshape(gen.shape)
+    return found
+
+
+def solve_lattice(
+    offsets: I64,
+    operands: I32,
+    evaluate: Callable[[int, Sequence[Fact]], Fact],
+    bottom: Fact,
+    *,
+    narrowing: int = _NARROWING,
+    delay: int = 2,
+) -> list[Fact]:
+    """Return facts of any lattice, in plain Python; widened where cycles close, if it can widen.
+
+    Args:
+        offsets: where the operands of each name begin.
+        operands: names.
+        evaluate: returns the fact of a name, given those of all: monotone in those of its operands.
+        bottom: the least fact.
+        narrowing: how often a component is evaluated again after it has become stable.
+        delay: how often a fact may grow before it is widened.
+    """
+    schedule = Schedule.of(len(offsets) - 1, offsets, operands)
+    place_of = schedule.place_of
+    facts: list[Fact] = [bottom] * len(place_of)
+    bounds = schedule.component_offsets.tolist()
+    order = schedule.order.tolist()
+    for component, (start, end) in enumerate(itertools.pairwise(bounds)):
+        names = order[start:end]
+        if not schedule.is_cyclic[component]:
+            facts[names[0]] = evaluate(names[0], facts)
+            continue
+        closes = {
+            name
+            for name in names
+            if any(place_of[o] >= place_of[name] and place_of[o] < end
+                   for o in operands[offsets[name] : offsets[name + 1]].tolist())
+        }  # fmt: skip
+        n_growths = dict.fromkeys(closes, 0)
+        is_stable = False
+        while not is_stable:
+            is_stable = True
+            for name in names:
+                new = evaluate(name, facts)
+                if new <= facts[name]:
+                    continue
+                is_stable, new = False, facts[name].join(new)
+                if name in closes and hasattr(new, "widen"):
+                    n_growths[name] += 1
+                    if n_growths[name] > delay:
+                        new = facts[name].widen(new)
+                facts[name] = new
+        for _ in range(narrowing):
+            for name in names:
+                facts[name] = facts[name].meet(evaluate(name, facts))
+    return facts
