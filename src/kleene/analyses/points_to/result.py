@@ -23,7 +23,8 @@ from kleene.analyses.points_to.answers.aliases import Aliases, Check, checks_of
 from kleene.analyses.points_to.answers.calls import call_graph_of
 from kleene.analyses.points_to.answers.explain import Steps
 from kleene.analyses.points_to.answers.lookup import Lookup
-from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Effects
+from kleene.analyses.points_to.answers.memory import memory_accesses_of
+from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Effects, Regions
 from kleene.analyses.points_to.answers.sets import ObjectSet, PointsToGraph, Sets, Solved
 from kleene.analyses.points_to.answers.statistics import Phase, Statistics, statistics_of
 from kleene.analyses.points_to.findings import findings_of
@@ -37,6 +38,8 @@ from kleene.results import Finding, Table, findings_json
 from kleene.results.call_graph import CallGraph
 from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion.why import Derivations
+from kleene.transforms.memory_ssa import MemorySSA, memory_ssa
+from kleene.transforms.splitting.program import control_flow
 
 Pointer = str | int | Value  # one pointer: a name, the number of a value, or its view
 Pointers = list[Any] | tuple[Pointer, ...] | Ints  # several; a text is no sequence here
@@ -174,6 +177,24 @@ class PointsToResult(Solved):
         A call counts with all that it may reach.
         """
         return self._effects.of_instructions(int(row) for row in rows)
+
+    def memory_ssa(self, *, calls_read: bool = False, only_overwritten: bool = False) -> MemorySSA:
+        """Return names for what is in memory: of which definitions each load reads.
+
+        Locations are the numbers of `regions`.
+
+        Args:
+            calls_read: whether calls read what their callees read; else they only write.
+            only_overwritten: whether only what a function overwrites has names in it.
+        """
+        accesses = memory_accesses_of(self, self._effects, self._aliases, calls_read=calls_read)
+        flow = control_flow(self.program)
+        return memory_ssa(flow, accesses, only_overwritten=only_overwritten)
+
+    @property
+    def regions(self) -> Regions:
+        """The regions of memory: objects that no access tells apart."""
+        return self._effects.regions
 
     # Reasons
 

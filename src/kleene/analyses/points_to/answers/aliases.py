@@ -15,9 +15,16 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.answers.geometry import Geometry
-from kleene.analyses.points_to.answers.sets import Sets, Solved, explicit, sets_of, singles
+from kleene.analyses.points_to.answers.sets import (
+    Sets,
+    Solved,
+    explicit,
+    sets_of,
+    singles,
+    unpacked,
+)
 from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
-from kleene.base.arrays import I32, I64, U8, Bools, offsets_of
+from kleene.base.arrays import I32, I64, U8, Bools, distinct, offsets_of, ragged
 from kleene.base.errors import SourceError, raise_all
 from kleene.graphs import Graph, Rows, depth_first, strong_components
 from kleene.ir import Call, Global, Program, Value
@@ -124,7 +131,7 @@ class Aliases:
         if self._solution.unknown[left].any() or self._solution.unknown[right].any():
             return False
         ours, theirs = explicit(self._solution, left), explicit(self._solution, right)
-        return len(ours) == 1 and np.array_equal(ours, theirs) and self._is_one_address(ours[0])
+        return len(ours) == 1 and np.array_equal(ours, theirs) and self.is_one_address(ours[0])
 
     def must_alias_columns(self, left: Rows, right: Rows) -> Bools:
         """Return for each i whether `must_alias` holds of two groups of nodes."""
@@ -135,7 +142,7 @@ class Aliases:
         some, ours = some[ours == theirs], ours[ours == theirs]
         objects, which = np.unique(ours, return_inverse=True)
         found = np.zeros(len(left), bool)
-        found[some] = np.array([self._is_one_address(o) for o in objects.tolist()], bool)[which]
+        found[some] = np.array([self.is_one_address(o) for o in objects.tolist()], bool)[which]
         return found
 
     @cached_property
@@ -158,13 +165,76 @@ class Aliases:
         pointers = Pointers.of(self._solved, singles(nodes[first]), self.accessed_bytes)
         return pointers, which.astype(np.int64)
 
-    def _is_one_address(self, object: int) -> bool:
+    def is_one_address(self, object: int) -> bool:
         """Return whether an object stands for one address at a time."""
-        table = self._system.locations
-        is_exact = table.stride[object] == 0 and table.byte[object] != UNKNOWN_OFFSET
-        return bool(is_exact) and self._is_made_once(int(table.allocation[object]))
+        return self.is_exact(object) and self.is_made_once(
+            int(self._system.locations.allocation[object])
+        )
 
-    def _is_made_once(self, allocation: int) -> bool:
+    def is_exact(self, object: int) -> bool:
+        """Return whether an object stands for one offset in its allocation."""
+        table = self._system.locations
+        return bool(table.stride[object] == 0 and table.byte[object] != UNKNOWN_OFFSET)
+
+    def is_own_local(self, allocation: int, function: int) -> bool:
+        """Return whether a function that holds an allocation's address means its own local one.
+
+        So it is of a local variable made once each time the function runs, if the function holds
+        its address only as computed from the variable: it did not get it as an argument, from
+        memory or from a call, by which it could be that of another activation.
+        """
+        table = self._system.allocations
+        if table.kind[allocation] != AllocationKind.STACK:
+            return False
+        row = int(table.site[allocation]) - self._program.bases[ValueKind.INSTRUCTION]
+        if int(self._program.instruction_function[row]) != function:
+            return False
+        return _is_in_entry(self._program, row, function) and not self._comes_back[allocation]
+
+    @cached_property
+    def _comes_back(self) -> Bools:
+        """Per allocation: whether its function gets its address other than by computing it."""
+        program, solution = self._program, self._solution
+        base = program.bases[ValueKind.INSTRUCTION]
+        table, kept = self._system.allocations, program.instructions
+        is_stack = table.kind == AllocationKind.STACK
+        maker = np.full(len(table), -1, np.int64)
+        maker[is_stack] = program.instruction_function[table.site[is_stack] - base]
+        computed = np.isin(
+            kept.opcode,
+            (
+                *(Opcode.ALLOCA, Opcode.GETELEMENTPTR, Opcode.PHI, Opcode.SELECT),
+                *(Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE),
+            ),
+        )
+        rows = np.flatnonzero(~computed & self._system.may_hold_pointer[base : program.n_values])
+        per_function = np.diff(program.function_table.argument_offsets)
+        formals = np.arange(len(program.arguments))
+        nodes = np.concatenate([base + rows, program.bases[ValueKind.ARGUMENT] + formals])
+        within = np.concatenate(
+            [
+                program.instruction_function[rows],
+                np.repeat(np.arange(len(per_function)), per_function),
+            ]
+        )
+        sets, which = np.unique(solution.row_of[nodes], return_inverse=True)
+        held = unpacked(solution, sets)
+        pairs = distinct(within.astype(np.int64) << 32 | which)
+        owner, place = ragged(
+            held.offsets[pairs & 0xFFFFFFFF], held.offsets[(pairs & 0xFFFFFFFF) + 1]
+        )
+        allocation = self._system.locations.allocation[held.values[place]]
+        found = np.zeros(len(table), bool)
+        found[allocation[maker[allocation] == (pairs >> 32)[owner]]] = True
+        # An unknown pointer may be that of any local that escaped.
+        outside = distinct(self._system.locations.allocation[self._solved.known_outside])
+        has_unknown = np.zeros(len(per_function), bool)
+        has_unknown[within[solution.unknown[nodes]]] = True
+        local = outside[is_stack[outside]]
+        found[local[has_unknown[maker[local]]]] = True
+        return found
+
+    def is_made_once(self, allocation: int) -> bool:
         """Return whether an allocation stands for one allocation at a time."""
         program, table = self._program, self._system.allocations
         kind, site = AllocationKind(table.kind[allocation]), int(table.site[allocation])

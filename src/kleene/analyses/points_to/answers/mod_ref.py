@@ -76,13 +76,15 @@ class Regions:
     Attributes:
         of_object: the region of each object; -1 for one that nothing touches, or without bytes.
         members: the objects of each region, ascending.
-        of_group: the regions of each group, ascending.
+        of_group: the regions of each group, ascending, without those of `outside`.
+        outside: the regions of what code outside knows, ascending.
         is_variable: per region, whether it may be written.
     """
 
     of_object: I32
     members: Rows
     of_group: Rows
+    outside: I32
     is_variable: Bools
 
     def __len__(self) -> int:
@@ -95,7 +97,7 @@ class EffectFinder:
     def __init__(self, solved: Solved, graph: CallGraph, geometry: Geometry) -> None:
         self._program, self._system = solved.program, solved.system
         self._solution, self._solved = solved.solution, solved
-        self._graph, self._geometry = graph, geometry
+        self.graph, self._geometry = graph, geometry
 
     def of_functions(self, functions: Iterable[int]) -> Effects:
         """Return what each function touches, with all it may call."""
@@ -126,7 +128,7 @@ class EffectFinder:
 
     def _called(self, rows: I64) -> tuple[I64, I64]:
         """Return which functions each instruction calls, the outside among them, as pairs."""
-        graph = self._graph
+        graph = self.graph
         order = np.argsort(rows, kind="stable")
         sites = np.flatnonzero(graph.call >= 0)
         first = np.searchsorted(rows[order], graph.call[sites], side="left")
@@ -146,7 +148,7 @@ class EffectFinder:
 
         The bit behind those of all regions says that code outside may run.
         """
-        accesses, graph = self.direct, self._graph
+        accesses, graph = self.direct, self.graph
         function = self._program.instruction_function[accesses.row]
         ends = graph.links()
         calls = Graph.from_edges(graph.n_functions + 1, *ends)
@@ -196,22 +198,13 @@ class EffectFinder:
         of_object, n_regions = _classes(owner, objects, n_objects, len(groups) + 1)
         members = np.flatnonzero(of_object >= 0).astype(np.int32)
         by_region = Rows.group(of_object[members], n_regions, members)
-        pairs = owner << 32 | of_object[objects]
         explicit = owner < len(groups)
-        in_outside = distinct(of_object[outside][of_object[outside] >= 0]).astype(np.int64)
-        wide = np.flatnonzero(self.direct.has_outside)
-        keys = distinct(
-            np.concatenate(
-                [
-                    pairs[explicit],
-                    np.repeat(wide << 32, len(in_outside)) | np.tile(in_outside, len(wide)),
-                ]
-            )
-        )
+        keys = distinct(owner[explicit] << 32 | of_object[objects[explicit]])
         offsets = np.searchsorted(keys >> 32, np.arange(len(groups) + 1))
         of_group = Rows(offsets.astype(np.int64), (keys & 0xFFFFFFFF).astype(np.int32))
+        in_outside = distinct(of_object[outside])
         first = by_region.values[by_region.offsets[:-1]]
-        return Regions(of_object, by_region, of_group, is_variable[first])
+        return Regions(of_object, by_region, of_group, in_outside, is_variable[first])
 
     @cached_property
     def _group_bits(self) -> U64:
@@ -219,14 +212,14 @@ class EffectFinder:
         of_group = self.regions.of_group
         bits = _no_bits(len(of_group), len(self.regions) + 1)
         _set(bits, np.repeat(np.arange(len(of_group)), of_group.lengths()), of_group.values)
+        bits[self.direct.has_outside] |= self._outside_bits
         return bits
 
     @cached_property
     def _outside_bits(self) -> U64:
+        outside = self.regions.outside
         bits = _no_bits(1, len(self.regions) + 1)
-        of_object = self.regions.of_object[self._solved.known_outside]
-        known = of_object[of_object >= 0]
-        _set(bits, np.zeros(len(known), np.int64), known)
+        _set(bits, np.zeros(len(outside), np.int64), outside)
         found: U64 = bits[0]
         return found
 
@@ -305,7 +298,7 @@ class EffectFinder:
     def _own_storage(self) -> tuple[I64, I64, Bools, Rows, Bools]:
         """The storage that externals keep for themselves: the same columns."""
         table, program = self._system.allocations, self._program
-        rows, callees = self._calls_out
+        rows, callees = self.calls_out
         flags = program.globals.flags[program.function_table.value]
         touches = flags[callees] & GlobalFlag.READ_NONE == 0
         rows, callees = rows[touches], callees[touches]
@@ -331,7 +324,7 @@ class EffectFinder:
         """
         program, table = self._program, self._program.instructions
         flags = program.globals.flags[program.function_table.value]
-        rows, callees = self._calls_out
+        rows, callees = self.calls_out
         chosen = (flags[callees] & GlobalFlag.READ_NONE == 0) & np.isin(
             table.opcode[rows], list(CALLS)
         )
@@ -428,9 +421,9 @@ class EffectFinder:
         return is_data, is_data & ~is_constant[locations.allocation]
 
     @cached_property
-    def _calls_out(self) -> tuple[I32, I32]:
+    def calls_out(self) -> tuple[I32, I32]:
         """The calls (instruction, function) of functions without a body, intrinsics included."""
-        program, graph = self._program, self._graph
+        program, graph = self._program, self.graph
         table = program.instructions
         is_body = np.diff(program.function_table.block_offsets) > 0
         rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))

@@ -1,0 +1,261 @@
+"""What every instruction of a solved program does to memory, as `memory_ssa` takes it.
+
+Locations are the regions of mod/ref. A load reads and a store writes what its pointer leads to; a
+call writes what its callees do, with all that these call. A store *overwrites* a region if its
+pointer is one exact address of storage that exists once (or is the function's own local variable),
+and its bytes cover those of the region. So does the alloca of such a variable: it begins undefined.
+
+Memory also changes where no instruction of a function changes it:
+
+- The second return of `setjmp` finds memory as it was at the `longjmp`: the call of it writes all.
+- Another thread may write. C allows that only with synchronisation between (else it is a data
+  race, and undefined). So in a program that starts threads, atomic accesses, fences, and calls of
+  code outside write all that other threads may know.
+- A signal handler may write variables that are `volatile`: reads of these are marked by their
+  instructions, and are for the reader to look at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kleene.analyses.points_to.answers.aliases import Accesses, Aliases, accesses_of
+from kleene.analyses.points_to.answers.mod_ref import EffectFinder, Regions, set_bits
+from kleene.analyses.points_to.answers.sets import Solved, explicit, unpacked
+from kleene.analyses.points_to.memory_model import AllocationKind
+from kleene.base.arrays import I64, Bools, Ints, distinct, offsets_of
+from kleene.graphs import Rows
+from kleene.ir.codes import CALLS, Flag, GlobalFlag, Opcode, ValueKind
+from kleene.results.call_graph import CALLBACK
+from kleene.transforms.memory_ssa import MemoryAccesses, MemoryRole
+
+_STARTS_THREADS = (b"pthread_create", b"thrd_create", b"clone")
+
+
+def memory_accesses_of(
+    solved: Solved, effects: EffectFinder, aliases: Aliases, *, calls_read: bool = False
+) -> MemoryAccesses:
+    """Return what instructions do to regions of memory.
+
+    Args:
+        solved: the program.
+        effects: what they touch.
+        aliases: which objects are one address.
+        calls_read: whether calls read what their callees read; else they only write.
+    """
+    program, direct, regions = solved.program, effects.direct, effects.regions
+    is_call = np.isin(program.instructions.opcode, list(CALLS))
+    of_group = regions.of_group
+    owner = np.repeat(np.arange(len(of_group)), of_group.lengths())
+    variable = regions.is_variable[of_group.values]
+    lists = _Groups()
+    readable = lists.add(of_group)
+    writable = lists.add(_rows(owner[variable], of_group.values[variable], len(of_group)))
+    plain = ~is_call[direct.row]
+    reads, writes = plain & ~direct.is_write, plain & direct.is_write
+    columns: list[tuple[Ints, Ints, MemoryRole]] = [
+        (direct.row[reads], readable + direct.group[reads], MemoryRole.READ),
+        (direct.row[writes], writable + direct.group[writes], MemoryRole.WRITE),
+    ]
+    outside = regions.outside
+    known = lists.add(Rows.from_lists([outside, outside[regions.is_variable[outside]]]))
+    for rows, group, role in columns[:2]:  # a second access for what the unknown stands for
+        wide = direct.has_outside[(group - readable) % max(len(of_group), 1)]
+        again = np.full(int(wide.sum()), known + (role == MemoryRole.WRITE))
+        columns.append((rows[wide], again, role))
+    calls = np.flatnonzero(is_call)
+    of_calls = effects.instruction_bits(calls)
+    for bits, role in zip(of_calls, (MemoryRole.READ, MemoryRole.WRITE), strict=True):
+        if role == MemoryRole.READ and not calls_read:
+            continue
+        different, which = np.unique(bits, axis=0, return_inverse=True)
+        row, region = set_bits(different, len(regions))
+        keep = regions.is_variable[region] | (role == MemoryRole.READ)
+        first = lists.add(_rows(row[keep], region[keep], len(different)), is_exact=False)
+        columns.append((calls, first + which.reshape(-1), role))
+    for rows, groups in (_overwritten(solved, effects, aliases), _made(solved, effects, aliases)):
+        columns.append((rows, lists.add(groups) + np.arange(len(rows)), MemoryRole.OVERWRITE))
+    for rows, changed in _from_elsewhere(solved, effects):
+        every = Rows.from_lists([np.flatnonzero(changed & regions.is_variable)])
+        number = lists.add(every, is_exact=False)
+        columns.append((rows, np.full(len(rows), number), MemoryRole.WRITE))
+    return MemoryAccesses(
+        np.concatenate([column[0] for column in columns]).astype(np.int64),
+        np.concatenate([column[1] for column in columns]).astype(np.int32),
+        np.repeat([column[2] for column in columns], [len(c[0]) for c in columns]).astype(np.uint8),
+        lists.rows(),
+        lists.is_exact(),
+        len(regions),
+    )
+
+
+class _Groups:
+    """Lists of regions, one after the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[Rows] = []
+        self._is_exact: list[Bools] = []
+
+    def add(self, rows: Rows, *, is_exact: bool = True) -> int:
+        """Append lists; return the number of the first."""
+        first = sum(map(len, self._parts))
+        self._parts.append(rows)
+        self._is_exact.append(np.full(len(rows), is_exact))
+        return first
+
+    def is_exact(self) -> Bools:
+        """Return for each list whether variables are told apart by it."""
+        return np.concatenate(self._is_exact)
+
+    def rows(self) -> Rows:
+        """Return all lists."""
+        lengths = np.concatenate([part.lengths() for part in self._parts])
+        return Rows(offsets_of(lengths), np.concatenate([part.values for part in self._parts]))
+
+
+def _rows(owner: I64, values: Ints, n_rows: int) -> Rows:
+    """Return the values of each owner; owners ascend."""
+    return Rows(offsets_of(np.bincount(owner, minlength=n_rows)), values.astype(np.int32))
+
+
+def _overwritten(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64, Rows]:
+    """Return the stores that overwrite regions, and these.
+
+    A store of n bytes at byte b of its allocation overwrites an object at byte c of m bytes if
+    b <= c and c + m <= b + n; a region, if it does so with all objects of it.
+    """
+    regions, locations = effects.regions, solved.system.locations
+    offsets = solved.system.problem.allocation_offsets
+    table = _stores(solved)
+    single, found = _single_objects(solved, table)
+    known: dict[tuple[int, int], I64] = {}
+    rows, lists = [], []
+    function_of = solved.program.instruction_function
+    for row, object_, n_bytes in zip(
+        table.row[single].tolist(), found.tolist(), table.n_bytes[single].tolist(), strict=True
+    ):
+        if not aliases.is_exact(object_):
+            continue
+        allocation = int(locations.allocation[object_])
+        function = int(function_of[row])
+        if not (aliases.is_one_address(object_) or aliases.is_own_local(allocation, function)):
+            continue
+        if (object_, n_bytes) not in known:
+            objects = np.arange(*offsets[allocation : allocation + 2].tolist())
+            first, byte = int(locations.byte[object_]), locations.byte[objects]
+            is_covered = (locations.stride[objects] == 0) & (byte >= first)
+            is_covered &= byte + locations.n_bytes[objects] <= first + n_bytes
+            known[object_, n_bytes] = _whole(regions, objects[is_covered])
+        if len(known[object_, n_bytes]):
+            rows.append(row)
+            lists.append(known[object_, n_bytes])
+    return np.array(rows, np.int64), Rows.from_lists(lists)
+
+
+def _made(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64, Rows]:
+    """Return the allocas of local variables that exist once, and the regions these are.
+
+    What was there before is gone: a variable begins undefined.
+    """
+    program, table = solved.program, solved.system.allocations
+    offsets = solved.system.problem.allocation_offsets
+    rows, lists = [], []
+    for allocation in np.flatnonzero(table.kind == AllocationKind.STACK).tolist():
+        row = int(table.site[allocation]) - program.bases[ValueKind.INSTRUCTION]
+        function = int(program.instruction_function[row])
+        if aliases.is_own_local(allocation, function) or aliases.is_made_once(allocation):
+            objects = np.arange(*offsets[allocation : allocation + 2].tolist())
+            rows.append(row)
+            lists.append(_whole(effects.regions, objects))
+    return np.array(rows, np.int64), Rows.from_lists(lists)
+
+
+def _stores(solved: Solved) -> Accesses:
+    """Return the stores."""
+    table = accesses_of(solved.program)
+    chosen = table.opcode == Opcode.STORE
+    return Accesses(
+        table.row[chosen], table.opcode[chosen], table.pointer[chosen], table.n_bytes[chosen]
+    )
+
+
+def _single_objects(solved: Solved, table: Accesses) -> tuple[I64, I64]:
+    """Return the accesses whose pointer holds one object and nothing else, and these objects."""
+    solution = solved.solution
+    sizes = solution.rows.sizes()
+    row = solution.row_of[table.pointer]
+    single = np.flatnonzero((sizes[row] == 1) & ~solution.unknown[table.pointer])
+    rows, which = np.unique(row[single], return_inverse=True)
+    return single, unpacked(solution, rows).values[which].astype(np.int64)
+
+
+def _whole(regions: Regions, objects: I64) -> I64:
+    """Return the regions all of whose members are among the objects."""
+    region = np.sort(regions.of_object[objects])
+    found = distinct(region[region >= 0]).astype(np.int64)
+    counts = np.searchsorted(region, found, "right") - np.searchsorted(region, found)
+    whole: I64 = found[regions.members.lengths()[found] == counts]
+    return whole
+
+
+def _from_elsewhere(solved: Solved, effects: EffectFinder) -> list[tuple[I64, Bools]]:
+    """Return instructions at which memory may have changed otherwise, and the regions changed."""
+    program, table = solved.program, solved.program.instructions
+    calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+    callee = table.operands[table.offsets[calls]]
+    is_named = callee < len(program.globals)
+    flags = np.where(is_named, program.globals.flags[np.where(is_named, callee, 0)], 0)
+    twice = (flags & GlobalFlag.RETURNS_TWICE != 0) | (table.flags[calls] & Flag.RETURNS_TWICE != 0)
+    found = [(calls[twice], np.ones(len(effects.regions), bool))]
+    if _starts_threads(solved):
+        rows, _ = effects.calls_out
+        ordered = table.flags & Flag.ATOMIC != 0
+        ordered |= np.isin(table.opcode, (Opcode.FENCE, Opcode.ATOMICRMW, Opcode.CMPXCHG))
+        rows = distinct(np.concatenate([rows, np.flatnonzero(ordered)]))
+        found.append((rows.astype(np.int64), _shared(solved, effects)))
+    return found
+
+
+def _starts_threads(solved: Solved) -> bool:
+    """Return whether the program calls what starts threads, or code outside may."""
+    program = solved.program
+    if any(not external.is_modelled for external in solved.system.externals):
+        return True
+    symbols = program.globals.name[program.function_table.value].tolist()
+    return any(program.strings.raw(symbol) in _STARTS_THREADS for symbol in symbols)
+
+
+def _shared(solved: Solved, effects: EffectFinder) -> Bools:
+    """Return which regions other threads may know: all but of locals whose address stays put.
+
+    A local's address gets to another thread through memory, or as the argument that code outside
+    hands to the thread's function.
+    """
+    solution, system = solved.solution, solved.system
+    allocation = system.locations.allocation
+    contents = system.problem.contents
+    nodes = distinct(contents[contents >= 0])
+    known = solved.known_outside.copy()
+    known[explicit(solution, nodes)] = True
+    callbacks = effects.graph.kind == CALLBACK
+    functions = distinct(
+        np.concatenate(
+            [
+                effects.graph.targets[np.repeat(callbacks, effects.graph.n_targets)],
+                effects.graph.escaped_ids,
+            ]
+        )
+    )
+    offsets = solved.program.function_table.argument_offsets
+    first = solved.program.bases[ValueKind.ARGUMENT]
+    formals = [np.arange(offsets[f], offsets[f + 1]) + first for f in functions.tolist()]
+    if formals:
+        known[explicit(solution, np.concatenate(formals))] = True
+    is_kept = np.ones(len(system.allocations), bool)
+    is_kept[allocation[known]] = False
+    is_local = (system.allocations.kind == AllocationKind.STACK) & is_kept
+    found = np.zeros(len(effects.regions), bool)
+    of_object = effects.regions.of_object
+    others = of_object[~is_local[allocation]]
+    found[others[others >= 0]] = True
+    return found
