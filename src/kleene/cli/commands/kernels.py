@@ -25,6 +25,9 @@ class Emitted(StrEnum):
     """What is written for parallel loops."""
 
     OPENMP = "openmp"
+    CUDA = "cuda"
+    C = "c"
+    PYTHON = "python"
 
 
 def run(
@@ -64,7 +67,10 @@ def run(
     ] = None,
     emitted: Annotated[
         Emitted | None,
-        option("--emit", help="Print a patch instead, with directives before parallel loops."),
+        option(
+            "--emit",
+            help="Print instead: a patch with directives, or functions in parallel as a file.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -91,8 +97,11 @@ def run(
     if functions:
         check_names(functions, [one.name for unit in units for one in unit.functions])
         result = result.only(functions)
-    if emitted is not None:
+    if emitted is Emitted.OPENMP:
         _emit_openmp(result)
+        return
+    if emitted is not None:
+        _emit_generated(result, emitted)
         return
     kernels = result.kernels(
         numbers(values or [], "--set", str),
@@ -115,6 +124,22 @@ def _emit_openmp(result: KernelsResult) -> None:
         if not one.text:
             note(f"{one.place}: no directive: {one.reason}")
     note(f"{sum(bool(one.text) for one in found)} directives")
+
+
+def _emit_generated(result: KernelsResult, kind: Emitted) -> None:
+    from kleene.base.errors import SourceError
+    from kleene.offload.plans.files import file_of
+
+    made = []
+    for name in dict.fromkeys(one.table.function for one in result.functions):
+        try:
+            made.append(result.generated(name))
+        except SourceError as error:
+            note(error.message)
+    emit([file_of([one.plan for one in made], kind.value)])
+    for one in made:
+        if not one.plan.steps:
+            note(f"{one.plan.function} is executed as it is written: {one.plan.reason}")
 
 
 def numbers(given: Iterable[str], option_name: str, kind: Callable[[str], Key]) -> dict[Key, int]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from functools import cache
 from typing import Literal as OneOf
 
 from kleene.base.errors import Span
@@ -335,6 +336,11 @@ def walk(node: object) -> Iterator[object]:
             yield from walk(one)
     elif isinstance(node, Expression | Location | Statement):
         yield node
-        for one in fields(node):
-            if one.name not in ("type", "place"):
-                yield from walk(getattr(node, one.name))
+        for name in _parts(type(node)):
+            yield from walk(getattr(node, name))
+
+
+@cache
+def _parts(kind: type[Expression | Location | Statement]) -> tuple[str, ...]:
+    """Return the fields of a class of nodes that hold parts of a tree."""
+    return tuple(one.name for one in fields(kind) if one.name not in ("type", "place"))

@@ -21,6 +21,7 @@ __all__ = [
     "Backend",
     "Module",
     "Source",
+    "chosen",
     "current",
     "gpu_free_bytes",
     "gpu_problem",
@@ -43,12 +44,17 @@ def gpu_free_bytes() -> int:
 
 def current() -> Backend:
     """Return the place CUDA kernels run now: the GPU, unless `on_host` chose the host runner."""
-    if chosen := _chosen.get():
-        return chosen
+    if place := _chosen.get():
+        return place
     if reason := gpu_problem():
         note = "use the device 'cpu', or 'auto' to let Kleene choose"
         raise SourceError(None, "kernels/no-gpu", f"no GPU can be used: {reason}", note)
     return gpu.Gpu()
+
+
+def chosen() -> Backend | None:
+    """Return the place that `on_host` chose, if it did."""
+    return _chosen.get()
 
 
 @contextmanager

@@ -71,7 +71,7 @@ class Kernels:
                 verdicts = verdicts_of(table, conditions, no_alias=self.no_alias, pointers=pointers)
                 made.append(Analysed(table, conditions, tuple(verdicts)))
                 advance(1)
-        return KernelsResult(tuple(made), (SIGNED, *self.assume))
+        return KernelsResult(tuple(made), (SIGNED, *self.assume), tuple(listed))
 
     def _assumed(self, found: list[LoopTable]) -> list[tuple[Condition, ...]]:
         made: list[list[Condition]] = [[] for _ in found]

@@ -20,7 +20,9 @@ from kleene.offload.kernels.witness import Instance, Witness
 from kleene.results import Finding, Table
 
 if TYPE_CHECKING:
+    from kleene.ir.loops.tree import Function, Unit
     from kleene.offload.kernels.kernel import Kernel
+    from kleene.offload.plans.call import GeneratedFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,49 @@ class KernelsResult:
     Attributes:
         functions: those with loops, each with its verdicts.
         assumed: what is taken for granted of all runs.
+        units: the sources, from which functions are generated: `result.gemm(...)` calls `gemm`.
     """
 
     functions: tuple[Analysed, ...]
     assumed: tuple[str, ...]
+    units: tuple[Unit, ...] = ()
+
+    def __getattr__(self, name: str) -> GeneratedFunction:
+        """Return the function of that name, to be called with its proven loops in parallel."""
+        if not name.startswith("_") and name in self._by_name:
+            return self.generated(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        """Return the attributes, and the functions that can be called."""
+        return [*super().__dir__(), *self._by_name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Function]:
+        named = {one.table.function for one in self.functions}
+        return {one.name: one for u in self.units for one in u.functions if one.name in named}
+
+    @cached_property
+    def _generated(self) -> dict[str, GeneratedFunction]:
+        return {}
+
+    def generated(self, name: str) -> GeneratedFunction:
+        """Return a function with loops, to be called with those that are proved in parallel.
+
+        Raises:
+            SourceError: `kernels/unknown-name`, there is no such function with loops;
+                `kernels/not-generated`, something in it cannot be written as C or CUDA C++.
+        """
+        from kleene.offload.plans import generated
+
+        if name not in self._generated:
+            function = self._by_name.get(name)
+            analysed = next((one for one in self.functions if one.table.function == name), None)
+            if function is None or analysed is None:
+                message = f"there is no function '{name}' with loops"
+                raise SourceError(None, "kernels/unknown-name", message)
+            self._generated[name] = generated(function, analysed)
+        return self._generated[name]
 
     @cached_property
     def loops(self) -> tuple[LoopVerdict, ...]:
@@ -52,7 +93,7 @@ class KernelsResult:
     def only(self, names: Collection[str]) -> KernelsResult:
         """Return the result for the functions with some names."""
         chosen = tuple(one for one in self.functions if one.table.function in names)
-        return KernelsResult(chosen, self.assumed)
+        return KernelsResult(chosen, self.assumed, self.units)
 
     def kernels(
         self,

@@ -1,0 +1,186 @@
+"""A plan as one CUDA C++ file: kernels, and the function that moves arrays and launches them.
+
+    nvcc -O3 -c gemm.cu
+
+Only the sections that are used are copied to the device, only those that are written come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kleene.codegen import cuda
+from kleene.codegen.cuda import REDUCTION_THREADS, Passed, arguments
+from kleene.codegen.host import HostWriter
+from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
+from kleene.codegen.text import size_text, type_name
+
+_BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
+_PARTIAL_BLOCKS = 1024
+_HEAD = """#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+#define CHECKED(call)                                                           \\
+  do {                                                                          \\
+    const cudaError_t error = (call);                                           \\
+    if (error != cudaSuccess) {                                                 \\
+      fprintf(stderr, "%s: %s\\n", #call, cudaGetErrorString(error));            \\
+      abort();                                                                  \\
+    }                                                                           \\
+  } while (0)
+
+// Widen [first, end) so that it holds [low, high), if a loop has iterations.
+static void widen(long long *first, long long *end, long long trips, long long low,
+                  long long high) {
+  if (trips <= 0 || low >= high) return;
+  if (*first == *end || low < *first) *first = low;
+  if (*first == *end || high > *end) *end = high;
+}
+static unsigned blocks(long long count, long long size) {
+  return (unsigned)((count + size - 1) / size);
+}
+"""
+
+
+def source(plans: Sequence[Plan]) -> str:
+    """Return functions as one file."""
+    pieces = [_HEAD, cuda.source(plans)]
+    for plan in plans:
+        writer = _Cuda(plan)
+        test = writer.overlap_test()
+        if test:
+            pieces += [*writer.sequential(), ""]
+        pieces += [f"{writer.head()} {{", *writer.body(test), "}", ""]
+    return "\n".join(pieces)
+
+
+def _written(array: Array, used: tuple[Section, ...]) -> tuple[Section, ...]:
+    """Return what comes back: what is written, or all that went in if that is not known."""
+    found = array.copy_out
+    is_exact = found is not None and all(one.is_exact for one in found)
+    return found if found is not None and is_exact else used
+
+
+class _Cuda(HostWriter):
+    """Launches, and arrays of the device: `d_a` of an array `a`."""
+
+    def body(self, test: str) -> Iterator[str]:
+        """Yield the lines of the function."""
+        plan = self.plan
+        if test:
+            names = ", ".join(one.name for one in plan.parameters)
+            returned = "return " if plan.returned is not None else ""
+            yield f"  if ({test}) {{"
+            yield f"    {returned}{plan.function}_sequential({names});"
+            yield from [] if returned else ["    return;"]
+            yield "  }"
+        yield from self.declarations()
+        for name, array in plan.arrays.items():
+            kind = type_name(array.element)
+            if array.extent is not None:
+                size = array.extent
+                text = str(size) if isinstance(size, int) else self.printer.expression(size)
+                yield f"  {kind} *d_{name};"
+                yield f"  CHECKED(cudaMalloc((void **)&d_{name}, ({text}) * sizeof({kind}) + 1));"
+                continue
+            yield from self._range(name, "in", self.used(name, is_exact=True))
+            yield f"  {kind} *d_{name};"
+            yield f"  CHECKED(cudaMalloc((void **)&d_{name}, {name}_in_end + 1));"
+            yield f"  {self._copy(name, 'in', f'd_{name}', name, 'HostToDevice')}"
+        for copy, name in plan.snapshots.items():
+            yield f"  {type_name(plan.arrays[name].element)} *d_{copy};"
+            yield f"  CHECKED(cudaMalloc((void **)&d_{copy}, {name}_in_end + 1));"
+        for symbol in plan.device_scalars:
+            name, kind = self.names[symbol], type_name(symbol.type)
+            if symbol not in plan.parameters:
+                yield f"  {kind} {name} = 0;"
+            yield f"  {kind} *d_{name};"
+            yield f"  CHECKED(cudaMalloc((void **)&d_{name}, sizeof({kind})));"
+            given = f"d_{name}, &{name}, sizeof({kind}), cudaMemcpyHostToDevice"
+            yield f"  CHECKED(cudaMemcpy({given}));"
+        if any(isinstance(one, Reduction) for one in plan.kernels()):
+            yield "  void *partial_;"
+            yield f"  CHECKED(cudaMalloc(&partial_, {_PARTIAL_BLOCKS} * 8));"
+        yield from self.steps(plan.steps, 1)
+        yield "  CHECKED(cudaGetLastError());"
+        for name, array in plan.arrays.items():
+            if array.extent is None and array.is_written:
+                yield from self._range(name, "out", _written(array, self.used(name)))
+                yield f"  {self._copy(name, 'out', name, f'd_{name}', 'DeviceToHost')}"
+        for symbol in plan.device_scalars:
+            name, kind = self.names[symbol], type_name(symbol.type)
+            given = f"&{name}, d_{name}, sizeof({kind}), cudaMemcpyDeviceToHost"
+            yield f"  CHECKED(cudaMemcpy({given}));"
+        on_device = [*plan.arrays, *plan.snapshots, *(self.names[s] for s in plan.device_scalars)]
+        for name in on_device:
+            yield f"  CHECKED(cudaFree(d_{name}));"
+        if any(isinstance(one, Reduction) for one in plan.kernels()):
+            yield "  CHECKED(cudaFree(partial_));"
+        if plan.returned is not None:
+            yield f"  return {self.printer.expression(plan.returned)};"
+
+    def _range(self, name: str, way: str, sections: Sequence[Section]) -> Iterator[str]:
+        yield f"  long long {name}_{way} = 0, {name}_{way}_end = 0;"
+        for one in sections:
+            trips = "1" if one.trips is None else size_text(one.trips)
+            ends = f"{trips}, {size_text(one.first)}, {size_text(one.end)}"
+            yield f"  widen(&{name}_{way}, &{name}_{way}_end, {ends});"
+
+    def _copy(self, name: str, way: str, to: str, from_: str, direction: str) -> str:
+        own = f"{name}_{way}"
+        given = f"(char *){to} + {own}, (const char *){from_} + {own}, {own}_end - {own}"
+        return f"CHECKED(cudaMemcpy({given}, cudaMemcpy{direction}));"
+
+    def _given(self, passed: list[Passed]) -> list[str]:
+        texts = []
+        for one in passed:
+            name = self.names.get(one.symbol, one.symbol.name)
+            texts.append(name if one.kind == "host" else f"d_{name}")
+        return texts
+
+    def _count(self, axis: Axis) -> str:
+        low, high = self.printer.expression(axis.low), self.printer.expression(axis.high)
+        return f"((long long)({high}) - ({low}) + {axis.step - 1}) / {axis.step}"
+
+    def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
+        """Yield the launch of a kernel, if its grid is not empty."""
+        pad = "  " * depth
+        given = ", ".join(self._given(arguments(self.plan, kernel)))
+        if not kernel.axes:
+            yield f"{pad}{kernel.name}<<<1, 1>>>({given});"
+            return
+        block = _BLOCKS[len(kernel.axes)]
+        letters = "xyz"[: len(block)]
+        yield f"{pad}{{"
+        for letter, position in zip(letters, kernel.mapping, strict=True):
+            yield f"{pad}  const long long {letter}_ = {self._count(kernel.axes[position])};"
+        tests = " && ".join(f"{letter}_ > 0" for letter in letters)
+        grid = ", ".join(
+            f"blocks({letter}_, {size})" for letter, size in zip(letters, block, strict=True)
+        )
+        shape = ", ".join(map(str, block))
+        yield f"{pad}  if ({tests})"
+        yield f"{pad}    {kernel.name}<<<dim3({grid}), dim3({shape})>>>({given});"
+        yield f"{pad}}}"
+
+    def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
+        """Yield the launch of a reduction, and of the combination of its blocks' results."""
+        pad, kind = "  " * depth, type_name(kernel.target.type)
+        given = [*self._given(arguments(self.plan, kernel)), f"({kind} *)partial_"]
+        threads = REDUCTION_THREADS
+        yield f"{pad}{{"
+        yield f"{pad}  const long long count_ = {self._count(kernel.axis)};"
+        yield f"{pad}  unsigned blocks_ = count_ > 8192 ? blocks(count_, {4 * threads}) : 1;"
+        yield f"{pad}  if (blocks_ > {_PARTIAL_BLOCKS}) blocks_ = {_PARTIAL_BLOCKS};"
+        yield f"{pad}  {kernel.name}<<<blocks_, {threads}>>>({', '.join(given)});"
+        total = ", ".join([*given, "(int)blocks_"])
+        yield f"{pad}  if (blocks_ > 1) {kernel.name}_total<<<1, {threads}>>>({total});"
+        yield f"{pad}}}"
+
+    def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
+        """Yield the copy of an array on the device."""
+        name, own = step.array.name, step.copy.name
+        given = f"d_{own}, d_{name}, {name}_in_end, cudaMemcpyDeviceToDevice"
+        yield f"{'  ' * depth}CHECKED(cudaMemcpy({given}));"

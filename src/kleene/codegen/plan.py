@@ -1,0 +1,201 @@
+"""A generated program: what its host does step by step, and what each kernel's threads do.
+
+    for (t...) {                      HostLoop
+      for (i...) for (j...) b = ...   Kernel, axes (i, j)
+      for (i...) for (j...) a = ...   Kernel, axes (i, j)
+    }
+
+Emitters print a plan as CUDA C++, as C for threads of the host, and as the Python that launches
+the kernels. Arrays live on the device from the first step to the last. A scalar lives on the host
+if nothing that a kernel computes gets into it; others are on the device, one element each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kleene.base.expression import Expression as Size
+from kleene.ir.loops.tree import Block, Expression, Location, Loop, Statement, Symbol, Type
+
+
+class CannotError(Exception):
+    """A function that no plan is made for, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Bytes of an array, from `first` to before `end`, in the function's integer parameters.
+
+    It holds for calls in which a loop has iterations: `trips` is above 0. Unless it `is_exact`, it
+    may be larger than what is used, and than the array.
+    """
+
+    first: Size
+    end: Size
+    trips: Size | None = None
+    is_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Storage on the device: a parameter that points to elements, or a local array.
+
+    `copy_in` and `copy_out` are the sections that are moved, all of which together are a part of
+    what is moved at once; None stands for the whole array.
+    """
+
+    symbol: Symbol
+    element: Type
+    is_read: bool
+    is_written: bool
+    copy_in: tuple[Section, ...] | None = None
+    copy_out: tuple[Section, ...] | None = None
+    extent: Expression | int | None = None  # elements of a local array
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A dimension of a grid: `variable` takes `low`, `low + step`, ... below `high`.
+
+    Both are host expressions. The variables of other loops that the axis stands for, too, are
+    `aliases`: they have the same value.
+    """
+
+    variable: Symbol
+    low: Expression
+    high: Expression
+    step: int = 1
+    aliases: tuple[Symbol, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A launch: a thread for each point of the axes (outermost first) executes `body`.
+
+    Without axes one thread executes a few statements, none of them a loop.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    mapping: tuple[int, ...]  # which axis is on x, y, z
+    body: Block
+    private: tuple[Symbol, ...] = ()
+    line: int = 0
+    nest: Loop | None = None  # the loops as they were written, if the first axis is the outermost
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A launch whose threads combine what they compute: `target = target op total`.
+
+    Threads take iterations of the axis in turn, each with an `accumulator` of its own, and blocks
+    combine these by shuffles. `before` and `after` are executed by the thread that has the total.
+    """
+
+    name: str
+    axis: Axis
+    body: Block
+    operator: str
+    target: Location
+    accumulator: Symbol
+    before: Block = ()
+    after: Block = ()
+    private: tuple[Symbol, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HostLoop:
+    """A sequential loop of the host around steps."""
+
+    init: Block
+    test: Expression
+    step: Block
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostIf:
+    """Steps under a condition that the host knows."""
+
+    condition: Expression
+    then: tuple[Step, ...]
+    otherwise: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostBlock:
+    """Assignments to scalars of the host."""
+
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A copy of an array as it is before the next launch, which reads it from there."""
+
+    array: Symbol
+    copy: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic(Statement):
+    """`target = target op value`, as one operation that no other thread sees half of."""
+
+    operator: str
+    target: Location
+    value: Expression
+
+
+Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A function as steps.
+
+    Attributes:
+        function: its name.
+        file: where it is written.
+        parameters: in their order.
+        result: its type; "void" has none.
+        arrays: by name, the storage on the device.
+        device_scalars: variables that kernels compute; one that is a parameter begins with its
+            argument.
+        steps: what happens.
+        returned: the expression that is returned at the end.
+        overlaps: pairs of array parameters whose storage must differ: one of each is written.
+        assumptions: what the plan hangs on, besides that.
+    """
+
+    function: str
+    file: str
+    parameters: tuple[Symbol, ...]
+    result: Type
+    arrays: dict[str, Array]
+    device_scalars: tuple[Symbol, ...]
+    steps: tuple[Step, ...]
+    returned: Expression | None = None
+    overlaps: tuple[tuple[str, str], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    snapshots: dict[str, str] = field(default_factory=dict)  # name of each copy: of which array
+    body: Block = ()  # the function as it is written, but its return
+    reason: str = ""  # why there are no steps: the function is executed as it is written
+
+    def kernels(self) -> Iterator[Kernel | Reduction]:
+        """Yield every launch once."""
+        return launches(self.steps)
+
+
+def launches(steps: Sequence[Step]) -> Iterator[Kernel | Reduction]:
+    """Yield every launch among steps once."""
+    for one in steps:
+        match one:
+            case Kernel() | Reduction():
+                yield one
+            case HostLoop(steps=inner):
+                yield from launches(inner)
+            case HostIf(then=then, otherwise=otherwise):
+                yield from launches(then)
+                yield from launches(otherwise)

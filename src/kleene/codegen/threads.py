@@ -1,0 +1,315 @@
+"""A plan as C for the threads of a host: proven loops on POSIX threads, the rest as it was.
+
+The outermost loop of a nest that is an axis is divided among threads, and the loops inside stay in
+their order. Reductions have a fixed number of parts, so that results are the same on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kleene.codegen.cuda import Passed, arguments, neutral_text
+from kleene.codegen.host import HostWriter
+from kleene.codegen.plan import Axis, Kernel, Plan, Reduction, Snapshot
+from kleene.codegen.text import Printer, size_text, type_name
+from kleene.ir.loops import tree
+
+_PARTS = 256  # of a reduction
+_COMBINED = {
+    "min": "{1} < {0} ? {1} : {0}",
+    "max": "{0} < {1} ? {1} : {0}",
+}
+
+POOL = """#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A pool of threads: each takes the next few iterations until none are left.
+typedef void kleene_work(void *, long long, long long);
+static pthread_mutex_t kleene_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t kleene_begin = PTHREAD_COND_INITIALIZER;
+static struct {
+  kleene_work *work;
+  void *args;
+  long long count, next, chunk;
+  int n_threads, n_running, round;
+} kleene_pool;
+
+static void kleene_take(void) {
+  const long long count = kleene_pool.count, chunk = kleene_pool.chunk;
+  for (;;) {
+    const long long first = __atomic_fetch_add(&kleene_pool.next, chunk, __ATOMIC_RELAXED);
+    if (first >= count) break;
+    kleene_pool.work(kleene_pool.args, first, first + chunk < count ? first + chunk : count);
+  }
+}
+
+static void *kleene_thread(void *unused) {
+  int seen = 0;
+  for (;;) {
+    for (int i = 0; i < 20000 && __atomic_load_n(&kleene_pool.round, __ATOMIC_ACQUIRE) == seen; i++)
+      ;
+    if (__atomic_load_n(&kleene_pool.round, __ATOMIC_ACQUIRE) == seen) {
+      pthread_mutex_lock(&kleene_lock);
+      while (kleene_pool.round == seen) pthread_cond_wait(&kleene_begin, &kleene_lock);
+      pthread_mutex_unlock(&kleene_lock);
+    }
+    seen++;
+    kleene_take();
+    __atomic_fetch_sub(&kleene_pool.n_running, 1, __ATOMIC_RELEASE);
+  }
+  return unused;
+}
+
+static void kleene_start(void) {
+  const char *wanted = getenv("KLEENE_THREADS");
+  long n = wanted ? atol(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
+  for (kleene_pool.n_threads = 1; kleene_pool.n_threads < n; kleene_pool.n_threads++) {
+    pthread_t thread;
+    if (pthread_create(&thread, 0, kleene_thread, 0)) break;
+    pthread_detach(thread);
+  }
+}
+
+static void kleene_parallel(kleene_work *work, void *args, long long count) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  static pthread_mutex_t callers = PTHREAD_MUTEX_INITIALIZER;
+  pthread_once(&once, kleene_start);
+  if (count <= 0) return;
+  if (count == 1 || kleene_pool.n_threads == 1) {
+    work(args, 0, count);
+    return;
+  }
+  pthread_mutex_lock(&callers);
+  kleene_pool.work = work;
+  kleene_pool.args = args;
+  kleene_pool.count = count;
+  kleene_pool.chunk = count / (8 * kleene_pool.n_threads) + 1;
+  kleene_pool.next = 0;
+  kleene_pool.n_running = kleene_pool.n_threads - 1;
+  pthread_mutex_lock(&kleene_lock);
+  __atomic_fetch_add(&kleene_pool.round, 1, __ATOMIC_RELEASE);
+  pthread_cond_broadcast(&kleene_begin);
+  pthread_mutex_unlock(&kleene_lock);
+  kleene_take();
+  while (__atomic_load_n(&kleene_pool.n_running, __ATOMIC_ACQUIRE)) usleep(0);
+  pthread_mutex_unlock(&callers);
+}
+"""
+_ATOMICS = """
+#define kleene_update(p, e)                                                                  \\
+  do {                                                                                       \\
+    __typeof__(*(p)) old_ = *(p), new_;                                                      \\
+    do new_ = (e);                                                                           \\
+    while (!__atomic_compare_exchange(p, &old_, &new_, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \\
+  } while (0)
+#define atomicAdd(p, v) kleene_update(p, old_ + (v))
+#define atomicAnd(p, v) kleene_update(p, old_ & (v))
+#define atomicOr(p, v) kleene_update(p, old_ | (v))
+#define atomicXor(p, v) kleene_update(p, old_ ^ (v))
+#define atomicMin(p, v) kleene_update(p, (v) < old_ ? (v) : old_)
+#define atomicMax(p, v) kleene_update(p, old_ < (v) ? (v) : old_)
+"""
+
+
+def source(plans: Sequence[Plan]) -> str:
+    """Return functions as a C file, each under its own name, and as it was written.
+
+    The second is called `gemm_sequential`: what happens if arrays overlap.
+    """
+    pieces = []
+    for plan in plans:
+        writer = _Threads(plan)
+        for one in plan.kernels():
+            pieces += [*writer.definition(one), ""]
+        pieces += [*writer.sequential(), ""]
+        test = writer.overlap_test() if plan.steps else "true"
+        pieces += [f"{writer.head()} {{", *writer.body(test), "}", ""]
+    text = "\n".join(pieces)
+    head = ["// Generated: proven loops on threads.", POOL]
+    return "\n".join([*head, *([_ATOMICS] if "atomic" in text else []), text])
+
+
+class _Threads(HostWriter):
+    """Kernels as functions of a range of iterations."""
+
+    def body(self, test: str) -> Iterator[str]:
+        """Yield the lines of the function."""
+        plan = self.plan
+        if test:
+            names = ", ".join(one.name for one in plan.parameters)
+            returned = "return " if plan.returned is not None else ""
+            if not plan.steps:
+                yield f"  {returned}{plan.function}_sequential({names});"
+                return
+            yield f"  if ({test}) {{"
+            yield f"    {returned}{plan.function}_sequential({names});"
+            yield from [] if returned else ["    return;"]
+            yield "  }"
+        yield from self.declarations()
+        for symbol in plan.device_scalars:
+            if symbol not in plan.parameters:
+                yield f"  {type_name(symbol.type)} {self.names[symbol]} = 0;"
+        for name, array in plan.arrays.items():
+            if array.extent is not None:
+                yield f"  {self._allocated(name, name, self._size(name))}"
+        for copy, name in plan.snapshots.items():
+            yield f"  {self._allocated(copy, name, self._size(name))}"
+        yield from self.steps(plan.steps, 1)
+        for name in [*(n for n, a in plan.arrays.items() if a.extent is not None), *plan.snapshots]:
+            yield f"  free({name});"
+        if plan.returned is not None:
+            yield f"  return {self.printer.expression(plan.returned)};"
+
+    def _allocated(self, name: str, like: str, size: str) -> str:
+        kind = type_name(self.plan.arrays[like].element)
+        return f"{kind} *{name} = ({kind} *)malloc({size} + 1);"
+
+    def _size(self, name: str) -> str:
+        """Return the bytes of an array: of a parameter, up to the last one that is used."""
+        array = self.plan.arrays[name]
+        if array.extent is not None:
+            n = array.extent
+            count = str(n) if isinstance(n, int) else f"({self.printer.expression(n)})"
+            return f"(size_t){count} * sizeof({type_name(array.element)})"
+        most = "0"
+        for one in self.used(name, is_exact=True):
+            end = size_text(one.end)
+            test = f"{end} > {most}" + (
+                "" if one.trips is None else f" && {size_text(one.trips)} > 0"
+            )
+            most = f"({test} ? {end} : {most})"
+        return f"(size_t){most}"
+
+    def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
+        """Yield the copy of an array."""
+        size = self._size(step.array.name)
+        yield f"{'  ' * depth}memcpy({step.copy.name}, {step.array.name}, {size});"
+
+    # Kernels
+
+    def definition(self, kernel: Kernel | Reduction) -> Iterator[str]:
+        """Yield the arguments of a kernel as a structure, and its function."""
+        passed = arguments(self.plan, kernel)
+        own = f"{kernel.name}_args"
+        fields = " ".join(f"{one};" for one in self._fields(kernel, passed))
+        yield f"typedef struct {{ {fields} }} {own};"
+        yield f"static void {kernel.name}(void *given_, long long first_, long long last_) {{"
+        yield f"  const {own} *args_ = ({own} *)given_;"
+        for one in passed:
+            yield f"  {self._type(one)}{one.symbol.name} = args_->{one.symbol.name};"
+        pointed = frozenset(one.symbol for one in passed if one.kind == "device")
+        if isinstance(kernel, Kernel):
+            yield from self._kernel(kernel, pointed)
+        else:
+            yield from self._reduction(kernel, pointed)
+        yield "}"
+
+    def _type(self, one: Passed) -> str:
+        name = one.symbol.name
+        if one.kind == "array":
+            array = self.plan.arrays[self.plan.snapshots.get(name, name)]
+            const = "" if one.is_written else "const "
+            return f"{const}{type_name(array.element)} *restrict "
+        star = "*" if one.kind == "device" else ""
+        return f"{type_name(one.symbol.type)} {star}"
+
+    def _fields(self, kernel: Kernel | Reduction, passed: list[Passed]) -> list[str]:
+        fields = [f"{self._type(one)}{one.symbol.name}" for one in passed]
+        if isinstance(kernel, Reduction):
+            fields.append(f"{type_name(kernel.target.type)} *partial_")
+        return fields or ["int unused"]
+
+    def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
+        names = {alias: axis.variable.name for axis in kernel.axes for alias in axis.aliases}
+        printer = Printer(pointed, names)
+        for one in kernel.private:
+            yield f"  {printer.declaration(one)};"
+        if not kernel.axes:
+            yield from printer.block(kernel.body, 1)
+            return
+        axis = kernel.axes[0]
+        yield "  for (long long number_ = first_; number_ < last_; number_++) {"
+        yield f"    {self._index(printer, axis)}"
+        if kernel.nest is not None:
+            yield from Printer(pointed).block(kernel.nest.body, 2)
+            yield "  }"
+            return
+        depth = 2
+        for inner in kernel.axes[1:]:
+            name = inner.variable.name
+            low, high = printer.expression(inner.low), printer.expression(inner.high)
+            kind = type_name(inner.variable.type)
+            head = f"{kind} {name} = {low}; {name} < {high}; {name} += {inner.step}"
+            yield f"{'  ' * depth}for ({head}) {{"
+            depth += 1
+        yield from printer.block(kernel.body, depth)
+        for level in range(depth - 1, 0, -1):
+            yield f"{'  ' * level}}}"
+
+    def _index(self, printer: Printer, axis: Axis) -> str:
+        kind = type_name(axis.variable.type)
+        by = "number_" if axis.step == 1 else f"{axis.step} * number_"
+        low = printer.expression(axis.low)
+        return f"const {kind} {axis.variable.name} = ({kind})(({low}) + {by});"
+
+    def _reduction(self, kernel: Reduction, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
+        printer = Printer(pointed)
+        axis, own = kernel.axis, kernel.accumulator.name
+        for one in kernel.private:
+            yield f"  {printer.declaration(one)};"
+        neutral = neutral_text(kernel.operator, kernel.target.type)
+        count = self._count(printer, axis)
+        yield "  for (long long part_ = first_; part_ < last_; part_++) {"
+        yield f"    const long long count_ = {count};"
+        yield f"    {type_name(kernel.target.type)} {own} = {neutral};"
+        ends = [f"count_ * {which} / {_PARTS}" for which in ("part_", "(part_ + 1)")]
+        yield f"    for (long long number_ = {ends[0]}; number_ < {ends[1]}; number_++) {{"
+        yield f"      {self._index(printer, axis)}"
+        yield from printer.block(kernel.body, 3)
+        yield "    }"
+        yield f"    args_->partial_[part_] = {own};"
+        yield "  }"
+
+    def _count(self, printer: Printer, axis: Axis) -> str:
+        low, high = printer.expression(axis.low), printer.expression(axis.high)
+        return f"((long long)({high}) - ({low}) + {axis.step - 1}) / {axis.step}"
+
+    # Launches
+
+    def _given(self, passed: list[Passed], more: list[str]) -> str:
+        texts = []
+        for one in passed:
+            name = self.names.get(one.symbol, one.symbol.name)
+            texts.append(f"&{name}" if one.kind == "device" else name)
+        return ", ".join([*texts, *more]) or "0"
+
+    def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
+        """Yield the call that divides a kernel's first axis among threads."""
+        pad = "  " * depth
+        given = self._given(arguments(self.plan, kernel), [])
+        count = self._count(self.printer, kernel.axes[0]) if kernel.axes else "1"
+        yield f"{pad}{{"
+        yield f"{pad}  {kernel.name}_args args_ = {{{given}}};"
+        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {count});"
+        yield f"{pad}}}"
+
+    def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
+        """Yield the call that computes the parts of a reduction, and their combination."""
+        pad = "  " * depth
+        kind = type_name(kernel.target.type)
+        given = self._given(arguments(self.plan, kernel), ["partial_"])
+        yield f"{pad}{{"
+        yield f"{pad}  {kind} partial_[{_PARTS}];"
+        yield f"{pad}  {kernel.name}_args args_ = {{{given}}};"
+        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {_PARTS});"
+        yield from self.printer.block(kernel.before, depth + 1)
+        target = self.printer.location(kernel.target)
+        form = _COMBINED.get(kernel.operator, f"{{0}} {kernel.operator} {{1}}")
+        combined = form.format(target, "partial_[part_]")
+        yield f"{pad}  for (int part_ = 0; part_ < {_PARTS}; part_++) {target} = {combined};"
+        yield from self.printer.block(kernel.after, depth + 1)
+        yield f"{pad}}}"

@@ -1,0 +1,149 @@
+"""Which loops of a nest can be the axes of a grid?
+
+A loop is an axis if any two accesses to one element, at least one of them a write, happen in
+iterations with the same value of its variable: then every thread, which has one value of each
+axis, executes its part of the nest in the order of the text, and no two threads meet.
+
+    for (i...) { for (j...) c[i][j] *= beta;
+                 for (k...) for (j...) c[i][j] += a[i][k] * b[k][j]; }      axes i and {j, j}
+
+Several loops are one axis if none is inside another; iterations with equal values of their
+variables are then one thread's. A loop that is no axis stays a loop of each thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kleene.base.expression import Expression, of
+from kleene.ir.loops.symbols import loops_of
+from kleene.ir.loops.tables import Access, LoopRow
+from kleene.offload.kernels.budget import Budget, BudgetError
+from kleene.offload.kernels.dependences import Facts
+from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, overlap
+
+_MAX_OPERATIONS = 500_000  # of isl for one question
+_MAX_CHARACTERS = 20_000  # of its formula
+
+
+@dataclass
+class Questions:
+    """What is asked of isl about a function; `ranges` cuts loops to some of their iterations.
+
+    A range is the least number of an iteration, and the first one beyond, where there is one.
+    """
+
+    facts: Facts
+    ranges: dict[int, tuple[Expression | None, Expression | None]] = field(default_factory=dict)
+    known: dict[object, bool] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget(_MAX_OPERATIONS, _MAX_CHARACTERS))
+
+    def is_kept(
+        self, first: Access, second: Access, axis: tuple[LoopRow, LoopRow], inside: frozenset[int]
+    ) -> bool:
+        """Return whether two accesses to one element have equal values of an axis.
+
+        `inside` are the loops of the nest; those around have one iteration for both.
+        """
+        values = value_of(axis[0]), value_of(axis[1])
+        if values[0] is None or values[1] is None:
+            return False
+        if self._is_plain(first, second, (values[0], values[1]), inside):
+            return True
+        key = (first, second, axis[0].number, axis[1].number, inside, self._cut(inside))
+        if key not in self.known:
+            self.known[key] = self._never(first, second, inside, (values[0], values[1]))
+        return self.known[key]
+
+    def never_meet(self, first: Access, second: Access, same: LoopRow) -> bool:
+        """Return whether two accesses of one iteration of `same` are to different elements."""
+        return self._never(first, second, self.facts.table.descendants(same.number), None, same)
+
+    def never_before(self, first: Access, second: Access, row: LoopRow) -> bool:
+        """Return whether `first` never touches what `second` does in a later iteration."""
+        inside = self.facts.table.descendants(row.number)
+        return self._never(first, second, inside, None, row, "<")
+
+    def _cut(self, inside: frozenset[int]) -> object:
+        return tuple(sorted((n, r) for n, r in self.ranges.items() if n in inside)) or None
+
+    def _is_plain(
+        self,
+        first: Access,
+        second: Access,
+        values: tuple[Expression, Expression],
+        inside: frozenset[int],
+    ) -> bool:
+        """Return whether one subscript is the axis itself, plus the same constant, in both."""
+        one, other = self.facts.path(first), self.facts.path(second)
+        if one is None or other is None:
+            return False
+        for a, b in zip(one, other, strict=False):
+            if isinstance(a, str) or isinstance(b, str):
+                return False
+            rest = a - values[0]
+            if rest == b - values[1] and not loops_of(rest) & inside:
+                return True
+        return False
+
+    def _never(
+        self,
+        first: Access,
+        second: Access,
+        inside: frozenset[int],
+        values: tuple[Expression, Expression] | None,
+        row: LoopRow | None = None,
+        order: str = "=",
+    ) -> bool:
+        """Return whether no pair touches one element with different values, or in one iteration."""
+        import islpy as isl
+
+        facts = self.facts
+        scope = Scope(inside, facts.unusable, facts.products, facts.registry)
+        left, right = Side(scope, "x"), Side(scope, "y")
+        same = overlap(facts.path(first), left, facts.path(second), right)
+        if same is None:
+            return True
+        held = [same]
+        try:
+            if values is not None:
+                a, b = left.polynomial(values[0]), right.polynomial(values[1])
+                held.append(f"({a} < {b} or {a} > {b})")
+            if row is not None:
+                held.append(f"{left.counter(row.number)} {order} {right.counter(row.number)}")
+            for access, side in ((first, left), (second, right)):
+                held += side.context((*facts.assumed, *access.context), facts.broken)
+                held += self._ranges(access, side)
+        except NotAffineError:
+            return False
+        held += [*left.defined.values(), *right.defined.values()]
+        held += [f"{name} >= 0" for name, atom in scope.parameters.items() if atom.low == 0]
+        dims = [
+            side.counter(loop)
+            for access, side in ((first, left), (second, right))
+            for loop in access.loops
+            if loop in inside
+        ]
+        hidden = {*left.changing, *right.changing, *left.defined, *right.defined}
+        self.budget.renew()
+        try:
+            return bool(self.budget.make_set(dims, hidden, held).is_empty())
+        except (BudgetError, isl.Error):
+            return False
+
+    def _ranges(self, access: Access, side: Side) -> list[str]:
+        found = []
+        for loop in access.loops:
+            low, high = self.ranges.get(loop, (None, None))
+            if low is not None:
+                found.append(f"{side.counter(loop)} >= {side.polynomial(low)}")
+            if high is not None:
+                found.append(f"{side.counter(loop)} < {side.polynomial(high)}")
+        return found
+
+
+def value_of(row: LoopRow) -> Expression | None:
+    """Return the variable of a loop by its counter."""
+    if row.start is None or row.step is None:
+        return None
+    return row.start + row.step * of(row.counter)

@@ -1,0 +1,227 @@
+"""Generated functions, called from Python: on the GPU if one answers, else on the CPU's threads.
+
+k = kleene.load("gemm.c").kernels()
+k.gemm(ni, nj, nk, alpha, beta, c, a, b)      arrays of NumPy or CuPy
+"""
+
+from __future__ import annotations
+
+import ctypes
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.base import tidy
+from kleene.base.cache import Cache, default_folder, key_of
+from kleene.base.errors import SourceError
+from kleene.codegen import cuda, python, runtime, threads
+from kleene.codegen.plan import Plan
+from kleene.codegen.text import element_of
+from kleene.kernels import launch
+
+_OPTIONS = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-fno-sanitize=all"]
+
+
+class FallbackWarning(UserWarning):
+    """A call was computed on the CPU, for the reason that the message says."""
+
+
+class GeneratedFunction:
+    """A function of C whose proven loops run in parallel.
+
+    Attributes:
+        plan: what it does step by step.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.__name__ = plan.function
+        self._parameters = parameters_of(plan)
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _, _ in self._parameters)
+        return f"<generated {self.plan.function}({names})>"
+
+    @cached_property
+    def cuda(self) -> str:
+        """The kernels as CUDA C++."""
+        return cuda.source([self.plan])
+
+    @cached_property
+    def c(self) -> str:
+        """The function as C for threads of the host."""
+        return threads.source([self.plan])
+
+    @cached_property
+    def python(self) -> str:
+        """What the host does, as Python."""
+        return python.source(self.plan)
+
+    @cached_property
+    def _driver(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        names: dict[str, Any] = dict(runtime.NAMESPACE)
+        exec(compile(self.python, f"<generated {self.plan.function}>", "exec"), names)
+        return names["sections"], names["steps"]
+
+    @cached_property
+    def _library(self) -> Any:
+        return compiled(self.c)
+
+    def __call__(self, *args: Any, device: str = "auto") -> Any:
+        """Call the function; arrays that it writes are changed in place.
+
+        Args:
+            args: one for each parameter of the C function, in order.
+            device: "cuda", "cpu", or "auto": the GPU if one answers.
+
+        Raises:
+            ArgumentError: an argument does not fit; the message names the parameter.
+            SourceError: `device` is "cuda" and no GPU answers.
+        """
+        given = runtime.checked(self.plan.function, self._parameters, args)
+        sections = self._driver[0](*(given[name] for name in self._integers))
+        runtime.check_sections(self.plan.function, sections, given)
+        pair = runtime.overlapping(self.plan.overlaps, given)
+        if pair is not None:
+            self._warn(f"{pair[0]} and {pair[1]} overlap: computed in order, on the CPU")
+            return self._on_cpu(given, is_sequential=True)
+        if not self.plan.steps:
+            if device == "cuda":
+                message = f"'{self.plan.function}' has no kernels: {self.plan.reason}"
+                raise SourceError(None, "kernels/no-kernels", message)
+            return self._on_cpu(given)
+        if device == "cpu" or (device == "auto" and _no_gpu()):
+            return self._on_cpu(given)
+        return self._on_device(given, sections)
+
+    @cached_property
+    def _integers(self) -> list[str]:
+        return [one.name for one in self.plan.parameters if one.type.kind == "int"]
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(f"{self.plan.function}: {message}", FallbackWarning, stacklevel=3)
+
+    def _on_device(self, given: dict[str, Any], sections: dict[str, Any]) -> Any:
+        backend = launch.current()
+        run = self._runs.get(backend)
+        if run is None:
+            module = launch.load(_written(self.cuda, ".cu"))
+            run = self._runs[backend] = runtime.Run(module.launch, backend.xp)
+        try:
+            moved = dict(given)
+            for name, one in sections.items():
+                moved[name] = runtime.moved_in(run, given[name], one)
+        except Exception as error:
+            if type(error).__name__ != "OutOfMemoryError":
+                raise
+            self._warn("not enough memory on the GPU: computed on the CPU")
+            return self._on_cpu(given)
+        result = self._driver[1](run, *moved.values())
+        for name, one in sections.items():
+            runtime.moved_out(run, given[name], moved[name], one)
+        return result
+
+    @cached_property
+    def _runs(self) -> dict[Any, runtime.Run]:
+        return {}
+
+    def _on_cpu(self, given: dict[str, Any], is_sequential: bool = False) -> Any:
+        name = self.plan.function + ("_sequential" if is_sequential else "")
+        return call_c(self._library, name, self._parameters, self.plan.result.kind, given)
+
+
+def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
+    """Return the parameters of a function: name, "array" or "scalar", and type in NumPy's words."""
+    found = []
+    for one in plan.parameters:
+        is_array = one.name in plan.arrays
+        kind = element_of(one.type) if is_array else one.type
+        found.append((one.name, "array" if is_array else "scalar", python.dtype_name(kind)))
+    return found
+
+
+def call_c(
+    library: Any,
+    name: str,
+    parameters: list[tuple[str, str, str]],
+    result: str,
+    given: dict[str, Any],
+) -> Any:
+    """Call a compiled function; arrays of CuPy are copied to the host and back."""
+    arrays: dict[str, Any] = {}
+    values: list[Any] = []
+    for own, kind, dtype in parameters:
+        value = given[own]
+        if kind == "array":
+            arrays[own] = value if isinstance(value, np.ndarray) else value.get()
+            values.append(ctypes.c_void_p(arrays[own].ctypes.data))
+        else:
+            values.append(np.ctypeslib.as_ctypes_type(np.dtype(dtype))(value))
+    function = library[name]
+    function.restype = {"void": None, "int": ctypes.c_longlong}.get(result, ctypes.c_double)
+    answer = function(*values)
+    for own, array in arrays.items():
+        if array is not given[own]:
+            given[own].set(array)
+    return answer
+
+
+def _no_gpu() -> bool:
+    return launch.chosen() is None and launch.gpu_problem() is not None
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Return this process's folder of generated files; it goes when the process does."""
+    return tempfile.TemporaryDirectory(prefix="kleene-generated-")
+
+
+def _written(text: str, suffix: str) -> Path:
+    folder = Path(_folder().name) / key_of(text)
+    folder.mkdir(exist_ok=True)
+    path = folder / f"kernels{suffix}"
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def compiled(text: str, options: tuple[str, ...] = ()) -> Any:
+    """Return C as a library of this process, compiled by the bundled compiler; cached by content.
+
+    Raises:
+        SourceError: the compiler is not installed.
+    """
+    path = library_of(text, options)
+    return ctypes.CDLL(str(path))
+
+
+def library_of(text: str, options: tuple[str, ...] = ()) -> Path:
+    """Return the file of a library made from C."""
+    from kleene.kernels.launch.host_build import compiler
+
+    zig = compiler()
+    if zig is None:
+        message = "the package 'ziglang' is not installed"
+        raise SourceError(None, "kernels/no-compiler", message, "pip install ziglang")
+    key = key_of(text, *_OPTIONS, *options)
+    path = Path(_folder().name) / f"{key}.so"
+    if path.exists():
+        return path
+    cache_ = Cache(default_folder())
+    payload = cache_.get("generated", key)
+    if payload is None:
+        with tidy.scratch() as scratch:
+            (scratch / "generated.c").write_text(text, encoding="utf-8")
+            command = [str(zig), "cc", *_OPTIONS, *options, "generated.c", "-o", "generated.so"]
+            done = tidy.run([*command, "-lm", "-lpthread"], cwd=str(scratch))
+            if done.returncode:
+                raise AssertionError(done.stderr.decode(errors="replace"))
+            payload = (scratch / "generated.so").read_bytes()
+        cache_.put("generated", key, payload)
+    path.write_bytes(payload)
+    return path

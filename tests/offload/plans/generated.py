@@ -1,0 +1,103 @@
+"""Generated functions beside the C that they were generated from: the same calls, compared."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.codegen import cuda, python, runtime, threads
+from kleene.codegen.plan import Plan
+from kleene.codegen.text import element_of
+from kleene.ir.loops.tree import Function, Unit
+from kleene.kernels import launch
+from kleene.offload.kernels import Kernels
+from kleene.offload.plans import plan_of
+from kleene.offload.plans.call import call_c, compiled, parameters_of
+
+
+def plans_of(unit: Unit) -> dict[str, Plan]:
+    """Return the plan of every function with loops."""
+    result = Kernels().verdicts_on([unit])
+    by_name = {one.table.function: one for one in result.functions}
+    return {f.name: plan_of(f, by_name[f.name]) for f in unit.functions if f.name in by_name}
+
+
+class Compared:
+    """Functions in three forms: as they are written, on threads, and as kernels."""
+
+    def __init__(self, sources: Iterable[str], plans: dict[str, Plan], folder: Path) -> None:
+        self.plans = plans
+        with_kernels = [one for one in plans.values() if one.steps]
+        self._file = folder / "kernels.cu"
+        self._file.write_text(cuda.source(with_kernels))
+        exact = ("-ffp-contract=off",)
+        self._written = compiled("\n".join(sources), exact)
+        self._threads = compiled(threads.source(list(plans.values())), exact)
+
+    def check(self, function: Function, args: list[Any], seed: int = 1) -> None:
+        """Call all three forms with copies of the same arguments, and compare what they leave."""
+        plan = self.plans[function.name]
+        wanted = _copies(args)
+        answers = [self._call(self._written, plan, wanted)]
+        made = {"threads": _copies(args)}
+        answers.append(self._call(self._threads, plan, made["threads"]))
+        if plan.steps:
+            made["kernels"] = _copies(args)
+            answers.append(self._kernels(plan, made["kernels"], seed))
+        for form, values in made.items():
+            for symbol, value, other in zip(plan.parameters, values, wanted, strict=True):
+                if isinstance(value, np.ndarray):
+                    _compare(f"{function.name}: {symbol.name} by {form}", value, other)
+        for answer in answers[1:]:
+            if answers[0] is not None:
+                _compare(f"{function.name}: its result", np.array(answer), np.array(answers[0]))
+
+    def _call(self, library: ctypes.CDLL, plan: Plan, args: list[Any]) -> Any:
+        names = [one.name for one in plan.parameters]
+        given = dict(zip(names, args, strict=True))
+        return call_c(library, plan.function, parameters_of(plan), plan.result.kind, given)
+
+    def _kernels(self, plan: Plan, args: list[Any], seed: int) -> Any:
+        names: dict[str, Any] = dict(runtime.NAMESPACE)
+        exec(python.source(plan), names)
+        given = dict(zip([one.name for one in plan.parameters], args, strict=True))
+        integers = [given[one.name] for one in plan.parameters if one.type.kind == "int"]
+        runtime.check_sections(plan.function, names["sections"](*integers), given)
+        with launch.on_host(seed=seed):
+            run = runtime.Run(launch.load(self._file).launch, np)
+            return names["steps"](run, *args)
+
+
+def _copies(args: list[Any]) -> list[Any]:
+    return [one.copy() if isinstance(one, np.ndarray) else one for one in args]
+
+
+def _compare(what: str, value: np.ndarray, wanted: np.ndarray) -> None:
+    if value.dtype.kind == "f":
+        np.testing.assert_allclose(value, wanted, rtol=1e-9, atol=1e-12, err_msg=what)
+    else:
+        np.testing.assert_array_equal(value, wanted, err_msg=what)
+
+
+def arguments(function: Function, sizes: dict[str, int], seed: int = 0) -> list[Any]:
+    """Return random arguments: arrays have the greatest size to the power of their dimensions."""
+    rng = np.random.default_rng(seed)
+    made: list[Any] = []
+    for one in function.parameters:
+        if one.type.kind == "int":
+            made.append(sizes[one.name])
+        elif one.type.kind == "float":
+            made.append(1.5)
+        else:
+            n_dimensions, kind = 0, one.type
+            while kind.kind in ("pointer", "array") and kind.target is not None:
+                n_dimensions, kind = n_dimensions + 1, kind.target
+            n = max(sizes.values()) ** n_dimensions
+            dtype = np.dtype(python.dtype_name(element_of(one.type)))
+            values = rng.random(n) + 0.5 if dtype.kind == "f" else rng.integers(0, 4, n)
+            made.append(values.astype(dtype))
+    return made

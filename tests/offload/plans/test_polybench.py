@@ -1,0 +1,84 @@
+"""The thirty computations as kernels: right, without races, and on threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("islpy", reason="plans need the package islpy")
+
+from kleene.codegen.plan import Kernel, Reduction
+from kleene.frontends.c.loops import read
+from kleene.frontends.c.source import Source
+from kleene.ir.loops import tree
+from kleene.kernels.launch import host
+from tests.offload.kernels.loop_programs import PROGRAMS
+from tests.offload.plans.generated import Compared, arguments, plans_of
+
+FILES = sorted(PROGRAMS.glob("polybench/*.c"))
+SIZES = (11, 9, 7, 13, 6)  # in the order of a function's parameters
+
+
+@pytest.fixture(scope="module")
+def units():
+    found = read([Source(str(one), "c") for one in FILES])
+    return {file.stem: unit for file, unit in zip(FILES, found, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def plans(units):
+    return {name: plan for unit in units.values() for name, plan in plans_of(unit).items()}
+
+
+@pytest.fixture(scope="module")
+def compared(plans, tmp_path_factory):
+    if (reason := host.problem()) is not None:
+        pytest.skip(reason)
+    folder: Path = tmp_path_factory.mktemp("polybench")
+    return Compared([one.read_text() for one in FILES], plans, folder)
+
+
+@pytest.mark.parametrize("name", [one.stem for one in FILES])
+def test_kernels_and_threads_compute_what_the_program_does(name, units, compared):
+    (function,) = units[name].functions
+    integers = [one.name for one in function.parameters if one.type.kind == "int"]
+    sizes = dict(zip(integers, SIZES, strict=False))
+    if "steps" in sizes:
+        sizes["steps"] = 3
+    assert compared.plans[function.name].steps, compared.plans[function.name].reason
+    compared.check(function, arguments(function, sizes))
+    compared.check(function, arguments(function, dict.fromkeys(sizes, 1)), seed=0)
+
+
+def test_no_loop_is_run_by_one_thread(plans):
+    launches = [one for plan in plans.values() for one in plan.kernels()]
+    assert len(launches) > 60
+    for one in launches:
+        if isinstance(one, Reduction):
+            ends = (*one.before, *one.after)
+        else:
+            assert isinstance(one, Kernel)
+            ends = () if one.axes else one.body
+        assert not any(isinstance(inner, tree.Loop) for inner in tree.walk(ends)), one.name
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("gemm", [("i", "j")]),
+        ("jacobi_2d", [("i", "j"), ("i", "j")]),
+        ("heat_3d", [("i", "j", "k"), ("i", "j", "k")]),
+        ("symm", [("j",)]),
+        ("syrk", [("i", "j")]),
+        ("atax", [("j",), ("i",), ("j",)]),
+        ("floyd_warshall", [("i", "j")] * 9),
+    ],
+)
+def test_axes(plans, name, axes):
+    found = [
+        tuple(axis.variable.name for axis in one.axes)
+        for one in plans[name].kernels()
+        if isinstance(one, Kernel)
+    ]
+    assert found == axes
