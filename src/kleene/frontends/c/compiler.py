@@ -122,12 +122,25 @@ class Compiler:
         words = [*self.words(source, options), *self._overlay(source, scratch)]
         return _run([*words, "-E", _operand(source.file)], source, scratch)
 
-    def syntax_tree(self, source: Source, options: Options, scratch: Path) -> bytes:
-        """Return clang's syntax tree of `source` as JSON.
+    def expand(self, source: Source, options: Options, scratch: Path) -> bytes:
+        """Return the preprocessed text of `source` as its syntax tree is made from."""
+        return _run([*self.words(source, options), "-E", _operand(source.file)], source, scratch)
+
+    def precompile(self, header: Source, options: Options, scratch: Path, output: Path) -> None:
+        """Write the precompiled `header`; `-E` keeps zig from linking."""
+        *words, _ = self.words(header, options)
+        made = ["c++-header", "-E", "-Xclang", "-emit-pch", "-o", str(output)]
+        _run([*words, *made, _operand(header.file)], header, scratch)
+
+    def syntax_tree(
+        self, source: Source, options: Options, scratch: Path, headers: Path | None = None
+    ) -> bytes:
+        """Return clang's syntax tree of `source` as JSON, without what is in precompiled `headers`.
 
         The action that comes last is the one that clang runs; `-E` keeps zig from linking.
         """
-        made = ["-E", "-Xclang", "-ast-dump=json", _operand(source.file)]
+        given = [] if headers is None else ["-Xclang", "-include-pch", "-Xclang", str(headers)]
+        made = [*given, "-E", "-Xclang", "-ast-dump=json", _operand(source.file)]
         return _run([*self.words(source, options), *made], source, scratch)
 
     def compile(self, source: Source, options: Options, scratch: Path, output: Path) -> bytes:

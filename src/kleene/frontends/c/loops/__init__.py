@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kleene.base import progress
+from kleene.base import progress, tidy
 from kleene.frontends.c.compiler import Options, find
 from kleene.frontends.c.source import Source
 
@@ -46,21 +46,25 @@ def read(
     from concurrent.futures import ThreadPoolExecutor
 
     from kleene.frontends.c.loops.ast import declarations
+    from kleene.frontends.c.loops.headers import Headers
     from kleene.frontends.c.loops.lower import lower
 
     listed = list(sources)
     chosen = options or Options()
     compiler = find(cc) if listed else None
 
-    def one(source: Source) -> Unit:
-        assert compiler is not None
-        return lower(source.path, declarations(source, compiler, chosen))
-
     units = []
     with (
+        tidy.scratch() as folder,
         progress.task("parsing", len(listed)) as advance,
         ThreadPoolExecutor(jobs or os.cpu_count()) as pool,
     ):
+        headers = None if compiler is None else Headers(compiler, chosen, folder)
+
+        def one(source: Source) -> Unit:
+            assert compiler is not None
+            return lower(source.path, declarations(source, compiler, chosen, headers))
+
         for unit in pool.map(one, listed):
             units.append(unit)
             advance(1)

@@ -2,7 +2,7 @@
 
 The compiler and the flags are those that make the bitcode. Headers make most of the dump (5 MB for
 <stdio.h> and <math.h>): it is split into top-level declarations as text, and only those in the
-user's own files are parsed.
+user's own files are parsed. Large headers of C++ are left out of it (`headers`).
 
 clang leaves out the file and the line of a place where they are those of the place printed before;
 `_Places` puts them back, in the order of the dump.
@@ -14,11 +14,14 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from kleene.base import tidy
-from kleene.base.errors import Span
+from kleene.base.errors import SourceError, Span
 from kleene.frontends.c.compiler import Compiler, Options
+from kleene.frontends.c.loops.headers import Headers
 from kleene.frontends.c.source import Source
 
 Node = dict[str, Any]
@@ -31,7 +34,9 @@ _FILE = re.compile(rb'"offset": \d+,\s+"file": ("(?:[^"\\]|\\.)*")')
 _LINE = re.compile(rb'"line": (\d+)')
 
 
-def declarations(source: Source, compiler: Compiler, options: Options) -> list[Node]:
+def declarations(
+    source: Source, compiler: Compiler, options: Options, headers: Headers | None = None
+) -> list[Node]:
     """Return the top-level declarations of `source` and of the headers that are the user's.
 
     Each place in them is a dictionary with "file", "line" and "col".
@@ -40,8 +45,21 @@ def declarations(source: Source, compiler: Compiler, options: Options) -> list[N
         SourceError: the file does not compile.
     """
     with tidy.scratch() as scratch:
-        dump = compiler.syntax_tree(source, options, scratch)
+        dump = _dump(source, compiler, options, headers, scratch)
     return list(_chosen(dump, source.directory, compiler.home))
+
+
+def _dump(
+    source: Source, compiler: Compiler, options: Options, headers: Headers | None, scratch: Path
+) -> bytes:
+    def is_users(file: str) -> bool:
+        return _is_users(file, source.directory, compiler.home)
+
+    precompiled = None if headers is None else headers.of(source, is_users)
+    if precompiled is not None:
+        with suppress(SourceError):  # if the headers do not fit, the whole dump is taken
+            return compiler.syntax_tree(source, options, scratch, precompiled)
+    return compiler.syntax_tree(source, options, scratch)
 
 
 def _chosen(dump: bytes, folder: str | None, home: str | None) -> Iterator[Node]:
