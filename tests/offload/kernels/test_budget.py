@@ -126,3 +126,17 @@ def test_calls_are_followed_as_long_as_the_budget_lasts(monkeypatch: pytest.Monk
 def test_functions_without_loops_of_their_own_have_no_table() -> None:
     unit = unit_of(calls(6) + "void h(int n) { f(n); }")
     assert [one.function for one in tables(unit)] == ["f"]
+
+
+def test_conditions_with_many_alternatives_are_left_out(tmp_path: Path) -> None:
+    """Ten guards `x != y` are 1024 alternatives; with two accesses, a million."""
+    guards = " && ".join(f"i != x{one}" for one in range(10))
+    parameters = ", ".join(f"int x{one}" for one in range(10))
+    head = f"double a[99]; void f(int n, {parameters}) {{ for (int i = 0; i < n; i++) "
+    (loop,) = judged(tmp_path, head + f"if ({guards}) a[i] = a[i] + 1; }}")
+    assert loop.verdict is Verdict.PAR
+    (loop,) = judged(tmp_path, head + f"if ({guards}) a[i] = a[i + 1]; }}")
+    assert loop.verdict is Verdict.COPY
+    (loop,) = judged(tmp_path, head + f"if ({guards}) a[i] = a[i - 1]; }}")
+    assert loop.verdict is Verdict.MAY  # the value flows, but it is not known when
+    assert [one.code for one in loop.culprits] == ["NOT_AFFINE"]

@@ -39,7 +39,7 @@ from kleene.offload.delinearise import delinearised, within
 from kleene.offload.kernels.budget import Budget, BudgetError
 from kleene.offload.kernels.formulas import NotAffineError, Scope, Side, before, overlap
 
-MAX_OPERATIONS = 3_000_000  # of isl for one loop: about a second
+MAX_OPERATIONS = 1_500_000  # of isl for one loop: about a second
 MAX_CHARACTERS = 400_000  # of formulas about one loop: about a second
 MAX_PROOF_OPERATIONS = 100_000  # for one fact about a function
 MAX_CHEAP_OPERATIONS = 5_000  # for most facts, of which there may be many

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from kleene.base.expression import Atom, Expression, Monomial, Quotient, of
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of
@@ -36,6 +37,8 @@ from kleene.ir.loops.tables import (
     Path,
     negation,
 )
+
+MAX_ALTERNATIVES = 16  # of the conditions of one access
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Side:
     defined: dict[str, str] = field(default_factory=dict)
     exact: bool = True
     has_products: bool = False
+    n_alternatives: int = 1  # of the conditions
 
     def counter(self, loop: int) -> str:
         """Return the variable that counts a loop's iterations."""
@@ -180,12 +184,19 @@ class Side:
                 return "(" + " or ".join([*(self.condition(one) for one in parts), "1 = 0"]) + ")"
 
     def context(self, conditions: Iterable[Condition], broken: frozenset[Condition]) -> list[str]:
-        """Return what can be written of conditions; `broken` ones may be wrong and are not."""
+        """Return what can be written of conditions; `broken` ones may be wrong and are not.
+
+        isl writes a formula as alternatives, each a conjunction: with conditions of a and of b
+        alternatives it has a*b. Those with the most are left out where there would be too many.
+        """
         found = []
-        for one in conditions:
-            if any(part in broken for part in _leaves(one)):
+        for one in sorted(conditions, key=_n_alternatives):
+            n_alternatives = self.n_alternatives * _n_alternatives(one)
+            is_large = n_alternatives > MAX_ALTERNATIVES
+            if is_large or any(part in broken for part in _leaves(one)):
                 self.exact = False
                 continue
+            self.n_alternatives = n_alternatives
             try:
                 found.append(self.condition(one))
             except NotAffineError:
@@ -213,6 +224,18 @@ class Side:
     def is_exact(self) -> bool:
         """Whether the formula says neither more nor less than the program."""
         return self.exact and not self.changing
+
+
+def _n_alternatives(condition: Condition) -> int:
+    """Return of how many conjunctions a condition is made, at most."""
+    match condition:
+        case Both(parts):
+            return prod(map(_n_alternatives, parts))
+        case Either(parts):
+            return sum(map(_n_alternatives, parts))
+        case Compare("!=", _, _):
+            return 2
+    return 1
 
 
 def _leaves(condition: Condition) -> list[Condition]:

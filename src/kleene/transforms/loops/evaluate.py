@@ -34,7 +34,7 @@ class Evaluation(Recorder):
     # Values
 
     def _value(self, node: tree.Expression) -> Value:
-        self._count_step()
+        self._count_steps(1)
         match node:
             case tree.Literal(value=value):
                 return number(value) if isinstance(value, int) else UNKNOWN

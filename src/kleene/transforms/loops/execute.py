@@ -160,7 +160,7 @@ class Execution(Evaluation):
         return Both(tuple(guards)) if guards else True
 
     def _statement(self, node: tree.Statement) -> Condition | bool | None:
-        self._count_step()
+        self._count_steps(1)
         if self._n_steps > MAX_STEPS:
             self._skip(node)
             return True
@@ -299,6 +299,7 @@ class Execution(Evaluation):
         first, *others = environments
         joined: Environment = {}
         symbols = dict.fromkeys(symbol for one in environments for symbol in one)
+        self._count_steps(len(symbols))
         for symbol in symbols:
             value = first.get(symbol)
             if value is not None and all(one.get(symbol) == value for one in others):
@@ -349,6 +350,7 @@ class Execution(Evaluation):
         return _assigned(block) if is_told else _assigned(block) | set(self._environment)
 
     def _forget(self, symbols: set[Symbol]) -> None:
+        self._count_steps(len(symbols))
         for symbol in symbols:
             if self._is_followed(symbol):
                 self._environment[symbol] = self._opaque(symbol)

@@ -74,9 +74,10 @@ class Recorder(ABC):
     def _value(self, node: tree.Expression) -> Value:
         """Record what an expression reads, and return its value."""
 
-    def _count_step(self) -> None:
-        self._n_steps += 1
-        self._n_inlined_steps += len(self._calls) > 1
+    def _count_steps(self, n: int) -> None:
+        self._n_steps += n
+        if len(self._calls) > 1:
+            self._n_inlined_steps += n
 
     # Atoms and roots
 
