@@ -13,15 +13,20 @@ from kleene.offload.plans.schedule import Scheduler
 __all__ = ["CannotError", "FallbackWarning", "GeneratedFunction", "generated", "plan_of"]
 
 
-def plan_of(function: Function, analysed: Analysed) -> Plan:
+def plan_of(function: Function, analysed: Analysed, *, n_axes: int = 3) -> Plan:
     """Return the plan of a function; one without steps has the reason why not.
+
+    Args:
+        function: its tree.
+        analysed: the verdicts on its loops.
+        n_axes: how many loops of a nest may be on the grid.
 
     Raises:
         CannotError: something in the function cannot be written at all.
     """
     facts = facts_of(analysed.table, analysed.conditions)
     try:
-        return Scheduler(function, analysed, facts).plan()
+        return Scheduler(function, analysed, facts, n_axes).plan()
     except CannotError as error:
         return Scheduler(function, analysed, facts).sequential(str(error))
 

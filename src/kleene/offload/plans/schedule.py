@@ -82,7 +82,10 @@ _ATOMIC = {"+", "&", "|", "^", "min", "max"}
 class Scheduler:
     """The plan of one function on its way."""
 
-    def __init__(self, function: tree.Function, analysed: Analysed, facts: Facts) -> None:
+    def __init__(
+        self, function: tree.Function, analysed: Analysed, facts: Facts, n_axes: int = _MAX_AXES
+    ) -> None:
+        self._n_axes = n_axes
         self._function = replace(function, body=with_counters_inside(function.body))
         self._facts = facts
         self._table = analysed.table
@@ -364,7 +367,7 @@ class Scheduler:
         """Return the axes of a nest, outermost first: for each the loops that it stands for."""
         found: list[tuple[tree.Loop, ...]] = []
         level: list[tuple[tree.Loop, ...]] = [(loop,)]
-        while level and len(found) < _MAX_AXES:
+        while level and len(found) < self._n_axes:
             options = [list(_inner_options(one)) for (one,) in level]
             for cover in islice(product(*options), _MAX_COVERS):
                 if self._is_axis(cover, found, loop, row, following):
