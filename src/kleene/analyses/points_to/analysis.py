@@ -39,8 +39,8 @@ _NONE = np.empty(0, np.int64)
 class PointsTo:
     """Which objects may each pointer of a program hold?
 
-    Inclusion-based (Andersen), field-sensitive, context-insensitive; heap objects by allocation
-    site, and by call site of allocation wrappers.
+    Inclusion-based (Andersen), field-sensitive, context-insensitive but for small functions of C++
+    that move pointers; heap objects by allocation site, and by call site of allocation wrappers.
 
     Attributes:
         library: whether the program is a part of others: every symbol they can see may be used by

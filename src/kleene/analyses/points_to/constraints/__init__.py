@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.analyses.points_to.constraints import conversions, functions, storage
+from kleene.analyses.points_to.constraints.accessors import Accessors
 from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
@@ -86,6 +87,7 @@ class _Generation:
         self.models, self.arguments, self.open_calls = models, arguments, open_calls
         self.tests = TypeTests(self.columns) if arguments != ArgumentRule.ANY else None
         self.construction = Construction(self.columns) if self.tests is not None else None
+        self.accessors: Accessors | None = None
         found = self.tests, self.construction
         self.functions = functions.declare(builder, library, arguments, *found)
         self.calls = functions.table_of(self.columns)
@@ -101,6 +103,11 @@ class _Generation:
             tested = self.tests.generate(builder)
             replaced = self.construction.replaced
             passing = self.construction.generate(builder)
+            excluded = np.array(list(self.heap.wrappers), np.int64)
+            self.accessors = Accessors(
+                *(builder, table, calls, self.tests, self.construction), excluded, library_mode
+            )
+            replaced = np.append(replaced, self.accessors.replaced)
         generate_values(builder)
         generate_accesses(builder, replaced)
         storage.generate_globals(builder, self.models, self.library)
@@ -167,7 +174,11 @@ class _Generation:
         leaves = outside.leaves(calls)
         direct = calls.only((calls.function >= 0) & ~leaves)
         is_plain = ~self.heap.is_wrapped(direct)
-        functions.generate_direct(builder, table, direct, is_plain, self.construction)
+        returns = is_plain
+        if self.accessors is not None:
+            self.accessors.generate(direct)
+            returns = is_plain & ~self.accessors.gives_result(direct)
+        functions.generate_direct(builder, table, direct, returns, self.construction)
         generate_aggregates(builder, table, direct.only(is_plain))
         self.heap.generate_clones()
         indirect = calls.only((calls.function < 0) & ~calls.is_assembly)
