@@ -192,6 +192,11 @@ class PointsToResult(Solved):
         return memory_ssa(flow, accesses, only_overwritten=only_overwritten)
 
     @property
+    def effects(self) -> EffectFinder:
+        """What instructions and functions touch, as columns and bits: for whole programs."""
+        return self._effects
+
+    @property
     def regions(self) -> Regions:
         """The regions of memory: objects that no access tells apart."""
         return self._effects.regions

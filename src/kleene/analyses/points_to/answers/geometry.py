@@ -87,13 +87,13 @@ class Geometry:
         pairs, which = np.unique(
             objects.values.astype(np.int64) << 32 | n_bytes[owner], return_inverse=True
         )
-        starts, items = self._touched_by(pairs >> 32, pairs & 0xFFFFFFFF)
+        starts, items = self.touched_by(pairs >> 32, pairs & 0xFFFFFFFF)
         pair, place = ragged(starts[which], starts[which + 1])
         found = distinct(owner[pair] << 32 | items[place])
         offsets = np.searchsorted(found >> 32, np.arange(len(objects) + 1))
         return Rows(offsets.astype(np.int64), (found & 0xFFFFFFFF).astype(np.int32))
 
-    def _touched_by(self, objects: I64, n_bytes: I64) -> tuple[I64, I64]:
+    def touched_by(self, objects: I64, n_bytes: I64) -> tuple[I64, I64]:
         """Return which objects an access at each of the objects may touch, as CSR."""
         allocation = self._locations.allocation[objects]
         starts, ends = self._offsets[allocation], self._offsets[allocation + 1]

@@ -121,9 +121,10 @@ def _rows(owner: I64, values: Ints, n_rows: int) -> Rows:
 def _overwritten(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64, Rows]:
     """Return the stores that overwrite regions, and these.
 
-    A store of n bytes at byte b of its allocation overwrites an object at byte c of m bytes if
-    b <= c and c + m <= b + n; a region, if it does so with all objects of it.
+    A store of n bytes at byte b of its allocation overwrites an object at byte c, of which m bytes
+    are ever accessed, if b <= c and c + m <= b + n; a region, if it does so with all objects of it.
     """
+    n_accessed = _accessed_bytes(solved, effects)
     regions, locations = effects.regions, solved.system.locations
     offsets = solved.system.problem.allocation_offsets
     table = _stores(solved)
@@ -144,12 +145,38 @@ def _overwritten(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tup
             objects = np.arange(*offsets[allocation : allocation + 2].tolist())
             first, byte = int(locations.byte[object_]), locations.byte[objects]
             is_covered = (locations.stride[objects] == 0) & (byte >= first)
-            is_covered &= byte + locations.n_bytes[objects] <= first + n_bytes
+            is_covered &= byte + n_accessed[objects] <= first + n_bytes
             known[object_, n_bytes] = _whole(regions, objects[is_covered])
         if len(known[object_, n_bytes]):
             rows.append(row)
             lists.append(known[object_, n_bytes])
     return np.array(rows, np.int64), Rows.from_lists(lists)
+
+
+def _accessed_bytes(solved: Solved, effects: EffectFinder) -> I64:
+    """Return how many bytes of each object, from its first on, loads and stores ever touch.
+
+    Padding behind a field belongs to it. Where an access may begin elsewhere, all bytes count.
+    """
+    table, solution = accesses_of(solved.program), solved.solution
+    locations = solved.system.locations
+    columns = np.stack([solution.row_of[table.pointer], table.n_bytes])
+    sets = np.unique(columns, axis=1)
+    held = unpacked(solution, sets[0])
+    owner = np.repeat(np.arange(sets.shape[1]), held.lengths())
+    pairs = distinct(held.values.astype(np.int64) << 32 | sets[1][owner])
+    objects, n_bytes = pairs >> 32, pairs & 0xFFFFFFFF
+    offsets, touched = effects.touched_by(objects, n_bytes)
+    at = np.repeat(np.arange(len(pairs)), np.diff(offsets))
+    whole = locations.n_bytes.astype(np.int64)
+    found = np.zeros(len(locations), np.int64)
+    np.maximum.at(found, objects, n_bytes)
+    found = np.minimum(found, whole)
+    elsewhere = touched[touched != objects[at]]
+    found[elsewhere] = whole[elsewhere]
+    if solution.unknown[table.pointer].any():
+        found[solved.known_outside] = whole[solved.known_outside]
+    return found
 
 
 def _made(solved: Solved, effects: EffectFinder, aliases: Aliases) -> tuple[I64, Rows]:

@@ -32,6 +32,8 @@ from kleene.results.call_graph import CallGraph
 
 _READS = (Opcode.LOAD, Opcode.ATOMICRMW, Opcode.CMPXCHG)
 _WRITES = (Opcode.STORE, Opcode.ATOMICRMW, Opcode.CMPXCHG)
+# Intrinsics that say something about memory, and neither read nor write it.
+_IDLE = (b"llvm.lifetime.", b"llvm.invariant.", b"llvm.dbg.", b"llvm.assume", b"llvm.prefetch")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +164,10 @@ class EffectFinder:
             _set(bits, np.array([graph.n_functions]), np.array([len(self.regions)]))
             found.append(_reached(calls, bits))
         return found[0], found[1]
+
+    def touched_by(self, objects: I64, n_bytes: I64) -> tuple[I64, I64]:
+        """Return which objects an access of so many bytes at each object may touch, as CSR."""
+        return self._geometry.touched_by(objects, n_bytes)
 
     def _effects(self, reads: U64, writes: U64) -> Effects:
         regions = self.regions
@@ -331,6 +337,10 @@ class EffectFinder:
         rows, callees = rows[chosen].astype(np.int64), callees[chosen]
         symbols = program.globals.name[program.function_table.value]
         is_llvm = program.strings.begin_with(symbols, b"llvm.")
+        idle = np.zeros(len(symbols), bool)
+        for prefix in _IDLE:
+            idle |= program.strings.begin_with(symbols, prefix)
+        rows, callees = rows[~idle[callees]], callees[~idle[callees]]
         call, place = ragged(table.offsets[rows] + 1, table.offsets[rows + 1])
         value = table.operands[place].astype(np.int64)
         position = place - table.offsets[rows[call]] - 1
