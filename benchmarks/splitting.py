@@ -82,7 +82,7 @@ def main() -> None:
         n_instructions = len(program.instructions)
         theirs = measure(partial(singer, program), repeat=1)
         among = integers(program)
-        for strategy in ("essa", "ccp"):
+        for strategy in ("essa", "ccp", "bits"):
             ours = measure(partial(split_program, program, strategy, among=among), repeat=REPEATS)
             split: SplitProgram = ours.result
             agree = bool((split.value_of(split.operand) == program.instructions.operands).all())

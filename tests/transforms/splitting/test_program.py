@@ -11,6 +11,7 @@ import kleene
 from kleene.ir import Program, parse
 from kleene.ir.codes import ValueKind
 from kleene.transforms.splitting import STRATEGIES, NameKind
+from kleene.transforms.splitting.flow import Role
 from kleene.transforms.splitting.program import SplitProgram, split_program, values_tested
 
 LOOP = """
@@ -96,14 +97,19 @@ def test_conditions_are_looked_through() -> None:
           ret i32 0
         }
     """)
-    values, blocks, is_equality = values_tested(program)
+    values, blocks, roles = values_tested(program)
     names = [name_of(program, value) for value in values.tolist()]
-    found = dict(zip(names, is_equality.tolist(), strict=True))
+    found = dict(zip(names, roles.tolist(), strict=True))
     expected = ["b", "both", "even", "frozen", "low", "small", "wide", "x", "y", "z"]
     assert sorted(found) == expected
     assert set(blocks.tolist()) == {0}
-    assert found["x"]
-    assert not found["y"]
+    assert found["low"] == Role.EQUALITY_TEST
+    assert found["x"] == Role.DERIVED_TEST
+    assert found["y"] == Role.TEST
+    tested = {name_of(program, value) for value in split_program(program, "essa").value.tolist()}
+    assert "x" not in tested
+    tested = {name_of(program, value) for value in split_program(program, "bits").value.tolist()}
+    assert "x" in tested
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))

@@ -40,6 +40,7 @@ class Role(IntEnum):
     USE = 1  # on an edge: by a φ that the program has
     TEST = 2  # at Out(b): the branch tells something about the variable
     EQUALITY_TEST = 3  # … namely whether it is equal to something
+    DERIVED_TEST = 4  # … by what is computed from it, as of `x` in `(x & 3) == 0`
 
 
 @dataclass(frozen=True, eq=False)

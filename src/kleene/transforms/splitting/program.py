@@ -13,11 +13,17 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64, U8, Bools, Ints, distinct, offsets_of, ragged
 from kleene.graphs import Graph
-from kleene.ir.codes import CASTS, Opcode, Predicate, ValueKind
+from kleene.ir.codes import CASTS, Opcode, Predicate, TypeKind, ValueKind
 from kleene.ir.program import Program
 from kleene.transforms.splitting.flow import Accesses, ControlFlow, Role
 from kleene.transforms.splitting.split import NameKind, Splitting, split
 from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
+
+_OF_CONDITIONS = (Opcode.AND, Opcode.OR, Opcode.XOR)
+_ARITHMETIC = (
+    Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.LSHR, Opcode.ASHR, Opcode.UREM,
+    Opcode.SREM,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +125,7 @@ def accesses_of(program: Program) -> Accesses:
     arguments = arguments[np.repeat(has_body, per_function)]
     instructions = np.arange(len(program.instructions))
     is_phi = program.instructions.opcode == Opcode.PHI
-    tested, block, is_equality = values_tested(program)
+    tested, block, role = values_tested(program)
     base = program.bases
     columns: list[tuple[Ints, Ints, Ints | int]] = [
         (program.instructions.operands[rows], point, Role.USE),
@@ -129,7 +135,7 @@ def accesses_of(program: Program) -> Accesses:
             np.where(is_phi, flow.into(0) + program.instructions.block, instructions),
             Role.DEFINITION,
         ),
-        (tested, flow.out_of(0) + block, np.where(is_equality, Role.EQUALITY_TEST, Role.TEST)),
+        (tested, flow.out_of(0) + block, role),
     ]
     return Accesses(
         np.concatenate([column[0] for column in columns]).astype(np.int32),
@@ -177,11 +183,11 @@ def _uses(program: Program, flow: ControlFlow) -> tuple[I64, I64]:
     return rows, np.where(on_edge[rows] >= 0, on_edge[rows], point)
 
 
-def values_tested(program: Program) -> tuple[I64, I64, Bools]:
-    """Return the values that branches tell something about, the blocks, and whether equality.
+def values_tested(program: Program) -> tuple[I64, I64, U8]:
+    """Return the values that branches tell something about, the blocks, and a `Role` of tests.
 
     A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
-    `freeze`, and arithmetic with one operand that varies, as in `(x & 3) == 0` or `x - 1 < 9`.
+    `freeze`; and, as derived tests, arithmetic as in `(x & 3) == 0` or `x - 1 < 9`.
     """
     table = program.instructions
     first = program.bases[ValueKind.INSTRUCTION]
@@ -194,18 +200,20 @@ def values_tested(program: Program) -> tuple[I64, I64, Bools]:
     block = branches.astype(np.int64)
     value = table.operands[table.offsets[:-1][last[branches]]].astype(np.int64)
     equality = opcode[branches] == Opcode.SWITCH
+    derived = np.zeros(len(branches), bool)
     looked_through = np.zeros(len(Opcode), bool)
     looked_through[[
-        *CASTS, Opcode.FREEZE, Opcode.ICMP, Opcode.FCMP, Opcode.AND, Opcode.OR, Opcode.XOR,
-        Opcode.SELECT, Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.LSHR, Opcode.ASHR,
-        Opcode.UREM, Opcode.SREM,
+        *CASTS, Opcode.FREEZE, Opcode.ICMP, Opcode.FCMP, *_OF_CONDITIONS, Opcode.SELECT,
+        *_ARITHMETIC,
     ]] = True  # fmt: skip
     looked_through[[Opcode.FPTOUI, Opcode.FPTOSI, Opcode.UITOFP, Opcode.SITOFP]] = False
-    found: list[tuple[I64, I64, Bools]] = []
+    types = program.types
+    is_condition = (types.kind == TypeKind.INT) & (types.bits == 1)
+    found: list[tuple[I64, I64, U8]] = []
     seen = np.empty(0, np.int64)
     while len(value):
         known = _is_computed(program, value)
-        keys = block[known] * program.n_values + value[known]
+        keys = 2 * (block[known] * program.n_values + value[known]) + derived[known]
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
@@ -213,19 +221,26 @@ def values_tested(program: Program) -> tuple[I64, I64, Bools]:
         new &= seen[place] != keys if len(seen) else True
         seen = np.sort(np.concatenate([seen, keys[new]]))
         rows = np.flatnonzero(known)[order[new]]
-        block, value, equality = block[rows], value[rows], equality[rows]
-        found.append((value, block, equality))
+        block, value, equality, derived = block[rows], value[rows], equality[rows], derived[rows]
+        role = np.where(equality, Role.EQUALITY_TEST, Role.TEST)
+        found.append((value, block, np.where(derived, Role.DERIVED_TEST, role).astype(np.uint8)))
         row = value - first
         through = row >= 0
         through[through] = looked_through[table.opcode[row[through]]]
         row, block, equality = row[through], block[through], equality[through]
-        is_compare = (table.opcode[row] == Opcode.ICMP) | (table.opcode[row] == Opcode.FCMP)
+        derived = derived[through]
+        code = table.opcode[row]
+        is_compare = (code == Opcode.ICMP) | (code == Opcode.FCMP)
         is_equal = (table.sub[row] == Predicate.EQ) | (table.sub[row] == Predicate.NE)
         equality = np.where(is_compare, is_equal, equality)
+        computes = np.isin(code, _ARITHMETIC) | np.isin(code, _OF_CONDITIONS)
+        derived = derived | (computes & ~is_condition[table.type[row]])
         pair, place = ragged(table.offsets[:-1][row], table.offsets[1:][row])
-        block, equality = block[pair], equality[pair]
+        block, equality, derived = block[pair], equality[pair], derived[pair]
         value = table.operands[place].astype(np.int64)
-    parts = list(zip(*found, strict=True)) or [[np.empty(0, np.int64)]] * 2 + [[np.empty(0, bool)]]
+    parts = list(zip(*found, strict=True)) or [[np.empty(0, np.int64)]] * 2 + [
+        [np.empty(0, np.uint8)]
+    ]
     return tuple(np.concatenate(part) for part in parts)  # type: ignore[return-value]
 
 

@@ -20,10 +20,11 @@ class Where(Enum):
     LAST_USES = "last uses"  # after which the variable is dead
     TESTS = "tests"
     EQUALITY_TESTS = "equality tests"
+    DERIVED_TESTS = "derived tests"
 
 
 _D, _U, _L = Where.DEFINITIONS, Where.USES, Where.LAST_USES
-_T, _E = Where.TESTS, Where.EQUALITY_TESTS
+_T, _E, _C = Where.TESTS, Where.EQUALITY_TESTS, Where.DERIVED_TESTS
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ STRATEGIES = {
     "ssa": Strategy(frozenset({_D})),
     # Ranges, taint, bounds checks.
     "essa": Strategy(frozenset({_D, _T})),
+    # Known bits and congruences besides: `(x & 3) == 0` tells something about x.
+    "bits": Strategy(frozenset({_D, _T, _C})),
     # Constants, if a variable that was compared with a constant may be replaced by it.
     "ccp": Strategy(frozenset({_D, _E})),
     # Partial redundancies.
@@ -84,7 +87,7 @@ def _columns(pairs: Iterable[tuple[int, int]]) -> tuple[I32, I64]:
 def _rows_at(flow: ControlFlow, accesses: Accesses, wheres: frozenset[Where]) -> tuple[I32, I64]:
     roles = {
         _D: (Role.DEFINITION,), _U: (Role.USE,), _T: (Role.TEST, Role.EQUALITY_TEST),
-        _E: (Role.EQUALITY_TEST,),
+        _E: (Role.EQUALITY_TEST,), _C: (Role.DERIVED_TEST,),
     }  # fmt: skip
     chosen = accesses.rows(*(role for where in wheres - {_L} for role in roles[where]))
     if _L in wheres:
