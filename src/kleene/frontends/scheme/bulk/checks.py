@@ -149,6 +149,15 @@ def form_and_body_fit(p: Tables, form: int, n_before: int) -> int:
 
 
 @device_function
+def bindings_and_body_fit(p: Tables, form: int, is_sequential: bool) -> int:
+    """Return whether a form is (keyword ((name value) ...) body ...), and there is room for it."""
+    p.counts[STAMP] += 2
+    if p.n[form] < 3 or not bindings_fit(p, child(p, form, 1), is_sequential):
+        return REFUSED
+    return form_and_body_fit(p, form, 2)
+
+
+@device_function
 def has_room_below(p: Tables, form: int, n_more: int) -> bool:
     """Return whether there is room for what a form, the lists in it and some data more become."""
     n, each = 16 + 8 * (int(p.n[form]) + n_more), form + 1

@@ -7,6 +7,7 @@ from kleene.frontends.scheme.bulk.checks import (
     NO_ROOM,
     OK,
     REFUSED,
+    bindings_and_body_fit,
     bindings_fit,
     clauses_fit,
     form_and_body_fit,
@@ -133,13 +134,10 @@ def let(p: Tables, form: int, frame: int, slot: int) -> int:
 @device_function
 def let_star(p: Tables, form: int, frame: int, slot: int) -> int:
     """(let* ((name value) ...) body ...)."""
-    p.counts[STAMP] += 2
-    bindings = child(p, form, 1)
-    if p.n[form] < 3 or not bindings_fit(p, bindings, True):
-        return REFUSED
-    fits = form_and_body_fit(p, form, 2)
+    fits = bindings_and_body_fit(p, form, True)
     if fits != OK:
         return fits
+    bindings = child(p, form, 1)
     each = bindings + 1
     for _ in range(p.n[bindings]):
         first = call_row(p, form, slot, 1)
@@ -157,13 +155,10 @@ def let_star(p: Tables, form: int, frame: int, slot: int) -> int:
 @device_function
 def letrec(p: Tables, form: int, frame: int, slot: int) -> int:
     """(letrec ((name value) ...) body ...), and letrec*."""
-    p.counts[STAMP] += 2
-    bindings = child(p, form, 1)
-    if p.n[form] < 3 or not bindings_fit(p, bindings, False):
-        return REFUSED
-    fits = form_and_body_fit(p, form, 2)
+    fits = bindings_and_body_fit(p, form, False)
     if fits != OK:
         return fits
+    bindings = child(p, form, 1)
     n = int(p.n[bindings])
     first = row(p, LETREC, form, slot, NONE, n + 1)
     inner = new_frame(p, frame)
