@@ -219,8 +219,7 @@ def neutral_text(operator: str, kind: tree.Type) -> str:
     if operator == "&":
         return "-1" if kind.signed else "~0ull"
     if kind.kind == "float":
-        huge = "__builtin_huge_val()"
-        return huge if operator == "min" else f"-{huge}"
+        return "(1.0 / 0.0)" if operator == "min" else "(-1.0 / 0.0)"
     low, high = kind.range
     if operator == "min":
         return f"{high}{'ull' if not kind.signed else 'll' if kind.bits > 32 else ''}"

@@ -17,9 +17,9 @@ from kleene.codegen.text import size_text, type_name
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
 _PARTIAL_BLOCKS = 1024
-_HEAD = """#include <cmath>
-#include <cstdio>
-#include <cstdlib>
+_HEAD = """#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <cuda_runtime.h>
 
 #define CHECKED(call)                                                           \\

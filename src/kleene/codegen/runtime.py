@@ -138,15 +138,15 @@ def checked(
 def _scalar(where: str, dtype: str, value: Any) -> Any:
     kind = np.dtype(dtype)
     try:
-        if kind.kind in "iub":
-            number = int(value) if int(value) == value else None
-            limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
-            if number is None or not limits[0] <= number <= limits[1]:
-                raise ArgumentError(f"{where} is {value}, which is no {dtype}")
-            return number
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
         raise ArgumentError(f"{where} must be a number of {dtype}, not {value!r}") from None
+    if kind.kind == "f":
+        return number
+    limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    if not number.is_integer() or not limits[0] <= int(value) <= limits[1]:
+        raise ArgumentError(f"{where} is {value}, which is no {dtype}")
+    return int(value)
 
 
 def check_sections(function: str, sections: Mapping[str, Any], given: Mapping[str, Any]) -> None:

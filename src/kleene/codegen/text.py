@@ -263,6 +263,11 @@ class Printer:
 
     def _atomic(self, node: Atomic) -> str:
         target, value = self.location(node.target), self.expression(node.value)
+        kind = node.target.type
+        if kind.kind == "int" and kind.bits == 64 and kind.signed and node.operator in "+&|^":
+            # CUDA has these for unsigned numbers alone; their bits are the same.
+            whole = "unsigned long long"
+            return f"{ATOMIC[node.operator]}(({whole} *)&{target}, ({whole})({value}))"
         return f"{ATOMIC[node.operator]}(&{target}, {value})"
 
     def _loop(self, node: tree.Loop, depth: int) -> list[str]:

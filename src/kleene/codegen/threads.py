@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from kleene.codegen.cuda import Passed, arguments, neutral_text
 from kleene.codegen.host import HostWriter
-from kleene.codegen.plan import Axis, Kernel, Plan, Reduction, Snapshot
-from kleene.codegen.text import Printer, size_text, type_name
+from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, Reduction, Snapshot
+from kleene.codegen.text import Printer, assigned_in, size_text, type_name
 from kleene.ir.loops import tree
 
 _PARTS = 256  # of a reduction
@@ -116,9 +116,10 @@ _ATOMICS = """
 
 
 def source(plans: Sequence[Plan]) -> str:
-    """Return functions as a C file, each under its own name, and as it was written.
+    """Return functions as a C file, each under its own name.
 
-    The second is called `gemm_sequential`: what happens if arrays overlap.
+    `gemm` calls `gemm_sequential`, the function as it was written, if arrays overlap, or if their
+    bounds are not known; else `gemm_parallel`.
     """
     pieces = []
     for plan in plans:
@@ -126,8 +127,9 @@ def source(plans: Sequence[Plan]) -> str:
         for one in plan.kernels():
             pieces += [*writer.definition(one), ""]
         pieces += [*writer.sequential(), ""]
-        test = writer.overlap_test() if plan.steps else "true"
-        pieces += [f"{writer.head()} {{", *writer.body(test), "}", ""]
+        if plan.steps:
+            pieces += [f"{writer.head('_parallel')} {{", *writer.body(), "}", ""]
+        pieces += [f"{writer.head()} {{", *writer.choice(), "}", ""]
     text = "\n".join(pieces)
     head = ["// Generated: proven loops on threads.", POOL]
     return "\n".join([*head, *([_ATOMICS] if "atomic" in text else []), text])
@@ -136,19 +138,29 @@ def source(plans: Sequence[Plan]) -> str:
 class _Threads(HostWriter):
     """Kernels as functions of a range of iterations."""
 
-    def body(self, test: str) -> Iterator[str]:
-        """Yield the lines of the function."""
+    def choice(self) -> Iterator[str]:
+        """Yield the choice between the function as it was written and on threads."""
         plan = self.plan
+        returned = "return " if plan.returned is not None else ""
+        given = f"({', '.join(one.name for one in plan.parameters)});"
+        try:
+            test = self.overlap_test() if plan.steps else "true"
+        except CannotError as error:
+            yield f"  // In order: {error}"
+            test = "true"
+        if test == "true":
+            yield f"  {returned}{plan.function}_sequential{given}"
+            return
         if test:
-            names = ", ".join(one.name for one in plan.parameters)
-            returned = "return " if plan.returned is not None else ""
-            if not plan.steps:
-                yield f"  {returned}{plan.function}_sequential({names});"
-                return
             yield f"  if ({test}) {{"
-            yield f"    {returned}{plan.function}_sequential({names});"
+            yield f"    {returned}{plan.function}_sequential{given}"
             yield from [] if returned else ["    return;"]
             yield "  }"
+        yield f"  {returned}{plan.function}_parallel{given}"
+
+    def body(self) -> Iterator[str]:
+        """Yield the lines of the function on threads."""
+        plan = self.plan
         yield from self.declarations()
         for symbol in plan.device_scalars:
             if symbol not in plan.parameters:
@@ -226,7 +238,13 @@ class _Threads(HostWriter):
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
         names = {alias: axis.variable.name for axis in kernel.axes for alias in axis.aliases}
         printer = Printer(pointed, names)
-        for one in kernel.private:
+        private = set(kernel.private)
+        if kernel.nest is not None:
+            declared = [
+                one.symbol for one in tree.walk(kernel.nest) if isinstance(one, tree.Declare)
+            ]
+            private |= assigned_in(kernel.nest.body) - {*declared, kernel.axes[0].variable}
+        for one in sorted(private, key=lambda one: one.name):
             yield f"  {printer.declaration(one)};"
         if not kernel.axes:
             yield from printer.block(kernel.body, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import numpy as np
 from kleene.codegen import cuda, python, runtime, threads
 from kleene.codegen.plan import Plan
 from kleene.codegen.text import element_of
+from kleene.frontends.c.loops import read
+from kleene.frontends.c.source import Source
 from kleene.ir.loops.tree import Function, Unit
 from kleene.kernels import launch
 from kleene.offload.kernels import Kernels
 from kleene.offload.plans import plan_of
-from kleene.offload.plans.call import call_c, compiled, parameters_of
+from kleene.offload.plans.call import call_c, compiled, parameters_of, result_of
+from tests.offload.kernels.loop_programs import PROGRAMS
 
 
 def plans_of(unit: Unit) -> dict[str, Plan]:
@@ -24,6 +28,20 @@ def plans_of(unit: Unit) -> dict[str, Plan]:
     result = Kernels().verdicts_on([unit])
     by_name = {one.table.function: one for one in result.functions}
     return {f.name: plan_of(f, by_name[f.name]) for f in unit.functions if f.name in by_name}
+
+
+@cache
+def polybench() -> dict[str, Unit]:
+    """Return the thirty computations by the names of their files, read once in a run."""
+    files = sorted(PROGRAMS.glob("polybench/*.c"))
+    found = read([Source(str(one), "c") for one in files])
+    return {file.stem: unit for file, unit in zip(files, found, strict=True)}
+
+
+@cache
+def polybench_plans() -> dict[str, Plan]:
+    """Return the plans of the thirty computations by the names of their functions."""
+    return {name: plan for unit in polybench().values() for name, plan in plans_of(unit).items()}
 
 
 class Compared:
@@ -44,7 +62,8 @@ class Compared:
         wanted = _copies(args)
         answers = [self._call(self._written, plan, wanted)]
         made = {"threads": _copies(args)}
-        answers.append(self._call(self._threads, plan, made["threads"]))
+        suffix = "_parallel" if plan.steps else "_sequential"
+        answers.append(self._call(self._threads, plan, made["threads"], suffix))
         if plan.steps:
             made["kernels"] = _copies(args)
             answers.append(self._kernels(plan, made["kernels"], seed))
@@ -56,10 +75,10 @@ class Compared:
             if answers[0] is not None:
                 _compare(f"{function.name}: its result", np.array(answer), np.array(answers[0]))
 
-    def _call(self, library: ctypes.CDLL, plan: Plan, args: list[Any]) -> Any:
+    def _call(self, library: ctypes.CDLL, plan: Plan, args: list[Any], suffix: str = "") -> Any:
         names = [one.name for one in plan.parameters]
         given = dict(zip(names, args, strict=True))
-        return call_c(library, plan.function, parameters_of(plan), plan.result.kind, given)
+        return call_c(library, plan.function + suffix, parameters_of(plan), result_of(plan), given)
 
     def _kernels(self, plan: Plan, args: list[Any], seed: int) -> Any:
         names: dict[str, Any] = dict(runtime.NAMESPACE)

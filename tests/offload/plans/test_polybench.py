@@ -9,12 +9,10 @@ import pytest
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
 from kleene.codegen.plan import Kernel, Reduction
-from kleene.frontends.c.loops import read
-from kleene.frontends.c.source import Source
 from kleene.ir.loops import tree
 from kleene.kernels.launch import host
 from tests.offload.kernels.loop_programs import PROGRAMS
-from tests.offload.plans.generated import Compared, arguments, plans_of
+from tests.offload.plans.generated import Compared, arguments, polybench, polybench_plans
 
 FILES = sorted(PROGRAMS.glob("polybench/*.c"))
 SIZES = (11, 9, 7, 13, 6)  # in the order of a function's parameters
@@ -22,13 +20,12 @@ SIZES = (11, 9, 7, 13, 6)  # in the order of a function's parameters
 
 @pytest.fixture(scope="module")
 def units():
-    found = read([Source(str(one), "c") for one in FILES])
-    return {file.stem: unit for file, unit in zip(FILES, found, strict=True)}
+    return polybench()
 
 
 @pytest.fixture(scope="module")
-def plans(units):
-    return {name: plan for unit in units.values() for name, plan in plans_of(unit).items()}
+def plans():
+    return polybench_plans()
 
 
 @pytest.fixture(scope="module")

@@ -136,7 +136,10 @@ def _emit_generated(result: KernelsResult, kind: Emitted) -> None:
             made.append(result.generated(name))
         except SourceError as error:
             note(error.message)
-    emit([file_of([one.plan for one in made], kind.value)])
+    text, reasons = file_of([one.plan for one in made], kind.value)
+    emit([text])
+    for reason in reasons:
+        note(reason)
     for one in made:
         if not one.plan.steps:
             note(f"{one.plan.function} is executed as it is written: {one.plan.reason}")

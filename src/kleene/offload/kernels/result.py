@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ class KernelsResult:
 
     functions: tuple[Analysed, ...]
     assumed: tuple[str, ...]
-    units: tuple[Unit, ...] = ()
+    units: tuple[Unit, ...] = field(default=(), repr=False)
 
     def __getattr__(self, name: str) -> GeneratedFunction:
         """Return the function of that name, to be called with its proven loops in parallel."""

@@ -131,8 +131,9 @@ class GeneratedFunction:
         return {}
 
     def _on_cpu(self, given: dict[str, Any], is_sequential: bool = False) -> Any:
-        name = self.plan.function + ("_sequential" if is_sequential else "")
-        return call_c(self._library, name, self._parameters, self.plan.result.kind, given)
+        is_sequential = is_sequential or not self.plan.steps
+        name = self.plan.function + ("_sequential" if is_sequential else "_parallel")
+        return call_c(self._library, name, self._parameters, result_of(self.plan), given)
 
 
 def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
@@ -145,6 +146,11 @@ def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
     return found
 
 
+def result_of(plan: Plan) -> str:
+    """Return the type of what a function returns in NumPy's words; nothing for `void`."""
+    return "" if plan.result.kind == "void" else python.dtype_name(plan.result)
+
+
 def call_c(
     library: Any,
     name: str,
@@ -152,7 +158,10 @@ def call_c(
     result: str,
     given: dict[str, Any],
 ) -> Any:
-    """Call a compiled function; arrays of CuPy are copied to the host and back."""
+    """Call a compiled function; arrays of CuPy are copied to the host and back.
+
+    `result` is the type of what it returns in NumPy's words, or nothing.
+    """
     arrays: dict[str, Any] = {}
     values: list[Any] = []
     for own, kind, dtype in parameters:
@@ -163,7 +172,7 @@ def call_c(
         else:
             values.append(np.ctypeslib.as_ctypes_type(np.dtype(dtype))(value))
     function = library[name]
-    function.restype = {"void": None, "int": ctypes.c_longlong}.get(result, ctypes.c_double)
+    function.restype = None if not result else np.ctypeslib.as_ctypes_type(np.dtype(result))
     answer = function(*values)
     for own, array in arrays.items():
         if array is not given[own]:

@@ -10,17 +10,24 @@ from kleene.codegen.plan import CannotError, Plan
 from kleene.offload.plans.call import parameters_of
 
 
-def file_of(plans: Sequence[Plan], kind: str) -> str:
-    """Return functions as one file; `kind` is "cuda", "c" or "python"."""
+def file_of(plans: Sequence[Plan], kind: str) -> tuple[str, list[str]]:
+    """Return functions as one file, and why some are not in it.
+
+    `kind` is "cuda", "c" or "python"; C has all functions, others those with kernels.
+    """
+    if kind == "c":
+        return threads.source(plans), []
     with_kernels = [one for one in plans if one.steps]
-    match kind:
-        case "c":
-            return threads.source(plans)
-        case "cuda":
-            return cuda_host.source(with_kernels)
-        case "python":
-            return _python(with_kernels)
-    raise CannotError(f"files of kind {kind}")
+    if kind == "python":
+        return _python(with_kernels), []
+    chosen, reasons = [], []
+    for one in with_kernels:
+        try:
+            cuda_host.source([one])
+            chosen.append(one)
+        except CannotError as error:
+            reasons.append(f"{one.function} is not in the file: {error}")
+    return cuda_host.source(chosen), reasons
 
 
 def _python(plans: Sequence[Plan]) -> str:

@@ -74,6 +74,7 @@ from kleene.transforms.loops.updates import update_of
 Following = tuple[tuple[Block, bool], ...]
 _MAX_AXES = 3
 _MAX_COVERS = 16
+_MAX_PRIVATE_BYTES = 1024  # of an array of which every thread has a copy
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
 _ATOMIC = {"+", "&", "|", "^", "min", "max"}
@@ -92,6 +93,8 @@ class Scheduler:
         self._questions = Questions(facts)
         own = [row for row in self._table.loops if not row.is_inlined]
         self._rows = {row.place: row for row in own}
+        loops = [one for one in tree.walk(self._function.body) if isinstance(one, tree.Loop)]
+        self._all_places = {one.place: places_in(one) for one in loops}
         if len(self._rows) < len(own):
             raise CannotError("two loops begin at one place")
         self._verdicts = {one.place: one for one in analysed.verdicts}
@@ -396,14 +399,13 @@ class Scheduler:
             return False
         inside = self._table.descendants(row.number)
         private = self._private(loop, [*found, cover], following)
+        if assigned_in(loop) - private:
+            return False  # counters are used later, or a variable changes by the same in each
         by_loop = {one.number: one for one in known}
-        places = places_in(loop)
         covered: list[tuple[Access, LoopRow]] = []
         uncovered: list[Access] = []
-        for access in self._table.inside(row.number):
+        for access in self._accesses(row, loop):
             if access.root.symbol in private and access.root.kind == "variable":
-                continue
-            if access.place not in places:
                 continue
             around = [by_loop[n] for n in access.loops if n in by_loop]
             if around:
@@ -416,6 +418,12 @@ class Scheduler:
         if any(one.kind == "unknown" or one.loops & inside for one in _roots(covered)):
             return False
         return self._all_kept(covered, written, inside)
+
+    def _accesses(self, row: LoopRow, part: object) -> list[Access]:
+        """Return the accesses of a loop that are in a part of it, or not told where they are."""
+        places, all_ = places_in(part), self._all_places[row.place]
+        inside = self._table.inside(row.number)
+        return [one for one in inside if one.place in places or one.place not in all_]
 
     def _all_kept(
         self,
@@ -449,10 +457,10 @@ class Scheduler:
         axis reads it.
         """
         declared = {one.symbol for one in tree.walk(loop) if isinstance(one, tree.Declare)}
+        arrays = {one for one in arrays_in(loop, written=True) if _is_small(one)}
         return {
             symbol
-            for symbol in assigned_in(loop) | declared
-            if symbol.type.kind != "array" or symbol in declared
+            for symbol in assigned_in(loop) | declared | arrays
             if symbol in declared or not is_live(following, symbol)
             if all(self._is_temporary(symbol, cover, loop) for cover in covers)
         }
@@ -557,8 +565,11 @@ class Scheduler:
             body = mapped(body, change)
         private = self._private(loop, axes, following)
         own = {one for axis in made for one in (axis.variable, *axis.aliases)}
+        if own - private:
+            raise CannotError(f"{min(one.name for one in own - private)} is used after its loop")
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
-        needed = (assigned_in(body) - declared - own) & private
+        needed = (assigned_in(body) | arrays_in(body, written=True)) - declared - own
+        needed &= private
         stray = assigned_in(body) - declared - own - private
         if stray:
             raise CannotError(f"{min(one.name for one in stray)} is written by several threads")
@@ -611,13 +622,13 @@ class Scheduler:
     ) -> tuple[int, ...]:
         """Return the axes on x, y, z: on x the one along which a warp touches fewest lines."""
         costs = []
-        places = places_in(loop)
+        accesses = self._accesses(row, loop)
         for position, cover in enumerate(axes):
             rows = {self._rows[one.place].number: self._rows[one.place] for one in cover}
             grid = {self._rows[one.place].number for other in axes for one in other}
             cost = 0.0
-            for access in self._table.inside(row.number):
-                if access.path == () or access.place not in places:
+            for access in accesses:
+                if access.path == ():
                     continue
                 depth = sum(n not in grid for n in access.loops[access.loops.index(row.number) :])
                 cost += 64.0**depth * _lines(access, rows)
@@ -720,7 +731,7 @@ class Scheduler:
         private = self._private(loop, [(loop,)], following)
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
         stray = assigned_in(body) - declared - {accumulator, axis.variable}
-        if stray - private or arrays_in(body, written=True):
+        if axis.variable not in private or stray - private or arrays_in(body, written=True):
             return None
         if reduction.is_floating:
             text = f"{reduction.name}: floating-point results are combined in another order"
@@ -762,7 +773,10 @@ class Scheduler:
                 return node if made is None else made
             return node
 
-        steps = self._kernel(loop, [(loop,)], following, change)
+        try:
+            steps = self._kernel(loop, [(loop,)], following, change)
+        except CannotError:
+            return None
         if failed:
             return None
         for reduction in verdict.reductions:
@@ -830,11 +844,9 @@ class Scheduler:
                 return False  # a scalar of one iteration is used in two parts
         if is_axis:
             return True
-        by_block = []
-        for block in blocks:
-            places = places_in(block)
-            inside = self._table.inside(row.number)
-            by_block.append([one for one in inside if one.place in places and one.path != ()])
+        by_block = [
+            [one for one in self._accesses(row, block) if one.path != ()] for block in blocks
+        ]
         return not any(
             first.root is second.root
             and (first.is_write or second.is_write)
@@ -998,7 +1010,7 @@ class Scheduler:
         private = self._private(loop, [(inner,)], following) | {own}
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
         stray = assigned_in(body) - declared - {axis.variable}
-        if stray - private:
+        if stray - private or is_live(following, own) or axis.variable not in private:
             return None
         kernel = Kernel(
             self._name(f"{axis.variable.name}_front"),
@@ -1019,6 +1031,12 @@ class Scheduler:
         init = (tree.Declare(place, front), tree.Assign(place, target, number(0, kind)))
         step = tree.Assign(place, target, binary("+", read(front), number(1, kind)))
         return [HostLoop(init, binary("<", read(front), total), (step,), (kernel,))]
+
+
+def _is_small(array: Symbol) -> bool:
+    """Return whether every thread may have a copy of a local array."""
+    size = array.type.n_bytes
+    return array.storage == "local" and size is not None and size <= _MAX_PRIVATE_BYTES
 
 
 def _written(loop: tree.Loop) -> set[Symbol]:

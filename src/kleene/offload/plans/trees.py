@@ -10,6 +10,7 @@ from kleene.base.errors import Span
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Expression, Symbol, Variable
 
+_PLACED = (tree.Expression, tree.Location, tree.Statement)
 _BOOLEAN = tree.Type("int", "int", 32)
 
 
@@ -261,5 +262,6 @@ def with_counters_inside(block: Block) -> Block:
 
 
 def places_in(node: object) -> set[Span]:
-    """Return where the locations of a tree are written."""
-    return {one.place for one in tree.walk(node) if isinstance(one, tree.Location)}
+    """Return where the parts of a tree are written."""
+    found = (one for one in tree.walk(node) if isinstance(one, _PLACED))
+    return {one.place for one in found}

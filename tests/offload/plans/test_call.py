@@ -1,0 +1,179 @@
+"""Generated functions called from Python: results, and errors that name the parameter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("islpy", reason="plans need the package islpy")
+pytest.importorskip("ziglang", reason="the bundled compiler compiles what is called")
+
+import kleene
+from kleene.base.errors import SourceError
+from kleene.codegen.runtime import ArgumentError
+from kleene.kernels import launch
+from kleene.kernels.launch import host
+from kleene.offload.plans import FallbackWarning
+from tests.offload.kernels.loop_programs import PROGRAMS
+
+CODE = """
+double total(int n, const double *a) {
+  double s = 0;
+  for (int i = 0; i < n; i++) s += a[i];
+  return s;
+}
+void shift(int n, float *to, const float *from) {
+  for (int i = 0; i < n; i++) to[i] = from[i + 1] + 1;
+}
+void count(int n, int *bins, const int *keys) {
+  for (int i = 0; i < n; i++) bins[keys[i]] += 1;
+}
+void running(int n, double *a) {
+  for (int i = 1; i < n; i++) a[i] = a[i] * a[i - 1];
+}
+int greatest(int n, const int *a) {
+  int top = a[0];
+  for (int i = 1; i < n; i++) if (a[i] > top) top = a[i];
+  return top;
+}
+struct node { int value; struct node *next; };
+int linked(int n, struct node *first) {
+  int s = 0;
+  for (int i = 0; i < n; i++) { s += first->value; first = first->next; }
+  return s;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def k(tmp_path_factory):
+    file: Path = tmp_path_factory.mktemp("call") / "a.c"
+    file.write_text(CODE)
+    return kleene.load(str(file)).kernels()
+
+
+@pytest.fixture(scope="module")
+def gemm():
+    return kleene.load(str(PROGRAMS / "polybench" / "gemm.c")).kernels().gemm
+
+
+def matrices(n: int = 20):
+    rng = np.random.default_rng(0)
+    return [rng.random((n, n)) for _ in range(3)]
+
+
+def test_gemm_on_the_cpu_is_numpys(gemm):
+    c, a, b = matrices()
+    wanted = 1.5 * a @ b + 0.5 * c
+    assert gemm(20, 20, 20, 1.5, 0.5, c, a, b, device="cpu") is None
+    np.testing.assert_allclose(c, wanted)
+
+
+@pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
+def test_gemm_by_its_kernels_is_numpys(gemm):
+    c, a, b = matrices()
+    wanted = 1.5 * a @ b + 0.5 * c
+    with launch.on_host():
+        gemm(20, 20, 20, 1.5, 0.5, c, a, b)
+    np.testing.assert_allclose(c, wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 20_000])
+def test_a_result_is_returned(k, n):
+    a = np.arange(n, dtype=float)
+    assert k.total(n, a, device="cpu") == a.sum()
+    if host.problem() is None:
+        with launch.on_host():
+            assert k.total(n, a) == a.sum()
+
+
+def test_integers_are_returned_as_such(k):
+    a = np.array([3, -5, 12, 7], np.int32)
+    assert k.greatest(4, a, device="cpu") == 12
+    a[:] = [-3, -5, -12, -7]
+    assert k.greatest(4, a, device="cpu") == -3
+    if host.problem() is None:
+        with launch.on_host():
+            assert k.greatest(4, a) == -3
+
+
+def test_updates_are_atomic(k):
+    keys = np.random.default_rng(0).integers(0, 5, 1000).astype(np.int32)
+    for is_kernel in (False, host.problem() is None):
+        bins = np.zeros(5, np.int32)
+        if is_kernel:
+            with launch.on_host(seed=3):
+                k.count(1000, bins, keys)
+        else:
+            k.count(1000, bins, keys, device="cpu")
+        np.testing.assert_array_equal(bins, np.bincount(keys, minlength=5))
+
+
+def test_arrays_that_overlap_are_computed_in_order(k):
+    both = np.arange(9, dtype=np.float32)
+    wanted = both.copy()
+    for i in range(8):
+        wanted[i] = wanted[i + 1] + 1
+    with pytest.warns(FallbackWarning, match="from and to overlap|to and from overlap"):
+        k.shift(8, both, both)
+    np.testing.assert_array_equal(both, wanted)
+
+
+def test_a_function_without_kernels_is_called_as_it_is_written(k):
+    a = np.array([2.0, 3.0, 4.0])
+    k.running(3, a)
+    np.testing.assert_array_equal(a, [2, 6, 24])
+    assert k.running.plan.reason == "the loop of line 14 is sequential"
+    with pytest.raises(SourceError, match="'running' has no kernels") as error:
+        k.running(3, a, device="cuda")
+    assert error.value.id == "kernels/no-kernels"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({5: np.zeros((20, 20), np.float32)}, "gemm: argument 'c' is an array of float32"),
+        ({6: np.zeros((20, 40))[:, ::2]}, "gemm: argument 'a' is not contiguous"),
+        ({7: np.zeros((20, 19))}, "gemm: argument 'b' has 380 elements, 400 are needed"),
+        ({7: [1.0]}, "gemm: argument 'b' must be an array of float64, not list"),
+        ({0: 2.5}, "gemm: argument 'ni' is 2.5, which is no int32"),
+        ({1: 2**40}, "gemm: argument 'nj' is 1099511627776, which is no int32"),
+        ({3: "x"}, "gemm: argument 'alpha' must be a number of float64, not 'x'"),
+    ],
+)
+def test_an_argument_that_does_not_fit_is_named(gemm, change, message):
+    args = [20, 20, 20, 1.5, 0.5, *matrices()]
+    for position, value in change.items():
+        args[position] = value
+    with pytest.raises(ArgumentError) as error:
+        gemm(*args)
+    assert str(error.value).startswith(message)
+
+
+def test_too_few_arguments(gemm):
+    with pytest.raises(ArgumentError, match=r"gemm\(ni, nj, nk, alpha, beta, c, a, b\) takes 8"):
+        gemm(20)
+
+
+def test_a_read_only_array_is_refused_if_it_is_written(gemm):
+    c, a, b = matrices()
+    a.flags.writeable = False
+    gemm(20, 20, 20, 1.0, 0.0, c, a, b, device="cpu")
+    c.flags.writeable = False
+    with pytest.raises(ArgumentError, match="argument 'c' is written, but read-only"):
+        gemm(20, 20, 20, 1.0, 0.0, c, a, b, device="cpu")
+
+
+def test_what_cannot_be_written_is_said(k):
+    with pytest.raises(SourceError, match="'linked' cannot be generated") as error:
+        _ = k.linked
+    assert error.value.id == "kernels/not-generated"
+
+
+def test_names_are_attributes(k):
+    assert {"total", "shift"} <= set(dir(k))
+    with pytest.raises(AttributeError):
+        _ = k.absent
+    assert repr(k.total) == "<generated total(n, a)>"

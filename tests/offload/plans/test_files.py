@@ -1,0 +1,134 @@
+"""Files that stand alone: C, CUDA C++ with its host, Python; and what NVRTC says of kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("islpy", reason="plans need the package islpy")
+
+from kleene.codegen import cuda
+from kleene.kernels.launch import api
+from kleene.kernels.launch import compile as nvrtc
+from kleene.kernels.launch.host_build import compiler
+from kleene.offload.plans.call import compiled
+from kleene.offload.plans.files import file_of
+from tests.offload.kernels.loop_programs import unit_of
+from tests.offload.plans.generated import plans_of, polybench_plans
+
+HERE = Path(__file__).parent
+MOVED = """
+void moved(int n, int m, double *to, const double *from) {
+  for (int i = 2; i < n; i++)
+    for (int j = 0; j < m; j++) to[i * m + j] = 2 * from[i * m + j];
+}
+"""
+_LAUNCH = re.compile(r"(\w+)<<<(.+)>>>(\([^;]*\));")
+no_compiler = pytest.mark.skipif(compiler() is None, reason="the package ziglang is not installed")
+
+
+def plans_in(code: str):
+    return list(plans_of(unit_of(code)).values())
+
+
+def _given(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+@no_compiler
+def test_c_takes_the_other_branch_if_arrays_overlap():
+    library = compiled(file_of(plans_in(MOVED), "c")[0])
+    a = np.arange(30.0)
+    wanted = a.copy()
+    for at in range(6, 15):  # from one element further on: every second value is doubled twice
+        wanted[at + 1] = 2 * wanted[at]
+    library.moved(5, 3, _given(a[1:]), _given(a))
+    np.testing.assert_array_equal(a, wanted)
+    to = np.zeros(15)
+    library.moved(5, 3, _given(to), _given(a))
+    np.testing.assert_array_equal(to[6:], 2 * a[6:15])
+    assert not to[:6].any()
+
+
+@no_compiler
+def test_the_host_of_cuda_moves_only_the_sections(tmp_path: Path):
+    text, reasons = file_of(plans_in(MOVED), "cuda")
+    assert not reasons
+    assert "moved_sequential(n, m, to, from);" in text
+    (tmp_path / "cuda_runtime.h").write_text((HERE / "cuda_runtime.h").read_text())
+    file = tmp_path / "moved.cpp"
+    changed = _LAUNCH.sub(lambda m: f"LAUNCH({_shape(m[2])}, {m[1]}{m[3]});", text)
+    file.write_text(changed.replace("void moved(", 'extern "C" void moved('))
+    command = [str(compiler()), "c++", "-shared", "-fPIC", "-nostdlib++", f"-I{tmp_path}", "-w"]
+    command += ["-fno-exceptions", "-fno-sanitize=all", str(file), "-o", str(tmp_path / "moved.so")]
+    subprocess.run(command, check=True)
+    library = ctypes.CDLL(str(tmp_path / "moved.so"))
+    a, to = np.arange(15.0), np.full(15, -1.0)
+    library.moved(5, 3, _given(to), _given(a))
+    np.testing.assert_array_equal(to[6:], 2 * a[6:])
+    assert (to[:6] == -1).all()
+    assert library.copied() == 3 * 9 * 8  # both arrays in, one out: elements 6 to 14
+
+
+def _shape(text: str) -> str:
+    """Return `grid, block` of a launch as two structures."""
+    if text.startswith("dim3"):
+        return text
+    grid, block = text.split(",")
+    return f"dim3({grid}), dim3({block})"
+
+
+def test_python_has_the_sections_and_steps_and_stands_alone():
+    text, _ = file_of(plans_in(MOVED), "python")
+    names: dict[str, object] = {"__name__": "generated"}
+    exec(compile(text, "generated.py", "exec"), names)
+    assert names["moved_sections"](5, 3)["to"][1] == (48, 120)
+    assert "import kleene" not in text
+    assert "from kleene" not in text
+    with pytest.raises(TypeError, match="argument 'to' is an array of float32"):
+        names["moved"](5, 3, np.zeros(15, np.float32), np.zeros(15))
+
+
+@pytest.mark.skipif(nvrtc.problem() is not None, reason=str(nvrtc.problem()))
+def test_nvrtc_compiles_the_kernels_of_all_thirty(tmp_path: Path):
+    plans = list(polybench_plans().values())
+    file = tmp_path / "kernels.cu"
+    file.write_text(cuda.source(plans))
+    found = nvrtc.resources(api.Source.of(file))
+    names = {one.name for plan in plans for one in plan.kernels()}
+    assert names <= set(found)
+    assert all(one.spill_store_bytes == 0 for one in found.values())
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "int", "long", "unsigned", "unsigned long"])
+@pytest.mark.skipif(nvrtc.problem() is not None, reason=str(nvrtc.problem()))
+def test_nvrtc_compiles_reductions_of_every_type(kind: str, tmp_path: Path):
+    code = f"""
+    {kind} least(int n, const {kind} *a) {{
+      {kind} m = a[0];
+      for (int i = 0; i < n; i++) m = a[i] < m ? a[i] : m;
+      return m;
+    }}
+    {kind} most(int n, const {kind} *a) {{
+      {kind} m = a[0];
+      for (int i = 0; i < n; i++) m = a[i] > m ? a[i] : m;
+      return m;
+    }}
+    {kind} product(int n, const {kind} *a) {{
+      {kind} m = 1;
+      for (int i = 0; i < n; i++) m *= a[i];
+      return m;
+    }}
+    void bins(int n, {kind} *b, const int *at) {{
+      for (int i = 0; i < n; i++) b[at[i]] += 1;
+    }}"""
+    file = tmp_path / "kernels.cu"
+    plans = plans_in(code)
+    assert all(one.steps for one in plans), [one.reason for one in plans]
+    file.write_text(cuda.source(plans))
+    nvrtc.ptx(api.Source.of(file))

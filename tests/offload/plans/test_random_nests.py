@@ -1,0 +1,34 @@
+"""Random nests: whatever becomes a kernel computes what the C does, and no two threads race."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("islpy", reason="plans need the package islpy")
+
+from kleene.kernels.launch import host
+from tests.offload.kernels.loop_programs import unit
+from tests.offload.plans.generated import Compared, arguments, plans_of
+from tests.offload.plans.random_nests import program
+
+SEEDS = range(300 if os.environ.get("KLEENE_DEEP") else 8)
+SIZES = ({"n": 6, "m": 3}, {"n": 9, "m": 5}, {"n": 4, "m": 2})
+
+
+def test_random_nests_are_computed_as_they_are_written(tmp_path: Path) -> None:
+    if (reason := host.problem()) is not None:
+        pytest.skip(reason)
+    text = program(SEEDS)
+    file = tmp_path / "nests.c"
+    file.write_text(text)
+    found = unit(file)
+    plans = plans_of(found)
+    assert len(plans) == len(SEEDS)
+    assert sum(bool(one.steps) for one in plans.values()) >= len(SEEDS) // 4
+    compared = Compared([text], plans, tmp_path)
+    for function in found.functions:
+        for seed, sizes in enumerate(SIZES):
+            compared.check(function, arguments(function, sizes, seed), seed)
