@@ -141,7 +141,7 @@ class Constraints:
         is_constant = self.operator[source] == Operator.CONSTANT
         source, target = source[is_constant], target[is_constant]
         code = self.operator[target]
-        is_compared = code == Operator.REFINE
+        is_compared = (code == Operator.REFINE) | (code == Operator.EXCLUDE)
         enters = is_compared | (code == Operator.PHI) | (code == Operator.JOIN)
         source, target, is_compared = source[enters], target[enters], is_compared[enters]
         place = np.minimum(np.searchsorted(wanted, component[target]), max(len(wanted) - 1, 0))
@@ -290,8 +290,8 @@ def checked(constraints: Constraints) -> None:
     takes[Operator.ADD : Operator.UNSIGNED_MAX + 1] = 2
     exact = takes[constraints.operator] >= 0
     assert (lengths[exact] == takes[constraints.operator[exact]]).all(), "a number of operands"
-    is_many = (constraints.operator == Operator.JOIN) | (constraints.operator == Operator.MEET)
-    assert (lengths[is_many] >= 1).all(), "JOIN and MEET have operands"
+    is_many = np.isin(constraints.operator, [Operator.JOIN, Operator.MEET, Operator.EXCLUDE])
+    assert (lengths[is_many] >= 1).all(), "JOIN, MEET and EXCLUDE have operands"
     assert (lengths[constraints.operator == Operator.PHI] % 2 == 0).all(), "PHI has pairs"
     assert (lengths[constraints.operator == Operator.WHEN_OTHER] >= 2).all()
     asks = (constraints.operator == Operator.REFINE) | (constraints.operator == Operator.COMPARE)

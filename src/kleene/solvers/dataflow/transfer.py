@@ -60,18 +60,40 @@ _ULT, _UGE, _UGT, _ULE = (
 _SLT, _SGE, _SGT, _SLE = (
     int(p) for p in (Predicate.SLT, Predicate.SGE, Predicate.SGT, Predicate.SLE)
 )
-_NOTHING, _ANY, _CONSTANT, _GIVEN = 0, 1, 2, 3
-_JOIN, _PHI, _MEET, _REFINE, _SELECT, _FREEZE = 4, 5, 6, 7, 8, 9
-_WHEN, _WHEN_OTHER, _ADDRESS, _LOW_BITS, _BITS_WHERE, _COMPARE = 10, 11, 12, 13, 14, 15
-_TRUNCATE, _ZERO_EXTEND, _SIGN_EXTEND = 16, 17, 18
-_ADD, _SUBTRACT, _MULTIPLY = 19, 20, 21
-_UNSIGNED_DIVIDE, _SIGNED_DIVIDE, _UNSIGNED_REMAINDER, _SIGNED_REMAINDER = 22, 23, 24, 25
-_SHIFT_LEFT, _SHIFT_RIGHT, _SHIFT_RIGHT_SIGNED, _AND, _OR, _XOR = 26, 27, 28, 29, 30, 31
-_SIGNED_MIN, _SIGNED_MAX, _UNSIGNED_MIN, _UNSIGNED_MAX = 32, 33, 34, 35
-assert _XOR == Operator.XOR
-assert _UNSIGNED_MAX == Operator.UNSIGNED_MAX
-assert _COMPARE == Operator.COMPARE
-assert _SIGN_EXTEND == Operator.SIGN_EXTEND
+_ANY = int(Operator.ANY)
+_CONSTANT = int(Operator.CONSTANT)
+_GIVEN = int(Operator.GIVEN)
+_JOIN = int(Operator.JOIN)
+_PHI = int(Operator.PHI)
+_MEET = int(Operator.MEET)
+_REFINE = int(Operator.REFINE)
+_EXCLUDE = int(Operator.EXCLUDE)
+_SELECT = int(Operator.SELECT)
+_FREEZE = int(Operator.FREEZE)
+_WHEN = int(Operator.WHEN)
+_WHEN_OTHER = int(Operator.WHEN_OTHER)
+_ADDRESS = int(Operator.ADDRESS)
+_LOW_BITS = int(Operator.LOW_BITS)
+_BITS_WHERE = int(Operator.BITS_WHERE)
+_COMPARE = int(Operator.COMPARE)
+_TRUNCATE = int(Operator.TRUNCATE)
+_ZERO_EXTEND = int(Operator.ZERO_EXTEND)
+_ADD = int(Operator.ADD)
+_SUBTRACT = int(Operator.SUBTRACT)
+_MULTIPLY = int(Operator.MULTIPLY)
+_UNSIGNED_DIVIDE = int(Operator.UNSIGNED_DIVIDE)
+_SIGNED_DIVIDE = int(Operator.SIGNED_DIVIDE)
+_UNSIGNED_REMAINDER = int(Operator.UNSIGNED_REMAINDER)
+_SIGNED_REMAINDER = int(Operator.SIGNED_REMAINDER)
+_SHIFT_LEFT = int(Operator.SHIFT_LEFT)
+_SHIFT_RIGHT = int(Operator.SHIFT_RIGHT)
+_SHIFT_RIGHT_SIGNED = int(Operator.SHIFT_RIGHT_SIGNED)
+_AND = int(Operator.AND)
+_OR = int(Operator.OR)
+_XOR = int(Operator.XOR)
+_SIGNED_MIN = int(Operator.SIGNED_MIN)
+_SIGNED_MAX = int(Operator.SIGNED_MAX)
+_UNSIGNED_MIN = int(Operator.UNSIGNED_MIN)
 
 
 @device_function
@@ -544,6 +566,24 @@ def _without(facts: I64, row: int, number: int, width: int) -> None:
 
 
 @device_function
+def _exclude(
+    facts: I64, row: int, width: int, attribute: I64, operands: I32, start: int, end: int
+) -> None:
+    """Set a row to the first operand without the constants that follow, which ascend.
+
+    Going up and down again takes out all that are next to an end of bounds, one after the other.
+    """
+    copy(facts, row, operands[start] * STRIDE)
+    for place in range(start + 1, end):
+        if facts[row + STATE] & HAS_VALUE:
+            _without(facts, row, attribute[operands[place]], width)
+    for place in range(end - 1, start, -1):
+        if facts[row + STATE] & HAS_VALUE:
+            _without(facts, row, attribute[operands[place]], width)
+    reduce(facts, row, width)
+
+
+@device_function
 def refine(facts: I64, row: int, predicate: int, a: int, b: int, width: int) -> None:
     """Set a row to the values of `a` that are in the relation P to some value of `b`.
 
@@ -649,6 +689,8 @@ def evaluate(
         _compare(facts, row, number, operands[start] * STRIDE, operands[start + 1] * STRIDE)
     elif code == _REFINE:
         refine(facts, row, number, operands[start] * STRIDE, operands[start + 1] * STRIDE, wide)
+    elif code == _EXCLUDE:
+        _exclude(facts, row, wide, attribute, operands, start, end)
     elif code == _MEET:
         copy(facts, row, operands[start] * STRIDE)
         for place in range(start + 1, end):

@@ -155,13 +155,25 @@ def _is_computed(program: Program, values: Ints) -> Bools:
 def _uses(program: Program, flow: ControlFlow) -> tuple[I64, I64]:
     """Return the rows of operands that are computed, and where they are used.
 
-    A φ uses its operand on the edge from the block behind it. Where several edges come from that
-    block, as from a switch, it lists the block as often, and the k-th goes with the k-th edge.
+    A φ uses its operand on an edge.
     """
     table = program.instructions
     rows = np.flatnonzero(_is_computed(program, table.operands))
     owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
     point = owner[rows].astype(np.int64)
+    places, edges = phi_edges(program, flow)
+    on_edge = np.full(len(table.operands), -1, np.int64)
+    on_edge[places] = flow.along(0) + edges
+    return rows, np.where(on_edge[rows] >= 0, on_edge[rows], point)
+
+
+def phi_edges(program: Program, flow: ControlFlow) -> tuple[I64, I64]:
+    """Return the rows of operands that are values of φ, and the edges along which they come.
+
+    It is the edge from the block behind the value. Where several edges come from that block, as
+    from a switch, the φ lists the block as often, and the k-th goes with the k-th edge.
+    """
+    table = program.instructions
     is_phi = table.opcode == Opcode.PHI
     pairs, places = ragged(table.offsets[:-1][is_phi], table.offsets[1:][is_phi])
     is_block = (places - table.offsets[:-1][is_phi][pairs]) % 2 == 1
@@ -178,9 +190,7 @@ def _uses(program: Program, flow: ControlFlow) -> tuple[I64, I64]:
     keys = sources[edge_order].astype(np.int64) * flow.blocks.n_nodes + targets[edge_order]
     wanted = source[order].astype(np.int64) * flow.blocks.n_nodes + target[order]
     edges = edge_order[np.searchsorted(keys, wanted) + nth] if len(order) else order
-    on_edge = np.full(len(table.operands), -1, np.int64)
-    on_edge[places[order] - 1] = flow.along(0) + edges
-    return rows, np.where(on_edge[rows] >= 0, on_edge[rows], point)
+    return places[order] - 1, edges
 
 
 def values_tested(program: Program) -> tuple[I64, I64, U8]:

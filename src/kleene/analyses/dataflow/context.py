@@ -1,0 +1,107 @@
+"""What every client of dataflow analysis may ask for, made when it is first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kleene.analyses.dataflow.calls import Calls
+from kleene.analyses.dataflow.constraints import Generator, ValueConstraints
+from kleene.analyses.dataflow.memory import Cells, cells_of
+from kleene.analyses.dataflow.splitting import split_for_values
+from kleene.analyses.points_to import PointsTo, PointsToResult
+from kleene.base.arrays import I64, Bools, Ints
+from kleene.base.device import Device
+from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+from kleene.solvers.dataflow import ValueFact, ValueFacts, solve
+from kleene.transforms.splitting import SplitProgram
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """A program, and what is known of it: points-to sets, calls, memory, values.
+
+    Attributes:
+        program: what is asked about.
+        library: whether others may call every symbol that they see.
+        wraps: whether overflow that C leaves undefined gives the number that machines give, and
+            accesses through null go on.
+        whole_program: whether arguments, results and memory are followed.
+        device: where points-to is solved.
+        threads: of the CPU, for points-to.
+    """
+
+    program: Program
+    library: bool = False
+    wraps: bool = False
+    whole_program: bool = True
+    device: Device | str = Device.AUTO
+    threads: int | None = None
+
+    @cached_property
+    def points_to(self) -> PointsToResult:
+        """Which objects each pointer may hold."""
+        analysis = PointsTo(library=self.library)
+        return analysis.run(self.program, device=self.device, threads=self.threads)
+
+    @cached_property
+    def calls(self) -> Calls:
+        """Which functions calls reach, and who may be called from outside."""
+        if not self.whole_program:
+            return Calls.within_functions(self.program)
+        return Calls.of(self.program, self.points_to)
+
+    @cached_property
+    def cells(self) -> Cells | None:
+        """Memory whose writes are all known."""
+        return cells_of(self.program, self.points_to) if self.whole_program else None
+
+    @cached_property
+    def split(self) -> SplitProgram:
+        """The program's values with names for what is learnt about them."""
+        return split_for_values(self.program, trusts_flags=not self.wraps)
+
+    @cached_property
+    def values(self) -> ValueConstraints:
+        """The constraints on all names."""
+        generator = Generator(self.split, self.calls, self.cells, trusts_flags=not self.wraps)
+        return generator.run()
+
+    @cached_property
+    def facts(self) -> ValueFacts:
+        """What is known of all names: bounds, bits, and which blocks and edges are reached."""
+        return solve(self.values.constraints)
+
+    def fact(self, name: int) -> ValueFact:
+        """Return what is known of a name; of a value that is not tracked, that it may be any."""
+        return self.facts[name]
+
+    def is_tracked(self, names: Ints) -> Bools:
+        """Return which names of values are integers of up to 64 bits, or addresses."""
+        found: Bools = self.values.width[self.split.value_of(names)] > 0
+        return found
+
+    @property
+    def block_is_reached(self) -> Bools:
+        """Which blocks control may reach."""
+        first, end = self.program.bases[ValueKind.BLOCK], self.program.bases[ValueKind.INSTRUCTION]
+        return self.facts.has_value[first:end]
+
+    @property
+    def edge_is_reached(self) -> Bools:
+        """Which edges of the control-flow graph control may take."""
+        return self.facts.has_value[self.values.edge_name]
+
+    @cached_property
+    def branches(self) -> I64:
+        """The blocks that end in a branch with a condition."""
+        import numpy as np
+
+        from kleene.ir.codes import Opcode
+
+        table = self.program.instructions
+        last = self.program.blocks.instruction_offsets[1:].astype(np.int64) - 1
+        if not len(last):
+            return last
+        return np.flatnonzero((table.opcode[last] == Opcode.BR) & (np.diff(table.offsets)[last] == 3))

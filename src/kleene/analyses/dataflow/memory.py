@@ -1,0 +1,336 @@
+"""Memory as names: one for all that is ever in some bytes, whoever writes there and whenever.
+
+Points-to divides storage into abstract locations, and regions of these that no access tells apart.
+What a load reads is then the join of what its locations hold at the start and of all that is stored
+there. That is only so where every write is known and goes exactly there: a *cell* is a region in
+which
+
+- no code outside can write: its address has not escaped, and no call hands it out;
+- every write is a store of one size, at the start of the location, of bytes that belong to no other
+  one; or it fills storage with one byte (`memset`);
+- the contents at the start are known: those of a global's initialiser, zeros of `calloc`, nothing
+  in locals and what `malloc` returns.
+
+All other loads may read anything. Nothing here depends on the order of writes, so that threads and
+signals change nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.analyses.points_to import PointsToResult
+from kleene.analyses.points_to.answers.aliases import accesses_of
+from kleene.analyses.points_to.answers.sets import unpacked
+from kleene.analyses.points_to.memory_model import UNKNOWN_OFFSET, AllocationKind
+from kleene.base.arrays import I64, Bools, distinct, offsets_of, ragged
+from kleene.graphs import Rows
+from kleene.ir import Program
+from kleene.ir.codes import ConstantKind, Opcode, TypeKind, ValueKind
+
+UNDEFINED = -1  # nothing was written yet
+UNKNOWN = -2  # some value that is not known
+_FRESH = {b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"}
+_ZEROED = {b"calloc"}
+_MOST_LEAVES = 4096  # so many elements of one initialised array are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """One write to a group of cells: a value of the program, or bytes that are all alike.
+
+    Attributes:
+        group: which group of locations is written.
+        row: the instruction.
+        fill: the byte that fills the storage; -1 for a store of a value.
+    """
+
+    group: I64
+    row: I64
+    fill: I64
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What is known of memory.
+
+    Attributes:
+        n_bytes: of each cell; a region has one for each size that it is read with.
+        start: constants that cells hold at the start, as (cell, constant), (cell, UNDEFINED) or
+            (cell, 0 as a number) in three columns: cell, value, kind.
+        written: which groups write to cells, as (cell, group) pairs.
+        stores: what is written to groups.
+        loads: instructions that read cells only.
+        read: which cells each of these reads, in the order of `loads`.
+    """
+
+    n_bytes: I64
+    start_cell: I64
+    start_value: I64
+    written_cell: I64
+    written_group: I64
+    stores: Stored
+    loads: I64
+    read: Rows
+
+
+def cells_of(program: Program, points_to: PointsToResult) -> Cells:
+    """Return the cells of a program."""
+    return _Finder(program, points_to).cells()
+
+
+class _Finder:
+    def __init__(self, program: Program, points_to: PointsToResult) -> None:
+        self._program, self._points_to = program, points_to
+        self._system, self._solution = points_to.system, points_to.solution
+        self._effects = points_to.effects
+        self._locations = self._system.locations
+
+    def cells(self) -> Cells:
+        accesses, solution = accesses_of(self._program), self._solution
+        # As `EffectFinder` groups them: its first groups are these.
+        columns = np.stack(
+            [
+                solution.row_of[accesses.pointer],
+                accesses.n_bytes,
+                solution.unknown[accesses.pointer],
+            ]
+        )
+        keys, group = np.unique(columns, axis=1, return_inverse=True)
+        group, n_groups = group.reshape(-1), keys.shape[1]
+        n_bytes, is_unknown = keys[1], keys[2].astype(bool)
+        held = unpacked(solution, keys[0])
+        is_write = accesses.opcode != Opcode.LOAD
+        writes = np.zeros(n_groups, bool)
+        writes[group[is_write]] = True
+        owner = np.repeat(np.arange(n_groups), held.lengths())
+        inexact, spoils = self._inexact(held.values.astype(np.int64), n_bytes[owner], writes[owner])
+        is_exact = np.bincount(owner[inexact], minlength=n_groups) == 0
+        regions, direct = self._effects.regions, self._effects.direct
+        is_bad = spoils | self._points_to.known_outside | ~self._starts_known()
+        fills = self._fills(is_bad, n_groups)
+        region_of = regions.of_object
+        bad = np.zeros(len(regions), bool)
+        touched = np.flatnonzero(is_bad & (region_of >= 0))
+        bad[region_of[touched]] = True
+        # One size for all stores of a region.
+        of_group = regions.of_group
+        pair_group = np.repeat(np.arange(len(of_group)), of_group.lengths())
+        pair_region = of_group.values.astype(np.int64)
+        stored = (pair_group < n_groups) & np.append(writes, np.zeros(len(of_group) - n_groups, bool))[
+            pair_group
+        ]
+        size = np.zeros(len(regions), np.int64)
+        size[pair_region[stored]] = n_bytes[pair_group[stored]]
+        differs = size[pair_region[stored]] != n_bytes[pair_group[stored]]
+        bad[pair_region[stored][differs]] = True
+        # Loads whose regions are all good and of its size.
+        reads = np.zeros(n_groups, bool)
+        is_load = ~is_write & (self._program.instructions.flags[accesses.row] & (3 << 8) == 0)
+        reads[group[is_load]] = True
+        mine = pair_group < n_groups
+        wrong = bad[pair_region[mine]] | (
+            (size[pair_region[mine]] != 0) & (size[pair_region[mine]] != n_bytes[pair_group[mine]])
+        )
+        n_wrong = np.bincount(pair_group[mine][wrong], minlength=n_groups)
+        n_regions = np.bincount(pair_group[mine], minlength=n_groups)
+        good = reads & is_exact & ~is_unknown & (n_wrong == 0) & (n_regions > 0)
+        # Cells: (region, size) pairs that good loads read.
+        read = mine.copy()
+        read[mine] = good[pair_group[mine]]
+        keyed = pair_region[read] << 32 | n_bytes[pair_group[read]]
+        cells = distinct(keyed)
+        cell = np.searchsorted(cells, keyed)
+        chosen = is_load & good[group]
+        start = np.searchsorted(pair_group[read], group[chosen])
+        end = np.searchsorted(pair_group[read], group[chosen], side="right")
+        _, place = ragged(start, end)
+        read_rows = Rows(offsets_of(end - start), cell[place].astype(np.int32))
+        cell_region, cell_bytes = cells >> 32, cells & 0xFFFFFFFF
+        start_cell, start_value = self._starts(cell_region, cell_bytes)
+        written = stored | np.isin(pair_group, fills.group)
+        order = np.argsort(pair_region[written], kind="stable")
+        by_region, groups = pair_region[written][order], pair_group[written][order]
+        low, high = np.searchsorted(by_region, cell_region), np.searchsorted(
+            by_region, cell_region, side="right"
+        )
+        written_cell, place = ragged(low, high)
+        stores = Stored(
+            np.concatenate([group[is_write], fills.group]),
+            np.concatenate([accesses.row[is_write], fills.row]),
+            np.concatenate([np.full(int(is_write.sum()), -1), fills.fill]),
+        )
+        return Cells(
+            cell_bytes, start_cell, start_value, written_cell, groups[place], stores,
+            accesses.row[chosen], read_rows,
+        )  # fmt: skip
+
+    def _inexact(self, objects: I64, n_bytes: I64, is_write: Bools) -> tuple[Bools, Bools]:
+        """Return which accesses touch other locations than the one they begin at.
+
+        Also which objects are written so.
+        """
+        pairs, which = np.unique(objects << 32 | n_bytes, return_inverse=True)
+        starts, touched = self._effects.touched_by(pairs >> 32, pairs & 0xFFFFFFFF)
+        lengths = np.diff(starts)
+        owner = np.repeat(np.arange(len(pairs)), lengths)
+        is_own = touched == (pairs >> 32)[owner]
+        n_others = np.bincount(owner[~is_own], minlength=len(pairs))
+        single = (n_others == 0) & (self._locations.byte[pairs >> 32] != UNKNOWN_OFFSET)
+        stride = self._locations.stride[pairs >> 32]
+        single &= (stride == 0) | (stride >= pairs & 0xFFFFFFFF)
+        written = np.zeros(len(pairs), bool)
+        written[which[is_write]] = True
+        spoils = np.zeros(len(self._locations), bool)
+        spoils[touched[(written & ~single)[owner]]] = True
+        return ~single[which], spoils
+
+    def _starts_known(self) -> Bools:
+        """Return the objects whose contents at the start are known."""
+        table, program = self._system.allocations, self._program
+        known = (table.kind == AllocationKind.GLOBAL) | (table.kind == AllocationKind.STACK)
+        is_heap = np.flatnonzero((table.kind == AllocationKind.HEAP) & (table.callee >= 0))
+        symbols = program.globals.name[np.minimum(table.callee[is_heap], len(program.globals) - 1)]
+        is_global = table.callee[is_heap] < len(program.globals)
+        for symbol in np.unique(symbols[is_global]).tolist():
+            if program.strings.raw(symbol) in _FRESH | _ZEROED:
+                known[is_heap[is_global & (symbols == symbol)]] = True
+        found: Bools = known[self._locations.allocation]
+        return found
+
+    def _fills(self, is_bad: Bools, n_groups: int) -> Stored:
+        """Return the calls of memset with a constant; mark what all others outside may write."""
+        direct, program = self._effects.direct, self._program
+        table = program.instructions
+        others = np.flatnonzero((direct.group >= n_groups) & direct.is_write)
+        row, group = direct.row[others], direct.group[others].astype(np.int64)
+        is_call = np.isin(table.opcode[row], (Opcode.CALL, Opcode.INVOKE))
+        callee = table.operands[table.offsets[row]]
+        is_fill = is_call & (callee < len(program.globals))
+        symbol = program.globals.name[np.minimum(callee, len(program.globals) - 1)]
+        is_fill &= program.strings.begin_with(symbol, b"llvm.memset.")
+        at = np.minimum(table.offsets[row] + 2, len(table.operands) - 1)
+        constant = table.operands[at].astype(np.int64) - program.bases[ValueKind.CONSTANT]
+        is_constant = (constant >= 0) & (constant < len(program.constants))
+        safe = np.where(is_constant, constant, 0)
+        is_constant &= program.constants.kind[safe] == ConstantKind.INT
+        is_fill &= is_constant & ~direct.has_outside[group]
+        fill = program.constants.payload[safe] & 255
+        bad_groups = distinct(group[~is_fill])
+        _, place = ragged(direct.groups.offsets[bad_groups], direct.groups.offsets[bad_groups + 1])
+        is_bad[direct.groups.values[place]] = True
+        return Stored(group[is_fill], row[is_fill].astype(np.int64), fill[is_fill])
+
+    def _starts(self, regions: I64, n_bytes: I64) -> tuple[I64, I64]:
+        """Return what cells hold at the start: pairs of a cell and a value.
+
+        Values are constants of the program, or UNDEFINED, UNKNOWN or `zero(bytes)`.
+        """
+        members = self._effects.regions.members
+        owner, place = ragged(members.offsets[regions], members.offsets[regions + 1])
+        objects = members.values[place].astype(np.int64)
+        table, locations = self._system.allocations, self._locations
+        allocation = locations.allocation[objects]
+        kind = table.kind[allocation]
+        found: list[tuple[int, int]] = []
+        reader = _Initialisers(self._program)
+        is_heap = kind == AllocationKind.HEAP
+        for cell in distinct(owner[kind == AllocationKind.STACK]).tolist():
+            found.append((cell, UNDEFINED))
+        for index in np.flatnonzero(is_heap).tolist():
+            symbol = self._program.globals.name[table.callee[allocation[index]]]
+            is_zero = self._program.strings.raw(int(symbol)) in _ZEROED
+            found.append((int(owner[index]), ZERO if is_zero else UNDEFINED))
+        for index in np.flatnonzero(kind == AllocationKind.GLOBAL).tolist():
+            cell, obj = int(owner[index]), int(objects[index])
+            total = int(table.n_bytes[allocation[index]])
+            site = int(table.site[allocation[index]])
+            values = reader.at(
+                site, int(locations.byte[obj]), int(locations.stride[obj]), total,
+                int(n_bytes[cell]),
+            )  # fmt: skip
+            found += [(cell, value) for value in values]
+        pairs = np.array(sorted(set(found)), np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
+
+ZERO = -3  # the number 0
+
+
+class _Initialisers:
+    """Reads constants out of the initialisers of globals."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._first = program.bases[ValueKind.CONSTANT]
+        self._numbers: dict[tuple[int, int], int] = {}
+
+    def at(self, variable: int, byte: int, stride: int, total: int, n_bytes: int) -> set[int]:
+        """Return what is at a byte, or at every `stride` from there on: values of the program."""
+        value = int(self._program.globals.initializer[variable])
+        if value < 0 or byte < 0:
+            return {UNKNOWN}
+        if stride == 0:
+            return {self._leaf(value, byte, n_bytes)}
+        if total < 0 or (total - byte) // stride > _MOST_LEAVES:
+            return {UNKNOWN} if not self._is_zero(value) else {ZERO}
+        if self._is_zero(value):
+            return {ZERO}
+        found: set[int] = set()
+        for at in range(byte, total - n_bytes + 1, stride):
+            found.add(self._leaf(value, at, n_bytes))
+        return found or {UNKNOWN}
+
+    def _is_zero(self, value: int) -> bool:
+        row = value - self._first
+        kind = self._program.constants.kind[row] if 0 <= row < len(self._program.constants) else -1
+        return kind in (ConstantKind.ZERO, ConstantKind.NULL)
+
+    def _leaf(self, value: int, byte: int, n_bytes: int) -> int:
+        program, types = self._program, self._program.types
+        constants = program.constants
+        while True:
+            type_id = int(program.value_types[value])
+            size = int(types.size[type_id])
+            row = value - self._first
+            if self._is_zero(value):
+                return ZERO if 0 <= byte and byte + n_bytes <= size else UNKNOWN
+            if not 0 <= row < len(constants):
+                return value if byte == 0 and size == n_bytes else UNKNOWN
+            kind = int(constants.kind[row])
+            if kind in (ConstantKind.AGGREGATE, ConstantKind.SPLAT):
+                is_array = types.kind[type_id] in (TypeKind.ARRAY, TypeKind.VECTOR)
+                parts = constants.operands_of(row)
+                if is_array:
+                    each = int(types.size[types.elements_of(type_id)[0]])
+                    nth = byte // each if each > 0 else 0
+                    inner = byte - nth * each
+                else:
+                    offsets = types.field_offsets_of(type_id)
+                    nth = int(np.searchsorted(offsets, byte, side="right")) - 1
+                    if nth < 0:
+                        return UNKNOWN
+                    inner = byte - int(offsets[nth])
+                if kind == ConstantKind.SPLAT:
+                    nth = 0
+                if nth >= len(parts):
+                    return UNKNOWN
+                value, byte = int(parts[nth]), inner
+                continue
+            if kind == ConstantKind.STRING and n_bytes == 1:
+                text = program.strings.raw(int(constants.payload[row]))
+                return number(text[byte]) if 0 <= byte < len(text) else UNKNOWN
+            scalar = kind in (ConstantKind.INT, ConstantKind.EXPRESSION)
+            return value if scalar and byte == 0 and size == n_bytes else UNKNOWN
+
+
+def number(byte: int) -> int:
+    """Return how a byte of a text is written among values: below all other codes."""
+    return -16 - byte
+
+
+def byte_of(code: int) -> int:
+    """Return the byte that `number` wrote."""
+    return -16 - code

@@ -1,0 +1,266 @@
+"""What is known of values behind a branch: `x < 10` of x, and of what x was computed from.
+
+A *refinement* is an edge, a value and a name: along the edge, the fact of the name holds of the
+value. It starts with conditions of branches, which are 1 or 0, and goes from a value to what it was
+computed from, as long as the operation can be undone:
+
+    %c = icmp slt %x, 10                %x: REFINE(%x, 10; slt)
+    %t = zext i8 %b                     %b: TRUNCATE(fact of %t)
+    %t = and %x, 3                      %x: the bits 0 and 1 of the fact of %t
+    %t = add %x, 5                      %x: SUBTRACT(fact of %t, 5)
+    %c = and i1 %d, %e    (is true)     both are 1
+
+A value of SSA form is the same at all its uses, so that any name of it may be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.base.arrays import I64, Bools, Ints
+from kleene.ir import Program
+from kleene.ir.codes import Opcode, ValueKind
+from kleene.ir.codes import Predicate as IrPredicate
+from kleene.solvers.dataflow import SWAPPED, ConstraintBuilder, Operator, Predicate
+from kleene.transforms.splitting import SplitProgram
+
+_DEEPEST = 8  # how many operations are undone
+# The solver's predicate by the program's; -1 for those of floating point.
+PREDICATE = np.full(len(IrPredicate), -1, np.int64)
+for _word in ("EQ", "NE", "ULT", "UGE", "UGT", "ULE", "SLT", "SGE", "SGT", "SLE"):
+    PREDICATE[IrPredicate[_word]] = Predicate[_word]
+
+
+@dataclass(frozen=True, eq=False)
+class Refinements:
+    """Rows of an edge, a value and a name whose fact holds of the value there."""
+
+    edge: I64
+    value: I64
+    fact: I64
+
+    @classmethod
+    def join(cls, parts: list[Refinements]) -> Refinements:
+        """Return all rows of some refinements."""
+        none = np.empty(0, np.int64)
+        columns = zip(*((p.edge, p.value, p.fact) for p in parts), strict=True)
+        return cls(*(np.concatenate(c) for c in columns)) if parts else cls(none, none, none)
+
+    def chosen(self, rows: Ints | Bools) -> Refinements:
+        """Return some of the rows."""
+        return Refinements(self.edge[rows], self.value[rows], self.fact[rows])
+
+    def __len__(self) -> int:
+        return len(self.edge)
+
+
+class _Search:
+    """Goes from conditions to what they were computed from, level by level."""
+
+    def __init__(
+        self, split: SplitProgram, build: ConstraintBuilder, width: I64, true: int, false: int
+    ) -> None:
+        self._program: Program = split.program
+        self._table = split.program.instructions
+        self._operand = split.operand
+        self._build, self._width = build, width
+        self._true, self._false = true, false
+        base = split.program.bases
+        self._first = base[ValueKind.INSTRUCTION]
+        self._constants = base[ValueKind.CONSTANT], base[ValueKind.ARGUMENT]
+
+    def all(self, start: Refinements) -> Refinements:
+        found, level = [start], start
+        for _ in range(_DEEPEST):
+            if not len(level):
+                break
+            level = self._below(level)
+            found.append(level)
+        return Refinements.join(found)
+
+    def _below(self, level: Refinements) -> Refinements:
+        """Return what holds of the operands of the values, where these are instructions."""
+        level = level.chosen(level.value >= self._first)
+        row = level.value - self._first
+        opcode = self._table.opcode[row]
+        parts: list[Refinements] = []
+        is_true, is_false = level.fact == self._true, level.fact == self._false
+        decided = is_true | is_false
+        known: Bools = decided & (opcode == Opcode.ICMP)
+        parts += self._compares(level.chosen(known), is_true[known])
+        for code in (Opcode.AND, Opcode.OR):
+            both = (opcode == code) & (is_true if code == Opcode.AND else is_false)
+            parts += [self._same(level.chosen(both), place) for place in (0, 1)]
+        parts += self._selects(level, opcode == Opcode.SELECT, is_true, is_false)
+        flips = (opcode == Opcode.XOR) & decided & self._is_constant(row, 1)
+        if flips.any():
+            one = level.chosen(flips)
+            other = np.where(is_true[flips], self._false, self._true)
+            parts.append(self._same(Refinements(one.edge, one.value, other), 0))
+        same = np.isin(
+            opcode, [Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST]
+        )
+        same &= self._width[self._operands(row, 0, same)] == self._width[level.value]
+        parts.append(self._same(level.chosen(same), 0))
+        parts += self._undone(level.chosen(~decided), opcode[~decided])
+        found = Refinements.join(parts)
+        return found.chosen(~self._is_known(found.value))
+
+    def _operands(self, row: I64, place: int, has: Bools | None = None) -> I64:
+        """Return the values that are operands of instructions, at a place that they have."""
+        at = self._table.offsets[row] + (place if has is None else place * has)
+        last = np.maximum(len(self._table.operands) - 1, 0)
+        return self._table.operands[np.minimum(at, last)].astype(np.int64)
+
+    def _names(self, row: I64, place: int) -> I64:
+        """Return what operands are called where they are read."""
+        return self._operand[self._table.offsets[row] + place].astype(np.int64)
+
+    def _is_known(self, values: I64) -> Bools:
+        found: Bools = values < self._constants[1]
+        return found
+
+    def _is_constant(self, row: I64, place: int) -> Bools:
+        n_operands = self._table.offsets[row + 1] - self._table.offsets[row]
+        has = n_operands > place
+        values = self._operands(row, place, has)
+        found: Bools = has & (values >= self._constants[0]) & (values < self._constants[1])
+        return found
+
+    def _same(self, level: Refinements, place: int) -> Refinements:
+        """Return that what holds of values holds of an operand of theirs."""
+        operand = self._operands(level.value - self._first, place)
+        return Refinements(level.edge, operand, level.fact)
+
+    def _made(
+        self, level: Refinements, place: int, operator: int, operands: I64, attribute: Ints | int = 0
+    ) -> Refinements:
+        """Return facts of an operand, computed by new names from others."""
+        value = self._operands(level.value - self._first, place)
+        names = self._build.names(len(level))
+        width = self._width[value]
+        self._build.define(names, operator, operands, width=width, attribute=attribute)
+        return Refinements(level.edge, value, names)
+
+    def _compares(self, level: Refinements, is_true: Bools) -> list[Refinements]:
+        row = level.value - self._first
+        predicate = PREDICATE[self._table.sub[row]]
+        usable = (predicate >= 0) & (self._width[self._operands(row, 0)] > 0)
+        level, row, is_true = level.chosen(usable), row[usable], is_true[usable]
+        predicate = predicate[usable] ^ ~is_true
+        left, right = self._names(row, 0), self._names(row, 1)
+        parts = [
+            self._made(level, 0, Operator.REFINE, np.stack([left, right], axis=1), predicate),
+            self._made(
+                level, 1, Operator.REFINE, np.stack([right, left], axis=1),
+                np.array(SWAPPED)[predicate],
+            ),
+        ]  # fmt: skip
+        # zext i1 %c to i32 != 0: the condition again
+        operand = self._operands(row, 0)
+        inner = operand - self._first
+        is_cast = inner >= 0
+        is_cast[is_cast] = np.isin(self._table.opcode[inner[is_cast]], [Opcode.ZEXT, Opcode.SEXT])
+        zero = self._program.constants
+        constant = self._operands(row, 1) - self._constants[0]
+        is_zero = self._is_constant(row, 1)
+        is_zero[is_zero] = (zero.payload[constant[is_zero]] == 0) & (
+            self._width[self._operands(row, 1)[is_zero]] > 0
+        )
+        plain = is_cast & is_zero & (predicate <= Predicate.NE)
+        inner = inner[plain]
+        source = self._operands(inner, 0)
+        is_bit = self._width[source] == 1
+        chosen = np.flatnonzero(plain)[is_bit]
+        fact = np.where(predicate[chosen] == Predicate.NE, self._true, self._false)
+        parts.append(Refinements(level.edge[chosen], source[is_bit], fact))
+        return parts
+
+    def _selects(
+        self, level: Refinements, is_select: Bools, is_true: Bools, is_false: Bools
+    ) -> list[Refinements]:
+        """`select c, x, false` is `c and x`, `select c, true, y` is `c or y`."""
+        row = level.value - self._first
+        parts = []
+        for place, other, is_decided, wanted in ((2, 1, is_true, 0), (1, 2, is_false, -1)):
+            chosen = is_select & is_decided & self._is_constant(row, place)
+            at = self._operands(row[chosen], place) - self._constants[0]
+            payload = self._program.constants.payload[at]
+            both = np.flatnonzero(chosen)[(payload & 1) == (wanted & 1)]
+            parts += [self._same(level.chosen(both), p) for p in (0, other)]
+        return parts
+
+    def _undone(self, level: Refinements, opcode: Ints) -> list[Refinements]:
+        """Return facts of operands of casts, and of arithmetic with a constant."""
+        row = level.value - self._first
+        parts = []
+        fact = level.fact[:, None]
+        tracked = self._width[self._operands(row, 0)] > 0 if len(row) else np.zeros(0, bool)
+        for codes, operator in (
+            ((Opcode.ZEXT, Opcode.SEXT), Operator.TRUNCATE),
+            ((Opcode.TRUNC,), Operator.LOW_BITS),
+        ):
+            chosen = np.isin(opcode, codes) & tracked
+            parts.append(self._made(level.chosen(chosen), 0, operator, fact[chosen]))
+        for code, operator in (
+            (Opcode.ADD, Operator.SUBTRACT), (Opcode.SUB, Operator.ADD),
+            (Opcode.XOR, Operator.XOR), (Opcode.AND, Operator.BITS_WHERE),
+        ):  # fmt: skip
+            chosen = (opcode == code) & tracked & self._is_constant(row, 1)
+            pairs = np.stack([level.fact[chosen], self._names(row[chosen], 1)], axis=1)
+            parts.append(self._made(level.chosen(chosen), 0, operator, pairs))
+        chosen = (opcode == Opcode.SUB) & tracked & self._is_constant(row, 0)  # c - x
+        pairs = np.stack([self._names(row[chosen], 0), level.fact[chosen]], axis=1)
+        parts.append(self._made(level.chosen(chosen), 1, Operator.SUBTRACT, pairs))
+        return parts
+
+
+def refinements(
+    split: SplitProgram, build: ConstraintBuilder, width: I64, true: int, false: int
+) -> Refinements:
+    """Return what holds of values along the edges of branches and switches.
+
+    Args:
+        split: the program.
+        build: gets the names of facts.
+        width: of each value, in bits; 0 where nothing is known of it.
+        true: the name of the bit 1.
+        false: the name of the bit 0.
+    """
+    table, first = split.program.instructions, split.program.bases[ValueKind.ARGUMENT]
+    last = split.program.blocks.instruction_offsets[1:].astype(np.int64) - 1
+    opcode = table.opcode[last] if len(last) else np.empty(0, np.uint8)
+    n_operands = np.diff(table.offsets)[last] if len(last) else np.empty(0, np.int64)
+    begin = split.flow.blocks.offsets
+    branches = np.flatnonzero((opcode == Opcode.BR) & (n_operands == 3))
+    at = table.offsets[last[branches]]
+    condition = table.operands[at].astype(np.int64)
+    edge = begin[branches]
+    start = [
+        Refinements(edge, condition, np.full(len(edge), true)),
+        Refinements(edge + 1, condition, np.full(len(edge), false)),
+    ]
+    cases: list[tuple[int, int, int]] = []
+    constants = split.program.constants
+    for block in np.flatnonzero(opcode == Opcode.SWITCH).tolist():
+        value, _, *rest = table.operands_of(int(last[block])).tolist()
+        if width[value] == 0:
+            continue
+        name = int(split.operand[table.offsets[last[block]]])
+        numbers = rest[::2]
+        from_edge = int(begin[block])
+        cases += [(from_edge + 1 + k, value, number) for k, number in enumerate(numbers)]
+        payload = constants.payload[np.array(numbers, np.int64) - split.program.bases[1]]
+        other = build.names(1)
+        ordered = np.array(numbers, np.int64)[np.argsort(payload)] if numbers else []
+        build.define(
+            other, Operator.EXCLUDE, [name, *ordered], offsets=[0, 1 + len(numbers)],
+            width=int(width[value]),
+        )  # fmt: skip
+        cases.append((from_edge, value, int(other[0])))
+    columns = np.array(cases, np.int64).reshape(-1, 3)
+    start.append(Refinements(columns[:, 0], columns[:, 1], columns[:, 2]))
+    begun = Refinements.join(start)
+    return _Search(split, build, width, true, false).all(begun.chosen(begun.value >= first))

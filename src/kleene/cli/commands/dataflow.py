@@ -1,0 +1,176 @@
+"""`kleene dataflow`: which numbers values may be, and what follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from kleene.base.device import Device
+from kleene.cli.findings import Reporting, print_alone, root_of, section
+from kleene.cli.functions import picked
+from kleene.cli.options import UsageError, option
+from kleene.cli.output import emit, emit_json, rows
+from kleene.cli.shared import AsJson, OnDevice, Threads
+from kleene.cli.sources import CSources
+
+if TYPE_CHECKING:
+    from kleene.analyses.dataflow import DataflowResult
+    from kleene.base.errors import Span
+    from kleene.results import Finding
+
+_FILES = "A question (ranges, ...), then C or C++ files, folders, .bc, .ll, or a database."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(CSources):
+    """What is asked, and of which program: the first word is the client."""
+
+    files: Annotated[
+        list[str], option(help=_FILES, metavar="CLIENT FILES", show_default=False)
+    ]
+    client = "ranges"
+
+    def __post_init__(self) -> None:
+        from kleene.analyses.dataflow.clients import available
+
+        client, *files = self.files
+        if client not in available():
+            raise UsageError(f"there is no question '{client}', only {', '.join(available())}")
+        if not files:
+            raise UsageError(f"name the files to ask about {client}")
+        object.__setattr__(self, "client", client)
+        object.__setattr__(self, "files", files)
+
+
+def run(
+    sources: Question,
+    *,
+    functions: Annotated[
+        list[str] | None,
+        option("--function", metavar="NAME", help="Only this function; may be repeated."),
+    ] = None,
+    explain: Annotated[
+        str | None,
+        option("--explain", metavar="NAME", help="Why is function.variable at most that much?"),
+    ] = None,
+    reporting: Reporting,
+    stats: Annotated[bool, option("--stats", help="Print counts only.")] = False,
+    library: Annotated[
+        bool, option("--library", help="Others call the program: it need not have a main.")
+    ] = False,
+    wraps: Annotated[
+        bool, option("--wraps", help="Count overflow that C leaves undefined as machines do.")
+    ] = False,
+    alone: Annotated[
+        bool, option("--alone", help="Look at every function alone: no arguments, no memory.")
+    ] = False,
+    device: OnDevice = Device.AUTO,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out which numbers each variable may be.
+
+    Example: kleene dataflow ranges examples/shapes/*.c --function main
+
+    Bounds, known bits and nullness are found together, through branches, calls and memory whose
+    writes are all known. Conditions that are always the same are findings.
+    """
+    from kleene.analyses.dataflow import Dataflow
+
+    program = sources.load()
+    chosen = {function.row for function in picked(program, functions)} if functions else None
+    analysis = Dataflow(sources.client, library=library, wraps=wraps, whole_program=not alone)
+    result = analysis.run(program, device=device, threads=threads)
+    found, root = _findings(result, sources.title, reporting)
+    if chosen is not None:
+        names = {program.functions[row].name for row in chosen}
+        found = [one for one in found if one.function in names]
+    explanation = result.explain(explain) if explain is not None else None
+    if as_json:
+        emit_json(_plain(result, found, root, explanation, chosen))
+    elif explanation is not None:
+        from kleene.reports.explanation import explanation as written
+
+        emit([written(explanation)])
+    elif reporting.only_findings:
+        print_alone(found, root)
+    elif stats:
+        emit([rows(result.statistics.items())])
+    else:
+        emit(_text(result, chosen))
+        emit(section(found, root))
+    reporting.end(found)
+
+
+def _findings(
+    result: DataflowResult, name: str, reporting: Reporting
+) -> tuple[list[Finding], str]:
+    """Return the findings and the folder their files are named from; write the files asked for."""
+    from kleene.analyses.dataflow import rules
+    from kleene.analyses.points_to.findings import SOURCES, files_of
+
+    program, found = result.context.program, result.findings()
+    files = files_of(program)
+    root = root_of(file for file in files if file.endswith(SOURCES))
+
+    def where(function: int) -> Span | None:
+        return program.functions[function].span
+
+    graph = lambda: result.context.points_to.call_graph()  # noqa: E731
+    title = f"Dataflow analysis of {name}: {result.client}"
+    reporting.write(found, files, graph, where, rules=rules, title=title, root=root)
+    return found, root
+
+
+def _chosen_rows(result: DataflowResult, table: Any, chosen: set[int] | None) -> Iterator[Any]:
+    names = None
+    if chosen is not None:
+        names = {result.context.program.functions[row].name for row in chosen}
+    columns = list(table.columns)
+    place = columns.index("function") if "function" in columns else -1
+    for row in table.rows():
+        if names is None or place < 0 or row[place] in names:
+            yield row
+
+
+def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
+    """Yield the facts that say something, function by function."""
+    table = result.tables().get("ranges")
+    if table is None:
+        return
+    function = None
+    for row in _chosen_rows(result, table, chosen):
+        name, variable, line, why, text = row[:5]
+        if text == "any":
+            continue
+        if name != function:
+            yield f"{name}\n"
+            function = name
+        behind = {"value": "", "join": " (joined)", "branch": " (behind a branch)", "use": " (used)"}
+        yield f"  {line:5}  {variable}: {text}{behind[why]}\n"
+
+
+def _plain(
+    result: DataflowResult,
+    found: list[Finding],
+    root: str,
+    explanation: Any,
+    chosen: set[int] | None,
+) -> dict[str, object]:
+    """Return everything as data."""
+    from kleene.results import findings_json
+
+    value: dict[str, object] = {
+        "client": result.client,
+        "statistics": result.statistics,
+        "findings": findings_json(found, root),
+    }
+    for name, table in result.tables().items():
+        columns = list(table.columns)
+        value[name] = [
+            dict(zip(columns, row, strict=True)) for row in _chosen_rows(result, table, chosen)
+        ]
+    if explanation is not None:
+        value["explanation"] = explanation.as_json()
+    return value
