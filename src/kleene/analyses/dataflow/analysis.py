@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kleene.analyses.dataflow.clients import client
 from kleene.analyses.dataflow.context import Context
@@ -37,7 +38,11 @@ class Dataflow:
     whole_program: bool = True
 
     def run(
-        self, program: Program, *, device: Device | str = Device.AUTO, threads: int | None = None
+        self,
+        program: Program | Any,
+        *,
+        device: Device | str = Device.AUTO,
+        threads: int | None = None,
     ) -> DataflowResult:
         """Return the answer for a program.
 
@@ -49,9 +54,7 @@ class Dataflow:
         if not isinstance(program, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "dataflow/not-c", "this is no C or C++ program", note)
-        context = Context(
-            program, self.library, self.wraps, self.whole_program, device, threads
-        )
+        context = Context(program, self.library, self.wraps, self.whole_program, device, threads)
         with progress.task("solving"):
             _ = context.facts
         return DataflowResult(context, self.client, asked.answer(context))

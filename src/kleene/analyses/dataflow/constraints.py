@@ -25,7 +25,6 @@ from kleene.ir import codes as ir
 from kleene.ir.codes import (
     ArgumentFlag,
     ConstantKind,
-    GlobalFlag,
     GlobalKind,
     Linkage,
     Opcode,
@@ -37,10 +36,10 @@ from kleene.solvers.dataflow import (
     Constraints,
     Flag,
     Operator,
+    Predicate,
     ValueFact,
     packed,
 )
-from kleene.solvers.dataflow import Predicate as P
 from kleene.transforms.splitting import NameKind, SplitProgram
 from kleene.transforms.splitting.program import phi_edges
 
@@ -153,9 +152,7 @@ class Generator:
 
     def _start_with_any(self) -> None:
         values = np.arange(self.program.n_values)
-        self.build.define(
-            values, Operator.ANY, width=np.where(self.is_tracked, self.width, 64)
-        )
+        self.build.define(values, Operator.ANY, width=np.where(self.is_tracked, self.width, 64))
 
     def _globals_and_constants(self) -> None:
         program, table = self.program, self.program.globals
@@ -202,7 +199,7 @@ class Generator:
     def _control(self) -> None:
         """Blocks are reached along edges, or by calls; edges if their condition may hold."""
         program, flow = self.program, self.split.flow
-        sources, targets = flow.blocks.edges()
+        sources, _ = flow.blocks.edges()
         last = program.blocks.instruction_offsets[1:].astype(np.int64) - 1
         opcode = self.table.opcode[last] if len(last) else np.empty(0, np.uint8)
         n_operands = np.diff(self.table.offsets)[last] if len(last) else np.empty(0, np.int64)
@@ -241,9 +238,7 @@ class Generator:
             names = self.build.names(1 + len(cases))
             self.edge_name[edge : edge + len(names)] = names
             operands = np.concatenate([[here, name], cases])
-            self.build.define(
-                names[:1], Operator.WHEN_OTHER, operands, offsets=[0, len(operands)]
-            )
+            self.build.define(names[:1], Operator.WHEN_OTHER, operands, offsets=[0, len(operands)])
             pairs = np.stack([np.full(len(cases), here), np.full(len(cases), name)], axis=1)
             payload = constants.payload[cases - first]
             self.build.define(names[1:], Operator.WHEN, pairs, attribute=payload)
@@ -264,7 +259,10 @@ class Generator:
         counts = np.diff(offsets)
         called = has_body & ~calls.is_open & (counts > 0)
         self.build.define(
-            self.block_name(entry[called]), Operator.JOIN, caller, offsets=offsets_of(counts[called])
+            self.block_name(entry[called]),
+            Operator.JOIN,
+            caller,
+            offsets=offsets_of(counts[called]),
         )
 
     # Instructions
@@ -396,9 +394,7 @@ class Generator:
         call, reached = calls.call[usable], self.result_name[calls.function[usable]]
         is_wrong = reached < 0
         fits = ~is_wrong
-        fits[fits] = (
-            width[calls.function[usable][fits]] == self.width[self.name(call[fits])]
-        )
+        fits[fits] = width[calls.function[usable][fits]] == self.width[self.name(call[fits])]
         spoiled = np.zeros(len(self.table), bool)
         spoiled[call[~fits]] = True
         spoiled[calls.call[~calls.keeps_result[calls.function]]] = True
@@ -680,7 +676,7 @@ class Generator:
             self.build.define(zero, Operator.CONSTANT, width=wide, attribute=0)
             pairs = np.stack([operand[chosen], np.full(int(chosen.sum()), zero[0])], axis=1)
             self.build.define(
-                names[rows[chosen]], Operator.REFINE, pairs, width=wide, attribute=P.NE
+                names[rows[chosen]], Operator.REFINE, pairs, width=wide, attribute=Predicate.NE
             )
 
 

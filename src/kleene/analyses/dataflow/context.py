@@ -104,4 +104,6 @@ class Context:
         last = self.program.blocks.instruction_offsets[1:].astype(np.int64) - 1
         if not len(last):
             return last
-        return np.flatnonzero((table.opcode[last] == Opcode.BR) & (np.diff(table.offsets)[last] == 3))
+        return np.flatnonzero(
+            (table.opcode[last] == Opcode.BR) & (np.diff(table.offsets)[last] == 3)
+        )

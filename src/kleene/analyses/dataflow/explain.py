@@ -50,7 +50,7 @@ class _Chain:
                 if one not in came_from:
                     came_from[one] = end
                     waiting.append(one)
-        steps = []
+        steps: list[Step] = []
         at = end
         while at >= 0:
             step = self._step(at)

@@ -108,7 +108,7 @@ class _Finder:
         owner = np.repeat(np.arange(n_groups), held.lengths())
         inexact, spoils = self._inexact(held.values.astype(np.int64), n_bytes[owner], writes[owner])
         is_exact = np.bincount(owner[inexact], minlength=n_groups) == 0
-        regions, direct = self._effects.regions, self._effects.direct
+        regions = self._effects.regions
         is_bad = spoils | self._points_to.known_outside | ~self._starts_known()
         fills = self._fills(is_bad, n_groups)
         region_of = regions.of_object
@@ -119,9 +119,9 @@ class _Finder:
         of_group = regions.of_group
         pair_group = np.repeat(np.arange(len(of_group)), of_group.lengths())
         pair_region = of_group.values.astype(np.int64)
-        stored = (pair_group < n_groups) & np.append(writes, np.zeros(len(of_group) - n_groups, bool))[
-            pair_group
-        ]
+        stored = (pair_group < n_groups) & np.append(
+            writes, np.zeros(len(of_group) - n_groups, bool)
+        )[pair_group]
         size = np.zeros(len(regions), np.int64)
         size[pair_region[stored]] = n_bytes[pair_group[stored]]
         differs = size[pair_region[stored]] != n_bytes[pair_group[stored]]
@@ -153,8 +153,9 @@ class _Finder:
         written = stored | np.isin(pair_group, fills.group)
         order = np.argsort(pair_region[written], kind="stable")
         by_region, groups = pair_region[written][order], pair_group[written][order]
-        low, high = np.searchsorted(by_region, cell_region), np.searchsorted(
-            by_region, cell_region, side="right"
+        low, high = (
+            np.searchsorted(by_region, cell_region),
+            np.searchsorted(by_region, cell_region, side="right"),
         )
         written_cell, place = ragged(low, high)
         stores = Stored(
@@ -296,7 +297,7 @@ class _Initialisers:
             size = int(types.size[type_id])
             row = value - self._first
             if self._is_zero(value):
-                return ZERO if 0 <= byte and byte + n_bytes <= size else UNKNOWN
+                return ZERO if byte >= 0 and byte + n_bytes <= size else UNKNOWN
             if not 0 <= row < len(constants):
                 return value if byte == 0 and size == n_bytes else UNKNOWN
             kind = int(constants.kind[row])

@@ -100,9 +100,7 @@ class Places:
             value, name = int(table.operands[at]), int(context.split.operand[at])
             if value < program.bases[ValueKind.ARGUMENT] or not context.values.width[value]:
                 continue
-            called = program.variables_of(value) or program.variables_of(
-                _uncast(context, value)
-            )
+            called = program.variables_of(value) or program.variables_of(_uncast(context, value))
             fact = context.fact(name)
             if called and fact.has_value:
                 words.append(f"{called[0]} is {fact}")

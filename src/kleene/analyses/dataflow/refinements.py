@@ -99,9 +99,7 @@ class _Search:
             one = level.chosen(flips)
             other = np.where(is_true[flips], self._false, self._true)
             parts.append(self._same(Refinements(one.edge, one.value, other), 0))
-        same = np.isin(
-            opcode, [Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST]
-        )
+        same = np.isin(opcode, [Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST])
         same &= self._width[self._operands(row, 0, same)] == self._width[level.value]
         parts.append(self._same(level.chosen(same), 0))
         parts += self._undone(level.chosen(~decided), opcode[~decided])
@@ -135,7 +133,12 @@ class _Search:
         return Refinements(level.edge, operand, level.fact)
 
     def _made(
-        self, level: Refinements, place: int, operator: int, operands: I64, attribute: Ints | int = 0
+        self,
+        level: Refinements,
+        place: int,
+        operator: int,
+        operands: I64,
+        attribute: Ints | int = 0,
     ) -> Refinements:
         """Return facts of an operand, computed by new names from others."""
         value = self._operands(level.value - self._first, place)
@@ -254,7 +257,7 @@ def refinements(
         cases += [(from_edge + 1 + k, value, number) for k, number in enumerate(numbers)]
         payload = constants.payload[np.array(numbers, np.int64) - split.program.bases[1]]
         other = build.names(1)
-        ordered = np.array(numbers, np.int64)[np.argsort(payload)] if numbers else []
+        ordered = np.array(numbers, np.int64)[np.argsort(payload)].tolist()
         build.define(
             other, Operator.EXCLUDE, [name, *ordered], offsets=[0, 1 + len(numbers)],
             width=int(width[value]),

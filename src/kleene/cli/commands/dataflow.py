@@ -26,9 +26,7 @@ _FILES = "A question (ranges, ...), then C or C++ files, folders, .bc, .ll, or a
 class Question(CSources):
     """What is asked, and of which program: the first word is the client."""
 
-    files: Annotated[
-        list[str], option(help=_FILES, metavar="CLIENT FILES", show_default=False)
-    ]
+    files: Annotated[list[str], option(help=_FILES, metavar="CLIENT FILES", show_default=False)]
     client = "ranges"
 
     def __post_init__(self) -> None:
@@ -103,9 +101,7 @@ def run(
     reporting.end(found)
 
 
-def _findings(
-    result: DataflowResult, name: str, reporting: Reporting
-) -> tuple[list[Finding], str]:
+def _findings(result: DataflowResult, name: str, reporting: Reporting) -> tuple[list[Finding], str]:
     """Return the findings and the folder their files are named from; write the files asked for."""
     from kleene.analyses.dataflow import rules
     from kleene.analyses.points_to.findings import SOURCES, files_of
@@ -147,7 +143,12 @@ def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
         if name != function:
             yield f"{name}\n"
             function = name
-        behind = {"value": "", "join": " (joined)", "branch": " (behind a branch)", "use": " (used)"}
+        behind = {
+            "value": "",
+            "join": " (joined)",
+            "branch": " (behind a branch)",
+            "use": " (used)",
+        }
         yield f"  {line:5}  {variable}: {text}{behind[why]}\n"
 
 
