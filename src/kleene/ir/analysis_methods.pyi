@@ -3,6 +3,7 @@
 import os
 
 from kleene.analyses.cfa.result import CFAResult
+from kleene.analyses.dataflow.result import DataflowResult
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base.device import Device
 from kleene.offload.kernels.result import KernelsResult
@@ -12,6 +13,17 @@ def module_of(name: str) -> str: ...
 
 class ProgramAnalyses:
     __slots__ = ()
+    def dataflow(
+        self,
+        *,
+        client: str = "ranges",
+        library: bool = False,
+        wraps: bool = False,
+        whole_program: bool = True,
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> DataflowResult:
+        """Which numbers may each value of a program be, and what follows from that?"""
     def points_to(
         self,
         *,

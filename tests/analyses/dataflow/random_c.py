@@ -65,7 +65,7 @@ class _Function:
                 return str(chance.choice([0, 1, 2, 3, 7, 10, 100, 255, -1, -5, 1000, 65535]))
             return self.place()
         a, b = self.number_expression(depth - 1), self.number_expression(depth - 1)
-        kind = chance.randrange(14)
+        kind = chance.randrange(15)
         wide = f"((int)((unsigned)({a}) {chance.choice('+-*')} (unsigned)({b})))"
         small = f"((({a}) & 1023) {chance.choice('+-*')} (({b}) & 511))"
         texts = [
@@ -77,6 +77,7 @@ class _Function:
             f"((({b}) & 255) ? (((int)({a}) & 65535) {chance.choice('/%')} (({b}) & 255)) : 3)",
             f"(({self.condition(0)}) ? ({a}) : ({b}))",
             f"(({chance.choice(_TYPES)})({a}))", f"(({a}) {chance.choice(_COMPARES)} ({b}))",
+            f"({self.condition(2)})",
         ]  # fmt: skip
         return texts[kind]
 
@@ -114,7 +115,13 @@ class _Function:
                 )
                 self.variables.pop()
         elif kind < 0.62:
-            self.add(indent, f"if ({self.condition(1)}) {{")
+            test = self.condition(1)
+            if chance.random() < 0.3:
+                self.add(indent, f"flag = {test};")
+                test = chance.choice(
+                    [f"({self.condition(1)}) ? ({test}) : 0", "flag", f"!({test})"]
+                )
+            self.add(indent, f"if ({test}) {{")
             self.statements(indent + 1, chance.randint(1, 3), nesting + 1)
             if chance.random() < 0.6:
                 self.add(indent, "} else {")
@@ -123,7 +130,9 @@ class _Function:
         elif kind < 0.76:
             name, step = f"i{len(self.lines)}", chance.choice([1, 1, 2, 3])
             bound = chance.choice(["4", "10", "17", f"(({self.variable()}) & 7)"])
-            self.add(indent, f"for (int {name} = 0; {name} < {bound}; {name} += {step}) {{")
+            extra = f" && {self.condition(1)}" if chance.random() < 0.5 else ""
+            test = f"{name} < {bound}{extra}"
+            self.add(indent, f"for (int {name} = 0; {test}; {name} += {step}) {{")
             self.variables.append((name, "int"))
             kept = len(self.variables)
             before = [v for v in self.variables if v[0] != name]

@@ -12,7 +12,7 @@ import kleene
 from kleene.ir.codes import Opcode
 from tests.analyses.dataflow.random_c import RUNTIME, RandomProgram
 
-N_PROGRAMS = int(os.environ.get("N", "0")) or (150 if os.environ.get("KLEENE_DEEP") else 2)
+N_PROGRAMS = 150 if os.environ.get("KLEENE_DEEP") else 1
 ZIG = [sys.executable, "-m", "ziglang", "cc", "-w", "-fno-sanitize=undefined"]
 
 

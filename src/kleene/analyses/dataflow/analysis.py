@@ -39,7 +39,7 @@ class Dataflow:
 
     def run(
         self,
-        program: Program | Any,
+        program: Program,
         *,
         device: Device | str = Device.AUTO,
         threads: int | None = None,
@@ -51,7 +51,8 @@ class Dataflow:
                 of C or C++ (`dataflow/not-c`), or there is no `main` (`points-to/no-main`).
         """
         asked = client(self.client)
-        if not isinstance(program, Program):
+        given: Any = program
+        if not isinstance(given, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "dataflow/not-c", "this is no C or C++ program", note)
         context = Context(program, self.library, self.wraps, self.whole_program, device, threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from pathlib import Path
 
 from kleene.analyses.dataflow.context import Context
 from kleene.base.errors import SourceError
@@ -86,7 +87,9 @@ class _Chain:
         first = program.bases[ValueKind.INSTRUCTION]
         if value >= first and value < program.n_values:
             span = program.instruction_view(value - first).span
-        location = f"{span}" if span else None
+        if span is not None and not span.line:
+            span = None
+        location = f"{Path(span.file).name}:{span.line}:{span.column}" if span else None
         fact = self._context.fact(name)
         operator = Operator(int(self._constraints.operator[name])).name.lower().replace("_", " ")
         return Step(location, f"{self._text(name)} is {fact}", self._text(name), operator, span)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.base.arrays import I64, Bools, Ints
+from kleene.base.arrays import I64, Bools, Ints, ragged
 from kleene.ir import Program
-from kleene.ir.codes import Opcode, ValueKind
+from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.codes import Predicate as IrPredicate
 from kleene.solvers.dataflow import SWAPPED, ConstraintBuilder, Operator, Predicate
 from kleene.transforms.splitting import SplitProgram
@@ -35,22 +35,34 @@ for _word in ("EQ", "NE", "ULT", "UGE", "UGT", "ULE", "SLT", "SGE", "SGT", "SLE"
 
 @dataclass(frozen=True, eq=False)
 class Refinements:
-    """Rows of an edge, a value and a name whose fact holds of the value there."""
+    """Rows of an edge, a value and a name whose fact holds of the value there.
+
+    Attributes:
+        edge: of the control-flow graph.
+        value: of the program.
+        fact: a name.
+        above: a block that must be dominated by the value's definition, strictly; -1 for none.
+    """
 
     edge: I64
     value: I64
     fact: I64
+    above: I64
+
+    @classmethod
+    def of(cls, edge: I64, value: I64, fact: I64) -> Refinements:
+        """Return refinements that hold without more ado."""
+        return cls(edge, value, fact, np.full(len(edge), -1, np.int64))
 
     @classmethod
     def join(cls, parts: list[Refinements]) -> Refinements:
         """Return all rows of some refinements."""
-        none = np.empty(0, np.int64)
-        columns = zip(*((p.edge, p.value, p.fact) for p in parts), strict=True)
-        return cls(*(np.concatenate(c) for c in columns)) if parts else cls(none, none, none)
+        columns = zip(*((p.edge, p.value, p.fact, p.above) for p in parts), strict=True)
+        return cls(*(np.concatenate(c) for c in columns))
 
     def chosen(self, rows: Ints | Bools) -> Refinements:
         """Return some of the rows."""
-        return Refinements(self.edge[rows], self.value[rows], self.fact[rows])
+        return Refinements(self.edge[rows], self.value[rows], self.fact[rows], self.above[rows])
 
     def __len__(self) -> int:
         return len(self.edge)
@@ -93,12 +105,13 @@ class _Search:
         for code in (Opcode.AND, Opcode.OR):
             both = (opcode == code) & (is_true if code == Opcode.AND else is_false)
             parts += [self._same(level.chosen(both), place) for place in (0, 1)]
+        parts.append(self._phis(level.chosen(decided & (opcode == Opcode.PHI))))
         parts += self._selects(level, opcode == Opcode.SELECT, is_true, is_false)
         flips = (opcode == Opcode.XOR) & decided & self._is_constant(row, 1)
         if flips.any():
             one = level.chosen(flips)
             other = np.where(is_true[flips], self._false, self._true)
-            parts.append(self._same(Refinements(one.edge, one.value, other), 0))
+            parts.append(self._same(Refinements(one.edge, one.value, other, one.above), 0))
         same = np.isin(opcode, [Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST])
         same &= self._width[self._operands(row, 0, same)] == self._width[level.value]
         parts.append(self._same(level.chosen(same), 0))
@@ -130,7 +143,7 @@ class _Search:
     def _same(self, level: Refinements, place: int) -> Refinements:
         """Return that what holds of values holds of an operand of theirs."""
         operand = self._operands(level.value - self._first, place)
-        return Refinements(level.edge, operand, level.fact)
+        return Refinements(level.edge, operand, level.fact, level.above)
 
     def _made(
         self,
@@ -145,7 +158,7 @@ class _Search:
         names = self._build.names(len(level))
         width = self._width[value]
         self._build.define(names, operator, operands, width=width, attribute=attribute)
-        return Refinements(level.edge, value, names)
+        return Refinements(level.edge, value, names, level.above)
 
     def _compares(self, level: Refinements, is_true: Bools) -> list[Refinements]:
         row = level.value - self._first
@@ -178,8 +191,32 @@ class _Search:
         is_bit = self._width[source] == 1
         chosen = np.flatnonzero(plain)[is_bit]
         fact = np.where(predicate[chosen] == Predicate.NE, self._true, self._false)
-        parts.append(Refinements(level.edge[chosen], source[is_bit], fact))
+        above = level.above[chosen]
+        parts.append(Refinements(level.edge[chosen], source[is_bit], fact, above))
         return parts
+
+    def _phis(self, level: Refinements) -> Refinements:
+        """`phi [false, …], [c, …]` is true: c was, and control came that way (`a && b`).
+
+        What c says then holds of values that have not been computed anew since.
+        """
+        level = level.chosen(level.above < 0)  # one φ on the way is enough
+        row = level.value - self._first
+        owner, place = ragged(self._table.offsets[row], self._table.offsets[row + 1])
+        nth = place - self._table.offsets[row][owner]
+        owner, place = owner[nth % 2 == 0], place[nth % 2 == 0]
+        value = self._table.operands[place].astype(np.int64)
+        is_constant = (value >= self._constants[0]) & (value < self._constants[1])
+        constants = self._program.constants
+        at = np.where(is_constant, value - self._constants[0], 0)
+        is_number = is_constant & (constants.kind[at] == ConstantKind.INT)
+        wanted = (level.fact == self._true)[owner]
+        may_be = ~is_number | (constants.payload[at] & 1 == wanted)
+        n_left = np.bincount(owner[may_be], minlength=len(row))
+        only = may_be & (n_left[owner] == 1) & ~is_constant
+        which = owner[only]
+        above = self._table.block[row[which]].astype(np.int64)
+        return Refinements(level.edge[which], value[only], level.fact[which], above)
 
     def _selects(
         self, level: Refinements, is_select: Bools, is_true: Bools, is_false: Bools
@@ -242,8 +279,8 @@ def refinements(
     condition = table.operands[at].astype(np.int64)
     edge = begin[branches]
     start = [
-        Refinements(edge, condition, np.full(len(edge), true)),
-        Refinements(edge + 1, condition, np.full(len(edge), false)),
+        Refinements.of(edge, condition, np.full(len(edge), true)),
+        Refinements.of(edge + 1, condition, np.full(len(edge), false)),
     ]
     cases: list[tuple[int, int, int]] = []
     constants = split.program.constants
@@ -264,6 +301,26 @@ def refinements(
         )  # fmt: skip
         cases.append((from_edge, value, int(other[0])))
     columns = np.array(cases, np.int64).reshape(-1, 3)
-    start.append(Refinements(columns[:, 0], columns[:, 1], columns[:, 2]))
+    start.append(Refinements.of(columns[:, 0], columns[:, 1], columns[:, 2]))
     begun = Refinements.join(start)
-    return _Search(split, build, width, true, false).all(begun.chosen(begun.value >= first))
+    found = _Search(split, build, width, true, false).all(begun.chosen(begun.value >= first))
+    return found.chosen(_is_still_so(split, found))
+
+
+def _is_still_so(split: SplitProgram, found: Refinements) -> Bools:
+    """Return which values are still what they were when a φ took over a condition about them.
+
+    Let a value x be defined in a block that strictly dominates the block of the φ, which dominates
+    the branch. If x were computed anew between the condition and the edge to the φ, or between the
+    φ and the branch, that path could be taken from the start without passing the condition, or
+    the φ: but these dominate the edge, and the branch.
+    """
+    program, tree = split.program, split.flow.tree
+    row = found.value - program.bases[ValueKind.INSTRUCTION]
+    asked = (found.above >= 0) & (row >= 0)
+    block = program.instructions.block[row[asked]]
+    above = found.above[asked]
+    inside = (tree.pre[block] <= tree.pre[above]) & (tree.pre[above] <= tree.last[block])
+    holds = np.ones(len(found), bool)
+    holds[asked] = inside & (block != above) & (tree.pre[block] >= 0)
+    return holds

@@ -17,7 +17,7 @@ from kleene.analyses.dataflow.places import Places
 from kleene.analyses.points_to.findings import files_of
 from kleene.base import json
 from kleene.base.errors import SourceError
-from kleene.ir import Block, Value
+from kleene.ir import Block, Function, Value
 from kleene.ir.codes import ValueKind
 from kleene.results import Finding, Table, apply_suppressions, findings_json, rules_in
 from kleene.results.explanation import Explanation
@@ -66,6 +66,24 @@ class DataflowResult:
             for line, code, name in zip(lines, why, names[rows], strict=True)
         ]
         return sorted(found, key=lambda row: row[0])
+
+    def returns(self, function: str | int | Function) -> ValueFact | None:
+        """Return what a function may return; None if that is no number or address, or unknown.
+
+        Raises:
+            SourceError: no function is called so (`dataflow/no-such-name`).
+        """
+        functions = self.context.program.functions
+        if isinstance(function, str):
+            named = [one.row for one in functions if one.name == function]
+            if not named:
+                message = f"there is no function '{function}'"
+                raise SourceError(None, "dataflow/no-such-name", message)
+            row = named[0]
+        else:
+            row = function.row if isinstance(function, Function) else int(function)
+        name = int(self.context.values.result_name[row])
+        return self.context.fact(name) if name >= 0 else None
 
     def is_reachable(self, block: int | Block) -> bool:
         """Return whether control may reach a block."""
@@ -172,7 +190,8 @@ class DataflowResult:
         """
         program, context = self.context.program, self.context
         table = program.instructions
-        rows = [g for g in range(len(program.globals)) if program.names.globals[g] == variable]
+        symbols = program.globals.name.tolist()
+        rows = [row for row, s in enumerate(symbols) if program.strings[s] == variable]
         if not rows:
             message = f"there is no global variable '{variable}'"
             raise SourceError(None, "dataflow/no-such-name", message)

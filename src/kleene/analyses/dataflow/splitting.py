@@ -22,7 +22,7 @@ _DEEPEST = 4  # how many fields of fields
 def split_for_values(program: Program, *, trusts_flags: bool) -> SplitProgram:
     """Return the program's values with names for bounds, bits and nullness."""
     flow, accesses = control_flow(program), accesses_of(program)
-    branches = STRATEGIES["essa"].points(flow, accesses)
+    branches = STRATEGIES["bits"].points(flow, accesses)
     value, row = refining_uses(program) if trusts_flags else (np.empty(0, np.int64),) * 2
     points = Points(
         np.concatenate([branches.down_variable, value]).astype(np.int32),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kleene.base.errors import Span
     from kleene.results import Finding
 
+_WHY = {"value": "", "join": " (joined)", "branch": " (behind a branch)", "use": " (used)"}
 _FILES = "A question (ranges, ...), then C or C++ files, folders, .bc, .ll, or a database."
 
 
@@ -69,7 +70,7 @@ def run(
 ) -> None:
     """Find out which numbers each variable may be.
 
-    Example: kleene dataflow ranges examples/shapes/*.c --function main
+    Example: kleene dataflow ranges examples/ring --function level
 
     Bounds, known bits and nullness are found together, through branches, calls and memory whose
     writes are all known. Conditions that are always the same are findings.
@@ -135,7 +136,7 @@ def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
     table = result.tables().get("ranges")
     if table is None:
         return
-    function = None
+    function, last = None, ""
     for row in _chosen_rows(result, table, chosen):
         name, variable, line, why, text = row[:5]
         if text == "any":
@@ -143,13 +144,10 @@ def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
         if name != function:
             yield f"{name}\n"
             function = name
-        behind = {
-            "value": "",
-            "join": " (joined)",
-            "branch": " (behind a branch)",
-            "use": " (used)",
-        }
-        yield f"  {line:5}  {variable}: {text}{behind[why]}\n"
+        written = f"  {line:5}  {variable}: {text}{_WHY[why]}\n"
+        if written != last:
+            yield written
+        last = written
 
 
 def _plain(

@@ -197,7 +197,8 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
     """Return the values that branches tell something about, the blocks, and a `Role` of tests.
 
     A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
-    `freeze`; and, as derived tests, arithmetic as in `(x & 3) == 0` or `x - 1 < 9`.
+    `freeze`; and, as derived tests, φ of conditions (`a && b`) and arithmetic as in `(x & 3) == 0`
+    or `x - 1 < 9`.
     """
     table = program.instructions
     first = program.bases[ValueKind.INSTRUCTION]
@@ -220,6 +221,7 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
     types = program.types
     is_condition = (types.kind == TypeKind.INT) & (types.bits == 1)
     found: list[tuple[I64, I64, U8]] = []
+    is_choice = (table.opcode == Opcode.PHI) & is_condition[table.type]
     seen = np.empty(0, np.int64)
     while len(value):
         known = _is_computed(program, value)
@@ -236,7 +238,7 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
         found.append((value, block, np.where(derived, Role.DERIVED_TEST, role).astype(np.uint8)))
         row = value - first
         through = row >= 0
-        through[through] = looked_through[table.opcode[row[through]]]
+        through[through] = looked_through[table.opcode[row[through]]] | is_choice[row[through]]
         row, block, equality = row[through], block[through], equality[through]
         derived = derived[through]
         code = table.opcode[row]
@@ -244,7 +246,7 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
         is_equal = (table.sub[row] == Predicate.EQ) | (table.sub[row] == Predicate.NE)
         equality = np.where(is_compare, is_equal, equality)
         computes = np.isin(code, _ARITHMETIC) | np.isin(code, _OF_CONDITIONS)
-        derived = derived | (computes & ~is_condition[table.type[row]])
+        derived = derived | (computes & ~is_condition[table.type[row]]) | is_choice[row]
         pair, place = ragged(table.offsets[:-1][row], table.offsets[1:][row])
         block, equality, derived = block[pair], equality[pair], derived[pair]
         value = table.operands[place].astype(np.int64)

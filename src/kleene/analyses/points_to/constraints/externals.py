@@ -374,7 +374,7 @@ class Externals:
 
     def leaves(self, calls: CallTable) -> Bools:
         """Return which calls are for certain of a function outside, or modelled by the user."""
-        is_modelled = [model is not None for model in self.functions.model]
+        is_modelled = np.array([model is not None for model in self.functions.model], bool)
         found = np.append(~self.functions.is_defined | is_modelled, False)  # the last is for -1
         return found[calls.function]
 
