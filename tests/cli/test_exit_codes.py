@@ -15,7 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SHAPES = [str(ROOT / "examples" / "shapes")]
 SHOP = [str(ROOT / "examples" / "scheme" / "shop.scm")]
 NO_INPUT = {"cache", "doctor", "warm"}  # nothing of the user's can be at fault
-CLEAN = {"cfa": SHOP} | {name: [] for name in NO_INPUT}  # other commands take C
+SEARCH = [str(ROOT / "examples" / "invariants" / "search.c")]
+CLEAN = {"cfa": SHOP, "invariants": SEARCH} | {
+    name: [] for name in NO_INPUT
+}  # other commands take C
 FAULTY = {
     "cfa": ["absent.scm"],
     "cfg": [*SHAPES, "--function", "absent"],

@@ -4,6 +4,7 @@ import os
 
 from kleene.analyses.cfa.result import CFAResult
 from kleene.analyses.dataflow.result import DataflowResult
+from kleene.analyses.invariants.result import InvariantsResult
 from kleene.analyses.points_to.result import PointsToResult
 from kleene.base.device import Device
 from kleene.offload.kernels.result import KernelsResult
@@ -24,6 +25,18 @@ class ProgramAnalyses:
         threads: int | None = None,
     ) -> DataflowResult:
         """Which numbers may each value of a program be, and what follows from that?"""
+    def invariants(
+        self,
+        *,
+        domain: str = "partitioned",
+        checks: tuple[str, ...] = (),
+        functions: tuple[str, ...] = (),
+        wraps: bool = False,
+        time_s: float = 0.0,
+        device: Device | str = ...,
+        threads: int | None = None,
+    ) -> InvariantsResult:
+        """What holds at every point of a C program, and which of its checks are safe?"""
     def points_to(
         self,
         *,

@@ -61,6 +61,7 @@ _BY_LANGUAGE: dict[Language, tuple[str, ...]] = {
 }
 _LIBCXX = ("lib", "libcxx", "include")  # in the folder of the bundled compiler
 _INSTANTIATE = str(Path(__file__).with_name("instantiate.h"))
+_HEADERS = f"-idirafter{Path(__file__).with_name('include')}"  # kleene.h
 _MARKER = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"([ \d]*)$', re.MULTILINE)
 
 
@@ -101,7 +102,7 @@ class Compiler:
     def words(self, source: Source, options: Options) -> list[str]:
         """Return the command that compiles `source`, but for what to make of it."""
         front = self.for_c if source.language == "c" else self.for_cxx
-        ours = (*_BY_LANGUAGE[source.language], *_ALWAYS)
+        ours = (*_BY_LANGUAGE[source.language], *_ALWAYS, _HEADERS)
         own = [*ours, *source.flags, *options.words(source.language)]
         if source.language == "c++" and (self.home is None or "-nostdinc++" in own):
             own += ["-include", _INSTANTIATE]

@@ -1,0 +1,238 @@
+"""`Invariants`: which functions are analysed, with which domains, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from time import perf_counter
+
+from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
+from kleene.analyses.invariants.compile import compile_function
+from kleene.analyses.invariants.facts import facts_at
+from kleene.analyses.invariants.flat import Site
+from kleene.analyses.invariants.lower import lower
+from kleene.analyses.invariants.plan import DOMAINS, plan_of
+from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
+from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst
+from kleene.base import progress
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.base.paths import paths_of
+from kleene.ir import Program
+from kleene.ir.codes import GlobalFlag, Linkage
+
+_NO_OVERFLOW = "signed overflow does not happen after it was checked"
+_WRAPS = "signed overflow wraps around"
+
+
+@dataclass(frozen=True, slots=True)
+class Invariants:
+    """What holds at every point of a C program, and which of its checks are safe?
+
+    Forward abstract interpretation of each function from its entry, functions that it calls laid
+    in. Cheap domains go first, and those behind them are run as long as checks are not proved.
+
+    Attributes:
+        domain: the most precise domain that may be used: "interval", "octagon", "relational" or
+            "partitioned".
+        checks: kinds of checks that are wanted, all if none is named; others are neither reported
+            nor worth a more precise domain.
+        functions: names of functions to analyse, all that are not laid into others if none.
+        wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
+            assumed not to happen afterwards.
+        time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
+    """
+
+    domain: str = "partitioned"
+    checks: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    wraps: bool = False
+    time_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("checks", "functions"):  # one text is one name, not a name for each letter
+            object.__setattr__(self, name, paths_of(getattr(self, name)))
+        if self.domain not in DOMAINS:
+            message = f"there is no domain '{self.domain}'"
+            note = f"there are {', '.join(DOMAINS)}"
+            raise SourceError(None, "invariants/no-such-domain", message, note)
+        for one in self.checks:
+            if one not in list(CheckKind):
+                message = f"there is no check '{one}'"
+                note = f"there are {', '.join(CheckKind)}"
+                raise SourceError(None, "invariants/no-such-check", message, note)
+
+    def run(
+        self, program: Program, *, device: Device | str = Device.AUTO, threads: int | None = None
+    ) -> InvariantsResult:
+        """Return the answer for a program; it is computed on the CPU, by one thread.
+
+        Raises:
+            SourceError: the program is not one of C or C++ (`invariants/not-c`), or has no such
+                function (`invariants/no-such-function`).
+        """
+        if not isinstance(program, Program):
+            raise SourceError(None, "invariants/not-c", "this is no C or C++ program")
+        answers: list[FunctionResult] = []
+        verdicts: dict[Site, tuple[Verdict, str, str]] = {}
+        with progress.task("interpreting functions"):
+            todo = self._roots(program)
+            for function in todo:  # it grows: calls that are not followed may pass anything
+                answer, others = self._function(program, function, verdicts)
+                answers.append(answer)
+                todo += [] if self.functions else [one for one in others if one not in todo]
+        checks = [self._check(program, site, *answer) for site, answer in verdicts.items()]
+        assumed = _WRAPS if self.wraps else _NO_OVERFLOW
+        return InvariantsResult(program, answers, by_place(checks), (assumed,))
+
+    def _check(
+        self, program: Program, site: Site, verdict: Verdict, by: str, state: str
+    ) -> CheckResult:
+        view = program.instruction_view(site.instruction)
+        name = view.function.source_name or view.function.name
+        return CheckResult(
+            site.kind, verdict, view.span, name, site.message, by, state, site.instruction
+        )
+
+    # Functions
+
+    def _roots(self, program: Program) -> list[int]:
+        """Return the functions to analyse on their own: those that are not laid into others.
+
+        These are `main`, functions that nobody calls by name, and those that others may call: by
+        pointer, or, without a `main`, from outside.
+        """
+        offsets = program.function_table.block_offsets
+        defined = [row for row in range(len(offsets) - 1) if offsets[row] < offsets[row + 1]]
+        if self.functions:
+            return [_function(program, name, defined) for name in self.functions]
+        names = {program.functions[row].name: row for row in defined}
+        has_main = "main" in names
+        callers = _callers(program, defined)
+        roots = [names["main"]] if has_main else []
+        for row in defined:
+            value = int(program.function_table.value[row])
+            linkage, flags = program.globals.linkage[value], int(program.globals.flags[value])
+            is_hidden = has_main or linkage in (Linkage.INTERNAL, Linkage.PRIVATE)
+            is_laid_in = bool(callers[row] - {row}) and is_hidden
+            if row not in roots and (not is_laid_in or flags & GlobalFlag.ADDRESS_TAKEN):
+                roots.append(row)
+        return _with_the_rest(defined, roots, callers)
+
+    def _function(
+        self,
+        program: Program,
+        function: int,
+        verdicts: dict[Site, tuple[Verdict, str, str]],
+    ) -> tuple[FunctionResult, list[int]]:
+        """Return the answer for a function, and functions it calls that are not laid in."""
+        deadline_s = perf_counter() + self.time_s if self.time_s else inf
+        answer = FunctionResult(program.functions[function].name)
+        flat = lower(program, function, wraps=self.wraps)
+        code = compile_function(program, flat)
+        answer.notes += flat.notes
+        found: dict[int, tuple[Verdict, str, str]] = {}
+        if flat.refused:
+            answer.notes.append(f"nothing is said of {answer.name}: {flat.refused}")
+        for domain in DOMAINS[: DOMAINS.index(self.domain) + 1]:
+            if flat.refused:
+                break
+            try:
+                run = Run(code, plan_of(code, domain), deadline_s)
+            except OutOfTimeError:
+                answer.notes.append(f"{domain} was given up after {self.time_s:g} s")
+                break
+            answer.runs.append(run)
+            answer.domain = domain
+            if self._judge(program, run, domain, found):
+                break
+        if not answer.runs:
+            found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
+        for place, (verdict, by, state) in found.items():
+            site = code.sites[place]
+            if self._is_wanted(site.kind):
+                known = verdicts.get(site)
+                merged = worst(known[0] if known else None, verdict)
+                verdicts[site] = (merged, by if merged is verdict else "", state)
+        return answer, list(flat.not_followed)
+
+    def _is_wanted(self, kind: CheckKind) -> bool:
+        return not self.checks or kind.value in self.checks
+
+    def _judge(
+        self,
+        program: Program,
+        run: Run,
+        domain: str,
+        found: dict[int, tuple[Verdict, str, str]],
+    ) -> bool:
+        """Keep the best verdicts so far; return whether all checks that are wanted are decided."""
+        answers, _ = run.verdicts()
+        for place, verdict in answers.items():
+            known = found.get(place)
+            if known is not None and known[0] is not Verdict.MAY_FAIL:
+                continue
+            by = domain if verdict is not Verdict.MAY_FAIL else ""
+            found[place] = (verdict, by, "")
+        open_places = [
+            place
+            for place, (verdict, _, _) in found.items()
+            if verdict is Verdict.MAY_FAIL and self._is_wanted(run.code.sites[place].kind)
+        ]
+        for place in open_places:
+            found[place] = (Verdict.MAY_FAIL, "", _state(program, run, place))
+        return not open_places
+
+
+def _state(program: Program, run: Run, check: int) -> str:
+    """Return what is known in front of a check, as text."""
+    row = run.code.sites[check].instruction
+    for block, origins in enumerate(run.code.origins):
+        if any(origin[1] == row for origin in origins) and not run.values[block].is_bottom():
+            return str(facts_at(program, run, block, row))
+    return ""
+
+
+def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:
+    """Return who calls each function by name."""
+    from kleene.analyses.invariants.lower import reachable
+
+    found: dict[int, set[int]] = {row: set() for row in defined}
+    for row in defined:
+        for callee in reachable(program, row, deep=False):
+            if callee in found and callee != row:
+                found[callee].add(row)
+    return found
+
+
+def _with_the_rest(defined: list[int], roots: list[int], callers: dict[int, set[int]]) -> list[int]:
+    """Return the roots and, of functions that only call each other, enough to reach all."""
+    callees: dict[int, list[int]] = {row: [] for row in defined}
+    for callee, known in callers.items():
+        for caller in known:
+            callees[caller].append(callee)
+    seen: set[int] = set()
+
+    def visit(row: int) -> None:
+        todo = [row]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += callees[one]
+
+    for row in roots:
+        visit(row)
+    for row in defined:
+        if row not in seen:
+            roots.append(row)
+            visit(row)
+    return roots
+
+
+def _function(program: Program, name: str, defined: list[int]) -> int:
+    for row in defined:
+        if name in (program.functions[row].name, program.functions[row].source_name):
+            return row
+    message = f"no function with a body is called '{name}'"
+    raise SourceError(None, "invariants/no-such-function", message)

@@ -1,0 +1,63 @@
+"""What is asked at places of a program, and the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kleene.base.errors import Span
+
+
+class CheckKind(StrEnum):
+    """What a check is about."""
+
+    ASSERT = "assert"  # an assertion holds; a call that reports an error is not reached
+    OVERFLOW = "overflow"  # a signed operation does not overflow
+    DIVISION = "division"  # no division by zero
+    SHIFT = "shift"  # a shift is by at least 0 and less than the width
+    BOUNDS = "bounds"  # an access stays inside of its object
+    NULL = "null"  # an access is not through a null pointer
+
+
+class Verdict(StrEnum):
+    """The answer to a check, for all runs."""
+
+    SAFE = "safe"  # no run fails here
+    MAY_FAIL = "may fail"  # not proved
+    FAILS = "fails always"  # every run that comes here fails
+    UNREACHABLE = "unreachable"  # no run comes here
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check and its answer.
+
+    Attributes:
+        kind: what it is about.
+        verdict: the answer.
+        span: where it is.
+        function: the function that it stands in.
+        message: what was asked, as a sentence without its full stop.
+        proved_by: the domains that gave the answer; empty where it may fail.
+        state: what was known where it may fail.
+        instruction: its row in the IR.
+    """
+
+    kind: CheckKind
+    verdict: Verdict
+    span: Span | None
+    function: str
+    message: str
+    proved_by: str
+    state: str
+    instruction: int
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no run fails here."""
+        return self.verdict in (Verdict.SAFE, Verdict.UNREACHABLE)
+
+    def __str__(self) -> str:
+        head = f"{self.span}: " if self.span else ""
+        by = f" ({self.proved_by})" if self.proved_by else ""
+        return f"{head}{self.kind.value}: {self.verdict.value}: {self.message}{by}"

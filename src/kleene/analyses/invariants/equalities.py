@@ -1,0 +1,173 @@
+"""Linear equalities between variables: Karr's domain, in whole numbers.
+
+Karr, "Affine relationships among variables of a program", 1976. A value is a set of forms that are
+0, in reduced row echelon form: each has a pivot, the greatest of its variables, which occurs in no
+other. There are no endless chains: a join that loses something loses a dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+from kleene.analyses.invariants.expressions import Form, only
+
+MOST_BITS = 128  # of a coefficient; a row with a larger one is given up
+
+
+class Equalities:
+    """Forms that are 0, by pivot. Values are shared: every change gives a new one."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: dict[int, Form] | None = None) -> None:
+        self.rows: dict[int, Form] = rows if rows is not None else {}
+
+    def reduced(self, form: Form) -> tuple[int, Form]:
+        """Return k > 0 and a form without pivots that equals k times the given one."""
+        times = 1
+        for key, _ in form.terms:
+            row = self.rows.get(key)
+            if row is not None:
+                pivot, here = _factor(row, key), _factor(form, key)
+                common = gcd(pivot, here)
+                by = abs(pivot) // common
+                form = form.scaled(by).plus(row, -here * by // pivot)
+                times *= by
+        return times, form
+
+    def implies(self, form: Form) -> bool:
+        """Return whether a form is known to be 0."""
+        return self.reduced(form)[1] == Form()
+
+    def __le__(self, other: Equalities) -> bool:
+        return self.rows == other.rows or all(self.implies(row) for row in other.rows.values())
+
+    def with_zero(self, form: Form) -> Equalities | None:
+        """Return what holds where a form is 0 as well; None if it never is."""
+        form = _primitive(self.reduced(form)[1])
+        if not form.terms:
+            return None if form.constant else self
+        if not _is_small(form):
+            return self
+        return Equalities(_inserted(self.rows, form))
+
+    def without(self, keys: Iterable[int]) -> Equalities:
+        """Return what is known without some variables."""
+        rows = self.rows
+        for key in keys:
+            if key in rows:
+                rows = {pivot: row for pivot, row in rows.items() if pivot != key}
+                continue
+            using = [pivot for pivot, row in rows.items() if key in row.keys]
+            if using:
+                changed = [rows[pivot] for pivot in using]
+                made = Equalities({pivot: row for pivot, row in rows.items() if pivot not in using})
+                for row in changed[1:]:
+                    made = made.with_zero(_eliminated(row, changed[0], key)) or made
+                rows = made.rows
+        return self if rows is self.rows else Equalities(rows)
+
+    def assigned(self, key: int, form: Form) -> Equalities:
+        """Return what holds after `key := form`."""
+        factor = _factor(form, key)
+        if abs(factor) != 1:
+            kept = self.without((key,))
+            if factor:
+                return kept
+            return kept.with_zero(only(key).plus(form, -1)) or kept
+        if not any(key in row.keys for row in self.rows.values()):
+            return self
+        # new = factor * old + rest, so old = factor * (new - rest)
+        old = only(key).plus(form.plus(only(key), -factor), -1).scaled(factor)
+        made = Equalities()
+        for row in self.rows.values():
+            made = made.with_zero(row.replaced(lambda k: old if k == key else None)) or made
+        return made
+
+    def join(self, other: Equalities) -> Equalities:
+        """Return what holds in both: the intersection of the spaces that the rows span.
+
+        Of the rows that one has alone, modulo the common ones, a combination is in both spaces if
+        it is one of each. Zassenhaus: rows (a, a) and (b, 0) are brought to echelon form by their
+        left halves; right halves of rows whose left half is 0 span the intersection.
+        """
+        if self.rows == other.rows or not self.rows:
+            return self
+        if not other.rows:
+            return other
+        common = [row for row in self.rows.values() if other.implies(row)]
+        common += [row for row in other.rows.values() if self.implies(row)]
+        made = Equalities()
+        for row in common:
+            made = made.with_zero(row) or made
+        mine = [made.reduced(row)[1] for row in self.rows.values()]
+        theirs = [made.reduced(row)[1] for row in other.rows.values()]
+        pairs = [(row, row) for row in mine if row.terms or row.constant]
+        pairs += [(row, Form()) for row in theirs if row.terms or row.constant]
+        for row in _intersection(pairs):
+            made = made.with_zero(row) or made
+        return made
+
+
+def _intersection(pairs: list[tuple[Form, Form]]) -> list[Form]:
+    """Return the right halves that are left where the left halves cancel."""
+    found = []
+    pivots: list[tuple[int | None, Form, Form]] = []
+    for left, right in pairs:
+        for key, row, beside in pivots:
+            here = _coefficient(left, key)
+            if here:
+                by, times = _coefficient(row, key), here
+                common = gcd(by, times)
+                by, times = by // common, times // common
+                left = left.scaled(by).plus(row, -times)
+                right = right.scaled(by).plus(beside, -times)
+        if left.terms or left.constant:
+            key = left.terms[-1][0] if left.terms else None
+            pivots.append((key, left, right))
+        elif right.terms:
+            found.append(right)
+    return found
+
+
+def _coefficient(form: Form, key: int | None) -> int:
+    return form.constant if key is None else _factor(form, key)
+
+
+def _factor(form: Form, key: object) -> int:
+    for one, factor in form.terms:
+        if one == key:
+            return factor
+    return 0
+
+
+def _eliminated(row: Form, by: Form, key: int) -> Form:
+    """Return a combination of two rows without a variable that both have."""
+    a, b = _factor(row, key), _factor(by, key)
+    return row.scaled(b).plus(by, -a)
+
+
+def _inserted(rows: dict[int, Form], form: Form) -> dict[int, Form]:
+    """Return the rows with one more, which has no pivots of theirs."""
+    pivot: int = form.terms[-1][0]
+    made = {}
+    for key, row in rows.items():
+        kept = _primitive(_eliminated(row, form, pivot)) if pivot in row.keys else row
+        if _is_small(kept):
+            made[key] = kept
+    made[pivot] = form
+    return made
+
+
+def _primitive(form: Form) -> Form:
+    divisor = gcd(form.divisor, form.constant)
+    if divisor <= 1:
+        return form
+    terms = tuple((key, factor // divisor) for key, factor in form.terms)
+    return Form(terms, form.constant // divisor)
+
+
+def _is_small(form: Form) -> bool:
+    most = 1 << MOST_BITS
+    return abs(form.constant) < most and all(abs(factor) < most for _, factor in form.terms)

@@ -1,0 +1,230 @@
+"""What is known at a place of the source, in terms of its variables.
+
+A variable of the source has a value of the IR from one binding to the next. Where bindings of
+several ways meet and no phi says which one holds, nothing is said of the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from kleene.analyses.invariants.compile import Code, before, needed_at_end
+from kleene.analyses.invariants.expressions import Form, Key, only
+from kleene.analyses.invariants.flat import Base, Cell
+from kleene.analyses.invariants.numbers import Numbers
+from kleene.analyses.invariants.solve import Run
+from kleene.ir import Program
+from kleene.ir.codes import Binding
+
+_MOST_PAIRS = 8  # variables of which pairs are compared
+_CONFLICT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What holds in front of an instruction, on one chain of calls.
+
+    Attributes:
+        function: the function that the instruction stands in.
+        calls: the functions on the way there, outermost first; empty in the analysed one itself.
+        cases: constraints that hold together, for each of several cases; no case if no run comes
+            there.
+    """
+
+    function: str
+    calls: tuple[str, ...]
+    cases: tuple[tuple[str, ...], ...]
+
+    def __str__(self) -> str:
+        if not self.cases:
+            return "unreachable"
+        return " || ".join(" && ".join(case) if case else "true" for case in self.cases)
+
+
+def facts_at(program: Program, run: Run, block: int, instruction: int) -> Facts:
+    """Return what holds in front of an instruction of one block of the code."""
+    code = run.code
+    flat = code.flat.blocks[block]
+    origins = code.origins[block]
+    key = (flat.context, instruction)
+    position = next((i for i, one in enumerate(origins) if one == key), None)
+    if position is None:
+        after = [i for i, one in enumerate(origins) if one[0] == key[0] and one[1] > instruction]
+        position = after[0] if after else len(origins)
+    live = _live_before(code, block, position)
+    bound = _bound(program, code, flat.context, instruction, live)
+    cases: dict[tuple[str, ...], None] = {}
+    for numbers in run.values[block]:
+        made = numbers.copy()
+        for operation in code.operations[block][:position]:
+            made = operation.apply(made, None)
+            if made.is_empty:
+                break
+        else:
+            cases[tuple(constraints(made, bound))] = None
+    names = []
+    context = flat.context
+    while context >= 0:
+        names.append(program.functions[code.flat.contexts[context][0]].name)
+        context = code.flat.contexts[context][2]
+    return Facts(names[0], tuple(reversed(names[1:])), tuple(cases))
+
+
+def _live_before(code: Code, block: int, position: int) -> frozenset[Key]:
+    needed = needed_at_end(code.flat, block, code.live_keys)
+    for operation in reversed(code.flat.blocks[block].operations[position:]):
+        before(operation, needed)
+    return frozenset(needed)
+
+
+def _bound(
+    program: Program, code: Code, context: int, instruction: int, live: frozenset[Key]
+) -> dict[str, Form]:
+    """Return the source's variables that are forms of variables known there."""
+    found: dict[str, Form] = {}
+    forms = {key: only(code.number[key]) for key in live if key in code.number}
+    for variable, value in reaching(program, code.flat.contexts[context][0], instruction).items():
+        expression = code.flat.expressions.get(Base(context, value))
+        if value == _CONFLICT or not isinstance(expression, Form) or not expression.terms:
+            continue
+        if all(key in forms for key in expression.keys):
+            name = program.strings[int(program.variables.name[variable])]
+            found.setdefault(name, expression.replaced(forms.get))
+    for key in live:
+        if isinstance(key, Cell) and code.names[code.number[key]]:
+            found.setdefault(code.names[code.number[key]], forms[key])
+    return found
+
+
+def reaching(program: Program, function: int, instruction: int) -> dict[int, int]:
+    """Return the value that each source variable has in front of an instruction."""
+    first, end = program.function_table.block_offsets[function : function + 2].tolist()
+    starts = program.blocks.instruction_offsets
+    bindings: dict[int, list[tuple[int, int, int]]] = {}
+    table = program.bindings
+    low, high = int(starts[first]), int(starts[end])
+    for row in range(len(table)):
+        before = int(table.before[row])
+        if low <= before < high and table.kind[row] != Binding.DECLARE:
+            block = int(program.instructions.block[before])
+            value = int(table.value[row]) if table.exact[row] else _CONFLICT
+            bindings.setdefault(block, []).append((before, int(table.variable[row]), value))
+    into: dict[int, dict[int, int]] = {first: {}}
+    todo = [first]
+    offsets, targets = program.successors
+    while todo:
+        block = todo.pop()
+        state = dict(into[block])
+        for _, variable, value in sorted(bindings.get(block, ()), key=lambda one: one[0]):
+            state[variable] = value
+        for target in targets[offsets[block] : offsets[block + 1]].tolist():
+            old = into.get(target)
+            new = state if old is None else _met(old, state)
+            if old is None or new != old:
+                into[target] = new
+                todo.append(target)
+    block = int(program.instructions.block[instruction])
+    state = dict(into.get(block, {}))
+    for before, variable, value in sorted(bindings.get(block, ()), key=lambda one: one[0]):
+        if before <= instruction:
+            state[variable] = value
+    return state
+
+
+def _met(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
+    return {key: value if b.get(key, value) == value else _CONFLICT for key, value in a.items()} | {
+        key: value for key, value in b.items() if key not in a
+    }
+
+
+def constraints(numbers: Numbers, bound: dict[str, Form]) -> Iterator[str]:
+    """Yield constraints on named forms: ranges, differences and sums that say more, remainders."""
+    named = sorted(bound.items())
+    for name, form in named:
+        yield from _range(numbers, name, form)
+    for (x, a), (y, b) in combinations(named[:_MOST_PAIRS], 2):
+        yield from _pair(numbers, f"{x} - {y}", a, b, -1)
+        yield from _pair(numbers, f"{x} + {y}", a, b, 1)
+    yield from _equalities(numbers, named)
+
+
+def _range(numbers: Numbers, name: str, form: Form) -> Iterator[str]:
+    low, high = numbers.bounds(form)
+    kinds = [numbers.layout.kinds[key] for key in form.keys]
+    if low == high:
+        yield f"{name} == {low}"
+        return
+    if all(low > kind.low for kind in kinds):
+        yield f"{low} <= {name}"
+    if all(high < kind.high for kind in kinds):
+        yield f"{name} <= {high}"
+    residue = numbers.residue(form)
+    if residue is not None and residue[0] > 1:
+        yield (
+            f"{name} % {residue[0]} == {residue[1]}"
+            if low >= 0
+            else (f"({name} - {residue[1]}) % {residue[0]} == 0")
+        )
+
+
+def _pair(numbers: Numbers, text: str, a: Form, b: Form, sign: int) -> Iterator[str]:
+    """Yield the bounds of a sum or difference that ranges do not imply."""
+    (a_low, a_high), (b_low, b_high) = numbers.bounds(a), numbers.bounds(b.scaled(sign))
+    if a_low == a_high or b_low == b_high:
+        return
+    low, high = numbers.bounds(a.plus(b, sign))
+    if low == high:
+        yield f"{text} == {low}"
+        return
+    widths = [numbers.layout.kinds[key].width for key in (*a.keys, *b.keys)]
+    large = 1 << min(widths) - 2  # what follows from the ends of types is not worth a line
+    if low > a_low + b_low and abs(low) < large:
+        yield f"{low} <= {text}"
+    if high < a_high + b_high and abs(high) < large:
+        yield f"{text} <= {high}"
+
+
+def _equalities(numbers: Numbers, named: Iterable[tuple[str, Form]]) -> Iterator[str]:
+    """Yield the equalities of three variables or more, or with factors, that names suffice for."""
+    plain: dict[object, tuple[str, int]] = {}
+    for name, form in named:
+        if len(form.terms) == 1 and form.terms[0][1] == 1:
+            plain.setdefault(form.terms[0][0], (name, form.constant))
+    for row in numbers.equalities.rows.values():
+        is_octagonal = len(row.terms) <= 2 and all(abs(factor) == 1 for _, factor in row.terms)
+        if is_octagonal or not all(key in plain for key in row.keys):
+            continue
+        shifted = row
+        for key, factor in row.terms:
+            shifted = shifted.shifted(-factor * plain[key][1])
+        yield f"{shifted.show(lambda key: plain[key][0])} == 0"
+
+
+def lines_of(program: Program, run: Run, file: str, line: int) -> Iterator[tuple[int, int]]:
+    """Yield the blocks of the code that a line begins in, with its first instruction there."""
+    spans, table = program.spans, program.instructions
+    wanted = {
+        row
+        for row in range(len(spans))
+        if int(spans.line[row]) == line and program.strings[int(spans.file[row])].endswith(file)
+    }
+    found: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    for block, flat in enumerate(run.code.flat.blocks):
+        first, end = program.blocks.instruction_offsets[flat.row : flat.row + 2].tolist()
+        rows = [row for row in range(first, end) if int(table.span[row]) in wanted]
+        if rows and (flat.context, flat.row) not in seen:
+            seen.add((flat.context, flat.row))
+            found[block] = rows[0]
+    before: dict[int, set[int]] = {block: set() for block in found}
+    for step in run.code.steps:
+        if step.target in before:
+            before[step.target].add(step.source)
+    for block, row in found.items():
+        if not before[block] or not before[block] <= found.keys():
+            yield block, row
+
+
+__all__ = ["Facts", "constraints", "facts_at", "lines_of", "reaching"]

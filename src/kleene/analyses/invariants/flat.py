@@ -1,0 +1,127 @@
+"""A function as the analysis runs it: blocks of operations, callees laid into their callers.
+
+Variables are still keys here: `Base` for a value of the IR in one context of calls, `Cell` for
+bytes of an object in memory. `compile.py` numbers them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import Condition, Form, Key, Kind
+from kleene.analyses.invariants.operations import Operation
+
+
+class Base(NamedTuple):
+    """A value of the IR, in one context of inlined calls."""
+
+    context: int
+    value: int
+
+
+class Cell(NamedTuple):
+    """Some bytes of an object in memory that are always accessed together."""
+
+    object: int
+    offset: int
+    size: int
+
+
+Source = Form | Condition | None  # a value, 1 where a condition holds, or any value
+
+
+@dataclass
+class Edge:
+    """A way from one block to another: what must hold, then what is set, all at once."""
+
+    target: int
+    condition: Condition | None = None
+    assignments: list[tuple[Key, Source]] = field(default_factory=list)
+
+
+@dataclass
+class Block:
+    """Operations, the instruction (context and row) that each came from, and where control goes."""
+
+    context: int
+    row: int
+    operations: list[Operation] = field(default_factory=list)
+    origins: list[tuple[int, int]] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+@dataclass
+class Object:
+    """Storage of the program: a local, a global variable or what one call allocates.
+
+    Attributes:
+        name: what it is called.
+        size: in bytes, if that is known.
+        is_single: whether there is at most one at any time, so that a store replaces its content.
+        is_global: whether functions that are not laid in can reach it by name.
+        value: the global's value id, or -1.
+    """
+
+    name: str
+    size: Form | None
+    is_single: bool
+    is_global: bool = False
+    value: int = -1
+    is_exposed: bool = False
+
+
+class Site(NamedTuple):
+    """A check that the program needs, wherever its instruction is laid in."""
+
+    kind: CheckKind
+    instruction: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Access(Operation):
+    """A load or store, until it is known which bytes are followed; then it is replaced."""
+
+    target: Key | None
+    object: int | None
+    offset: Form
+    size: int
+    is_store: bool
+    source: Source = None
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True)
+class Escape(Operation):
+    """A call of code that is not laid in: it may write to all that it can reach."""
+
+
+@dataclass
+class FlatFunction:
+    """A function with its callees laid in.
+
+    Attributes:
+        blocks: the first is the entry.
+        kinds: of each variable.
+        objects: storage that it uses.
+        sites: the checks in it.
+        contexts: for each the function (row) laid in, its call's instruction, and the caller's
+            context; -1 and -1 of the root.
+        notes: what was not followed, as sentences.
+        expressions: what values of the IR are, as far as they are followed.
+        not_followed: functions (rows) that are called somewhere and not laid in there.
+        refused: why nothing can be said of the function; empty if something can.
+    """
+
+    name: str
+    blocks: list[Block] = field(default_factory=list)
+    kinds: dict[Key, Kind] = field(default_factory=dict)
+    objects: list[Object] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    contexts: list[tuple[int, int, int]] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    expressions: dict[Base, Any] = field(default_factory=dict)
+    not_followed: dict[int, None] = field(default_factory=dict)
+    refused: str = ""

@@ -1,0 +1,166 @@
+"""What holds in a program, and which checks are safe."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kleene.analyses.invariants import rules
+from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.facts import Facts, facts_at, lines_of
+from kleene.analyses.invariants.solve import Run
+from kleene.base.errors import SourceError
+from kleene.base.source_text import relative_path
+from kleene.ir import Program
+from kleene.results import Finding, Table, apply_suppressions, rules_in
+
+
+@dataclass
+class FunctionResult:
+    """The answer for one function and what was laid into it.
+
+    Attributes:
+        name: of the function.
+        runs: what each domain found, the most precise last; none if the function was refused.
+        domain: the last domain that was run.
+        notes: what was not followed, and what was given up for lack of time.
+    """
+
+    name: str
+    runs: list[Run] = field(default_factory=list)
+    domain: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class InvariantsResult:
+    """What holds at every point of a program.
+
+    Attributes:
+        program: what was analysed.
+        functions: the answers, one for each function that was analysed on its own.
+        checks: all checks, by place.
+        assumed: what is taken for granted of all runs.
+    """
+
+    program: Program
+    functions: list[FunctionResult]
+    checks: list[CheckResult]
+    assumed: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {name}" for name, n in self.counts().items() if n)
+        return f"<InvariantsResult of {self.program.name!r}: {counts or 'no checks'}>"
+
+    def check_results(self, kinds: Iterable[str] = ()) -> list[CheckResult]:
+        """Return the checks and their verdicts, those of some kinds only if any are given."""
+        wanted = set(kinds)
+        return [one for one in self.checks if not wanted or one.kind.value in wanted]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many checks have each verdict."""
+        found = Counter(one.verdict for one in self.checks)
+        return {verdict.value: found[verdict] for verdict in Verdict}
+
+    def at(self, place: str) -> list[Facts]:
+        """Return what holds in front of a line, given as `file.c:12`; one for each way there.
+
+        Raises:
+            SourceError: `invariants/no-such-place`, no code that was analysed stands there.
+        """
+        file, _, number = place.rpartition(":")
+        found: list[Facts] = []
+        if number.isdigit():
+            for function in self.functions:
+                for run in function.runs[-1:]:
+                    for block, row in lines_of(self.program, run, file, int(number)):
+                        found.append(facts_at(self.program, run, block, row))
+        if not found:
+            message = f"no code that was analysed stands at '{place}'"
+            raise SourceError(None, "invariants/no-such-place", message, "write file.c:12")
+        return found
+
+    def explain(self, check: CheckResult) -> str:
+        """Return why a check has its verdict, as lines of text."""
+        lines = [str(check)]
+        if check.is_proved:
+            lines.append(f"  proved with {check.proved_by or 'no domain: nothing leads here'}")
+            return "\n".join(lines)
+        lines.append(f"  known there: {check.state or 'nothing'}")
+        for function in self.functions:
+            lines += [f"  note: {note}" for note in function.notes]
+        return "\n".join(lines)
+
+    def findings(self) -> list[Finding]:
+        """Return a finding for each check that is not proved, suppressions applied."""
+        from kleene import analyses
+
+        found = []
+        for one in self.checks:
+            if one.is_proved:
+                continue
+            rule = rules.FAILS if one.verdict is Verdict.FAILS else rules.MAY_FAIL
+            says = "is never so here" if one.verdict is Verdict.FAILS else "may not be so"
+            message = f"{one.kind.value}: {one.message}: {says}"
+            found.append(Finding(rule, one.span, message, one.function))
+        files = sorted({one.span.file for one in self.checks if one.span})
+        every = sorted(found, key=lambda one: one.order)
+        return apply_suppressions(every, files, rules_in(rules), analyses.all_rules)
+
+    def tables(self) -> dict[str, Table]:
+        """Return the checks as a table."""
+        checks = self.checks
+        return {
+            "checks": Table(
+                {
+                    "kind": [one.kind.value for one in checks],
+                    "verdict": [one.verdict.value for one in checks],
+                    "file": [one.span.file if one.span else "" for one in checks],
+                    "line": [one.span.line if one.span else 0 for one in checks],
+                    "column": [one.span.column if one.span else 0 for one in checks],
+                    "function": [one.function for one in checks],
+                    "message": [one.message for one in checks],
+                    "proved_by": [one.proved_by for one in checks],
+                    "state": [one.state for one in checks],
+                }
+            )
+        }
+
+    def as_json(self, root: str | os.PathLike[str] = ".") -> dict[str, object]:
+        """Return everything as plain data, with paths from the folder `root` on."""
+        return {
+            "assumptions": list(self.assumed),
+            "counts": self.counts(),
+            "checks": [_check_json(one, root) for one in self.checks],
+            "functions": [
+                {"name": one.name, "domain": one.domain or None, "notes": one.notes}
+                for one in self.functions
+            ],
+        }
+
+
+def _check_json(one: CheckResult, root: str | os.PathLike[str]) -> dict[str, object]:
+    span = one.span
+    return {
+        "kind": one.kind.value,
+        "verdict": one.verdict.value,
+        "file": relative_path(span.file, root) if span else None,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "function": one.function,
+        "message": one.message,
+        "proved_by": one.proved_by or None,
+        "state": one.state or None,
+    }
+
+
+def by_place(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return checks in the order of the source."""
+
+    def place(one: CheckResult) -> tuple[str, int, int, int]:
+        span = one.span
+        return (span.file, span.line, span.column, 0) if span else ("", 0, 0, one.instruction)
+
+    return sorted(checks, key=lambda one: (*place(one), one.kind.value))

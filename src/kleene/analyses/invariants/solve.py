@@ -1,0 +1,227 @@
+"""The fixed point of a function's code, and the verdicts on its checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from time import perf_counter
+
+from kleene.analyses.invariants.checks import Verdict
+from kleene.analyses.invariants.compile import Code, Step
+from kleene.analyses.invariants.expressions import Always, Condition, negation
+from kleene.analyses.invariants.numbers import Layout, Numbers
+from kleene.analyses.invariants.operations import (
+    Check,
+    always,
+    assume,
+    forget,
+    set_all,
+    set_range,
+)
+from kleene.analyses.invariants.partition import BOTTOM, Flags, Partitioned
+from kleene.graphs import Graph
+from kleene.solvers.fixpoint import Forward, Strategy, solve
+
+
+class OutOfTimeError(Exception):
+    """The time given for one function is over."""
+
+
+@dataclass
+class Plan:
+    """How to run the code of a function.
+
+    Attributes:
+        layout: which domains follow which variables.
+        flags: the variables that states are kept apart by, for each block.
+        thresholds: numbers at which widening stops.
+        delay: how often a loop's value grows before it is widened.
+        marks: blocks that begin loops, with the flag of each: 0 where the loop is entered.
+    """
+
+    layout: Layout
+    flags: list[tuple[int, ...]]
+    thresholds: tuple[int, ...] = ()
+    delay: int = 2
+    narrowing: int = 2
+    marks: dict[int, int] = field(default_factory=dict)
+    back_edges: frozenset[tuple[int, int]] = frozenset()
+
+
+class Run:
+    """What holds before each block of a function."""
+
+    def __init__(self, code: Code, plan: Plan, deadline_s: float = inf) -> None:
+        self.code, self.plan, self._deadline_s = code, plan, deadline_s
+        pairs: dict[tuple[int, int], list[Step]] = defaultdict(list)
+        for step in code.steps:
+            pairs[step.source, step.target].append(step)
+        edges = sorted(pairs)
+        n_blocks = len(code.operations)
+        self.graph = Graph.from_edges(n_blocks, [e[0] for e in edges], [e[1] for e in edges])
+        sources, targets = self.graph.edges()
+        ends = zip(sources.tolist(), targets.tolist(), strict=True)
+        self._steps = [pairs[pair] for pair in ends]
+        first = Partitioned({(): Numbers(plan.layout)})
+        strategy = Strategy(plan.delay, plan.thresholds, plan.narrowing)
+        solution = solve(Forward(self.graph, self, {0: first}, BOTTOM), strategy)
+        self.values: list[Partitioned] = list(solution.values)
+        self.n_evaluations = solution.n_evaluations
+
+    # The flow of values, for the equations
+
+    def after(self, node: int, before: Partitioned) -> Partitioned:
+        """Return what holds at the end of a block."""
+        if perf_counter() > self._deadline_s:
+            raise OutOfTimeError
+        found: dict[Flags | None, Numbers] = {}
+        for place, numbers in enumerate(before):
+            made = numbers.copy()
+            for operation in self.code.operations[node]:
+                made = operation.apply(made, None)
+                if made.is_empty:
+                    break
+            else:
+                found[(place,)] = made
+        return Partitioned(found)
+
+    def along(self, edge: int, after: Partitioned) -> Partitioned:
+        """Return what holds behind an edge."""
+        steps = self._steps[edge]
+        found = [made for step in steps for numbers in after for made in self._step(step, numbers)]
+        return Partitioned.of(found, self.plan.flags[steps[0].target])
+
+    def _step(self, step: Step, numbers: Numbers) -> Iterator[Numbers]:
+        made = numbers.copy()
+        if step.condition is not None:
+            made = assume(made, step.condition)
+        if made.is_empty:
+            return
+        kept = self.plan.flags[step.target]
+        states: list[tuple[Numbers, list[tuple[int, int, int]]]] = [(made, [])]
+        for flag, condition in step.flags:
+            states = list(self._split(states, flag, condition, flag in kept))
+        for state, values in states:
+            if step.assignments:
+                set_all(state, step.assignments)
+            for flag, low, high in values:
+                set_range(state, flag, (low, high))
+            for key in step.anything:
+                kind = state.layout.kinds[key]
+                set_range(state, key, (kind.low, kind.high))
+            if state.is_empty:
+                continue
+            mark = self.plan.marks.get(step.target)
+            if mark is not None:
+                again = int((step.source, step.target) in self.plan.back_edges)
+                set_range(state, mark, (again, again))
+            if step.dead:
+                forget(state, list(step.dead))
+            yield state
+
+    def _split(
+        self,
+        states: list[tuple[Numbers, list[tuple[int, int, int]]]],
+        flag: int,
+        condition: Condition,
+        is_kept: bool,
+    ) -> Iterator[tuple[Numbers, list[tuple[int, int, int]]]]:
+        """Yield states with the value of a flag: one each where it is kept apart by it."""
+        for state, values in states:
+            holds = assume(state.copy(), condition)
+            fails = assume(state.copy(), negation(condition))
+            if is_kept or holds.is_empty or fails.is_empty:
+                if not holds.is_empty:
+                    yield holds, [*values, (flag, 1, 1)]
+                if not fails.is_empty:
+                    yield fails, [*values, (flag, 0, 0)]
+            else:
+                yield state, [*values, (flag, 0, 1)]
+
+    # Verdicts
+
+    def verdicts(self) -> tuple[dict[int, Verdict], dict[int, Numbers]]:
+        """Return the answer to each check, and what was known where one may fail."""
+        found: dict[int, Verdict] = {}
+        states: dict[int, Numbers] = {}
+        reached: list[int] = []
+
+        def observe(check: int, numbers: Numbers, condition: Condition | None) -> None:
+            assert condition is not None
+            if always(numbers, condition):
+                verdict = Verdict.SAFE
+            elif assume(numbers.copy(), condition).is_empty:
+                verdict = Verdict.FAILS
+            else:
+                verdict = Verdict.MAY_FAIL
+            if verdict is not Verdict.SAFE:
+                states.setdefault(check, numbers.copy())
+            found[check] = worst(found.get(check), verdict)
+            reached.append(check)
+
+        for block, value in enumerate(self.values):
+            forced = None
+            for numbers in value:
+                made = numbers.copy()
+                for operation in self.code.operations[block]:
+                    made = operation.apply(made, observe)
+                    if made.is_empty:
+                        break
+            for check in dict.fromkeys(reached):
+                if found[check] is Verdict.FAILS and self._is_error(block, check):
+                    forced = self._is_forced(block) if forced is None else forced
+                    found[check] = Verdict.FAILS if forced else Verdict.MAY_FAIL
+            reached.clear()
+        for check in range(len(self.code.sites)):
+            if check not in found:
+                is_passed = check in self._passed()
+                found[check] = Verdict.SAFE if is_passed else Verdict.UNREACHABLE
+        return found, states
+
+    def _passed(self) -> set[int]:
+        """Return the checks for error reports that runs come near to, and never reach."""
+        found: set[int] = set()
+        for source, target in zip(*(one.tolist() for one in self.graph.edges()), strict=True):
+            if self.values[source].is_bottom() or not self.values[target].is_bottom():
+                continue
+            for one in self.code.operations[target]:
+                if isinstance(one, Check) and one.condition == Always(False):
+                    found.add(one.check)
+        return found
+
+    def _is_error(self, block: int, check: int) -> bool:
+        """Return whether a check is that an error report is not reached."""
+        return any(
+            isinstance(one, Check) and one.check == check and one.condition == Always(False)
+            for one in self.code.operations[block]
+        )
+
+    def _is_forced(self, block: int) -> bool:
+        """Return whether every run that comes to the blocks before goes to this one."""
+        sources, targets = self.graph.edges()
+        pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
+        for edge, (source, target) in enumerate(pairs):
+            if target != block or self.values[source].is_bottom():
+                continue
+            if self.along(edge, self.after(source, self.values[source])).is_bottom():
+                continue
+            for other, (one, to) in enumerate(pairs):
+                if one == source and to != block:
+                    after = self.after(source, self.values[source])
+                    if not self.along(other, after).is_bottom():
+                        return False
+        return True
+
+
+def worst(known: Verdict | None, verdict: Verdict) -> Verdict:
+    """Return the verdict on a check that is reached in several ways."""
+    if known is None or known is Verdict.UNREACHABLE or known is verdict:
+        return verdict
+    if verdict is Verdict.UNREACHABLE:
+        return known
+    return Verdict.MAY_FAIL  # safe on one way and not on another
+
+
+__all__ = ["OutOfTimeError", "Plan", "Run", "worst"]

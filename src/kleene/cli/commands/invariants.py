@@ -1,0 +1,131 @@
+"""`kleene invariants`: what holds at every point, and which checks are safe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from kleene.cli.exit_codes import ExitCode
+from kleene.cli.findings import root_of, write_sarif
+from kleene.cli.options import option
+from kleene.cli.output import emit, emit_json, note, write_whole
+from kleene.cli.shared import AsJson
+from kleene.cli.sources import CSources
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants import InvariantsResult
+    from kleene.ir import Program
+
+
+def run(
+    sources: CSources,
+    *,
+    checks: Annotated[
+        list[str] | None,
+        option(
+            "--checks",
+            metavar="KINDS",
+            help="assert, overflow, division, shift, bounds, null: some, with commas between.",
+        ),
+    ] = None,
+    functions: Annotated[
+        list[str] | None,
+        option("--function", metavar="NAME", help="Only this function; may be repeated."),
+    ] = None,
+    domain: Annotated[
+        str,
+        option(
+            "--domain",
+            metavar="NAME",
+            help="The most precise to use: interval, octagon, relational, partitioned.",
+        ),
+    ] = "partitioned",
+    places: Annotated[
+        list[str] | None,
+        option("--at", metavar="FILE:LINE", help="What holds in front of this line?"),
+    ] = None,
+    wraps: Annotated[
+        bool, option("--wrap", help="Signed overflow wraps around (-fwrapv); no check for it.")
+    ] = False,
+    time_s: Annotated[
+        float,
+        option(
+            "--time-per-function",
+            metavar="SECONDS",
+            help="Then the result of cheaper domains stands.",
+        ),
+    ] = 0.0,
+    sarif_file: Annotated[
+        Path | None, option("--sarif", metavar="FILE", help="Write what is not proved as SARIF.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, option("--html", metavar="FILE", help="Write a page: sources and verdicts.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove assertions, accesses and arithmetic of C safe, or say which may fail.
+
+    Example: kleene invariants examples/invariants/search.c
+
+    Each check is safe, may fail, fails always or is unreachable; a check that is not proved comes
+    with what is known there. Unknown functions return any value. Exit code 3 if a check is not
+    proved.
+    """
+    from kleene.analyses.invariants import Invariants
+
+    kinds = [one for text in checks or () for one in text.split(",") if one]
+    analysis = Invariants(
+        domain=domain,
+        checks=tuple(kinds),
+        functions=tuple(functions or ()),
+        wraps=wraps,
+        time_s=time_s,
+    )
+    program = sources.load()
+    result = analysis.run(program)
+    root = root_of(_files(program))
+    _write(result, sources.title, sarif_file, html_file, root)
+    asked = {place: result.at(place) for place in places or ()}
+    if as_json:
+        plain = result.as_json(root)
+        plain["at"] = {place: [str(one) for one in found] for place, found in asked.items()}
+        emit_json(plain)
+    else:
+        from kleene.reports.invariants import check_lines, place_lines
+
+        emit(place_lines(asked) if asked else check_lines(result, root))
+        _print_notes(result)
+    found = result.findings()
+    if not asked and any(one.suppressed is None and one.severity.is_fault for one in found):
+        raise SystemExit(ExitCode.FINDINGS)
+
+
+def _files(program: Program) -> list[str]:
+    symbols = sorted(set(program.spans.file.tolist()))
+    return [program.strings[symbol] for symbol in symbols]
+
+
+def _print_notes(result: InvariantsResult) -> None:
+    for function in result.functions:
+        for text in function.notes:
+            note(text)
+    counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
+    note(f"{len(result.checks)} checks{f': {counts}' if counts else ''}; {result.assumed[0]}")
+
+
+def _write(
+    result: InvariantsResult,
+    title: str,
+    sarif_file: Path | None,
+    html_file: Path | None,
+    root: str,
+) -> None:
+    """Write the files asked for."""
+    if sarif_file is not None:
+        from kleene.analyses.invariants import rules
+
+        write_sarif(sarif_file, result.findings(), rules, root)
+    if html_file is not None:
+        from kleene.reports.invariants import invariants_page
+
+        write_whole(html_file, invariants_page(title, result, _files(result.program), root))

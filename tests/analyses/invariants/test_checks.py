@@ -1,0 +1,90 @@
+"""Verdicts on checks are those that the comments of `checks.c` expect."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from kleene import SourceError
+from kleene.analyses.invariants import InvariantsResult, Verdict
+from kleene.ir import Program
+
+from .conftest import CHECKS
+
+EXPECTED = re.compile(r"(safe|may fail|fails always|unreachable) (\w+)")
+
+
+@pytest.fixture(scope="module")
+def result(program: Program) -> InvariantsResult:
+    return program.invariants()
+
+
+def test_verdicts_are_as_expected(result: InvariantsResult) -> None:
+    found: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for one in result.check_results():
+        assert one.span is not None
+        found[one.span.line, one.kind.value].add(one.verdict.value)
+    wrong = []
+    for number, line in enumerate(CHECKS.read_text().splitlines(), 1):
+        for verdict, kind in EXPECTED.findall(line.partition("// expect:")[2]):
+            if found[number, kind] != {verdict}:
+                wrong.append(f"{number}: {kind}: {sorted(found[number, kind])}, not {verdict}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_cheaper_domains_prove_less_and_nothing_else(program: Program) -> None:
+    before: set[tuple[int, str]] = set()
+    for domain in ("interval", "octagon", "relational", "partitioned"):
+        result = program.invariants(domain=domain)
+        proved = {(one.instruction, one.kind) for one in result.checks if one.is_proved}
+        assert before <= proved
+        assert before < proved or domain == "relational"
+        before = proved
+
+
+def test_signed_overflow_may_wrap(program: Program) -> None:
+    result = program.invariants(functions=("any_sum",), wraps=True)
+    assert not result.check_results(["overflow"])
+
+
+def test_a_kind_of_checks_can_be_chosen(program: Program) -> None:
+    result = program.invariants(functions=("heap_unchecked",), checks=("bounds",))
+    assert [one.verdict for one in result.checks] == [Verdict.SAFE, Verdict.FAILS]
+    assert "known there" in result.explain(result.checks[1])
+
+
+def test_time_that_is_over_leaves_cheaper_results(program: Program) -> None:
+    result = program.invariants(functions=("follow_limit",), time_s=1e-9)
+    assert {one.verdict for one in result.checks} == {Verdict.MAY_FAIL}
+    assert "was given up" in result.functions[0].notes[0]
+
+
+def test_invariants_at_a_line(result: InvariantsResult, program: Program) -> None:
+    line = next(
+        number
+        for number, text in enumerate(CHECKS.read_text().splitlines(), 1)
+        if "assert(i == n);  // expect: safe" in text
+    )
+    (facts,) = program.invariants(domain="octagon", functions=("follow_limit",)).at(
+        f"checks.c:{line}"
+    )
+    assert str(facts) == "0 <= i && 0 <= n && i - n == 0"
+    with pytest.raises(SourceError) as refused:
+        result.at("checks.c:1")
+    assert refused.value.id == "invariants/no-such-place"
+
+
+@pytest.mark.parametrize(
+    ("options", "id"),
+    [
+        ({"domain": "polyhedra"}, "invariants/no-such-domain"),
+        ({"checks": ("luck",)}, "invariants/no-such-check"),
+        ({"functions": ("nobody",)}, "invariants/no-such-function"),
+    ],
+)
+def test_what_is_not_there_is_refused(program: Program, options: dict[str, str], id: str) -> None:
+    with pytest.raises(SourceError) as refused:
+        program.invariants(**options)  # type: ignore[arg-type]
+    assert refused.value.id == id

@@ -1,0 +1,154 @@
+"""Whether what the analysis says holds on real runs."""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from typing import Any
+
+from kleene.algebra import Octagon
+from kleene.analyses.invariants.checks import Verdict
+from kleene.analyses.invariants.compile import Code
+from kleene.analyses.invariants.expressions import Form, Key
+from kleene.analyses.invariants.flat import Base, Cell
+from kleene.analyses.invariants.numbers import Numbers
+from kleene.analyses.invariants.solve import Run
+from kleene.ir import Program
+
+from .interpreter import Execution, Frame, Pointer
+
+
+def chooser(seed: int) -> Any:
+    """Return what gives unknown integers: mostly small ones, now and then extremes."""
+    source = random.Random(seed)
+
+    def choose(width: int) -> int:
+        kind = source.random()
+        if kind < 0.45:
+            return source.randrange(-3, 4) % (1 << width)
+        if kind < 0.8:
+            return source.randrange(-20, 150) % (1 << width)
+        if kind < 0.9:
+            return source.choice((1 << width - 1, (1 << width - 1) - 1, (1 << width) - 1))
+        return source.getrandbits(width)
+
+    return choose
+
+
+class Oracle:
+    """Runs a program many times beside what was found; raises where something is wrong."""
+
+    def __init__(self, program: Program, function: int, code: Code, runs: list[Run]) -> None:
+        self.program, self.function, self.code, self.runs = program, function, code, runs
+        self.verdicts = [run.verdicts()[0] for run in runs]
+        self.contexts = {
+            (call, parent): place for place, (_, call, parent) in enumerate(code.flat.contexts)
+        }
+        self.places: dict[tuple[int, int], int] = {}
+        for place, block in enumerate(code.flat.blocks):
+            self.places.setdefault((block.context, block.row), place)
+        self.sites = {
+            (site.kind.value, site.instruction): place for place, site in enumerate(code.sites)
+        }
+        self.n_entered = 0
+        self.failed: set[int] = set()
+
+    def run(self, seed: int) -> None:
+        """Run once; every state that is seen must be one that each run of the analysis has."""
+        self.execution = Execution(self.program, chooser(seed), self.enter, self.fail)
+        self.execution.run(self.function)
+
+    def context(self, frame: Frame | None) -> int:
+        if frame is None:
+            return -1
+        parent = self.context(frame.parent)
+        if frame.parent is not None and parent < 0:
+            return -1
+        return self.contexts.get((frame.call, parent), -1)
+
+    def enter(self, frame: Frame, block: int) -> None:
+        context = self.context(frame)
+        place = self.places.get((context, block))
+        if context < 0 or place is None:
+            assert context < 0, f"block {block} was called unreachable"
+            return
+        self.n_entered += 1
+        point = {key: self.concrete(frame, context, key) for key in self.code.live_keys[place]}
+        numbers = {
+            self.code.number[key]: value for key, value in point.items() if value is not None
+        }
+        for run in self.runs:
+            states = list(run.values[place])
+            assert any(holds(one, numbers) for one in states), (
+                f"block {place}: {numbers} is in none of {len(states)} states"
+            )
+
+    def concrete(self, frame: Frame, context: int, key: Key) -> int | None:
+        """Return the value that a variable has, as its kind reads it; None if it has none."""
+        kind = self.code.flat.kinds[key]
+        if isinstance(key, Cell):
+            return None  # the interpreter's objects have other numbers
+        assert isinstance(key, Base)
+        at: Frame | None = frame
+        here = context
+        while at is not None and here != key.context:
+            here = self.code.flat.contexts[here][2]
+            at = at.parent
+        if at is None or key.value not in at.values:
+            return None
+        value = at.values[key.value]
+        if isinstance(value, Pointer):
+            return int(value.object >= 0)
+        return kind.wrap(value)
+
+    def fail(self, kind: str, row: int) -> None:
+        site = self.sites.get((kind, row))
+        if site is None:
+            return
+        self.failed.add(site)
+        for verdicts in self.verdicts:
+            said = verdicts[site]
+            assert said in (Verdict.MAY_FAIL, Verdict.FAILS), f"{self.code.sites[site]} is {said}"
+
+
+def holds(numbers: Numbers, point: dict[int, int]) -> bool:
+    """Return whether a point, which may lack variables, can be one of the numbers."""
+    layout = numbers.layout
+    full = dict(point)
+    for key, form in layout.templates.items():
+        if all(one in full for one in form.keys):
+            full[key] = _value(form, full)
+    for key, value in full.items():
+        low, high = numbers.range(key)
+        if not low <= value <= high:
+            return False
+        if key in numbers.residues:
+            modulus, rest = numbers.residues[key]
+            if value % modulus != rest:
+                return False
+    for octagon in numbers.octagons:
+        for row in _rows(octagon):
+            if any(name not in full for name, _ in row.terms):
+                continue
+            if sum(factor * full[name] for name, factor in row.terms) > row.bound:
+                return False
+    if any(
+        _value(form, full) == 0
+        for form in numbers.not_zero
+        if all(key in full for key in form.keys)
+    ):
+        return False
+    return all(
+        _value(form, full) == 0
+        for form in numbers.equalities.rows.values()
+        if all(key in full for key in form.keys)
+    )
+
+
+@lru_cache(4096)
+def _rows(octagon: Octagon) -> list[Any]:
+    return [one.row for one in octagon.constraints()]
+
+
+def _value(form: Form, point: dict[int, int]) -> int:
+    return form.constant + sum(factor * point[key] for key, factor in form.terms)  # type: ignore[index]
