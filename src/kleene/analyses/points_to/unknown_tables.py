@@ -108,10 +108,12 @@ class UnknownTables:
         points, found = self._program.address_points, defaultdict[int, list[tuple[int, I32]]](list)
         columns = (points.table.tolist(), points.byte.tolist(), points.type.tolist())
         visible = is_visible(Columns(self._program))
+        passing = {table.allocation for table in self._system.passing_tables}
         first = self._system.problem.allocation_offsets
         for variable, byte, class_ in chain(zip(*columns, strict=True), self._by_layout()):
             own = self._allocations[variable]
-            copies = first[own[:0] if visible[variable] else own]
+            is_seen = visible[variable] and own[0] not in passing
+            copies = first[own[:0] if is_seen else own]
             found[class_] += [(o, copies) for o in self._locations_at(own[0], byte)]
         return found
 

@@ -110,7 +110,11 @@ class _Generation:
             replaced = np.append(replaced, self.accessors.replaced)
         generate_values(builder)
         generate_accesses(builder, replaced)
-        storage.generate_globals(builder, self.models, self.library)
+        transient = dict[int, frozenset[int]]()
+        if self.construction is not None and not library_mode:
+            transient = self.construction.construction_tables
+        made = storage.generate_globals(builder, self.models, self.library, transient)
+        passing += tuple(PassingTable(made[v], f, (), in_calls=True) for v, f in transient.items())
         storage.generate_aliases(builder, table)
         storage.generate_locals(builder, self.heap.layout_of)
         functions.generate_returns(builder, table)

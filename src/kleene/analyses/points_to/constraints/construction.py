@@ -14,6 +14,12 @@ run meanwhile: in the *window*. That is
   the first call on to the store of the derived table, directly or not;
 - of a destructor: it, and whatever it calls.
 
+A class with virtual bases has *construction tables* (`_ZTC…`), which lie in its table of tables
+(`_ZTT…`) and which the constructors and destructors of its bases set that are given the latter. No
+whole object has one (Itanium ABI, 2.6): they are passing tables themselves, for the window of all
+functions that name the table of tables (the constructors and destructors of whole objects) and of
+what these call. In a library others may construct such objects, too: there they are tables as any.
+
 A call is for a base if behind it, on the only way that does not throw, the caller stores tables at
 all the places where the constructor has stored some. A member of a class, and an object made by
 `new`, is not set again: there the table stays. If the way throws, the object never comes to be;
@@ -51,6 +57,7 @@ _ELSEWHERE = (  # functions that let code run which no call in the window leads 
     *("swapcontext", "setcontext", "makecontext", "pthread_create", "thrd_create", "clone"),
     *("timer_create", "aio_", "lio_listio", "mq_notify", "_ZNSt6thread15_M_start_thread"),
 )
+_CONSTRUCTION_TABLE, _TABLE_OF_TABLES = b"_ZTC", b"_ZTT"
 _MOST_BLOCKS = 64  # that are followed behind a call
 
 Place = tuple[int, int]  # value, bytes behind it
@@ -240,6 +247,56 @@ class Construction:
             new = set(targets[offsets[block] : offsets[block + 1]].tolist()) - seen
             seen |= new
             waiting += new
+        return found
+
+    @cached_property
+    def construction_tables(self) -> dict[int, frozenset[int]]:
+        """The construction tables (globals), and the functions that name their tables of tables."""
+        program, found = self._program, dict[int, frozenset[int]]()
+        if not self._is_followed:
+            return found
+        for variable in np.unique(program.address_points.table).tolist():
+            name = program.strings.raw(int(program.globals.name[variable]))
+            if name.startswith(_CONSTRUCTION_TABLE):
+                functions = self._naming(variable)
+                found |= {variable: functions} if functions is not None else {}
+        return found
+
+    def _naming(self, variable: int) -> frozenset[int] | None:
+        """Return the functions that name a global or tables of tables with it; None: others do."""
+        program, seen, waiting = self._program, {variable}, [variable]
+        offsets, users = program.users
+        found: set[int] = set()
+        while waiting:
+            value = waiting.pop()
+            rows = users[offsets[value] : offsets[value + 1]]
+            found |= set(program.instruction_function[rows].tolist())
+            holders = self._constants_with.get(value, [])
+            for holder in self._globals_with.get(value, []):
+                name = program.strings.raw(int(program.globals.name[holder]))
+                if not name.startswith(_TABLE_OF_TABLES):
+                    return None
+                holders = [*holders, holder]
+            waiting += [holder for holder in holders if holder not in seen]
+            seen |= set(holders)
+        return frozenset(found)
+
+    @cached_property
+    def _constants_with(self) -> dict[int, list[int]]:
+        """For each value the constants that it is an operand of."""
+        table, first = self._program.constants, self._program.bases[ValueKind.CONSTANT]
+        owner = first + np.repeat(np.arange(len(table.kind)), np.diff(table.offsets))
+        found: dict[int, list[int]] = {}
+        for value, holder in zip(table.operands.tolist(), owner.tolist(), strict=True):
+            found.setdefault(value, []).append(holder)
+        return found
+
+    @cached_property
+    def _globals_with(self) -> dict[int, list[int]]:
+        """For each value the globals that begin with it, or stand for it."""
+        found: dict[int, list[int]] = {}
+        for holder, value in enumerate(self._program.globals.initializer.tolist()):
+            found.setdefault(value, []).append(holder)
         return found
 
     def declare(self, builder: PointerBuilder, formal: I64) -> None:

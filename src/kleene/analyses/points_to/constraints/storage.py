@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,13 @@ _TABLES_OF_TYPES = b"_ZTVN10__cxxabiv1"  # of objects that are std::type_info
 _VIRTUAL_TABLES = (b"_ZTV", b"_ZTC", b"_ZTT")
 
 
-def generate_globals(builder: PointerBuilder, models: Models, library: Library) -> None:
-    """Add the storage of global variables, and what it contains at the start."""
+def generate_globals(
+    builder: PointerBuilder, models: Models, library: Library, passing: Collection[int]
+) -> dict[int, int]:
+    """Add the storage of global variables, and what it contains at the start.
+
+    Return the allocations of the `passing` tables, which are no table of any class.
+    """
     columns = builder.columns
     program, layouts = columns.program, builder.object_layouts
     table, strings = program.globals, program.strings
@@ -47,6 +52,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
         low, high = np.searchsorted(points.table, [rows[position], rows[position] + 1]).tolist()
         found = zip(points.byte[low:high].tolist(), points.type[low:high].tolist(), strict=True)
         layout[position] = layouts.virtual_table(int(types[position]), found)
+        if int(rows[position]) in passing:
+            layout[position] = layouts.unrolled(int(types[position]))
     # The tables of classes of others are declared as one pointer, or as none, and are longer.
     is_class_table = _is_class_table(columns, rows)
     layout[is_declared & is_class_table] = layouts.cells()
@@ -76,6 +83,8 @@ def generate_globals(builder: PointerBuilder, models: Models, library: Library) 
             models.hold(model, variable, int(allocation[position]))
             if is_class_table[position]:
                 builder.constant(allocation[position])
+    positions = np.flatnonzero(np.isin(rows, list(passing)))
+    return dict(zip(rows[positions].tolist(), allocation[positions].tolist(), strict=True))
 
 
 def _at_ends_of_sections(
