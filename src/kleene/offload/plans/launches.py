@@ -1,0 +1,306 @@
+"""A loop as one launch: a kernel, one on a snapshot, a reduction, or one with atomic operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kleene.codegen.plan import (
+    Atomic,
+    Axis,
+    CannotError,
+    Kernel,
+    Reduction,
+    Snapshot,
+    Step,
+)
+from kleene.codegen.text import (
+    arrays_in,
+    assigned_in,
+    flattened,
+    symbols_in,
+)
+from kleene.ir.loops import tree
+from kleene.ir.loops.tables import Access, LoopRow, LoopTable
+from kleene.ir.loops.tree import Block, Element, Symbol, Variable
+from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.plans.nests import Following, Nests
+from kleene.offload.plans.trees import (
+    binary,
+    counted,
+    mapped,
+    read,
+)
+from kleene.transforms.loops.updates import update_of
+
+_ATOMIC = {"+", "&", "|", "^", "min", "max"}
+
+
+class Launches(Nests):
+    """The launches of a function."""
+
+    def _name(self, what: str) -> str:
+        base = f"{self._function.name}_{what}"
+        self._names[base] = self._names.get(base, 0) + 1
+        return base if self._names[base] == 1 else f"{base}_{self._names[base]}"
+
+    def _kernel(
+        self,
+        loop: tree.Loop,
+        axes: Sequence[tuple[tree.Loop, ...]],
+        following: Following,
+        change: Any = None,
+    ) -> list[Step]:
+        row = self._rows[loop.place]
+        made: list[Axis] = []
+        for position, cover in enumerate(axes):
+            axis = self._axis(cover, axes[:position], loop)
+            assert axis is not None
+            made.append(axis)
+        body = self._thread_body(loop, axes, made)
+        if change is not None:
+            body = mapped(body, change)
+        private = self._private(loop, axes, following)
+        own = {one for axis in made for one in (axis.variable, *axis.aliases)}
+        if own - private:
+            raise CannotError(f"{min(one.name for one in own - private)} is used after its loop")
+        declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
+        needed = (assigned_in(body) | arrays_in(body, written=True)) - declared - own
+        needed &= private
+        stray = assigned_in(body) - declared - own - private
+        if stray:
+            raise CannotError(f"{min(one.name for one in stray)} is written by several threads")
+        nest = loop if axes[0] == (loop,) else None
+        if nest is not None and change is not None:
+            nest = mapped(nest, change)
+        name = self._name("_".join(one.variable.name for one in made))
+        return [
+            Kernel(
+                name,
+                tuple(made),
+                self._mapping(loop, row, axes),
+                body,
+                tuple(sorted(needed, key=lambda one: one.name)),
+                row.place.line,
+                nest,
+            )
+        ]
+
+    def _thread_body(
+        self, loop: tree.Loop, axes: Sequence[tuple[tree.Loop, ...]], made: Sequence[Axis]
+    ) -> Block:
+        """Return what a thread executes: the nest without the loops that are axes."""
+        by_place = {
+            one.place: axis for cover, axis in zip(axes, made, strict=True) for one in cover
+        }
+
+        def change(node: Any) -> Any:
+            if not isinstance(node, tree.Loop) or node.place not in by_place:
+                return node
+            axis, form = by_place[node.place], counted(node)
+            assert form is not None
+            tests = []
+            variable = read(form.variable)
+            if form.low != axis.low:
+                tests.append(binary(">=", variable, form.low))
+            if form.high != axis.high:
+                tests.append(binary("<", variable, form.high))
+            if not tests:
+                return node.body
+            test = tests[0] if len(tests) == 1 else binary("&&", tests[0], tests[1])
+            return tree.If(node.place, test, node.body, ())
+
+        made_body = mapped((loop,), change)
+        assert isinstance(made_body, tuple)
+        return made_body
+
+    def _copied(
+        self,
+        loop: tree.Loop,
+        row: LoopRow,
+        verdict: LoopVerdict,
+        following: Following,
+        n_least: int = 1,
+    ) -> list[Step] | None:
+        """Return a kernel that reads arrays as they were before, where other threads write them.
+
+        In iterations that differ no value flows; a read that never meets a write of its own
+        iteration has the value from before the loop.
+        """
+        if verdict.verdict is not Verdict.COPY:
+            return None
+        accesses = [
+            one for one in self._table.inside(row.number) if one.root.name in verdict.copies
+        ]
+        before: set[Access] = set()
+        for one in accesses:
+            writes = [w for w in accesses if w.is_write and w.root is one.root]
+            if not one.is_write and all(self._questions.never_meet(one, w, row) for w in writes):
+                before.add(one)
+        places = {one.place for one in before}
+        if not before or places & {one.place for one in accesses if one not in before}:
+            return None
+        hidden, self._table = self._table, _without(self._table, before)
+        try:
+            axes = self._axes(loop, row, following)
+        finally:
+            self._table = hidden
+        if len(axes) < n_least:
+            return None
+        copies: dict[Symbol, Symbol] = {}
+        for one in before:
+            symbol = one.root.symbol
+            if symbol is None:
+                return None
+            copies.setdefault(symbol, replace(symbol, name=self._copy_name(symbol.name)))
+
+        def change(node: Any) -> Any:
+            if isinstance(node, tree.Read) and node.location.place in places:
+                base, _ = flattened(node.location)
+                return _renamed(node, base, copies[base])
+            return node
+
+        steps: list[Step] = [Snapshot(symbol, copy) for symbol, copy in copies.items()]
+        self._snapshots |= {copy.name: symbol.name for symbol, copy in copies.items()}
+        return steps + self._kernel(loop, axes, following, change)
+
+    def _copy_name(self, name: str) -> str:
+        taken = {one.name for one in symbols_in(self._function.body)} | set(self._snapshots)
+        made = f"{name}_before"
+        while made in taken:
+            made += "_"
+        return made
+
+    def _reduced(
+        self, loop: tree.Loop, row: LoopRow, verdict: LoopVerdict, following: Following
+    ) -> list[Step] | None:
+        """Return a reduction into one variable or element."""
+        if verdict.verdict is not Verdict.RED or len(verdict.reductions) != 1:
+            return None
+        (reduction,) = verdict.reductions
+        axis = self._axis((loop,), [], loop)
+        if axis is None or verdict.copies or any(one.is_first for one in verdict.privates):
+            return None
+        targets = []
+        for one in tree.walk(loop.body):
+            if isinstance(one, tree.Assign) and _root_name(one.target) == reduction.name:
+                targets.append(one.target)
+        changed = assigned_in(loop)
+        if not targets or any(one != targets[0] for one in targets):
+            return None
+        target = targets[0]
+        if isinstance(target, Element) and symbols_in(target) & changed:
+            return None
+        accumulator = tree.Symbol(f"{reduction.name}_part", target.type)
+        inner = Variable(target.type, tree.NOWHERE, accumulator)
+
+        def change(node: Any) -> Any:
+            if isinstance(node, tree.Read) and node.location == target:
+                return replace(node, location=inner)
+            if isinstance(node, tree.Assign) and node.target == target:
+                return replace(node, target=inner)
+            return node
+
+        body = mapped(loop.body, change)
+        private = self._private(loop, [(loop,)], following)
+        declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
+        stray = assigned_in(body) - declared - {accumulator, axis.variable}
+        if axis.variable not in private or stray - private or arrays_in(body, written=True):
+            return None
+        if reduction.is_floating:
+            text = f"{reduction.name}: floating-point results are combined in another order"
+            self._assumptions[text] = None
+        if isinstance(target, Variable) and target.symbol not in self._device:
+            return None
+        return [
+            Reduction(
+                self._name(reduction.name),
+                axis,
+                body,
+                reduction.operator,
+                target,
+                accumulator,
+                private=tuple(sorted(stray, key=lambda one: one.name)),
+                line=row.place.line,
+            )
+        ]
+
+    def _updated(
+        self, loop: tree.Loop, row: LoopRow, verdict: LoopVerdict, following: Following
+    ) -> list[Step] | None:
+        """Return a kernel whose threads update elements that others update, too, atomically."""
+        if verdict.verdict is not Verdict.RED or verdict.copies:
+            return None
+        if any(not one.is_array or one.operator not in _ATOMIC for one in verdict.reductions):
+            return None
+        operators = {one.name: one.operator for one in verdict.reductions}
+        axis = self._axis((loop,), [], loop)
+        if axis is None or any(one.is_first or one.is_array for one in verdict.privates):
+            return None
+        failed = []
+
+        def change(node: Any) -> Any:
+            if isinstance(node, tree.Assign) and _root_name(node.target) in operators:
+                operator = operators[_root_name(node.target)]
+                made = _atomic(node, operator)
+                failed.extend([node] if made is None else [])
+                return node if made is None else made
+            return node
+
+        try:
+            steps = self._kernel(loop, [(loop,)], following, change)
+        except CannotError:
+            return None
+        if failed:
+            return None
+        for reduction in verdict.reductions:
+            if reduction.is_floating:
+                text = f"{reduction.name}: floating-point results are combined in another order"
+                self._assumptions[text] = None
+        return steps
+
+
+def _without(table: LoopTable, without: set[Access]) -> LoopTable:
+    """Return a table without some accesses."""
+    kept = tuple(one for one in table.accesses if one not in without)
+    return replace(table, accesses=kept)
+
+
+def _root_name(location: tree.Location) -> str:
+    if isinstance(location, Variable):
+        return location.symbol.name
+    try:
+        return flattened(location)[0].name
+    except CannotError:
+        return ""
+
+
+def _renamed(node: tree.Read, old: Symbol, new: Symbol) -> Any:
+    def change(one: Any) -> Any:
+        if isinstance(one, Variable) and one.symbol is old:
+            return replace(one, symbol=new)
+        return one
+
+    return mapped(node, change)
+
+
+def _atomic(node: tree.Assign, operator: str) -> Atomic | None:
+    """Return an update as an atomic operation, if hardware has it."""
+    target, value = node.target, node.value
+    kind = target.type
+    is_whole = kind.kind == "int" and kind.bits in (32, 64)
+    if not is_whole and not (kind.kind == "float" and operator == "+"):
+        return None
+    if operator in ("min", "max"):
+        found = update_of(target, value)
+        return None if found is None else Atomic(node.place, operator, target, found[1][0])
+    if not isinstance(value, tree.Binary) or value.type != kind:
+        return None
+    own = [isinstance(s, tree.Read) and s.location == target for s in (value.left, value.right)]
+    if value.operator == operator and own[0] != own[1]:
+        return Atomic(node.place, operator, target, value.right if own[0] else value.left)
+    if value.operator == "-" and operator == "+" and own == [True, False]:
+        negative = tree.Unary(kind, node.place, "-", value.right)
+        return Atomic(node.place, operator, target, negative)
+    return None
