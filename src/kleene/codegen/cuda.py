@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from kleene.codegen import contractions
 from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
 from kleene.codegen.text import Printer, arrays_in, symbols_in, type_name
 from kleene.ir.loops import tree
@@ -164,7 +165,12 @@ def _kernel(plan: Plan, kernel: Kernel) -> list[str]:
     if tests:
         lines.append(f"  if ({' || '.join(tests)}) return;")
     lines += [f"  {printer.declaration(one)};" for one in kernel.private]
-    return [*lines, *printer.block(kernel.body, 1), "}"]
+    lines += [*printer.block(kernel.body, 1), "}"]
+    sums = contractions.contraction_of(kernel)
+    if sums is not None:
+        signature = _signature(plan, passed, [])
+        lines += ["", *contractions.lines(kernel, sums, signature, printer)]
+    return lines
 
 
 def _reduction(plan: Plan, kernel: Reduction) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kleene.codegen import cuda
+from kleene.codegen.contractions import LEAST, contraction_of, depth_of
 from kleene.codegen.cuda import REDUCTION_THREADS, Passed, arguments
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
@@ -161,7 +162,15 @@ class _Cuda(HostWriter):
             f"blocks({letter}_, {size})" for letter, size in zip(letters, block, strict=True)
         )
         shape = ", ".join(map(str, block))
-        yield f"{pad}  if ({tests})"
+        sums = contraction_of(kernel)
+        if sums is not None:
+            rows, columns = sums.tile
+            deep = self.printer.expression(depth_of(sums))
+            yield f"{pad}  if (x_ >= {LEAST} && y_ >= {LEAST} && ({deep}) >= {LEAST})"
+            tiles = f"blocks(x_, {columns}), blocks(y_, {rows})"
+            yield f"{pad}    {kernel.name}_tiled<<<dim3({tiles}), 256>>>({given});"
+            tests = f"else if ({tests})"
+        yield f"{pad}  {tests if sums is not None else f'if ({tests})'}"
         yield f"{pad}    {kernel.name}<<<dim3({grid}), dim3({shape})>>>({given});"
         yield f"{pad}}}"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass, field
 
+from kleene.codegen.contractions import contraction_of, depth_of
 from kleene.codegen.cuda import Passed, arguments
 from kleene.codegen.plan import (
     Axis,
@@ -138,7 +139,12 @@ class _Driver:
                 given = self._given(arguments(self.plan, step))
                 counts = [self._count(step.axes[position]) for position in step.mapping]
                 shape = f"({', '.join(counts)}{',' if len(counts) == 1 else ''})"
-                self.write(depth, f'run.grid("{step.name}", {shape}, ({given}))')
+                sums = contraction_of(step)
+                if sums is None:
+                    self.write(depth, f'run.grid("{step.name}", {shape}, ({given}))')
+                else:
+                    more = f"{self.value(depth_of(sums))}, {sums.tile}"
+                    self.write(depth, f'run.tiles("{step.name}", {shape}, {more}, ({given}))')
             case Reduction():
                 given = self._given(arguments(self.plan, step))
                 kind = dtype_name(step.target.type)

@@ -43,6 +43,7 @@ class Run:
         self._launch = launch
         self.xp = xp
         self._partial: dict[Any, Any] = {}
+        self.least_tiled = 64  # rows, columns and terms from which on sums are computed by tiles
 
     def grid(self, name: str, counts: Sequence[int], args: Sequence[Any]) -> None:
         """Launch a thread for each point of a box; without counts, one thread."""
@@ -56,6 +57,24 @@ class Run:
         if any(size > most for size, most in zip(grid, _MAX_GRID, strict=False)):
             raise OverflowError(f"{name}: a grid of {grid} blocks is too large")
         self._launch(name, grid, block, args)
+
+    def tiles(
+        self,
+        name: str,
+        counts: Sequence[int],
+        depth: int,
+        tile: tuple[int, int],
+        args: Sequence[Any],
+    ) -> None:
+        """Launch a kernel by tiles of rows and columns if there are enough; else one by threads."""
+        if min(*counts, depth) < self.least_tiled or min(counts) <= 0:
+            self.grid(name, counts, args)
+            return
+        columns, rows = counts
+        grid = (-(-columns // tile[1]), -(-rows // tile[0]))
+        if grid[1] > _MAX_GRID[1]:
+            raise OverflowError(f"{name}: a grid of {grid} blocks is too large")
+        self._launch(f"{name}_tiled", grid, (256,), args)
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         """Launch a reduction over iterations, and the combination of its blocks' results."""

@@ -65,8 +65,12 @@ class Compared:
         suffix = "_parallel" if plan.steps else "_sequential"
         answers.append(self._call(self._threads, plan, made["threads"], suffix))
         if plan.steps:
-            made["kernels"] = _copies(args)
-            answers.append(self._kernels(plan, made["kernels"], seed))
+            for least_tiled in (1 << 30, 0):
+                form = "tiles" if least_tiled == 0 else "kernels"
+                made[form] = _copies(args)
+                answers.append(self._kernels(plan, made[form], seed, least_tiled))
+                if "run.tiles" not in python.source(plan):
+                    break
         for form, values in made.items():
             for symbol, value, other in zip(plan.parameters, values, wanted, strict=True):
                 if isinstance(value, np.ndarray):
@@ -80,7 +84,7 @@ class Compared:
         given = dict(zip(names, args, strict=True))
         return call_c(library, plan.function + suffix, parameters_of(plan), result_of(plan), given)
 
-    def _kernels(self, plan: Plan, args: list[Any], seed: int) -> Any:
+    def _kernels(self, plan: Plan, args: list[Any], seed: int, least_tiled: int) -> Any:
         names: dict[str, Any] = dict(runtime.NAMESPACE)
         exec(python.source(plan), names)
         given = dict(zip([one.name for one in plan.parameters], args, strict=True))
@@ -88,6 +92,7 @@ class Compared:
         runtime.check_sections(plan.function, names["sections"](*integers), given)
         with launch.on_host(seed=seed):
             run = runtime.Run(launch.load(self._file).launch, np)
+            run.least_tiled = least_tiled
             return names["steps"](run, *args)
 
 

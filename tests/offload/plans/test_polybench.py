@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
+from kleene.codegen.contractions import contraction_of
 from kleene.codegen.plan import Kernel, Reduction
 from kleene.ir.loops import tree
 from kleene.kernels.launch import host
@@ -79,3 +80,21 @@ def test_axes(plans, name, axes):
         if isinstance(one, Kernel)
     ]
     assert found == axes
+
+
+def test_sums_of_products_are_computed_by_tiles(plans):
+    tiled = [one.name for plan in plans.values() for one in plan.kernels() if is_tiled(one)]
+    assert {"gemm_i_j", "two_products_i_j", "syrk_i_j", "syr2k_i_j", "covariance_i_j_2"} <= {*tiled}
+    assert "jacobi_2d_i_j" not in tiled
+
+
+def is_tiled(one):
+    return isinstance(one, Kernel) and contraction_of(one) is not None
+
+
+@pytest.mark.parametrize("name", ["gemm", "syrk", "covariance"])
+def test_tiles_that_are_not_whole(name, units, compared):
+    (function,) = units[name].functions
+    integers = [one.name for one in function.parameters if one.type.kind == "int"]
+    sizes = dict(zip(integers, (130, 70, 35), strict=False))
+    compared.check(function, arguments(function, sizes), seed=0)

@@ -15,13 +15,7 @@ from kleene.codegen.plan import (
 from kleene.codegen.text import (
     assigned_in,
 )
-from kleene.ir.loops import tree
-from kleene.ir.loops.tables import LoopRow
-from kleene.ir.loops.tree import Block, Expression, Symbol, Variable
-from kleene.offload.plans.axes import value_of
-from kleene.offload.plans.launches import Launches
-from kleene.offload.plans.nests import Following, loops_directly_in
-from kleene.offload.plans.trees import (
+from kleene.codegen.trees import (
     binary,
     choose,
     counted,
@@ -31,6 +25,12 @@ from kleene.offload.plans.trees import (
     reads,
     substituted,
 )
+from kleene.ir.loops import tree
+from kleene.ir.loops.tables import LoopRow
+from kleene.ir.loops.tree import Block, Expression, Symbol, Variable
+from kleene.offload.plans.axes import value_of
+from kleene.offload.plans.launches import Launches
+from kleene.offload.plans.nests import Following, loops_directly_in
 
 
 class Changes(Launches):

@@ -21,17 +21,17 @@ from kleene.codegen.text import (
     flattened,
     symbols_in,
 )
-from kleene.ir.loops import tree
-from kleene.ir.loops.tables import Access, LoopRow, LoopTable
-from kleene.ir.loops.tree import Block, Element, Symbol, Variable
-from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
-from kleene.offload.plans.nests import Following, Nests
-from kleene.offload.plans.trees import (
+from kleene.codegen.trees import (
     binary,
     counted,
     mapped,
     read,
 )
+from kleene.ir.loops import tree
+from kleene.ir.loops.tables import Access, LoopRow, LoopTable
+from kleene.ir.loops.tree import Block, Element, Symbol, Variable
+from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.plans.nests import Following, Nests
 from kleene.transforms.loops.updates import update_of
 
 _ATOMIC = {"+", "&", "|", "^", "min", "max"}

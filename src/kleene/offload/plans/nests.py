@@ -20,13 +20,7 @@ from kleene.codegen.text import (
     assigned_in,
     symbols_in,
 )
-from kleene.ir.loops import tree
-from kleene.ir.loops.tables import Access, LoopRow, Root
-from kleene.ir.loops.tree import Block, Element, Expression, Symbol, Variable
-from kleene.offload.kernels.dependences import Facts
-from kleene.offload.kernels.result import Analysed
-from kleene.offload.plans.axes import Questions
-from kleene.offload.plans.trees import (
+from kleene.codegen.trees import (
     Counted,
     binary,
     choose,
@@ -40,6 +34,12 @@ from kleene.offload.plans.trees import (
     substituted,
     with_counters_inside,
 )
+from kleene.ir.loops import tree
+from kleene.ir.loops.tables import Access, LoopRow, Root
+from kleene.ir.loops.tree import Block, Element, Expression, Symbol, Variable
+from kleene.offload.kernels.dependences import Facts
+from kleene.offload.kernels.result import Analysed
+from kleene.offload.plans.axes import Questions
 
 Following = tuple[tuple[Block, bool], ...]
 _MAX_AXES = 3

@@ -39,16 +39,16 @@ from kleene.codegen.text import (
     extents_of,
     symbols_in,
 )
+from kleene.codegen.trees import (
+    counted,
+    number,
+)
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
 from kleene.ir.loops.tree import Block, Expression
 from kleene.offload.plans.changes import Changes
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
-from kleene.offload.plans.trees import (
-    counted,
-    number,
-)
 
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
