@@ -16,12 +16,13 @@ from kleene.analyses.points_to.constraints.accessors import Accessors
 from kleene.analyses.points_to.constraints.aggregates import generate_aggregates
 from kleene.analyses.points_to.constraints.assumptions import assumptions_of
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.columns import Columns, outside_parts
+from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.construction import Construction
 from kleene.analyses.points_to.constraints.externals import Externals, Models
 from kleene.analyses.points_to.constraints.functions import ArgumentRule
 from kleene.analyses.points_to.constraints.heap import HeapAllocations
 from kleene.analyses.points_to.constraints.memory_accesses import generate_accesses
+from kleene.analyses.points_to.constraints.pointer_parts import outside_parts
 from kleene.analyses.points_to.constraints.type_tests import TypeTests
 from kleene.analyses.points_to.constraints.values import generate_values
 from kleene.analyses.points_to.library import Library, builtin

@@ -13,8 +13,10 @@ from enum import Enum
 
 import numpy as np
 
-from kleene.analyses.points_to.constraints.columns import THROUGH, Columns, spread
+from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import CallTable
+from kleene.analyses.points_to.constraints.pointer_parts import THROUGH
+from kleene.analyses.points_to.constraints.reachability import spread
 from kleene.analyses.points_to.memory_model import External
 from kleene.ir.codes import GlobalFlag, Opcode, TypeKind, ValueKind
 from kleene.ir.program import Program

@@ -32,13 +32,14 @@ import numpy as np
 
 from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.columns import Columns, spread
+from kleene.analyses.points_to.constraints.columns import Columns
 from kleene.analyses.points_to.constraints.functions import (
     ArgumentRule,
     CallTable,
     FunctionTable,
     named_arguments,
 )
+from kleene.analyses.points_to.constraints.reachability import spread
 from kleene.analyses.points_to.memory_model import ConstraintSystem
 from kleene.base.arrays import I64, U64, Bools, Ints, distinct
 from kleene.ir.codes import GlobalKind, Opcode, TypeFlag, TypeKind, ValueKind

@@ -31,7 +31,8 @@ from functools import cached_property
 import numpy as np
 
 from kleene.analyses.points_to.constraints.builder import PointerBuilder
-from kleene.analyses.points_to.constraints.columns import Columns, spread
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.reachability import spread
 from kleene.analyses.points_to.constraints.storage import leaves_of
 from kleene.analyses.points_to.object_layout import ANY_SLOT, NO_TABLE
 from kleene.base.arrays import I32, I64, Bools, Ints

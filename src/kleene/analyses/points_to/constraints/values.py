@@ -18,7 +18,8 @@ import numpy as np
 
 from kleene.analyses.points_to.compiled import device_function, entry_point
 from kleene.analyses.points_to.constraints.builder import PointerBuilder, distinct_rows
-from kleene.analyses.points_to.constraints.columns import Columns, spread
+from kleene.analyses.points_to.constraints.columns import Columns
+from kleene.analyses.points_to.constraints.reachability import spread
 from kleene.analyses.points_to.offset_edges import EdgeKind
 from kleene.base.arrays import I32, I64, Bools, Ints, offsets_of, ragged
 from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind, ValueKind

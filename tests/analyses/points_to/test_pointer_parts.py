@@ -1,4 +1,4 @@
-"""What may hold parts of pointers: marks that spread along edges."""
+"""What may hold parts of pointers: from a cut to memory."""
 
 from __future__ import annotations
 
@@ -8,26 +8,6 @@ import pytest
 from kleene.analyses.points_to.constraints import columns
 from kleene.ir import parse
 from kleene.ir.codes import Opcode, ValueKind
-
-
-@pytest.mark.parametrize("n_edges", [0, 30, 3000])
-def test_compiled_marks_are_those_of_whole_columns(n_edges: int) -> None:
-    random = np.random.default_rng(n_edges)
-    n = n_edges // 2 + 2
-    to, source = random.integers(0, n, (2, n_edges))
-    marked = random.random(n) < 0.1
-    plain, compiled = marked.copy(), marked.copy()
-    columns.spread(plain, to, source)
-    columns._spread.py_func(compiled, to, source)
-    assert (plain == compiled).all()
-    assert plain[to[plain[source]]].all()
-
-
-def test_what_lies_between_is_on_a_way_from_the_first_to_the_last() -> None:
-    to, source = np.array([1, 2, 3, 5, 2]), np.array([0, 1, 2, 4, 6])  # 0-1-2-3, 4-5, 6-2
-    first, last = np.zeros(7, bool), np.zeros(7, bool)
-    first[[0, 4]] = last[3] = True
-    assert np.flatnonzero(columns._between(first, last, to, source)).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(("callee", "is_followed"), [("@outside", False), ("@inside", True)])
