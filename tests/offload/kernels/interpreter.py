@@ -232,9 +232,9 @@ class Interpreter:
                     raise UndefinedError("not a pointer")
                 moved = base.moved(by)
                 return moved.object, moved.path
-            case tree.Member(record=record, name=name):
+            case tree.Member(record=record, name=name, in_union=in_union):
                 root, path = self._place(record)
-                return root, (*path, name)
+                return root, path if in_union else (*path, name)  # members share their bytes
         raise UndefinedError(type(location).__name__)
 
     def _value(self, node: tree.Expression) -> Any:

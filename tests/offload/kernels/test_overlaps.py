@@ -38,10 +38,10 @@ def judged(tmp_path: Path, body: str) -> tuple[dict[str, Function], LoopVerdict]
 
 
 def holds(one: OverlapCheck, values: dict[str, int], distance: int) -> bool:
-    """Return whether the check holds if `b` is `distance` elements behind `a`."""
+    """Return whether the check holds if `b` is `distance` elements of 8 bytes behind `a`."""
     ends = [
-        ((base + int(s.low.evaluate(values))), base + int(s.high.evaluate(values)) + 1)
-        for base, s in ((0, one.first), (distance, one.second))
+        ((base + int(s.first.evaluate(values))), base + int(s.end.evaluate(values)))
+        for base, s in ((0, one.first), (8 * distance, one.second))
     ]
     (low, end), (other_low, other_end) = ends
     return end <= other_low or other_end <= low
@@ -90,5 +90,37 @@ def test_what_is_not_affine_has_no_check(tmp_path: Path) -> None:
     ]
     assert found[0]["x->data", "y"] == "x->data + x->n <= y || y + x->n <= x->data"
     assert found[1]["x->data", "y"] is None
-    assert found[1]["t", "y"] == "(char *)(t + 9) <= (char *)y || (char *)(y + 9) <= (char *)t"
+    assert found[1]["t", "y"] == "(char *)t + 36 <= (char *)y || (char *)y + 72 <= (char *)t"
     assert found[2]["total", "y"] == "&total + 1 <= y || y + 9 <= &total"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "target", "check"),
+    [
+        ("struct p *a", "a[i].y", "(char *)a + 16*n <= (char *)b + 24 || B <= (char *)a + 56"),
+        (
+            "double (*a)[4]",
+            "a[i][1]",
+            "(char *)a + (32*n - 16) <= (char *)b + 24 || B <= (char *)a + 104",
+        ),
+        ("void *a", "((double *)a)[i]", "(char *)a + 8*n <= (char *)b + 24 || B <= (char *)a + 24"),
+        (
+            "double *a",
+            "((float *)a)[i]",
+            "(char *)a + 4*n <= (char *)b + 24 || B <= (char *)a + 12",
+        ),
+    ],
+)
+def test_pointers_to_other_types_are_moved_by_bytes(
+    tmp_path: Path, parameter: str, target: str, check: str
+) -> None:
+    """`a + 7` would be 7 structs further on, where the loop begins at byte 56."""
+    file = tmp_path / "a.c"
+    file.write_text(
+        f"struct p {{ double x, y; }}; void f(int n, {parameter}, double *b) {{"
+        f" for (int i = 3; i < n; i++) {target} = b[i]; }}"
+    )
+    (table,) = tables(unit(file))
+    (found,) = verdicts_of(table)[0].overlap_checks
+    assert found is not None
+    assert found.text == check.replace("B", "(char *)b + 8*n")

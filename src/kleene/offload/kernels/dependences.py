@@ -90,6 +90,11 @@ class Facts:
             return None
         return self.paths.get(access.sequence, access.path)
 
+    def path_in_words(self, access: Access) -> Path | None:
+        """Return the subscripts of an access as the program has them, if it has any."""
+        is_known = access.path is not None and SOMEWHERE not in access.path
+        return access.path if is_known else self.path(access)
+
     def prove(self, context: Iterable[Condition], wanted: Iterable[Condition]) -> bool:
         """Return whether `wanted` is proved to hold whenever `context` does.
 
@@ -166,9 +171,33 @@ def facts_of(table: LoopTable, assumed: tuple[Condition, ...]) -> Facts:
         _check_conditions(facts, access.context, broken)
         if not all(facts.prove(access.context, _bounds(one)) for one in access.obligations):
             facts.wraps.add(access.sequence)
+    _count_in_elements(facts)
     _delinearise(facts)
     _check_extents(facts)
     return facts
+
+
+def _count_in_elements(facts: Facts) -> None:
+    """Give subscripts to accesses that have none but whose bytes are known, as after a cast.
+
+    `((double *)p)[i]` touches the bytes 8*i ... 8*i + 7 of what p points to. If every access to a
+    root touches as many bytes, at a multiple of their number, then bytes/8 are subscripts: two
+    accesses share a byte exactly if they are equal.
+    """
+    by_root: dict[Root, list[Access]] = {}
+    for one in facts.table.accesses:
+        by_root.setdefault(one.root, []).append(one)
+    for accesses in by_root.values():
+        if all(one.path is not None and SOMEWHERE not in one.path for one in accesses):
+            continue
+        sizes = {one.n_bytes for one in accesses}
+        offsets = [one.offset for one in accesses]
+        size = sizes.pop() if len(sizes) == 1 else None
+        if not size or any(one is None or not one.over(size).is_integer for one in offsets):
+            continue
+        for access, offset in zip(accesses, offsets, strict=True):
+            assert offset is not None
+            facts.paths[access.sequence] = (offset.over(size),)
 
 
 def _delinearise(facts: Facts) -> None:
@@ -178,9 +207,9 @@ def _delinearise(facts: Facts) -> None:
         if access.loops and facts.path(access) and not access.root.extents:
             by_nest.setdefault((access.root, access.loops[0]), []).append(access)
     for (root, _), accesses in by_nest.items():
-        for position in range(max(len(one.path or ()) for one in accesses)):
-            chosen = [one for one in accesses if _subscript(one, position) is not None]
-            subscripts = [_subscript(one, position) for one in chosen]
+        for position in range(max(len(facts.path(one) or ()) for one in accesses)):
+            chosen = [one for one in accesses if _subscript(facts, one, position) is not None]
+            subscripts = [_subscript(facts, one, position) for one in chosen]
             found = delinearised([one for one in subscripts if one is not None])
             if found is None:
                 continue
@@ -191,7 +220,7 @@ def _delinearise(facts: Facts) -> None:
                 for access, conditions in zip(chosen, wanted, strict=True)
             ):
                 for access, split in zip(chosen, parts, strict=True):
-                    path = access.path or ()
+                    path = facts.path(access) or ()
                     facts.paths[access.sequence] = (*path[:position], *split, *path[position + 1 :])
             else:
                 shape = "".join(f"[{one}]" for one in extents)
@@ -200,8 +229,8 @@ def _delinearise(facts: Facts) -> None:
             break
 
 
-def _subscript(access: Access, position: int) -> Expression | None:
-    path = access.path or ()
+def _subscript(facts: Facts, access: Access, position: int) -> Expression | None:
+    path = facts.path(access) or ()
     step = path[position] if position < len(path) else None
     return None if isinstance(step, str) else step
 
@@ -365,7 +394,7 @@ class LoopDependences:
         remaining = facts.pairs.make_set(dims, side.defined, [*held, *side.defined.values()])
         if steps is not None and None not in steps:
             for write in self.of(read.root):
-                if write.is_write and write.path is not None:
+                if write.is_write and facts.path(write) is not None:
                     remaining = self._uncovered(remaining, read, write)
         changing = [name for name, atom in scope.parameters.items() if atom.loops & self.inside]
         changing += [

@@ -121,12 +121,13 @@ class _Values(dict[Symbol, int]):
 
 def _instance(facts: Facts, access: Access, values: dict[Symbol, int]) -> Instance | None:
     conditions = (*facts.assumed, *access.context)
-    if access.path is None:
+    path = facts.path_in_words(access)
+    if path is None:
         return None
     try:
         if not all(holds(one, values) for one in conditions):
             return None
-        return instance_of(facts, access, access.path, values)
+        return instance_of(facts, access, path, values)
     except KeyError:
         return None  # a value that a choice hangs on has no number
 

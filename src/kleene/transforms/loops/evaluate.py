@@ -96,7 +96,8 @@ class Evaluation(Recorder):
         if node.type.kind != "int":
             return UNKNOWN
         if left.place is not None and right.place is not None and operator == "-":
-            apart = difference(left.place, right.place)
+            target = node.left.type.target
+            apart = difference(left.place, right.place, target.n_bytes if target else None)
             return self._unfollowed(text(node), node.type) if apart is None else Value(apart)
         if left.number is None or right.number is None:
             return self._unfollowed(text(node), node.type)
@@ -176,7 +177,7 @@ class Evaluation(Recorder):
                 with self._under(negation(first)):
                     return Either((first, self._condition(right)))
             case tree.Binary(operator=operator, left=left, right=right) if operator in _COMPARED:
-                return self._comparison(operator, self._value(left), self._value(right))
+                return self._comparison(operator, self._value(left), self._value(right), left.type)
             case _:
                 value = self._value(node)
                 if node.type.kind != "int" or value.number is None:
@@ -187,9 +188,12 @@ class Evaluation(Recorder):
                     return chosen.condition
                 return Compare("!=", value.number, value.obligations)
 
-    def _comparison(self, operator: str, left: Value, right: Value) -> Condition:
+    def _comparison(self, operator: str, left: Value, right: Value, kind: Type) -> Condition:
         if left.place is not None and right.place is not None:
-            apart = difference(left.place, right.place)
+            n_bytes = None if kind.target is None else kind.target.n_bytes
+            apart = difference(left.place, right.place, n_bytes)
+            if apart is None:  # in bytes the order is the same
+                apart = difference(left.place, right.place, 1)
         elif left.number is not None and right.number is not None:
             apart = left.number - right.number
         else:
@@ -223,16 +227,19 @@ def _viewed(value: Value, place: Place, target: Type) -> Value:
     return Value(None, Place(place.root, None, place.offset), value.obligations)
 
 
-def difference(left: Place, right: Place) -> Expression | None:
-    """Return how many elements two addresses in the same array are apart."""
-    if left.root is not right.root or not left.path or not right.path:
+def difference(left: Place, right: Place, n_bytes: int | None) -> Expression | None:
+    """Return how many elements of `n_bytes` two addresses in the same storage are apart."""
+    if left.root is not right.root:
         return None
-    if left.path[:-1] != right.path[:-1]:
+    if left.path and right.path and left.path[:-1] == right.path[:-1]:
+        first, second = left.path[-1], right.path[-1]
+        if isinstance(first, str) or isinstance(second, str):
+            return ZERO if first == second else None
+        return first - second
+    if left.offset is None or right.offset is None or n_bytes is None:
         return None
-    first, second = left.path[-1], right.path[-1]
-    if isinstance(first, str) or isinstance(second, str):
-        return ZERO if first == second else None
-    return first - second
+    apart = (left.offset - right.offset).over(n_bytes)
+    return apart if apart.is_integer else None
 
 
 def _same_elements(source: Type, target: Type) -> bool:

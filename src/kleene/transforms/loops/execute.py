@@ -474,7 +474,7 @@ class Execution(Evaluation):
             if symbol.type.kind == "int" and held.number is not None:
                 starts[symbol] = self._fresh(symbol.name, symbol.type)
                 self._environment[symbol] = Value(of(starts[symbol]))
-            elif symbol.type.kind == "pointer" and held.place is not None and held.place.path:
+            elif symbol.type.kind == "pointer" and held.place is not None and _is_known(held.place):
                 starts[symbol] = self._fresh(symbol.name)
                 element = self._n_bytes(symbol.type.target, held.place)
                 moved = held.place.moved(of(starts[symbol]), element)
@@ -608,8 +608,10 @@ def _steps(
         if before.place is not None:
             apart = None
             if end.place is not None:
-                begun = before.place.moved(of(start), None)
-                apart = difference(end.place, begun)
+                target = symbol.type.target
+                n_bytes = None if target is None else target.n_bytes
+                begun = before.place.moved(of(start), None if n_bytes is None else of(n_bytes))
+                apart = difference(end.place, begun, n_bytes)
         else:
             apart = None if end.number is None else end.number - of(start)
         if apart is None or row.number in loops_of(apart) or apart.symbols() & others:
@@ -620,6 +622,10 @@ def _steps(
             continue
         found[symbol] = (apart, obligations)
     return found
+
+
+def _is_known(place: Place) -> bool:
+    return bool(place.path) or place.offset is not None
 
 
 def _entry_number(entry: Value) -> Expression:

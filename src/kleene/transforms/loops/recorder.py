@@ -140,6 +140,7 @@ class Recorder(ABC):
                 symbol,
                 is_restrict=symbol.type.restrict,
                 extents=self._extents(target),
+                n_bytes=None if target is None else target.n_bytes,
             )
         return self._roots[key]
 
@@ -159,6 +160,7 @@ class Recorder(ABC):
             is_exposed=symbol.is_exposed,
             declared_in=declared_in if symbol.storage != "static" else frozenset(),
             extents=extents,
+            n_bytes=symbol.type.target.n_bytes if symbol.type.target else symbol.type.n_bytes,
         )
 
     def _next_root(self) -> int:
@@ -179,11 +181,16 @@ class Recorder(ABC):
             kind = kind.target
         return tuple(found)
 
-    def _loaded_root(self, atom: LoopSymbol, source: Root) -> Root:
+    def _loaded_root(self, atom: LoopSymbol, source: Root, target: Type | None) -> Root:
         key = ("loaded", atom)
         if key not in self._roots:
             self._roots[key] = Root(
-                self._next_root(), atom.name, "pointer", loops=atom.loops, source=source
+                self._next_root(),
+                atom.name,
+                "pointer",
+                loops=atom.loops,
+                source=source,
+                n_bytes=None if target is None else target.n_bytes,
             )
         return self._roots[key]
 
@@ -326,7 +333,9 @@ class Recorder(ABC):
         atom = self._atom(key, text(location), "load", loops, kind)
         self._load_places[atom] = (place.root, place.path)
         if kind.kind == "pointer":
-            return Value(None, Place(self._loaded_root(atom, place.root), (ZERO,), ZERO))
+            return Value(
+                None, Place(self._loaded_root(atom, place.root, kind.target), (ZERO,), ZERO)
+            )
         return Value(of(atom))
 
     def _unfollowed(self, name: str, kind: Type) -> Value:
