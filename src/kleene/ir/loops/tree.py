@@ -76,13 +76,17 @@ class Type:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """A variable. `is_exposed` tells whether a pointer may hold its address."""
+    """A variable. `is_exposed` tells whether a pointer may hold its address.
+
+    Symbols with the same `linkage`, if it is not empty, are declarations of one variable.
+    """
 
     name: str
     type: Type
     place: Span = NOWHERE
     storage: OneOf["local", "parameter", "global", "static"] = "local"
     is_exposed: bool = False
+    linkage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,14 +323,19 @@ class Function:
     result: Type
     parameters: tuple[Symbol, ...]
     body: Block
+    is_static: bool = False  # other translation units cannot call it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """The functions of one translation unit, in source order."""
+    """The functions of one translation unit, in source order.
+
+    `overloaded` are names that mean several functions: which one is called is not told.
+    """
 
     file: str
     functions: tuple[Function, ...]
+    overloaded: frozenset[str] = frozenset()
 
 
 def walk(node: object) -> Iterator[object]:

@@ -63,7 +63,7 @@ class Kernels:
         if not listed:
             message = "there is no C or C++ source to read loops from"
             raise SourceError(None, "kernels/no-source", message, "bitcode has lost them")
-        found = [table for unit in listed for table in tables(unit)]
+        found = [table for unit in listed for table in tables(unit, listed)]
         assumed = self._assumed(found)
         made: list[Analysed] = []
         with progress.task("loops", len(found)) as advance:

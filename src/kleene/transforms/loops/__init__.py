@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kleene.ir.loops.tables import LoopTable
 from kleene.ir.loops.tree import Function, Loop, Unit, walk
 from kleene.transforms.loops.execute import Execution
@@ -9,11 +11,31 @@ from kleene.transforms.loops.execute import Execution
 __all__ = ["tables"]
 
 
-def tables(unit: Unit) -> list[LoopTable]:
-    """Return the loops and accesses of every function of `unit` that has a loop of its own."""
-    functions = {one.name: one for one in unit.functions}
+def tables(unit: Unit, others: Iterable[Unit] = ()) -> list[LoopTable]:
+    """Return the loops and accesses of every function of `unit` that has a loop of its own.
+
+    Calls are followed into functions of the unit and into those of `others` that it can call.
+    """
+    functions = {**_linked(others), **{one.name: one for one in unit.functions}}
+    known = {name: one for name, one in functions.items() if name not in unit.overloaded}
     chosen = [one for one in unit.functions if _has_loop(one)]
-    return [Execution(one, functions).table() for one in chosen]
+    return [Execution(one, known).table() for one in chosen]
+
+
+def _linked(units: Iterable[Unit]) -> dict[str, Function]:
+    """Return the functions that every unit can call: those of one definition, and no overload."""
+    found: dict[str, set[Function]] = {}
+    overloaded = set()
+    for unit in units:
+        overloaded |= unit.overloaded
+        for one in unit.functions:
+            if not one.is_static:
+                found.setdefault(one.name, set()).add(one)
+    return {
+        name: next(iter(defined))
+        for name, defined in found.items()
+        if len({one.place for one in defined}) == 1 and name not in overloaded
+    }
 
 
 def _has_loop(function: Function) -> bool:

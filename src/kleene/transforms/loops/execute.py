@@ -66,20 +66,20 @@ class Execution(Evaluation):
     # Calls
 
     def _call(self, node: tree.Call) -> Value:
-        if node.effect == "asserts":
+        callee = self._functions.get(node.function)
+        if node.effect == "asserts" and callee is None:
             for row in self._stack:
                 row.assumptions.append("assertions hold")
             return UNKNOWN
         arguments = [self._value(one) for one in node.arguments]
         for row in self._stack:
             row.callees.add(node.function)
-        if node.effect == "none":
+        if node.effect == "none" and callee is None:
             return self._unfollowed(text(node), node.type)
-        if node.effect == "allocates" and not self._stack:
+        if node.effect == "allocates" and callee is None and not self._stack:
             storage = Root(self._next_root(), text(node), "variable", is_exposed=True)
             return Value(None, Place(storage, (ZERO,), ZERO))
-        callee = self._functions.get(node.function)
-        if callee is None or len(callee.parameters) != len(arguments):
+        if callee is None or not _fits(callee, node):
             self._refuse(Reason.CALL_NOT_ALLOWED, node.function, node.place)
             return self._anything(node)
         if node.function in self._calls or len(self._calls) > _MAX_INLINED:
@@ -166,7 +166,10 @@ class Execution(Evaluation):
             return True
         match node:
             case tree.Declare(symbol=symbol):
-                self._declare(symbol, self._around())
+                if symbol.storage == "static":
+                    self._variable_root(symbol)  # the same whenever it is declared
+                else:
+                    self._declare(symbol, self._around())
                 self._environment.pop(symbol, None)
             case tree.Assign(target=target, value=value):
                 self._assign(target, value)
@@ -643,6 +646,17 @@ def _assigned(block: tree.Block) -> set[Symbol]:
         for one in tree.walk(block)
         if isinstance(one, tree.Assign) and isinstance(one.target, tree.Variable)
     }
+
+
+def _fits(callee: tree.Function, call: tree.Call) -> bool:
+    """Return whether a call passes what a function takes, as C's rules and overloading want it."""
+    if len(callee.parameters) != len(call.arguments):
+        return False
+    return all(
+        (taken.type.kind, taken.type.bits, taken.type.signed)
+        == (given.type.kind, given.type.bits, given.type.signed)
+        for taken, given in zip(callee.parameters, call.arguments, strict=True)
+    )
 
 
 def _has_statics(function: tree.Function) -> bool:

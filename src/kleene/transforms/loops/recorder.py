@@ -145,14 +145,15 @@ class Recorder(ABC):
         return self._roots[key]
 
     def _variable_root(self, symbol: Symbol) -> Root:
-        if symbol not in self._roots:
+        key = symbol.linkage or symbol
+        if key not in self._roots:
             self._declare(symbol, frozenset())
-        return self._roots[symbol]
+        return self._roots[key]
 
     def _declare(self, symbol: Symbol, declared_in: frozenset[int]) -> None:
         is_array = symbol.type.kind == "array"
         extents = self._extents(symbol.type.target) if is_array else ()
-        self._roots[symbol] = Root(
+        self._roots[symbol.linkage or symbol] = Root(
             self._next_root(),
             symbol.name,
             "variable",

@@ -116,7 +116,7 @@ _EXPRESSIONS = {
 
 def lower(file: str, declarations: Iterable[Node]) -> Unit:
     """Return the functions with a body among `declarations`, in source order."""
-    unit = _Unit()
+    unit = _Unit(file)
     listed = list(_flattened(declarations))
     for node in listed:
         unit.learn(node)
@@ -126,7 +126,8 @@ def lower(file: str, declarations: Iterable[Node]) -> Unit:
             functions.append(_Lowering(unit, node).function())
         elif node.get("kind") == "FunctionTemplateDecl":
             functions += [_template(one) for one in children(node) if _has_body(one)][:1]
-    return Unit(file, tuple(functions))
+    overloaded = {name for name, ids in unit.functions.items() if len(ids) > 1}
+    return Unit(file, tuple(functions), frozenset(overloaded))
 
 
 def _template(node: Node) -> Function:
@@ -164,12 +165,15 @@ def _has_body(node: Node) -> bool:
 class _Unit:
     """What is declared outside of functions."""
 
+    file: str
     types: Types = field(default_factory=Types)
     symbols: dict[str, Symbol] = field(default_factory=dict)  # by clang's id
     constants: dict[str, int] = field(default_factory=dict)  # of enumerations, by clang's id
     fields_apart: set[str] = field(default_factory=set)  # ids of fields with storage of their own
     offsets: dict[str, int] = field(default_factory=dict)  # in bytes, of fields by clang's id
     layouts: dict[str, Layout | None] = field(default_factory=dict)  # of records by clang's id
+    functions: dict[str, set[str]] = field(default_factory=dict)  # by name: ids of what it means
+    first_ids: dict[str, str] = field(default_factory=dict)  # of declarations: the first one's
 
     def learn(self, node: Node) -> None:
         """Take note of a declaration."""
@@ -184,13 +188,21 @@ class _Unit:
         elif kind == "VarDecl":
             is_static = node.get("storageClass") == "static"
             storage: OneOf["global", "static"] = "static" if is_static else "global"
+            first = self.first_ids.get(node.get("previousDecl", ""), node["id"])
+            self.first_ids[node["id"]] = first
+            linkage = f"{self.file} {first}" if is_static else _linkage(node)
+            kind = self.types.parse(_type_text(node))
             self.symbols[node["id"]] = Symbol(
-                node["name"], self.types.parse(_type_text(node)), place(node), storage, True
+                node["name"], kind, place(node), storage, True, linkage
             )
         elif kind == "EnumDecl":
             self._enumeration(node)
         elif kind in ("RecordDecl", "CXXRecordDecl"):
             self._record(node)
+        elif kind in _FUNCTIONS:
+            first = self.first_ids.get(node.get("previousDecl", ""), node["id"])
+            self.first_ids[node["id"]] = first
+            self.functions.setdefault(node.get("name", "?"), set()).add(first)
 
     def _enumeration(self, node: Node) -> None:
         value = -1
@@ -243,6 +255,12 @@ def _has_plain_layout(node: Node, fields: list[Node]) -> bool:
     )
 
 
+def _linkage(node: Node) -> str:
+    """Return the name by which the linker knows a variable."""
+    name: str = node.get("mangledName", node.get("name", "?"))
+    return name
+
+
 def _type_text(node: Node) -> str:
     shown = node.get("type", {})
     text: str = shown.get("desugaredQualType", shown.get("qualType", "?"))
@@ -273,7 +291,12 @@ class _Lowering:
         (body,) = (one for one in children(node) if one.get("kind") == "CompoundStmt")
         result = self._unit.types.parse(_type_text(node).partition("(")[0])
         return Function(
-            node.get("name", "?"), place(node), result, tuple(parameters), self._block(body)
+            node.get("name", "?"),
+            place(node),
+            result,
+            tuple(parameters),
+            self._block(body),
+            node.get("storageClass") == "static",
         )
 
     # Declarations
@@ -285,7 +308,8 @@ class _Lowering:
         if storage == "local" and node.get("storageClass") in ("static", "extern"):
             storage = "static"
         taken = node["id"] in self._exposed or storage == "static"
-        symbol = Symbol(node.get("name", "?"), kind, place(node), storage, taken)
+        linkage = _linkage(node) if node.get("storageClass") == "extern" else ""
+        symbol = Symbol(node.get("name", "?"), kind, place(node), storage, taken, linkage)
         self._symbols[node["id"]] = self._by_name[symbol.name] = symbol
         if is_reference:
             self._references.add(symbol)
