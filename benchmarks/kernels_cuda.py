@@ -199,6 +199,8 @@ class Variant:
             found(grid, block, args)
 
         self.run = runtime.Run(launch, cupy)
+        if variant == "naive":
+            self.run.least_tiled = 1 << 62  # neither tiles nor warps
         names = dict(runtime.NAMESPACE)
         exec((folder / f"{name}_{variant}.py").read_text(), names)
         self.sections, self.steps = names["sections"], names["steps"]

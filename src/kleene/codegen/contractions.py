@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kleene.codegen.plan import Axis, Kernel
+from kleene.codegen.plan import Axis, Kernel, Plan
 from kleene.codegen.text import Printer, arrays_in, assigned_in, flattened, symbols_in, type_name
 from kleene.codegen.trees import Counted, binary, counted, mapped, read
 from kleene.ir.loops import tree
@@ -50,7 +50,7 @@ class Contraction:
         return self.per_thread[0] * _THREADS, self.per_thread[1] * _THREADS
 
 
-def contraction_of(kernel: Kernel) -> Contraction | None:
+def contraction_of(plan: Plan, kernel: Kernel) -> Contraction | None:
     """Return a kernel as a contraction, if it is one."""
     if len(kernel.axes) != 2 or kernel.private or any(axis.step != 1 for axis in kernel.axes):
         return None
@@ -76,7 +76,8 @@ def contraction_of(kernel: Kernel) -> Contraction | None:
         symbol: axis for axis in (rows, columns) for symbol in (axis.variable, *axis.aliases)
     }
     outside = (form.low, form.high, *(one for one in (test, guard) if one is not None))
-    if symbols_in((form.low, form.high)) & set(of_axes) or form.variable in symbols_in(target):
+    unknown = {*of_axes, *plan.device_scalars}
+    if symbols_in((form.low, form.high)) & unknown or form.variable in symbols_in(target):
         return None
     if any(form.variable in symbols_in(one) for one in outside) or arrays_in(
         outside, written=False

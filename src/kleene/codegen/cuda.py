@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from kleene.codegen import contractions
+from kleene.codegen import contractions, rows
 from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
 from kleene.codegen.text import Printer, arrays_in, symbols_in, type_name
 from kleene.ir.loops import tree
@@ -166,10 +166,12 @@ def _kernel(plan: Plan, kernel: Kernel) -> list[str]:
         lines.append(f"  if ({' || '.join(tests)}) return;")
     lines += [f"  {printer.declaration(one)};" for one in kernel.private]
     lines += [*printer.block(kernel.body, 1), "}"]
-    sums = contractions.contraction_of(kernel)
+    signature = _signature(plan, passed, [])
+    sums, along = contractions.contraction_of(plan, kernel), rows.row_sums_of(plan, kernel)
     if sums is not None:
-        signature = _signature(plan, passed, [])
         lines += ["", *contractions.lines(kernel, sums, signature, printer)]
+    if along is not None:
+        lines += ["", *rows.lines(kernel, along, signature, printer)]
     return lines
 
 

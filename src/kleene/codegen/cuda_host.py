@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kleene.codegen import cuda
+from kleene.codegen import cuda, rows
 from kleene.codegen.contractions import LEAST, contraction_of, depth_of
 from kleene.codegen.cuda import REDUCTION_THREADS, Passed, arguments
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
+from kleene.codegen.rows import row_sums_of
 from kleene.codegen.text import size_text, type_name
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
@@ -162,15 +163,21 @@ class _Cuda(HostWriter):
             f"blocks({letter}_, {size})" for letter, size in zip(letters, block, strict=True)
         )
         shape = ", ".join(map(str, block))
-        sums = contraction_of(kernel)
+        sums = contraction_of(self.plan, kernel)
         if sums is not None:
-            rows, columns = sums.tile
+            tall, wide = sums.tile
             deep = self.printer.expression(depth_of(sums))
             yield f"{pad}  if (x_ >= {LEAST} && y_ >= {LEAST} && ({deep}) >= {LEAST})"
-            tiles = f"blocks(x_, {columns}), blocks(y_, {rows})"
+            tiles = f"blocks(x_, {wide}), blocks(y_, {tall})"
             yield f"{pad}    {kernel.name}_tiled<<<dim3({tiles}), 256>>>({given});"
             tests = f"else if ({tests})"
-        yield f"{pad}  {tests if sums is not None else f'if ({tests})'}"
+        along = row_sums_of(self.plan, kernel)
+        if along is not None:
+            deep = self.printer.expression(along.depth)
+            yield f"{pad}  if (x_ > 0 && ({deep}) >= {rows.LEAST})"
+            yield f"{pad}    {kernel.name}_rows<<<blocks(x_, 8), 256>>>({given});"
+            tests = f"else if ({tests})"
+        yield f"{pad}  {tests if tests.startswith('else') else f'if ({tests})'}"
         yield f"{pad}    {kernel.name}<<<dim3({grid}), dim3({shape})>>>({given});"
         yield f"{pad}}}"
 

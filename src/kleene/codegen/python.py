@@ -26,6 +26,7 @@ from kleene.codegen.plan import (
     Snapshot,
     Step,
 )
+from kleene.codegen.rows import row_sums_of
 from kleene.codegen.text import size_text
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Expression, Symbol, Type, Variable
@@ -139,8 +140,11 @@ class _Driver:
                 given = self._given(arguments(self.plan, step))
                 counts = [self._count(step.axes[position]) for position in step.mapping]
                 shape = f"({', '.join(counts)}{',' if len(counts) == 1 else ''})"
-                sums = contraction_of(step)
-                if sums is None:
+                sums, along = contraction_of(self.plan, step), row_sums_of(self.plan, step)
+                if along is not None:
+                    more = self.value(along.depth)
+                    self.write(depth, f'run.rows("{step.name}", {shape}, {more}, ({given}))')
+                elif sums is None:
                     self.write(depth, f'run.grid("{step.name}", {shape}, ({given}))')
                 else:
                     more = f"{self.value(depth_of(sums))}, {sums.tile}"

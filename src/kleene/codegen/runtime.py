@@ -43,7 +43,7 @@ class Run:
         self._launch = launch
         self.xp = xp
         self._partial: dict[Any, Any] = {}
-        self.least_tiled = 64  # rows, columns and terms from which on sums are computed by tiles
+        self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
 
     def grid(self, name: str, counts: Sequence[int], args: Sequence[Any]) -> None:
         """Launch a thread for each point of a box; without counts, one thread."""
@@ -75,6 +75,13 @@ class Run:
         if grid[1] > _MAX_GRID[1]:
             raise OverflowError(f"{name}: a grid of {grid} blocks is too large")
         self._launch(f"{name}_tiled", grid, (256,), args)
+
+    def rows(self, name: str, counts: Sequence[int], depth: int, args: Sequence[Any]) -> None:
+        """Launch a kernel with a warp for each row if sums are long; else one by threads."""
+        if depth < self.least_tiled or counts[0] <= 0:
+            self.grid(name, counts, args)
+            return
+        self._launch(f"{name}_rows", (-(-counts[0] // 8),), (256,), args)
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         """Launch a reduction over iterations, and the combination of its blocks' results."""

@@ -47,7 +47,8 @@ _WORDS = """
     template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq
     args_ block_ blocks_ count_ first_ given_ last_ n_partial_ number_ part_ partial_ x_ y_ z_
     old_ new_ any_ at_ first_i_ first_j_ first_k_ k_ m_ n_ sum_ rows0_ rows1_ columns0_ columns1_
-    row0_ row1_ column0_ column1_ blockDim blockIdx gridDim threadIdx warpSize in_block hull
+    lane_ by_ sum0_ sum1_ sum2_ row0_ row1_ column0_ column1_
+    blockDim blockIdx gridDim threadIdx warpSize in_block hull
 """
 RESERVED = frozenset(_WORDS.split())
 ATOMIC = {

@@ -10,6 +10,7 @@ pytest.importorskip("islpy", reason="plans need the package islpy")
 
 from kleene.codegen.contractions import contraction_of
 from kleene.codegen.plan import Kernel, Reduction
+from kleene.codegen.rows import row_sums_of
 from kleene.ir.loops import tree
 from kleene.kernels.launch import host
 from tests.offload.kernels.loop_programs import PROGRAMS
@@ -83,13 +84,13 @@ def test_axes(plans, name, axes):
 
 
 def test_sums_of_products_are_computed_by_tiles(plans):
-    tiled = [one.name for plan in plans.values() for one in plan.kernels() if is_tiled(one)]
+    tiled = [one.name for plan in plans.values() for one in plan.kernels() if is_tiled(plan, one)]
     assert {"gemm_i_j", "two_products_i_j", "syrk_i_j", "syr2k_i_j", "covariance_i_j_2"} <= {*tiled}
     assert "jacobi_2d_i_j" not in tiled
 
 
-def is_tiled(one):
-    return isinstance(one, Kernel) and contraction_of(one) is not None
+def is_tiled(plan, one):
+    return isinstance(one, Kernel) and contraction_of(plan, one) is not None
 
 
 @pytest.mark.parametrize("name", ["gemm", "syrk", "covariance"])
@@ -98,3 +99,14 @@ def test_tiles_that_are_not_whole(name, units, compared):
     integers = [one.name for one in function.parameters if one.type.kind == "int"]
     sizes = dict(zip(integers, (130, 70, 35), strict=False))
     compared.check(function, arguments(function, sizes), seed=0)
+
+
+def test_sums_along_rows_are_computed_by_warps(plans):
+    found = {
+        one.name
+        for plan in plans.values()
+        for one in plan.kernels()
+        if isinstance(one, Kernel) and row_sums_of(plan, one) is not None
+    }
+    assert {"atax_i", "gesummv_i", "mvt_i", "gemver_i_3"} <= found
+    assert not {"atax_j_2", "mvt_i_2", "gemver_i"} & found  # threads read side by side
