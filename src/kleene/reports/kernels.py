@@ -82,6 +82,9 @@ def _notes(loop: dict[str, Any]) -> Iterator[str]:
     for one in loop["reductions"]:
         if one["is_floating"]:
             yield f"{one['name']}: floating-point results are combined in another order"
+        if one["kept"]:
+            names = " and ".join(one["kept"])
+            yield f"{names}: kept with {one['name']}; of equal values that of the {one['ties']}"
     for one in loop["private"]:
         if one["last"] and not one["is_counter"]:
             yield f"{one['name']}: keeps the value of the {one['last']}"

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kleene.ir.loops import tree
-from kleene.offload.kernels.verdicts import LoopVerdict
+from kleene.offload.kernels.verdicts import LoopVerdict, Reduction
 
 Address = tuple["Object", tuple[Any, ...]]
 
@@ -449,6 +449,10 @@ class Interpreter:
         copied = whole | {(one.name, one.is_array) for one in verdict.privates}
         is_first = whole | {(one.name, one.is_array) for one in verdict.privates if one.is_first}
         made: list[tuple[int, dict[Address, Any]]] = []
+        chosen = [one for one in verdict.reductions if one.kept]
+        # Of an extremum with what is kept with it every iteration begins with the old values.
+        kept = {(name, False) for one in chosen for name in (one.name, *one.kept)}
+        copied, is_first = copied | kept, is_first | kept
         numbers = list(range(len(states)))
         self.order.shuffle(numbers)
         for number in numbers:
@@ -460,10 +464,30 @@ class Interpreter:
             finally:
                 self.redirect.pop()
             made.append((number, own))
+        extrema = [_decided(one, dict(made), self.memory) for one in chosen]
         for _, own in sorted(made, key=lambda one: one[0]):
-            self.memory.update(own)
+            self.memory.update((a, v) for a, v in own.items() if not a[0].is_among(kept))
+        for found in extrema:
+            self.memory.update(found)
         self.memory.update(after)
         self.reorder, self.watched = verdict, watched
+
+
+def _decided(
+    reduction: Reduction, made: dict[int, dict[Address, Any]], memory: dict[Address, Any]
+) -> dict[Address, Any]:
+    """Return the extremum, and what is kept with it, from copies of each iteration."""
+    by_value: dict[Any, list[int]] = {}
+    for number, own in made.items():
+        for address, value in own.items():
+            if address[0].is_among({(reduction.name, False)}):
+                by_value.setdefault(value, []).append(number)
+    if not by_value:
+        return {}  # nothing was better than what was there before
+    best = by_value[max(by_value) if reduction.operator == "argmax" else min(by_value)]
+    own = made[min(best) if reduction.ties == "first iteration" else max(best)]
+    names = {(name, False) for name in (reduction.name, *reduction.kept)}
+    return {a: v for a, v in own.items() if a[0].is_among(names)}
 
 
 class _Copies(dict[Address, Any]):

@@ -104,6 +104,7 @@ def _check_trace(iterations: list[Iteration], verdict: LoopVerdict) -> None:
     names = {verdict.variable, *(one.split(" ")[0] for one in verdict.inductions)}
     moved = {(name, False) for name in names}
     reduced = {(one.name, one.is_array) for one in verdict.reductions}
+    reduced |= {(name, False) for one in verdict.reductions for name in one.kept}
     copied = {(name, True) for name in verdict.copies}
     copied |= {(one.name, one.is_array) for one in verdict.privates}
     first_of: dict[Any, set[int]] = {}

@@ -159,6 +159,17 @@ class Root:
     n_bytes: int | None = None  # of what the pointer's type says it points to, or of an element
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Variables of `if (e > x) { x = e; at = i; }`: x, and those that keep what goes with it.
+
+    Of iterations with the same value the first decides, or the last.
+    """
+
+    roots: tuple[Root, ...]
+    is_first: bool
+
+
 Path = tuple[Expression | str, ...]  # subscripts and names of fields
 SOMEWHERE = "?"  # in a path: some bytes of what the steps before it name, as in a union
 
@@ -167,7 +178,8 @@ SOMEWHERE = "?"  # in a path: some bytes of what the steps before it name, as in
 class Access:
     """One read or write in the text; `path` is None where nothing is known about it.
 
-    `update` names the operation of `x = x op e` on both accesses to x.
+    `update` names the operation of `x = x op e` on both accesses to x, `together` what is updated
+    with it.
     """
 
     root: Root
@@ -186,6 +198,7 @@ class Access:
     through_pointer: bool = False  # that was moved inside of a row: it may leave it
     recurrence: str | None = None  # the operation of `a[i] = a[j] op e`, on both accesses to a
     offset: Expression | None = None  # in bytes from the beginning of the root
+    together: Together | None = None
 
 
 @dataclass(frozen=True, slots=True)

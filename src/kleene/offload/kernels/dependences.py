@@ -303,7 +303,8 @@ class LoopDependences:
         found: dict[object, Access] = {}
         for one in self.accesses:
             if one.root is root:
-                key = (self._facts.path(one), one.context, one.loops, one.is_write, one.update)
+                what = one.is_write, one.update, one.together
+                key = (self._facts.path(one), one.context, one.loops, *what)
                 found.setdefault(key, one)
         return list(found.values())
 

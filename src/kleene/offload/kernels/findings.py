@@ -34,7 +34,9 @@ def clauses(loop: LoopVerdict) -> list[str]:
     """Return what a verdict of parallel asks for, nothing for others."""
     if loop.verdict in (Verdict.SEQ, Verdict.MAY):
         return []
-    found = [f"reduction({one.operator}:{one.name})" for one in loop.reductions]
+    found = [
+        f"reduction({one.operator}:{', '.join([one.name, *one.kept])})" for one in loop.reductions
+    ]
     private = [one.name for one in loop.privates if not one.is_counter]
     found += [f"private({', '.join(private)})"] if private else []
     found += [f"snapshot({', '.join(loop.copies)})"] if loop.copies else []

@@ -138,7 +138,7 @@ def reasons_against(table: LoopTable, row: LoopRow, verdict: LoopVerdict) -> tup
         detail = f"{element} flows from an iteration to a later one"
         found.append(Culprit("CARRIED_DEP", detail, verdict.place))
     found += verdict.culprits
-    reduced = {one.name for one in verdict.reductions}
+    reduced = verdict.reduced
     for access in table.inside(row.number):
         symbol = access.root.symbol
         if not access.is_write or symbol is None or symbol.storage not in ("global", "static"):

@@ -190,6 +190,8 @@ class _Loop:
     def _reduction(self, one: Reduction) -> str:
         root = self._root(one.name)
         self._check_names(root)
+        if one.kept:
+            raise _CannotError(f"{' and '.join(one.kept)} are kept with {one.name}")
         if not one.is_array:
             return f"reduction({one.operator}:{one.name})"
         accesses = [access for access in self._inside if access.root is root]

@@ -96,7 +96,8 @@ class _Classification:
             return None  # what it points to is a parameter; a counter is the thread's
         reads = [one for one in accesses if not one.is_write]
         is_in = any(self._is_exposed(one) for one in self._distinct(reads))
-        is_reduced = any(one.name == root.name for one in self._verdict.reductions)
+        is_reduced = root.name in self._verdict.reduced
+        is_in |= any(root.name in one.kept for one in self._verdict.reductions)  # it may stay
         is_kept = any(one.name == root.name and one.last for one in self._verdict.privates)
         is_out = is_reduced or is_kept
         if symbol in self._inductions and not is_in:

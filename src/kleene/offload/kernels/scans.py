@@ -47,6 +47,8 @@ def _running_value(loop: LoopDependences, accesses: list[Access]) -> str | None:
     updates = [one for one in accesses if one.update is not None]
     uses = [one for one in accesses if one.update is None]
     operators = {one.update for one in updates}
+    if any(one.together is not None for one in updates):
+        return None  # what goes with an extremum has no operation of its own
     if len(operators) != 1 or not uses or any(one.is_write or one.by_loop for one in uses):
         return None
     is_read_after = all(_is_after(row, use, update) for use in uses for update in updates)

@@ -21,7 +21,7 @@ from enum import StrEnum
 from typing import Any
 
 from kleene.base.errors import Span
-from kleene.ir.loops.tables import Access, Condition, LoopRow, LoopTable, Refusal, Root
+from kleene.ir.loops.tables import Access, Condition, LoopRow, LoopTable, Refusal, Root, Together
 from kleene.offload.kernels.budget import BudgetError
 from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences, facts_of
 from kleene.offload.kernels.inputs import ConflictingInput, conflicting_input
@@ -58,12 +58,18 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A variable or array that iterations add to, or the like."""
+    """A variable or array that iterations add to, or the like.
+
+    With "argmax" and "argmin" the variables of `kept` hold what goes with the extremum; of
+    iterations with the same value the one named by `ties` decides.
+    """
 
     operator: str
     name: str
     is_array: bool
     is_floating: bool  # another order of operations rounds differently
+    kept: tuple[str, ...] = ()
+    ties: str = ""  # "first iteration" or "last iteration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,11 @@ class LoopVerdict:
     transformations: list[Transformation] = field(default_factory=list)
     conflicting_input: ConflictingInput | None = None
     scans: list[Scan] = field(default_factory=list)
+
+    @property
+    def reduced(self) -> set[str]:
+        """The names of what is reduced, and of what is kept with an extremum."""
+        return {name for one in self.reductions for name in (one.name, *one.kept)}
 
 
 def verdicts_of(
@@ -301,9 +312,15 @@ class _Decision:
         conflicts = self._loop.conflicts(root)
         if not conflicts:
             return
-        if (operator := _one_update(conflicts)) is not None:
-            self._reduce(root, operator)
-            return
+        if (update := _one_update(conflicts)) is not None:
+            operator, together = update
+            if together is None:
+                self._reduce(root, operator)
+                return
+            if self._is_chosen(update):
+                if root is together.roots[0]:
+                    self._reduce(root, f"arg{operator}", together)
+                return
         flowing = [one for one in conflicts if one.first.is_write and not one.second.is_write]
         for conflict in flowing:
             pairs = self._loop.flow(conflict)
@@ -312,11 +329,27 @@ class _Decision:
                 return
         self._separate(root, conflicts)
 
-    def _reduce(self, root: Root, operator: str) -> None:
+    def _reduce(self, root: Root, operator: str, together: Together | None = None) -> None:
         accesses = self._loop.of(root)
         is_array = any(one.path != () for one in accesses)
         is_floating = any(one.is_floating for one in accesses if one.update)
-        self._made.reductions.append(Reduction(operator, root.name, is_array, is_floating))
+        kept, ties = (), ""
+        if together is not None:
+            kept = tuple(one.name for one in together.roots[1:])
+            ties = f"{'first' if together.is_first else 'last'} iteration"
+            is_floating = False  # values are compared, not computed
+        found = Reduction(operator, root.name, is_array, is_floating, kept, ties)
+        self._made.reductions.append(found)
+
+    def _is_chosen(self, update: tuple[str, Together | None]) -> bool:
+        """Return whether nothing but one kind of choice uses an extremum and what goes with it.
+
+        If another statement changed or read one of the variables, it would have to see what the
+        iterations before chose.
+        """
+        _, together = update
+        assert together is not None
+        return all(_one_update(self._loop.conflicts(one)) == update for one in together.roots)
 
     def _blame(self, root: Root, conflict: Conflict, pairs: Any) -> None:
         writes = [one for one in self._loop.of(root) if one.is_write]
@@ -410,7 +443,8 @@ def _may_overlap(first: Root, second: Root) -> bool:
     return not (first.is_restrict or second.is_restrict)
 
 
-def _one_update(conflicts: list[Conflict]) -> str | None:
+def _one_update(conflicts: list[Conflict]) -> tuple[str, Together | None] | None:
     """Return the operation if all conflicts are between updates with the same one."""
-    operators = {one.update for c in conflicts for one in (c.first, c.second)}
-    return operators.pop() if len(operators) == 1 else None
+    updates = {(one.update, one.together) for c in conflicts for one in (c.first, c.second)}
+    operator, together = updates.pop() if len(updates) == 1 else (None, None)
+    return None if operator is None else (operator, together)

@@ -179,6 +179,8 @@ class Launches(Nests):
         if verdict.verdict is not Verdict.RED or len(verdict.reductions) != 1:
             return None
         (reduction,) = verdict.reductions
+        if reduction.kept:
+            return None
         axis = self._axis((loop,), [], loop)
         if axis is None or verdict.copies or any(one.is_first for one in verdict.privates):
             return None

@@ -75,7 +75,7 @@ class Nests:
     def _computed_by_kernels(self) -> set[Symbol]:
         """Return the scalars into which values of arrays or of parallel loops get."""
         body = self._function.body
-        names = {one.name for v in self._verdicts.values() for one in v.reductions}
+        names = {name for v in self._verdicts.values() for name in v.reduced}
         names |= {one.name for v in self._verdicts.values() for one in v.privates if one.last}
         counters = {
             found.variable

@@ -27,6 +27,7 @@ from kleene.ir.loops.tables import (
     LoopTable,
     Obligations,
     Root,
+    Together,
     negation,
 )
 from kleene.ir.loops.text import text
@@ -34,7 +35,14 @@ from kleene.ir.loops.tree import Reason, Symbol
 from kleene.transforms.loops.conditions import at_counter, iterations
 from kleene.transforms.loops.evaluate import Evaluation, difference
 from kleene.transforms.loops.recorder import Environment, Fields, Frame
-from kleene.transforms.loops.updates import guarded_update, recurrence_of, update_of
+from kleene.transforms.loops.updates import (
+    Extremum,
+    expanded,
+    extremum_with,
+    guarded_update,
+    recurrence_of,
+    update_of,
+)
 from kleene.transforms.loops.values import UNKNOWN, Place, Value, substituted
 
 # With these, parts of the source are missing in the tree, and may assign to any variable.
@@ -212,7 +220,7 @@ class Execution(Evaluation):
                 self._loops.append(row)
 
     def _assign(self, target: tree.Location, value: tree.Expression) -> None:
-        found = update_of(target, value)
+        found = update_of(target, expanded(value, self._functions, target))
         if found is None:
             n_before = len(self._accesses)
             self._write(target, self._value(value))
@@ -256,7 +264,30 @@ class Execution(Evaluation):
         with self._silently():
             return self._value(value)
 
+    def _choose(self, found: Extremum) -> None:
+        """Record the choice of the least or greatest value, and of what is kept with it."""
+        chosen = found.chosen.target
+        assert isinstance(chosen, tree.Variable)
+        roots = [self._variable_root(chosen.symbol)]
+        for one in found.kept:
+            assert isinstance(one.target, tree.Variable)
+            roots.append(self._variable_root(one.target.symbol))
+        self._choice_of = Together(tuple(roots), found.is_first)
+        self._updated(chosen, found.chosen.value, found.operator, found.others)
+        with self._under(self._maybe()):  # no write where the old values stay
+            self._choice_of = None
+            for one in found.kept:
+                self._value(one.value)
+            self._choice_of = Together(tuple(roots), found.is_first)
+            for one in (found.chosen, *found.kept):
+                value = self._unfollowed("extremum", one.target.type)
+                self._write(one.target, value, found.operator)
+        self._choice_of = None
+
     def _if(self, node: tree.If) -> Condition | bool | None:
+        if (together := extremum_with(node)) is not None:
+            self._choose(together)
+            return True
         if (found := guarded_update(node)) is not None:
             assign, operator, others = found
             self._updated(assign.target, assign.value, operator, others)

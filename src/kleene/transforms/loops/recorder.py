@@ -19,6 +19,7 @@ from kleene.ir.loops.tables import (
     Obligations,
     Path,
     Root,
+    Together,
     loops_of_condition,
 )
 from kleene.ir.loops.text import text
@@ -68,6 +69,7 @@ class Recorder(ABC):
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
         self._parameters: dict[str, LoopSymbol] = {}
         self._load_places: dict[LoopSymbol, tuple[Root, Path]] = {}
+        self._choice_of: Together | None = None  # of the updates that are recorded now
         self._has_jumps = _has_jumps(function)
 
     @abstractmethod
@@ -267,6 +269,7 @@ class Recorder(ABC):
                 by_loop,
                 _is_moved(at),
                 offset=place.offset,
+                together=self._choice_of if update is not None else None,
             )
         )
 

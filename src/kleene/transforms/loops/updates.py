@@ -1,22 +1,31 @@
 """Which assignments are updates `x = x op e` that may be done in any order?
 
 Sums (with `x = x - e`), products, `&`, `|`, `^`, and minima and maxima however they are written:
-`x = e > x ? e : x`, `x = fmax(x, e)`, `if (e > x) x = e`.
+`x = e > x ? e : x`, `x = fmax(x, e)`, `if (e > x) x = e`, `x = larger(x, e)` with a function of the
+program that does this. With `if (e > x) { x = e; at = i; }` goes what belongs to the maximum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
 from kleene.ir.loops.tree import (
     Assign,
     Binary,
+    Block,
     Call,
     Choose,
     Convert,
     Element,
     Expression,
+    Function,
     If,
     Location,
     Read,
+    Return,
+    Symbol,
+    Variable,
     walk,
 )
 
@@ -44,6 +53,90 @@ def recurrence_of(target: Location, value: Expression) -> tuple[str, Location] |
             if other.pointer == target.pointer and (found := update_of(other, value)) is not None:
                 return found[0], other
     return None
+
+
+@dataclass(frozen=True)
+class Extremum:
+    """`if (e > x) { x = e; at = i; }`: the value is chosen, and variables keep what goes with it.
+
+    Of several iterations with the same value the first decides (`>`), or the last (`>=`).
+    """
+
+    chosen: Assign
+    operator: str
+    others: tuple[Expression, ...]
+    kept: tuple[Assign, ...]
+    is_first: bool
+
+
+def extremum_with(statement: If) -> Extremum | None:
+    """Return what the statement chooses, if it keeps something with it."""
+    assigns = [one for one in statement.then if isinstance(one, Assign)]
+    if statement.otherwise or len(assigns) < max(2, len(statement.then)):
+        return None
+    targets = [one.target for one in assigns]
+    if len(set(targets)) < len(targets) or not all(isinstance(one, Variable) for one in targets):
+        return None
+    for chosen in assigns:
+        found = guarded_update(replace(statement, then=(chosen,)))
+        if found is None:
+            continue
+        condition = _preserved(statement.condition)
+        assert isinstance(condition, Binary)
+        kept = tuple(one for one in assigns if one is not chosen)
+        values = [one.value for one in (*kept, chosen)]
+        if not any(reads(value, target) for value in values for target in targets):
+            return Extremum(chosen, found[1], found[2], kept, condition.operator in ("<", ">"))
+    return None
+
+
+def expanded(
+    value: Expression, functions: Mapping[str, Function], target: Location, depth: int = 3
+) -> Expression:
+    """Return a value with calls of functions that only return an expression written out.
+
+    Only those that take `target`: others stay as they are.
+    """
+    if isinstance(value, Convert):
+        return replace(value, operand=expanded(value.operand, functions, target, depth))
+    if isinstance(value, Choose) or not isinstance(value, Call) or depth == 0:
+        return value
+    callee = functions.get(value.function)
+    if callee is None or not any(reads(one, target) for one in value.arguments):
+        return value
+    result = _returned(callee.body)
+    if result is None or [one.type for one in callee.parameters] != [
+        one.type for one in value.arguments
+    ]:
+        return value
+    made = _with(result, dict(zip(callee.parameters, value.arguments, strict=True)))
+    if any(isinstance(one, Variable) and one.symbol in callee.parameters for one in walk(made)):
+        return value  # a parameter is used in another way than by reading it
+    return expanded(made, functions, target, depth - 1)
+
+
+def _returned(body: Block) -> Expression | None:
+    """Return `c ? a : b` for `return c ? a : b;` and for `if (c) return a; return b;`."""
+    match body:
+        case (Return(value=value),):
+            return value
+        case (If(then=then, otherwise=otherwise) as test, *rest) if not (otherwise and rest):
+            first, second = _returned(then), _returned(otherwise or tuple(rest))
+            if first is not None and second is not None:
+                return Choose(first.type, test.place, test.condition, first, second)
+    return None
+
+
+def _with(value: Expression, arguments: Mapping[Symbol, Expression]) -> Expression:
+    """Return an expression with arguments in place of parameters, which it only reads."""
+    if isinstance(value, Read) and isinstance(value.location, Variable):
+        return arguments.get(value.location.symbol, value)
+    changed = {
+        one.name: _with(inner, arguments)
+        for one in fields(value)
+        if isinstance(inner := getattr(value, one.name), Expression)
+    }
+    return replace(value, **changed) if changed else value
 
 
 def guarded_update(statement: If) -> tuple[Assign, str, tuple[Expression, ...]] | None:
