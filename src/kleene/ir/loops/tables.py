@@ -156,6 +156,7 @@ class Root:
     declared_in: frozenset[int] = frozenset()
     extents: tuple[Expression | None, ...] = ()  # of the second and further subscripts
     source: Root | None = None  # the storage that the pointer was loaded from
+    source_byte: int | None = None  # at which offset in it, if that is always the same
     n_bytes: int | None = None  # of what the pointer's type says it points to, or of an element
 
 

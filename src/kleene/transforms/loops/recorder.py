@@ -184,7 +184,7 @@ class Recorder(ABC):
             kind = kind.target
         return tuple(found)
 
-    def _loaded_root(self, atom: LoopSymbol, source: Root, target: Type | None) -> Root:
+    def _loaded_root(self, atom: LoopSymbol, source: Place, target: Type | None) -> Root:
         key = ("loaded", atom)
         if key not in self._roots:
             self._roots[key] = Root(
@@ -192,7 +192,8 @@ class Recorder(ABC):
                 atom.name,
                 "pointer",
                 loops=atom.loops,
-                source=source,
+                source=source.root,
+                source_byte=None if source.offset is None else source.offset.integer,
                 n_bytes=None if target is None else target.n_bytes,
             )
         return self._roots[key]
@@ -337,9 +338,7 @@ class Recorder(ABC):
         atom = self._atom(key, text(location), "load", loops, kind)
         self._load_places[atom] = (place.root, place.path)
         if kind.kind == "pointer":
-            return Value(
-                None, Place(self._loaded_root(atom, place.root, kind.target), (ZERO,), ZERO)
-            )
+            return Value(None, Place(self._loaded_root(atom, place, kind.target), (ZERO,), ZERO))
         return Value(of(atom))
 
     def _unfollowed(self, name: str, kind: Type) -> Value:
