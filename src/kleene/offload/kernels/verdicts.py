@@ -333,7 +333,8 @@ class _Decision:
         accesses = self._loop.of(root)
         is_array = any(one.path != () for one in accesses)
         is_floating = any(one.is_floating for one in accesses if one.update)
-        kept, ties = (), ""
+        kept: tuple[str, ...] = ()
+        ties = ""
         if together is not None:
             kept = tuple(one.name for one in together.roots[1:])
             ties = f"{'first' if together.is_first else 'last'} iteration"

@@ -25,7 +25,7 @@ def tables(unit: Unit, others: Iterable[Unit] = ()) -> list[LoopTable]:
 def _linked(units: Iterable[Unit]) -> dict[str, Function]:
     """Return the functions that every unit can call: those of one definition, and no overload."""
     found: dict[str, set[Function]] = {}
-    overloaded = set()
+    overloaded: set[str] = set()
     for unit in units:
         overloaded |= unit.overloaded
         for one in unit.functions:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from kleene.ir.loops.tree import (
     Assign,
@@ -131,7 +132,7 @@ def _with(value: Expression, arguments: Mapping[Symbol, Expression]) -> Expressi
     """Return an expression with arguments in place of parameters, which it only reads."""
     if isinstance(value, Read) and isinstance(value.location, Variable):
         return arguments.get(value.location.symbol, value)
-    changed = {
+    changed: dict[str, Any] = {
         one.name: _with(inner, arguments)
         for one in fields(value)
         if isinstance(inner := getattr(value, one.name), Expression)
