@@ -97,7 +97,6 @@ NO_UPDATES = [
     "s = s + s;",
     "s += a[i] * s;",
     "s = (char)(s + a[i]);",
-    "if (a[i] > s) { s = a[i]; k = i; }",
     "if (s < 10) s += a[i];",
     "s /= a[i];",
     "s = a[i] > s ? s + 1 : a[i];",

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from functools import cache
 from typing import Literal as OneOf
 
 from kleene.base.errors import Span
@@ -349,7 +348,11 @@ def walk(node: object) -> Iterator[object]:
             yield from walk(getattr(node, name))
 
 
-@cache
 def _parts(kind: type[Expression | Location | Statement]) -> tuple[str, ...]:
     """Return the fields of a class of nodes that hold parts of a tree."""
-    return tuple(one.name for one in fields(kind) if one.name not in ("type", "place"))
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(one.name for one in fields(kind) if one.name not in ("type", "place"))
+    return _PARTS[kind]
+
+
+_PARTS: dict[type, tuple[str, ...]] = {}
