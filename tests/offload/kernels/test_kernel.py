@@ -14,8 +14,9 @@ pytest.importorskip("islpy", reason="kernels need the package islpy")
 
 from kleene.offload.kernels import Kernels, KernelsResult
 from kleene.offload.kernels.instances import counted, kernels_in
-from kleene.offload.kernels.kernel import AccessPattern, Kernel
+from kleene.offload.kernels.kernel import Kernel
 from kleene.offload.kernels.parameters import Basis
+from kleene.offload.kernels.patterns import AccessPattern
 from kleene.offload.kernels.trips import trip_count
 from kleene.offload.memory.coalescing import bank_conflicts
 from kleene.transforms.loops import tables

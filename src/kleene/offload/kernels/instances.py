@@ -14,8 +14,9 @@ from kleene.algebra.symbolic import Expression, Symbol, of, solve
 from kleene.ir.loops.symbols import LoopSymbol
 from kleene.ir.loops.tables import Compare, Condition, LoopTable, all_symbols, symbols_of_condition
 from kleene.offload.kernels.dependences import facts_of
-from kleene.offload.kernels.kernel import AccessPattern, Kernel, kernels_of
+from kleene.offload.kernels.kernel import Kernel, kernels_of
 from kleene.offload.kernels.parameters import Basis, Parameter
+from kleene.offload.kernels.patterns import AccessPattern
 from kleene.offload.kernels.sections import Section
 from kleene.offload.kernels.trips import trip_count
 from kleene.offload.kernels.verdicts import LoopVerdict

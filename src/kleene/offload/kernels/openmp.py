@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
@@ -21,14 +21,14 @@ from kleene.base.expression import Atom, Expression, Floor, Maximum, Quotient, S
 from kleene.base.source_text import relative_path
 from kleene.ir.loops.symbols import Choice, LoopSymbol, loops_of, symbols_of
 from kleene.ir.loops.tables import Access, Compare, LoopRow, Root
-from kleene.offload.kernels.dependences import Facts, facts_of
+from kleene.offload.kernels.dependences import facts_of
+from kleene.offload.kernels.parallel import ParallelLoop, visit_outermost
 from kleene.offload.kernels.trips import trips_if_any
-from kleene.offload.kernels.verdicts import LoopVerdict, Private, Reduction, Verdict
+from kleene.offload.kernels.verdicts import Private, Reduction, Verdict
 
 if TYPE_CHECKING:
     from kleene.offload.kernels.result import Analysed, KernelsResult
 
-_PARALLEL = frozenset({Verdict.PAR, Verdict.PRIV, Verdict.COPY, Verdict.RED})
 _HEAD = re.compile(r"for\s*\(")
 _NAME = r"[A-Za-z_]\w*"
 _FIRST = re.compile(rf"(?:[\w\s]+?[\s*]+)?({_NAME})\s*=(?!=)[^,]*$", re.DOTALL)
@@ -53,44 +53,33 @@ def directives(result: KernelsResult) -> list[Directive]:
     return [one for function in result.functions for one in _in_function(function)]
 
 
-def _in_function(function: Analysed) -> Iterator[Directive]:
-    verdicts = {one.place: one for one in function.verdicts}
-    facts = facts_of(function.table, function.conditions)
-    taken: set[int] = set()
-    for row in function.table.loops:
-        verdict = verdicts.get(row.place)
-        if row.is_inlined or verdict is None:
-            continue
-        if row.parent in taken:
-            taken.add(row.number)
-        elif verdict.verdict in _PARALLEL:
-            facts.renew()
-            try:
-                yield Directive(row.place, _Loop(facts, row, verdict, verdicts).directive())
-                taken.add(row.number)
-            except _CannotError as error:
-                yield Directive(row.place, "", str(error))
+def _in_function(function: Analysed) -> list[Directive]:
+    found: list[Directive] = []
+
+    def visit(loop: ParallelLoop) -> bool:
+        try:
+            found.append(Directive(loop.row.place, _Loop(loop).directive()))
+        except _CannotError as error:
+            found.append(Directive(loop.row.place, "", str(error)))
+            return False
+        return True
+
+    visit_outermost(facts_of(function.table, function.conditions), function.verdicts, visit)
+    return found
 
 
 class _Loop:
     """One loop on its way to a directive."""
 
-    def __init__(
-        self,
-        facts: Facts,
-        row: LoopRow,
-        verdict: LoopVerdict,
-        verdicts: Mapping[Span, LoopVerdict],
-    ) -> None:
-        self._facts = facts
-        self._row = row
-        self._verdict = verdict
-        self._verdicts = verdicts
+    def __init__(self, loop: ParallelLoop) -> None:
+        self._facts = loop.facts
+        self._row = row = loop.row
+        self._verdict = loop.verdict
+        self._verdicts = loop.verdicts
         self._guards: dict[str, None] = {}  # conditions under which the test may load
         self._guarded: set[str] = set()  # what it loads
-        self._inside = [
-            one for one in facts.table.inside(row.number) if row.number not in one.root.declared_in
-        ]
+        accesses = loop.facts.table.inside(row.number)
+        self._inside = [one for one in accesses if row.number not in one.root.declared_in]
 
     def directive(self) -> str:
         """Return the directive.

@@ -7,9 +7,11 @@ from typing import Any
 
 from kleene.algebra.symbolic import Expression
 from kleene.base.errors import Span
-from kleene.offload.kernels.kernel import AccessPattern, Kernel, Sharing
+from kleene.offload.kernels.kernel import Kernel
 from kleene.offload.kernels.parameters import Parameter, n_bytes_moved
+from kleene.offload.kernels.patterns import AccessPattern
 from kleene.offload.kernels.sections import Section
+from kleene.offload.kernels.sharing import Sharing
 from kleene.offload.kernels.verdicts import Culprit
 
 _AXES = "xyz"
