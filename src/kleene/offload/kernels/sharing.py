@@ -16,7 +16,6 @@ from kleene.offload.memory.coalescing import WARP, ByteAccess, bank_conflicts
 from kleene.offload.memory.tiles import Dimension, block_section, overlap, section, tiled
 
 _PADDED = WARP + 1  # elements of a row of a staged tile: a column then meets every bank once
-SHARED_BYTES = 48 * 1024  # of a block, without asking for more
 
 
 @dataclass(frozen=True, slots=True)
