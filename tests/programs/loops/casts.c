@@ -1,6 +1,7 @@
 /* Storage whose type is told by a cast: subscripts are counted in bytes. */
 
 union number { int i; float f; };
+struct state { int n; float old[10]; double mem[10]; };
 
 void scale(int n, void *out, const void *in) {
   double *a = (double *)out;
@@ -73,4 +74,29 @@ void in_place(int n, union number *x) {
 void to_the_next(int n, union number *x) {
   for (int i = 1; i < n; i++) /* SEQ */
     x[i].f = (float)x[i - 1].i;
+}
+
+void of_a_struct(int n, void *given) {
+  struct state *st = (struct state *)given;
+  for (int i = 0; i < 10; i++) /* PAR */
+    st->old[i] = i;
+  st->n = n;
+  for (int i = 0; i < st->n; i++) /* PAR */
+    st->mem[i] = st->old[i];
+  for (int i = 1; i < 10; i++) /* SEQ */
+    st->mem[i] = st->mem[i - 1];
+}
+
+void seen_twice(int n, void *given) {
+  struct state *st = given;
+  float *raw = given;
+  for (int i = 0; i < n; i++) /* MAY */
+    st->mem[i] = raw[i + 1];
+}
+
+void of_another_type(int n, double *given) {
+  void *bytes = given;
+  int *a = bytes;
+  for (int i = 0; i < n; i++) /* MAY */
+    given[i] = a[i + 1];
 }

@@ -69,10 +69,27 @@ class Evaluation(Recorder):
         if target.kind == "int" and value.number is not None and source.kind == "int":
             return fitted(value.number, value.obligations, target, source)
         if target.kind == "pointer" and value.place is not None:
-            return value if _same_elements(source, target) else _viewed(value, value.place, target)
+            if _same_elements(source.target, target.target) or self._is_view(value.place, target):
+                return value
+            return _viewed(value, value.place, target)
         if target.kind == "int":
             return self._unfollowed("conversion", target)
         return UNKNOWN
+
+    def _is_view(self, place: Place, target: Type) -> bool:
+        """Return whether a cast tells the type of storage that had none.
+
+        Subscripts then count elements of this type. Another cast gives addresses in bytes alone,
+        which are taken to be anywhere where they are compared with subscripts.
+        """
+        kind = target.target
+        if place.root.number not in self._views or place.path != (ZERO,) or place.offset != 0:
+            return False
+        if kind is None or kind.kind not in ("int", "float", "pointer", "record"):
+            return False
+        if self._views[place.root.number] is None:
+            self._views[place.root.number] = kind
+        return _same_elements(self._views[place.root.number], kind)
 
     def _unary(self, operator: str, value: Value, node: tree.Expression) -> Value:
         if value.number is None:
@@ -242,8 +259,7 @@ def difference(left: Place, right: Place, n_bytes: int | None) -> Expression | N
     return apart if apart.is_integer else None
 
 
-def _same_elements(source: Type, target: Type) -> bool:
-    first, second = source.target, target.target
+def _same_elements(first: Type | None, second: Type | None) -> bool:
     if first is None or second is None:
         return False
     if "void" in (second.kind, first.kind):

@@ -86,7 +86,7 @@ class Execution(Evaluation):
             return self._unfollowed(text(node), node.type)
         if node.effect == "allocates" and callee is None and not self._stack:
             storage = Root(self._next_root(), text(node), "variable", is_exposed=True)
-            return Value(None, Place(storage, (ZERO,), ZERO))
+            return Value(None, Place(self._see(storage, node.type.target), (ZERO,), ZERO))
         if callee is None or not _fits(callee, node):
             self._refuse(Reason.CALL_NOT_ALLOWED, node.function, node.place)
             return self._anything(node)

@@ -69,6 +69,7 @@ class Recorder(ABC):
         self._loads: set[int] = set()  # roots that integers and pointers were loaded from
         self._parameters: dict[str, LoopSymbol] = {}
         self._load_places: dict[LoopSymbol, tuple[Root, Path]] = {}
+        self._views: dict[int, Type | None] = {}  # of storage of type void: what it is cast to
         self._choice_of: Together | None = None  # of the updates that are recorded now
         self._has_jumps = _has_jumps(function)
 
@@ -144,7 +145,14 @@ class Recorder(ABC):
                 extents=self._extents(target),
                 n_bytes=None if target is None else target.n_bytes,
             )
+            self._see(self._roots[key], target)
         return self._roots[key]
+
+    def _see(self, root: Root, target: Type | None) -> Root:
+        """Note storage of which a pointer does not tell the type: the first cast does."""
+        if target is not None and target.kind == "void":
+            self._views.setdefault(root.number, None)
+        return root
 
     def _variable_root(self, symbol: Symbol) -> Root:
         key = symbol.linkage or symbol
@@ -196,6 +204,7 @@ class Recorder(ABC):
                 source_byte=None if source.offset is None else source.offset.integer,
                 n_bytes=None if target is None else target.n_bytes,
             )
+            self._see(self._roots[key], target)
         return self._roots[key]
 
     def _n_bytes(self, kind: Type | None, place: Place) -> Expression | None:
@@ -346,7 +355,7 @@ class Recorder(ABC):
             return Value(of(self._fresh(name, kind)))
         if kind.kind == "pointer":
             root = Root(self._next_root(), name, "pointer", loops=self._around())
-            return Value(None, Place(root, (ZERO,), ZERO))
+            return Value(None, Place(self._see(root, kind.target), (ZERO,), ZERO))
         return UNKNOWN
 
     def _opaque(self, symbol: Symbol) -> Value:
