@@ -56,6 +56,7 @@ def test_changes_are_said_in_the_programs_words(loops: list[LoopVerdict]) -> Non
     }
     assert details["rows", 0] == "with the loop j of line 7 outside, which is parallel"
     assert "equal 2*i + j" in details["in_place_stencil", 0]
+    assert "with line 146 in the first iteration of j" in details["borders_first", 0]
     assert details["one_is_used", 0].startswith("i split at m and at m + 1")
     assert details["mirrored", 0].startswith("i split at n - floor((n) / 2)")
     assert details["in_steps", 0].startswith("i split at 8")
@@ -72,6 +73,14 @@ def test_wrong_changes_are_caught(loops: list[LoopVerdict]) -> None:
         (
             "in_place_stencil",
             Transformation("skewing", "", by_name["in_place_stencil", 1].place, 1),
+        ),
+        (
+            "borders_first",
+            replace(by_name["borders_first", 0].transformations[0], sunk=()),
+        ),
+        (
+            "corners_first",
+            replace(by_name["corners_first", 0].transformations[0], factor=1),
         ),
         ("mirrored", Transformation("splitting", "", points=(of(2),))),
         ("one_is_used", Transformation("splitting", "", points=(of("m"),))),

@@ -139,8 +139,22 @@ class Transformed(Interpreter):
             for number in sorted(fronts):
                 self.order.shuffle(fronts[number])
                 for one in fronts[number]:
-                    self._run(one, lambda: self._body(inner), self._temporaries())
+                    is_sunk = bool(self._change.sunk) and one.inner == 0
+                    body = self._with_sunk(node, inner) if is_sunk else lambda: self._body(inner)
+                    self._run(one, body, self._temporaries())
         self.memory.update(after)
+
+    def _with_sunk(self, node: tree.Loop, inner: tree.Loop) -> Callable[[], None]:
+        """Return an iteration of the loop inside after the statements before that loop."""
+
+        def run() -> None:
+            objects = dict(self._objects)
+            for one in node.body[: node.body.index(inner)]:
+                self._statement(one)
+            self._objects = objects
+            self._body(inner)
+
+        return run
 
     def _temporaries(self) -> set[tuple[str, bool]]:
         """Return what iterations of both loops have copies of, without a value before or after."""

@@ -140,3 +140,52 @@ void left_out(int n) {
     c[i] = b[i];
   }
 }
+
+void borders_first(int n) {
+  for (int i = 1; i < n; i++) {   // SEQ, after skewing
+    A[i][0] = A[i - 1][0] + 1;
+    for (int j = 1; j < 9; j++)   // SEQ
+      A[i][j] = A[i - 1][j] + A[i][j - 1];
+  }
+}
+
+void corners_first(int n) {
+  for (int i = 1; i < n; i++) {   // SEQ, after skewing
+    A[i][0] = A[i - 1][1] + 1;
+    for (int j = 1; j < 9; j++)   // SEQ
+      A[i][j] = A[i - 1][j + 1] + A[i][j - 1];
+  }
+}
+
+void perhaps_no_border(int n, int m) {
+  for (int i = 1; i < n; i++) {   // SEQ
+    A[i][0] = A[i - 1][0] + 1;
+    for (int j = 1; j < m; j++)   // SEQ
+      A[i][j] = A[i - 1][j] + A[i][j - 1];
+  }
+}
+
+void kept_for_the_row(int n) {
+  double t;
+  for (int i = 1; i < n; i++) {   // SEQ
+    t = A[i - 1][0];
+    for (int j = 1; j < 9; j++)   // SEQ
+      A[i][j] = A[i - 1][j] + A[i][j - 1] + t;
+  }
+}
+
+void borders_last(int n) {
+  for (int i = 1; i < n; i++) {   // SEQ, after fission
+    for (int j = 1; j < 9; j++)   // SEQ
+      A[i][j] = A[i - 1][j] + A[i][j - 1];
+    A[i][0] = A[i - 1][8] + 1;
+  }
+}
+
+void far_border(int n) {
+  for (int i = 1; i < n; i++) {   // SEQ
+    A[i][0] = A[i - 1][8] + 1;
+    for (int j = 1; j < 9; j++)   // SEQ
+      A[i][j] = A[i - 1][j] + A[i][j - 1];
+  }
+}

@@ -232,6 +232,7 @@ def _transformation(one: Transformation) -> dict[str, object]:
         "parts": [{"lines": list(p.lines), "is_parallel": p.is_parallel} for p in one.parts],
         "expanded": list(one.expanded),
         "points": [str(point) for point in one.points],
+        "sunk": list(one.sunk),
     }
 
 

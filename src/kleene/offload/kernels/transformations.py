@@ -21,10 +21,11 @@ from typing import Any
 from typing import Literal as OneOf
 
 from kleene.base.errors import Span
-from kleene.base.expression import Atom, Expression, Symbol, of
-from kleene.ir.loops.tables import Access, LoopRow, Root
+from kleene.base.expression import ZERO, Atom, Expression, Symbol, of
+from kleene.ir.loops.tables import Access, Both, Compare, LoopRow, Maybe, Root
 from kleene.offload.kernels.affine import expression_of, meanings_of, variables_of
 from kleene.offload.kernels.dependences import Conflict, Facts, LoopDependences
+from kleene.transforms.loops.conditions import at_counter
 
 MAX_FACTOR = 4  # of skewing
 MAX_POINTS = 3  # at which a loop is split
@@ -52,6 +53,7 @@ class Transformation:
         parts: the loops that fission makes, in order.
         expanded: variables that fission makes arrays of, an element for each iteration.
         points: the iterations, counted from 0, at which splitting begins another loop.
+        sunk: lines before the loop inside that move into its first iteration.
     """
 
     kind: OneOf["interchange", "skewing", "fission", "splitting"]
@@ -61,6 +63,7 @@ class Transformation:
     parts: tuple[Part, ...] = ()
     expanded: tuple[str, ...] = ()
     points: tuple[Expression, ...] = ()
+    sunk: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,11 @@ class Transformations:
         nest = None
         if inner is not None and inner.number in separated:
             of_inner = separated[inner.number]
-            nest = self._interchange(inner, of_inner) or self._skewing(inner, of_inner)
+            outside = self._written_outside(inner)
+            if not outside:
+                nest = self._interchange(inner, of_inner) or self._skewing(inner, of_inner)
+            elif self._can_sink(inner, outside):
+                nest = self._skewing(inner, of_inner, outside)
         for one in (nest, self._fission(), self._splitting()):
             if one is not None:
                 yield one
@@ -106,32 +113,68 @@ class Transformations:
     # Nests
 
     def _only_inner(self) -> LoopRow | None:
-        """Return the loop that is all there is in this one."""
+        """Return the only loop that is in this one."""
         children = [one for one in self._facts.table.loops if one.parent == self._row.number]
         if len(children) != 1:
             return None
         (inner,) = children
-        outside = [one for one in self._loop.accesses if inner.number not in one.loops]
-        if inner.refusals or not inner.is_counted or inner.is_inlined:
-            return None
-        free = self._separated.counters
-        return None if any(one.is_write and one.root not in free for one in outside) else inner
+        return None if inner.refusals or not inner.is_counted or inner.is_inlined else inner
 
-    def _carried(self, ignored: frozenset[Root], inner: LoopRow) -> list[Conflict] | None:
-        """Return the conflicts of the loop; None if one is not inside of `inner`."""
+    def _written_outside(self, inner: LoopRow) -> list[Access]:
+        """Return the writes of the loop that are not in the loop inside."""
+        return [
+            one
+            for one in self._loop.accesses
+            if one.is_write
+            and inner.number not in one.loops
+            and one.root not in self._separated.counters
+        ]
+
+    def _can_sink(self, inner: LoopRow, writes: list[Access]) -> bool:
+        """Return whether what is before the loop inside can be done in its first iteration.
+
+        Nothing may come after that loop, it must have an iteration whenever this one has, and what
+        it uses may be in no variable of which iterations of this loop have copies: it would be one
+        for all fronts.
+        """
+        row = self._row
+        conditions = inner.context[len(row.context) :]
+        accesses = self._facts.table.inside(row.number)
+        outside = [one for one in accesses if inner.number not in one.loops and not one.by_loop]
+        if not row.is_straight or any(one.sequence > inner.sequence for one in outside):
+            return False
+        if not conditions or conditions[0] != Compare(">=", of(inner.counter)):
+            return False  # it is inside of a condition
+        used = {one.root for one in accesses if inner.number in one.loops}
+        own = {one.root for one in outside if one.is_write and self._has_copies(one.root)}
+        if own & used or any(isinstance(one, Both | Maybe) for one in conditions):
+            return False
+        first = [at_counter(one, inner.counter, ZERO) for one in conditions]
+        return self._facts.prove(row.context, first)
+
+    def _has_copies(self, root: Root) -> bool:
+        return self._row.number in root.declared_in or root in self._separated.any
+
+    def _carried(
+        self, ignored: frozenset[Root], inner: LoopRow, *, is_sunk: bool = False
+    ) -> list[Conflict] | None:
+        """Return the conflicts of the loop; None if one is not inside of `inner`, nor sunk."""
         found = []
         for root in self._loop.written - ignored - self._separated.counters:
             for one in self._loop.conflicts(root):
-                if not all(inner.number in access.loops for access in (one.first, one.second)):
+                accesses = (one.first, one.second)
+                if not is_sunk and not all(inner.number in access.loops for access in accesses):
                     return None
                 found.append(one)
         return found
 
-    def _distance(self, conflict: Conflict, loop: LoopRow) -> tuple[int, int]:
-        """Return the positions of a loop's counter in both iterations of a conflict."""
+    def _distance(self, conflict: Conflict, loop: LoopRow) -> tuple[int | None, int | None]:
+        """Return the positions of a loop's counter in both iterations; None if it is not around."""
         first = [one for one in conflict.first.loops if one in self._loop.inside]
         second = [one for one in conflict.second.loops if one in self._loop.inside]
-        return first.index(loop.number), len(first) + second.index(loop.number)
+        left = first.index(loop.number) if loop.number in first else None
+        right = len(first) + second.index(loop.number) if loop.number in second else None
+        return left, right
 
     def _interchange(self, inner: LoopRow, own: Separated) -> Transformation | None:
         """Return the interchange, if the loop inside begins and steps the same for every one."""
@@ -153,21 +196,35 @@ class Transformations:
         import islpy as isl
 
         left, right = self._distance(conflict, inner)
+        assert left is not None
+        assert right is not None
         space = conflict.pairs.get_space()
         same = isl.Constraint.equality_alloc(isl.LocalSpace.from_space(space))
         same = same.set_coefficient_val(isl.dim_type.set, left, 1)
         same = same.set_coefficient_val(isl.dim_type.set, right, -1)
         return bool(conflict.pairs.is_subset(isl.Set.universe(space).add_constraint(same)))
 
-    def _skewing(self, inner: LoopRow, own: Separated) -> Transformation | None:
-        carried = self._carried(self._separated.temporary & own.temporary, inner)
+    def _skewing(
+        self, inner: LoopRow, own: Separated, sunk: list[Access] | None = None
+    ) -> Transformation | None:
+        """Return the wavefronts; what is before the inner loop is `sunk` into its iteration 0.
+
+        Within an iteration of this loop it still comes before the rest: iteration (x, 0) is in an
+        earlier front than all (x, x') with x' > 0.
+        """
+        free = self._separated.temporary & own.temporary
+        carried = self._carried(free, inner, is_sunk=bool(sunk))
         if carried is None:
             return None
         for factor in range(1, MAX_FACTOR + 1):
             if all(self._advances(one, inner, factor) for one in carried):
                 front = _front(self._row, inner, factor)
                 detail = f"iterations with equal {front} are parallel, one such front after another"
-                return Transformation("skewing", detail, inner.place, factor)
+                lines = tuple(sorted({one.place.line for one in sunk or ()}))
+                if lines:
+                    words = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+                    detail += f", with {words} in the first iteration of {inner.variable}"
+                return Transformation("skewing", detail, inner.place, factor, sunk=lines)
         return None
 
     def _advances(self, conflict: Conflict, inner: LoopRow, factor: int) -> bool:
@@ -178,8 +235,10 @@ class Transformations:
         one = isl.Constraint.inequality_alloc(isl.LocalSpace.from_space(space))
         for loop, by in ((self._row, factor), (inner, 1)):
             left, right = self._distance(conflict, loop)
-            one = one.set_coefficient_val(isl.dim_type.set, left, -by)
-            one = one.set_coefficient_val(isl.dim_type.set, right, by)
+            if left is not None:  # what is sunk has 0
+                one = one.set_coefficient_val(isl.dim_type.set, left, -by)
+            if right is not None:
+                one = one.set_coefficient_val(isl.dim_type.set, right, by)
         one = one.set_constant_val(-1)
         return bool(conflict.pairs.is_subset(isl.Set.universe(space).add_constraint(one)))
 
@@ -285,6 +344,8 @@ class Transformations:
         for root in self._blamed:
             for one in self._loop.conflicts(root):
                 left, right = self._distance(one, row)
+                assert left is not None
+                assert right is not None
                 n = one.pairs.dim(isl.dim_type.set)
                 own = one.pairs.project_out(isl.dim_type.set, right + 1, n - right - 1)
                 own = own.project_out(isl.dim_type.set, left + 1, right - left - 1)
