@@ -21,6 +21,7 @@ class ProgramAnalyses:
         library: bool = False,
         wraps: bool = False,
         whole_program: bool = True,
+        models: tuple[str | os.PathLike[str], ...] = (),
         device: Device | str = ...,
         threads: int | None = None,
     ) -> DataflowResult:

@@ -12,10 +12,12 @@ from kleene import SourceError
 from kleene.analyses.points_to.constraints.assumptions import Assumptions
 from kleene.analyses.points_to.library import Library, builtin, heap_of, of_lines, read_models
 from kleene.analyses.points_to.library.language import (
+    RESULT,
     Anywhere,
     Argument,
     Assumes,
     Calls,
+    Cleans,
     Contents,
     Copies,
     Digits,
@@ -23,13 +25,17 @@ from kleene.analyses.points_to.library.language import (
     Following,
     Heap,
     Mapped,
+    MayReturnNull,
     Named,
+    Passes,
     Returns,
     Shares,
     Stores,
     Strings,
     Symbol,
+    Taints,
     Text,
+    Trusts,
     parse_models,
 )
 from tests.analyses.points_to.compiled import solved
@@ -106,12 +112,47 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert str(caught.value.span) == str(tmp_path / "absent.txt")
 
 
+def test_roles_say_what_functions_do_to_data_and_are_no_models() -> None:
+    library = models_of(
+        """
+        fetch: taints 1, result; returns static
+        run: trusts 0, 2 as command; may return null
+        run: passes 0 to result
+        clean: cleans result
+        """
+    )
+    assert library.find("fetch") == (Returns(Named("static")),)
+    assert library.roles_of("fetch") == (Taints(1), Taints(RESULT))
+    assert library.find("run") is None
+    assert library.roles_of("run") == (
+        Trusts(0, "command"), Trusts(2, "command"), MayReturnNull(), Passes(0, RESULT),
+    )  # fmt: skip
+    assert library.roles_of("clean") == (Cleans(RESULT),)
+    assert library.roles_of("other") == ()
+    mine = builtin().with_user(models_of("getenv: cleans result"))
+    assert mine.roles_of("getenv") == (Cleans(RESULT),)
+    assert mine.find("getenv") == builtin().find("getenv")
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [("f: taints", 10), ("f: trusts 0", 12), ("f: trusts 0 as 1", 16), ("f: passes 0 result", 13),
+     ("f: may null", 8), ("f: taints 0 1", 13)],
+)  # fmt: skip
+def test_a_mistake_in_a_role_has_a_place(line: str, column: int) -> None:
+    with pytest.raises(SourceError) as error:
+        models_of(line)
+    assert error.value.id == "points-to/bad-model"
+    assert error.value.span is not None
+    assert error.value.span.column == column
+
+
 def test_a_name_has_one_model() -> None:
     folder = Path(str(__import__("kleene").__file__)).parent / "analyses/points_to/library/models"
     seen: dict[str, str] = {}
     for file in sorted(folder.iterdir()):
-        for names, _ in parse_models(file.read_text("utf-8"), file.name):
-            for name in names:
+        for names, line in parse_models(file.read_text("utf-8"), file.name):
+            for name in names if of_lines([(names, line)]).by_name else []:
                 assert name not in seen, f"{name} stands in {seen[name]} and again in {file.name}"
                 seen[name] = file.name
 

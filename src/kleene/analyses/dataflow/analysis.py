@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from kleene.analyses.dataflow.result import DataflowResult
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.base.errors import SourceError
+from kleene.base.paths import paths_of
 from kleene.ir import Program
 
 
@@ -30,12 +32,17 @@ class Dataflow:
             numbers that machines compute.
         whole_program: whether arguments, results and memory are followed; else every function
             is looked at alone.
+        models: files with models and roles of functions, besides those that come with Kleene.
     """
 
     client: str = "ranges"
     library: bool = False
     wraps: bool = False
     whole_program: bool = True
+    models: tuple[str | os.PathLike[str], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", paths_of(self.models))
 
     def run(
         self,
@@ -55,7 +62,9 @@ class Dataflow:
         if not isinstance(given, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "dataflow/not-c", "this is no C or C++ program", note)
-        context = Context(program, self.library, self.wraps, self.whole_program, device, threads)
+        context = Context(
+            program, self.library, self.wraps, self.whole_program, device, threads, self.models
+        )
         with progress.task("solving"):
             _ = context.facts
         return DataflowResult(context, self.client, asked.answer(context))

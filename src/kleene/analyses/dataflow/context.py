@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from kleene.analyses.dataflow.calls import Calls
 from kleene.analyses.dataflow.constraints import Generator, ValueConstraints
+from kleene.analyses.dataflow.evidence import DataGraph, graph_of
+from kleene.analyses.dataflow.forwarding import forwarded
 from kleene.analyses.dataflow.memory import Cells, cells_of
 from kleene.analyses.dataflow.splitting import split_for_values
 from kleene.analyses.points_to import PointsTo, PointsToResult
+from kleene.analyses.points_to.library import Library, builtin, read_models
 from kleene.base.arrays import I64, Bools, Ints
 from kleene.base.device import Device
 from kleene.ir import Program
@@ -30,6 +35,7 @@ class Context:
         whole_program: whether arguments, results and memory are followed.
         device: where points-to is solved.
         threads: of the CPU, for points-to.
+        models: files with models and roles of functions, besides those that come with Kleene.
     """
 
     program: Program
@@ -38,11 +44,17 @@ class Context:
     whole_program: bool = True
     device: Device | str = Device.AUTO
     threads: int | None = None
+    models: tuple[str | os.PathLike[str], ...] = ()
+
+    @cached_property
+    def roles(self) -> Library:
+        """What functions do to data, by their models."""
+        return read_models(Path(path) for path in self.models) if self.models else builtin()
 
     @cached_property
     def points_to(self) -> PointsToResult:
         """Which objects each pointer may hold."""
-        analysis = PointsTo(library=self.library)
+        analysis = PointsTo(library=self.library, models=self.models)
         return analysis.run(self.program, device=self.device, threads=self.threads)
 
     @cached_property
@@ -72,6 +84,21 @@ class Context:
     def facts(self) -> ValueFacts:
         """What is known of all names: bounds, bits, and which blocks and edges are reached."""
         return solve(self.values.constraints)
+
+    @cached_property
+    def data(self) -> DataGraph:
+        """Which names have their values from which, through memory and calls."""
+        return graph_of(self)
+
+    @cached_property
+    def forwarded(self) -> Context:
+        """The same program with loads of what is known to be in a register read from there."""
+        program = forwarded(self.program, self.points_to)
+        if program is self.program:
+            return self
+        found = replace(self, program=program)
+        found.__dict__["points_to"] = replace(self.points_to, program=program)
+        return found
 
     def fact(self, name: int) -> ValueFact:
         """Return what is known of a name; of a value that is not tracked, that it may be any."""

@@ -62,6 +62,8 @@ class MemoryNames:
         is_exact: per load, whether it reads what was stored.
         n_bytes: per name, how many bytes it has if these are always read and written as a whole; 0.
         region: per name, a region of points-to that it is, or one of them; -1 for groups and calls.
+        memory: the names within functions.
+        constant_names: the names of regions, and of loads of these alone, that nothing can write.
     """
 
     split: SplitProgram
@@ -77,6 +79,7 @@ class MemoryNames:
     n_bytes: I64
     region: I64
     memory: MemorySSA
+    constant_names: I64
 
     @property
     def n_names(self) -> int:
@@ -159,8 +162,18 @@ class _Generator:
         n_bytes[first:] = self.n_bytes[region[first:]]
         return MemoryNames(
             self.split, *names.table(), instruction, is_outside, load, load_offsets, loaded,
-            is_exact, n_bytes, region, memory,
+            is_exact, n_bytes, region, memory, self._constants(),
         )  # fmt: skip
+
+    def _constants(self) -> I64:
+        """Return the names of regions that nothing can write, and of loads of these alone."""
+        groups, is_variable = self.regions.of_group, self.regions.is_variable
+        owner = np.repeat(np.arange(len(groups)), groups.lengths())
+        changes = np.bincount(owner[is_variable[groups.values]], minlength=len(groups)) > 0
+        changes |= self.direct.has_outside
+        return np.concatenate(
+            [self.region + np.flatnonzero(~is_variable), self.loaded + np.flatnonzero(~changes)]
+        )
 
     # Sizes
 

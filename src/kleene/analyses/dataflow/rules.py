@@ -15,3 +15,44 @@ DECIDED_CONDITION = Rule(
     "\n\nOften a test is made twice, or a flag is never set. With `--library` every visible"
     " function may be called with any arguments.",
 )
+NULL_DEREFERENCE = Rule(
+    "dataflow/null-dereference",
+    Severity.WARNING,
+    "A pointer that may be null is dereferenced.",
+    "A null pointer that the program makes, or that a function of the library may return, reaches"
+    " an access without a test between: through variables, arguments, results, fields and"
+    " globals. Pointers of which nothing is known are not reported, and neither are those that only"
+    " start as null before anything is stored."
+    "\n\nTest the pointer, or make sure that it is set on all paths.",
+)
+DIVISION_BY_ZERO = Rule(
+    "dataflow/division-by-zero",
+    Severity.WARNING,
+    "A number that may be 0 divides.",
+    "A 0 that the program makes, or a number from outside that was not tested, reaches a division"
+    " or remainder of integers.\n\nTest the divisor before.",
+)
+UNINITIALISED = Rule(
+    "dataflow/uninitialised",
+    Severity.WARNING,
+    "A variable is used before it has a value.",
+    "On some path from its declaration to the use nothing is assigned. A variable whose address is"
+    " passed to a function counts as assigned there; so does an array of which one element is.",
+)
+TAINTED_USE = Rule(
+    "dataflow/tainted-use",
+    Severity.WARNING,
+    "Data from outside is used where it must not be.",
+    "What comes from the environment, the command line, files or the network reaches a command, a"
+    " format, a library's name, or the size of a copy or allocation that no test bounds. The models"
+    " say which functions bring such data in, pass it on, clean it, and must not get it: `taints`,"
+    " `passes`, `cleans` and `trusts`.\n\nTest it, or pass it through a function that a model says"
+    " `cleans`.",
+)
+DEAD_CODE = Rule(
+    "dataflow/dead-code",
+    Severity.NOTE,
+    "Code is never reached.",
+    "No run comes here: the conditions before it never hold, whatever the program is given."
+    "\n\nWith `--library` every visible function may be called with any arguments.",
+)

@@ -197,6 +197,11 @@ class PointsToResult(Solved):
         return self._effects
 
     @property
+    def aliases(self) -> Aliases:
+        """Which pointers may, or must, alias; which objects are one address."""
+        return self._aliases
+
+    @property
     def regions(self) -> Regions:
         """The regions of memory: objects that no access tells apart."""
         return self._effects.regions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kleene.base.device import Device
@@ -32,6 +33,7 @@ class Question(CSources):
 
     def __post_init__(self) -> None:
         from kleene.analyses.dataflow.clients import available
+        from kleene.analyses.dataflow.clients import client as known
 
         client, *files = self.files
         if client not in available():
@@ -40,6 +42,8 @@ class Question(CSources):
             raise UsageError(f"name the files to ask about {client}")
         object.__setattr__(self, "client", client)
         object.__setattr__(self, "files", files)
+        if extra := known(client).flags:
+            object.__setattr__(self, "flags", [*(self.flags or ()), *extra])
 
 
 def run(
@@ -58,6 +62,10 @@ def run(
     library: Annotated[
         bool, option("--library", help="Others call the program: it need not have a main.")
     ] = False,
+    models: Annotated[
+        list[Path] | None,
+        option("--models", metavar="FILE", help="What functions do to pointers and to data."),
+    ] = None,
     wraps: Annotated[
         bool, option("--wraps", help="Count overflow that C leaves undefined as machines do.")
     ] = False,
@@ -79,7 +87,13 @@ def run(
 
     program = sources.load()
     chosen = {function.row for function in picked(program, functions)} if functions else None
-    analysis = Dataflow(sources.client, library=library, wraps=wraps, whole_program=not alone)
+    analysis = Dataflow(
+        sources.client,
+        library=library,
+        wraps=wraps,
+        whole_program=not alone,
+        models=tuple(models or ()),
+    )
     result = analysis.run(program, device=device, threads=threads)
     found, root = _findings(result, sources.title, reporting)
     if chosen is not None:

@@ -9,11 +9,18 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from kleene.analyses.points_to.library.language import Model, heap_of, parse_models
+from kleene.analyses.points_to.library.language import (
+    Effect,
+    Line,
+    Model,
+    Role,
+    heap_of,
+    parse_models,
+)
 from kleene.base.errors import SourceError, Span
 from kleene.base.files import read_file
 
-__all__ = ["Library", "Model", "builtin", "heap_of", "read_models"]
+__all__ = ["Library", "Model", "Role", "builtin", "heap_of", "read_models"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +30,7 @@ class Library:
     by_name: dict[str, Model] = field(default_factory=dict)
     patterns: tuple[tuple[str, str, Model], ...] = ()  # how a name begins, and the pattern
     user: Library | None = None
+    roles: dict[str, tuple[Role, ...]] = field(default_factory=dict)
 
     def find(self, name: str) -> Model | None:
         """Return the model of a function or variable, if there is one."""
@@ -40,20 +48,37 @@ class Library:
 
     def with_user(self, user: Library) -> Library:
         """Return this library behind models of the user's own."""
-        return Library(self.by_name, self.patterns, user)
+        return Library(self.by_name, self.patterns, user, self.roles)
+
+    def roles_of(self, name: str) -> tuple[Role, ...]:
+        """Return what a function does to data; what the user says of it replaces the rest."""
+        name = name.removeprefix("\x01")
+        if self.user is not None and name in self.user.roles:
+            return self.user.roles[name]
+        return self.roles.get(name, ())
 
 
-def of_lines(lines: Iterable[tuple[list[str], Model]]) -> Library:
-    """Return the library of parsed lines; a later line wins over an earlier one."""
+def of_lines(lines: Iterable[tuple[list[str], Line]]) -> Library:
+    """Return the library of parsed lines; a later line wins over an earlier one.
+
+    A line with nothing but roles is no model, and roles of several lines add up.
+    """
     by_name: dict[str, Model] = {}
     patterns: list[tuple[str, str, Model]] = []
-    for names, model in lines:
+    roles: dict[str, tuple[Role, ...]] = {}
+    for names, line in lines:
+        model = tuple(effect for effect in line if isinstance(effect, Effect))
+        own = tuple(effect for effect in line if isinstance(effect, Role))
         for name in names:
+            roles[name] = (*roles.get(name, ()), *own)
+        for name in names if model or not own else ():
             if set("*?[") & set(name):
                 patterns.insert(0, (re.split(r"[*?\[]", name)[0], name, model))
             else:
                 by_name[name] = model
-    return Library(by_name, tuple(patterns))
+    return Library(
+        by_name, tuple(patterns), roles={name: own for name, own in roles.items() if own}
+    )
 
 
 @lru_cache(maxsize=1)
@@ -74,7 +99,7 @@ def read_models(paths: Iterable[Path]) -> Library:
     Raises:
         SourceError: a file cannot be read (`points-to/no-models`), or is not understood.
     """
-    lines: list[tuple[list[str], Model]] = []
+    lines: list[tuple[list[str], Line]] = []
     for path in paths:
         try:
             text = read_file(path).decode()

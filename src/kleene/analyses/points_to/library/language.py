@@ -32,6 +32,17 @@ type); `nothing`. Of a variable, `holds t`; of a `std::type_info`, `derives name
 there is none).
 `assumes …`, to the next `;`, tells what the model leaves out: a name of `Assumptions`, or words.
 
+*Roles* say what a function does to data, for dataflow analysis; they are about functions that the
+program defines, too, and change nothing of what pointers hold. `result` is the call's result.
+
+| role | means |
+|---|---|
+| `taints 1`, `taints result` | what comes from outside is there: in memory, or the number itself |
+| `trusts 0 as command` | a sink: neither it nor the text there may come from outside; any word |
+| `passes 0 to result` | what comes from outside is passed on, as values or as texts |
+| `cleans result`, `cleans 0` | what was tainted no longer is: a sanitiser |
+| `may return null` | and does so in runs that happen |
+
 A model file has lines `names: effect; effect`; `#` begins a comment.
 """
 
@@ -235,8 +246,49 @@ class Assumes:
     text: str
 
 
+RESULT = -1  # instead of the position of an argument
+
+
+@dataclass(frozen=True, slots=True)
+class Taints:
+    """What comes from outside is in what an argument, or the result, points to, or is it."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trusts:
+    """An argument must not come from outside: it is used as what the word says."""
+
+    position: int
+    use: str
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """What comes from outside is passed on."""
+
+    source: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cleans:
+    """What an argument points to, or the result, does not come from outside any more."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class MayReturnNull:
+    """The result may be null, in runs that happen."""
+
+
+Role = Taints | Trusts | Passes | Cleans | MayReturnNull
 Effect = Returns | Holds | Stores | Shares | Copies | Calls | Escapes | Throws | Derives | Assumes
 Model = tuple[Effect, ...]
+Line = tuple[Effect | Role, ...]  # of a file: both
 
 
 def heap_of(model: Model) -> Heap | None:
@@ -253,6 +305,7 @@ _ABOUT: dict[str, Callable[[Term], Effect]] = {
 }
 _DIGITS = 4  # no function has more than 9,999 arguments
 _MOST_WORDS = 500  # each word may be in another, and Python's stack ends
+_ROLES = ("taints", "trusts", "passes", "cleans", "may")
 _NAMES = ("static", "variadic", "thrown", "caught", "unknown", "_")
 _OF_ARGUMENT: dict[str, Callable[[int], Term]] = {
     "digits": Digits,
@@ -262,8 +315,8 @@ _OF_ARGUMENT: dict[str, Callable[[int], Term]] = {
 }
 
 
-def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Model]]:
-    """Yield the names and the model of each line.
+def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Line]]:
+    """Yield the names, and the model and roles, of each line.
 
     Raises:
         SourceError: `points-to/bad-model`, at the word that is not understood.
@@ -278,7 +331,7 @@ def parse_models(text: str, file: str) -> Iterator[tuple[list[str], Model]]:
         yield names.split(), tuple(_effects(effects, file, number, len(names) + 1))
 
 
-def _effects(text: str, file: str, line: int, column: int) -> Iterator[Effect]:
+def _effects(text: str, file: str, line: int, column: int) -> Iterator[Effect | Role]:
     for part in text.split(";"):
         word, _, rest = part.strip().partition(" ")
         if word == "assumes" and rest:
@@ -296,9 +349,15 @@ class _Line:
         self._words.append(("", column + len(text) + 1))
         self._at, self._file, self._line = 0, file, line
 
-    def effects(self) -> Iterator[Effect]:
+    def effects(self) -> Iterator[Effect | Role]:
         """Yield the effects: one, or one for each term of a list."""
         word, column = self._words[self._at]
+        if word in _ROLES:
+            self._at += 1
+            yield from self._roles(word, Span(self._file, self._line, column))
+            if self._peek():
+                self._fail("';' or the end of the line")
+            return
         if word in _ABOUT and self._takes(word):
             yield from (_ABOUT[word](term) for term in self._terms())
         elif self._takes("holds"):
@@ -316,6 +375,35 @@ class _Line:
             yield from self._assignments()
         if self._peek():
             self._fail("';' or the end of the line")
+
+    def _roles(self, word: str, at: Span) -> Iterator[Role]:
+        if word == "may":
+            self._expect("return")
+            self._expect("null")
+            yield MayReturnNull()
+            return
+        positions = [self._position()]
+        while self._takes(","):
+            positions.append(self._position())
+        if word == "taints":
+            yield from map(Taints, positions)
+        elif word == "cleans":
+            yield from map(Cleans, positions)
+        elif word == "trusts":
+            self._expect("as")
+            use = self._peek()
+            if not use.isidentifier():
+                self._fail("a word such as 'command'")
+            self._at += 1
+            yield from (Trusts(position, use, at) for position in positions)
+        else:
+            self._expect("to")
+            to = self._position()
+            yield from (Passes(position, to) for position in positions)
+
+    def _position(self) -> int:
+        """Return the number of an argument, or RESULT."""
+        return RESULT if self._takes("result") else self._number("'result' or an argument's number")
 
     def _copy(self) -> Effect:
         to = self._term()

@@ -1,0 +1,67 @@
+"""Which data from outside gets to where it must not: commands, formats, sizes?
+
+Models say what brings data in, passes it on, cleans it, and what must not get it. A number that
+bounds confine, as behind a test, is no fault as a length or size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kleene.analyses.dataflow import rules
+from kleene.analyses.dataflow.clients import Answer, Client
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.evidence import calls_with_roles, is_bounded, span_of, steps
+from kleene.analyses.dataflow.tainting import TAINTED, contents, tainted
+from kleene.analyses.points_to.library.language import Trusts
+from kleene.results import Finding, Location
+
+_SIZES = ("length", "size")
+_MOST = 1 << 30  # bytes: what a test allows, it is meant to allow
+
+
+def answer(context: Context) -> Answer:
+    """Return where data from outside is used as what it must not be."""
+    return Answer(list(findings(context.forwarded)))
+
+
+def findings(context: Context) -> Iterator[Finding]:
+    """Yield a finding for each argument that comes from outside and is trusted."""
+    program, table = context.program, context.program.instructions
+    found = tainted(context)
+    evidence = found.evidence
+    seen = set()
+    for row, called, roles in calls_with_roles(context):
+        for role in roles:
+            if not isinstance(role, Trusts) or role.use == "address":
+                continue
+            at = int(table.offsets[row]) + 1 + role.position
+            if at >= table.offsets[row + 1]:
+                continue
+            value, name = int(table.operands[at]), int(context.split.operand[at])
+            names = np.array([name])
+            if role.use in _SIZES:
+                if is_bounded(context, names, _MOST)[0]:
+                    continue
+            else:
+                names = np.concatenate([names, contents(context, value)])
+            bad = names[evidence.has(names, TAINTED)]
+            span = span_of(context, row)
+            if not len(bad) or span is None or (span, role.use) in seen:
+                continue
+            seen.add((span, role.use))
+            way, start = evidence.path(int(bad[0]), TAINTED)
+            source = found.called.get(start, "outside")
+            path = steps(context, [*found.start(start), *way], f"data from {source}")
+            path.append(Location(span, f"it is used as a {role.use} by {called}"))
+            function = program.functions[int(program.instruction_function[row])].name
+            message = f"data from {source} is used as a {role.use} by {called}"
+            if role.use in _SIZES:
+                message += ", and no test bounds it"
+            yield Finding(rules.TAINTED_USE, span, message, function, path=tuple(path))
+            break
+
+
+CLIENT = Client("Which data from outside is used as a command, a format or a size?", answer)

@@ -1,0 +1,236 @@
+"""Which variables are used before they have a value?
+
+Evidence is an undefined value that reaches a use on some path. Locals whose address is not taken
+become registers before the analysis, and LLVM then drops undefined values that meet others: sources
+are to be compiled with `-ftrivial-auto-var-init=pattern`, by which locals start as bytes 0xAA: what
+has these was not assigned. Constants of these bytes that are used as masks are left out.
+
+A write that may assign a variable in memory, a call that gets its address among them, counts as an
+assignment. A call whose callee reads the variable, and never writes it, is a use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kleene.analyses.dataflow import rules
+from kleene.analyses.dataflow.clients import Answer, Client
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.evidence import (
+    EdgeKind,
+    Evidence,
+    span_of,
+    steps,
+    undefined_constants,
+)
+from kleene.base.arrays import I64, U64, Bools, distinct
+from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
+from kleene.results import Finding, Location
+from kleene.transforms.memory_ssa import MemorySSA
+from kleene.transforms.splitting import NameKind
+
+_UNDEFINED = 0
+
+
+def answer(context: Context) -> Answer:
+    """Return the uses of variables that may have no value."""
+    return Answer(list(findings(context.forwarded)))
+
+
+def findings(context: Context) -> Iterator[Finding]:
+    """Yield a finding for each use of what may be undefined."""
+    graph, program, table = context.data, context.program, context.program.instructions
+    gen = np.zeros(graph.n_names, np.uint64)
+    patterns = pattern_constants(context)
+    gen[patterns] = 1 << _UNDEFINED
+    gen[_unwritten(context)] = 1 << _UNDEFINED
+    gen[_filled(context)] = 1 << _UNDEFINED
+    kill = _assigned(context)
+    evidence = Evidence(context, graph, gen, kill, EdgeKind.SAME | EdgeKind.CAST)
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    place = np.arange(len(owner)) - table.offsets[owner]
+    opcode = table.opcode[owner]
+    uses = np.isin(opcode, [*BINARY, *(CASTS - {Opcode.BITCAST}), Opcode.ICMP, Opcode.FCMP,
+                            Opcode.BR, Opcode.SWITCH, Opcode.GETELEMENTPTR])  # fmt: skip
+    uses |= (opcode == Opcode.LOAD) | ((opcode == Opcode.STORE) & (place == 1))
+    uses |= np.isin(opcode, list(CALLS)) & (place > 0) & _is_outside(context)[owner]
+    uses |= (opcode == Opcode.SELECT) & (place == 0)
+    names = context.split.operand.astype(np.int64)
+    rows = np.flatnonzero(uses & context.block_is_reached[table.block[owner]])
+    undefined = np.zeros(graph.n_names, bool)
+    undefined[undefined_constants(context)] = True
+    rows = rows[evidence.has(names[rows], _UNDEFINED) | undefined[names[rows]]]
+    kinds = program.types.kind[program.value_types[table.operands[rows]]]
+    rows = rows[np.isin(kinds, (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT))]
+    # Masks of these bytes are not unusual.
+    is_mask = np.isin(opcode, (Opcode.AND, Opcode.OR, Opcode.XOR, Opcode.ICMP, Opcode.STORE))
+    rows = rows[~(is_mask[rows] & np.isin(names[rows], patterns))]
+    uses_of = [(int(owner[at]), int(names[at])) for at in rows.tolist()]
+    uses_of += _read_by_calls(context, evidence)
+    seen = set()
+    for row, name in sorted(uses_of):
+        span = span_of(context, row)
+        if span is None or (span.file, span.line) in seen:
+            continue
+        seen.add((span.file, span.line))
+        is_known = name >= 0 and not undefined[name]
+        way = evidence.path(name, _UNDEFINED)[0] if is_known else []
+        path = [*steps(context, way, "no value"), Location(span, "it is used")]
+        called = []
+        if 0 <= name < context.split.n_names:
+            called = program.variables_of(context.split.value_of(np.array([name])).tolist()[0])
+        what = f"'{called[0]}'" if called else "a variable"
+        function = program.functions[int(program.instruction_function[row])].name
+        message = f"{what} may be used before it has a value"
+        yield Finding(rules.UNINITIALISED, span, message, function, path=tuple(path))
+
+
+def pattern_constants(context: Context) -> I64:
+    """Return the constants whose bytes are all 0xAA: what locals start as."""
+    program, table = context.program, context.program.constants
+    types = program.types
+    bits = np.where(types.kind[table.type] == TypeKind.INT, types.bits[table.type], 0)
+    mask = np.where(bits < 64, (1 << np.minimum(bits, 62)) - 1, -1)
+    pattern = np.int64(-0x5555555555555556) & mask
+    found = (table.kind == ConstantKind.INT) & (bits >= 8) & (table.payload & mask == pattern)
+    expressions = np.flatnonzero(table.kind == ConstantKind.EXPRESSION)
+    inner = table.operands[np.minimum(table.offsets[expressions], len(table.operands) - 1)]
+    is_address = table.opcode[expressions] == Opcode.INTTOPTR
+    first = program.bases[ValueKind.CONSTANT]
+    inside = is_address & (inner >= first) & (inner < first + len(table))
+    found[expressions[inside]] = found[inner[inside] - first]
+    return first + np.flatnonzero(found)
+
+
+def _assigned(context: Context) -> U64:
+    """Return the bit for names that count as assigned.
+
+    These are regions and groups of memory, which stand for any time, and what calls write.
+    """
+    graph, memory = context.data, context.data.memory
+    first = memory.n_names - memory.memory.names.n_names
+    found = np.zeros(graph.n_names, bool)
+    found[graph.first_memory : graph.first_memory + first] = True
+    found[graph.first_memory + memory.constant_names] = False  # what locals start as is among them
+    row = memory.instruction[first:]
+    is_call = np.zeros(len(row), bool)
+    opcode = context.program.instructions.opcode
+    is_call[row >= 0] = np.isin(opcode[row[row >= 0]], list(CALLS))
+    is_call[is_call] = [not _fills_with_pattern(context, int(one)) for one in row[is_call].tolist()]
+    found[graph.first_memory + first + np.flatnonzero(is_call)] = True
+    return np.where(found, np.uint64(1 << _UNDEFINED), np.uint64(0))
+
+
+def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]]:
+    """Return the calls whose callees read what has no value and never write it; -1 for names."""
+    points_to, table = context.points_to, context.program.instructions
+    memory = points_to.memory_ssa(calls_read=True, only_overwritten=True)
+    reads = memory.reads
+    is_call = np.isin(table.opcode[reads.instruction], list(CALLS)) & (reads.name >= 0)
+    is_call &= ~_is_outside(context)[reads.instruction]
+    is_call &= context.block_is_reached[table.block[reads.instruction]]
+    rows = distinct(reads.instruction[is_call])
+    _, writes = points_to.effects.instruction_bits(rows)
+    found = []
+    for index in np.flatnonzero(is_call).tolist():
+        row = int(reads.instruction[index])
+        bits = writes[np.searchsorted(rows, row)]
+        locations = memory.locations[int(reads.variable[index])].tolist()
+        is_written = any(int(bits[r >> 6]) >> (r & 63) & 1 for r in locations)
+        if not is_written and _is_undefined(context, evidence, memory, int(reads.name[index])):
+            found.append((row, -1))
+    return found
+
+
+def _is_undefined(context: Context, evidence: Evidence, memory: MemorySSA, name: int) -> bool:
+    """Return whether a name of memory may be that of a variable before it is assigned."""
+    table, names = context.program.instructions, memory.names
+    waiting, seen = [name], {-1}
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if names.kind[one] != NameKind.PROGRAM:
+            waiting += names.operands_of(one)
+        elif one >= memory.n_variables:
+            row = int(memory.writes.instruction[one - memory.n_variables])
+            stored = int(context.split.operand[table.offsets[row]])
+            if table.opcode[row] == Opcode.ALLOCA or _fills_with_pattern(context, row):
+                return True
+            if table.opcode[row] == Opcode.STORE and evidence.has(np.array([stored]), 0)[0]:
+                return True
+    return False
+
+
+def _fills_with_pattern(context: Context, row: int) -> bool:
+    """Return whether an instruction makes a variable bytes of 0xAA."""
+    program, table = context.program, context.program.instructions
+    if table.opcode[row] not in CALLS:
+        return False
+    callee, *arguments = table.operands_of(row).tolist()
+    if callee >= len(program.globals):
+        return False
+    symbol = program.strings.raw(int(program.globals.name[callee]))
+    return symbol.startswith(b"llvm.memset.") and arguments[1] in pattern_constants(context)
+
+
+def _filled(context: Context) -> I64:
+    """Return the names of variables in memory that were filled with bytes of 0xAA."""
+    graph, memory = context.data, context.data.memory
+    first = memory.n_names - memory.memory.names.n_names
+    rows = memory.instruction[first:]
+    known = {int(r): _fills_with_pattern(context, int(r)) for r in np.unique(rows[rows >= 0])}
+    chosen = np.array([r >= 0 and known[r] for r in rows.tolist()], bool)
+    found: I64 = graph.first_memory + first + np.flatnonzero(chosen)
+    return found
+
+
+def _unwritten(context: Context) -> I64:
+    """Return the names of local variables in memory before anything is written to them.
+
+    Of a variable that is several locations, or elements of an array, only if nothing of it is ever
+    written in its function: which ones are written is not known.
+    """
+    graph, memory = context.data, context.data.memory
+    found = graph.undefined
+    versions = memory.memory
+    first = memory.n_names - versions.names.n_names
+    variable = versions.names.variable[found - graph.first_memory - first]
+    table = context.program.instructions
+    is_write = table.opcode[versions.writes.instruction] != Opcode.ALLOCA
+    written = np.zeros(versions.n_variables, bool)
+    written[versions.writes.variable[is_write]] = True
+    stride = context.points_to.system.locations.stride
+    members = context.points_to.regions.members
+    single = np.array(
+        [
+            len(versions.locations[v]) == 1
+            and len(members[int(versions.locations[v][0])]) == 1
+            and not stride[members[int(versions.locations[v][0])][0]]
+            for v in variable.tolist()
+        ],
+        bool,
+    )
+    return found[single | ~written[variable]] if len(found) else found
+
+
+def _is_outside(context: Context) -> Bools:
+    """Return which instructions are calls of code outside, LLVM's notes left out."""
+    program, table = context.program, context.program.instructions
+    found = context.calls.may_return_any.copy()
+    callee = table.operands[np.minimum(table.offsets[:-1], max(len(table.operands) - 1, 0))]
+    named = found & (callee < len(program.globals))
+    rows = np.flatnonzero(named)
+    symbols = program.globals.name[callee[rows]]
+    found[rows[program.strings.begin_with(symbols, b"llvm.")]] = False
+    return found
+
+
+CLIENT = Client(
+    "Which variables may be used before they have a value?",
+    answer,
+    flags=("-ftrivial-auto-var-init=pattern",),
+)
