@@ -432,10 +432,10 @@ def steps(context: Context, rows: list[int], message: str) -> list[Location]:
     words = {Opcode.STORE: "is stored", Opcode.LOAD: "is read", Opcode.RET: "is returned",
              Opcode.PHI: "gets there from a branch"}  # fmt: skip
     for row in rows:
-        span = span_of(context, row)
-        if span is None or (found and found[-1].span == span):
+        span, opcode = span_of(context, row), int(table.opcode[row])
+        is_silent = opcode == Opcode.GETELEMENTPTR or span is None or not span.line
+        if is_silent or (found and found[-1].span == span):
             continue
-        opcode = int(table.opcode[row])
         word = words.get(Opcode(opcode), "goes on")
         if opcode in CALLS:
             callee = program.instruction_view(row).operands[0]

@@ -1,0 +1,7 @@
+struct entry {
+  const char *name;
+  int *stock;
+  struct entry *next;
+};
+void add(const char *name, int *stock);
+struct entry *find(const char *name);
