@@ -15,7 +15,6 @@ shown.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntFlag
@@ -238,6 +237,7 @@ class Evidence:
             gen, kill, self._offsets, graph.source[self._edges].astype(np.int32)
         )
         self._gen = gen
+        self._known: dict[int, I64] = {}
         self.bits: U64 = solve_bits(constraints)
 
     def has(self, names: Ints, bit: int) -> Bools:
@@ -261,27 +261,41 @@ class Evidence:
 
     def path(self, name: int, bit: int) -> tuple[list[int], int]:
         """Return the instructions on a shortest way of a bit to a name, and where it starts."""
-        mask = np.uint64(1 << bit)
-        came: dict[int, tuple[int, int]] = {name: (-1, -1)}
-        waiting = deque([name])
-        start = name
-        while waiting:
-            start = waiting.popleft()
-            if self._gen[start] & mask:
-                break
-            for place in range(int(self._offsets[start]), int(self._offsets[start + 1])):
-                edge = int(self._edges[place])
-                source = int(self.graph.source[edge])
-                if source not in came and self.bits[source] & mask:
-                    came[source] = start, int(self.graph.row[edge])
-                    waiting.append(source)
+        came = self._came_along(bit)
         rows: list[int] = []
-        at = start
-        while at != -1:
-            at, row = came[at]
+        at = name
+        while came[at] >= 0:
+            edge = int(came[at])
+            row = int(self.graph.row[edge])
             if row >= 0 and (not rows or rows[-1] != row):
                 rows.append(row)
-        return rows, start
+            at = int(self.graph.source[edge])
+        return rows[::-1], at
+
+    def _came_along(self, bit: int) -> I64:
+        """Return for each name the edge by which a bit first gets there from where it starts; -1.
+
+        Breadth first from all starts together, level by level.
+        """
+        if bit in self._known:
+            return self._known[bit]
+        graph, has = self.graph, self.bits & np.uint64(1 << bit) != 0
+        source, target = graph.source[self._edges], graph.target[self._edges]
+        useful = has[source] & has[target]
+        edges, source, target = self._edges[useful], source[useful], target[useful]
+        offsets, order = csr(source, graph.n_names)
+        edges, target = (edges, target) if order is None else (edges[order], target[order])
+        found = np.full(graph.n_names, -1, np.int64)
+        seen = self._gen & np.uint64(1 << bit) != 0
+        frontier = np.flatnonzero(seen & has)
+        while len(frontier):
+            _, place = ragged(offsets[frontier], offsets[frontier + 1])
+            place = place[~seen[target[place]]]
+            found[target[place]] = edges[place]
+            frontier = np.unique(target[place])
+            seen[frontier] = True
+        self._known[bit] = found
+        return found
 
 
 def _fitting_operands(context: Context, name: int, row: int) -> list[int] | None:
