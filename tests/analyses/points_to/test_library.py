@@ -517,3 +517,31 @@ def test_a_function_that_returns_a_models_storage_has_its_contents(tmp_path: Pat
     assert found.may_alias("main.all", "main.text"), "texts lie in the block of pointers to them"
     assert found.may_alias("main.first", "main.second"), "the second call finds what the first made"
     assert "main.key" in found.of("main.kept")
+
+
+def test_system_calls_by_number_are_known(tmp_path: Path) -> None:
+    source = tmp_path / "unit.c"
+    source.write_text("""
+        #include <stddef.h>
+        #include <unistd.h>
+        #include <sys/syscall.h>
+        int x, y;
+        struct action { void (*handler)(int); void *rest[3]; } own;
+        static void handle(int number) {}
+        int main() {
+          struct { int *inside; } box = {&x};
+          int *apart = &y;
+          syscall(SYS_getrandom, &box, sizeof box, 0);
+          int *q = box.inside, *r = apart;
+          char *made = (char *)syscall(SYS_brk, 0);
+          own.handler = handle;
+          syscall(SYS_rt_sigaction, 10, &own, NULL, 8);
+          return *q + *r + *made;
+        }
+    """)
+    result = kleene.load([source]).points_to()
+    assert not any(result.of(f"main.{name}").unknown for name in ("q", "r", "made"))
+    assert "x" in result.of("main.q").names
+    assert result.of("main.r").names == ["y"]
+    assert any(name.startswith("heap@") for name in result.of("main.made").names)
+    assert "main" in result.call_graph().callers("handle")
