@@ -214,7 +214,7 @@ RUNTIME = """\
 #include <stdio.h>
 #include <stdlib.h>
 static unsigned long seed;
-static long n_left = 400000;
+static long n_left = 100000;
 void observe(long id, long value) { printf("%ld %ld\\n", id, value); if (--n_left == 0) exit(0); }
 long input(int k) {
   seed = seed * 6364136223846793005ul + 1442695040888963407ul;

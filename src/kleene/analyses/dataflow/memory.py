@@ -34,7 +34,6 @@ UNDEFINED = -1  # nothing was written yet
 UNKNOWN = -2  # some value that is not known
 _FRESH = {b"malloc", b"aligned_alloc", b"memalign", b"valloc", b"_Znwm", b"_Znam"}
 _ZEROED = {b"calloc"}
-_MOST_LEAVES = 4096  # so many elements of one initialised array are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,70 +260,80 @@ ZERO = -3  # the number 0
 
 
 class _Initialisers:
-    """Reads constants out of the initialisers of globals."""
+    """Reads constants out of the initialisers of globals.
+
+    An initialiser is flattened once: its leaves by rising byte, and the ranges that are all zero.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._first = program.bases[ValueKind.CONSTANT]
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._size = program.types.size[np.maximum(program.value_types, 0)]
+        self._flat: dict[int, tuple[I64, I64, I64, I64, I64]] = {}
 
-    def at(self, variable: int, byte: int, stride: int, total: int, n_bytes: int) -> set[int]:
+    def at(self, variable: int, byte: int, stride: int, total: int, n_bytes: int) -> list[int]:
         """Return what is at a byte, or at every `stride` from there on: values of the program."""
         value = int(self._program.globals.initializer[variable])
-        if value < 0 or byte < 0:
-            return {UNKNOWN}
-        if stride == 0:
-            return {self._leaf(value, byte, n_bytes)}
-        if total < 0 or (total - byte) // stride > _MOST_LEAVES:
-            return {UNKNOWN} if not self._is_zero(value) else {ZERO}
-        if self._is_zero(value):
-            return {ZERO}
-        found: set[int] = set()
-        for at in range(byte, total - n_bytes + 1, stride):
-            found.add(self._leaf(value, at, n_bytes))
-        return found or {UNKNOWN}
+        if value < 0 or byte < 0 or (stride > 0 and total < 0):
+            return [UNKNOWN]
+        if value not in self._flat:
+            self._flat[value] = self._flattened(value)
+        leaf_at, leaf_bytes, leaf, zero_from, zero_to = self._flat[value]
+        end = byte + 1 if stride == 0 else total - n_bytes + 1
+        wanted = np.arange(byte, end, stride or 1)
+        found = np.full(len(wanted), UNKNOWN, np.int64)
+        if len(leaf_at):
+            place = np.minimum(np.searchsorted(leaf_at, wanted), len(leaf_at) - 1)
+            hits = (leaf_at[place] == wanted) & (leaf_bytes[place] == n_bytes)
+            found[hits] = leaf[place[hits]]
+        if len(zero_from):
+            place = np.maximum(np.searchsorted(zero_from, wanted, side="right") - 1, 0)
+            inside = (zero_from[place] <= wanted) & (wanted + n_bytes <= zero_to[place])
+            found[inside] = ZERO
+        return distinct(found).tolist() if len(found) else [UNKNOWN]
 
-    def _is_zero(self, value: int) -> bool:
-        row = value - self._first
-        kind = self._program.constants.kind[row] if 0 <= row < len(self._program.constants) else -1
-        return kind in (ConstantKind.ZERO, ConstantKind.NULL)
-
-    def _leaf(self, value: int, byte: int, n_bytes: int) -> int:
-        program, types = self._program, self._program.types
-        constants = program.constants
-        while True:
-            type_id = int(program.value_types[value])
-            size = int(types.size[type_id])
-            row = value - self._first
-            if self._is_zero(value):
-                return ZERO if byte >= 0 and byte + n_bytes <= size else UNKNOWN
-            if not 0 <= row < len(constants):
-                return value if byte == 0 and size == n_bytes else UNKNOWN
-            kind = int(constants.kind[row])
-            if kind in (ConstantKind.AGGREGATE, ConstantKind.SPLAT):
-                is_array = types.kind[type_id] in (TypeKind.ARRAY, TypeKind.VECTOR)
-                parts = constants.operands_of(row)
-                if is_array:
-                    each = int(types.size[types.elements_of(type_id)[0]])
-                    nth = byte // each if each > 0 else 0
-                    inner = byte - nth * each
-                else:
+    def _flattened(self, value: int) -> tuple[I64, I64, I64, I64, I64]:
+        """Return the leaves (byte, size, value), and from where to where there are zeros."""
+        program, types, constants = self._program, self._program.types, self._program.constants
+        none = np.empty(0, np.int64)
+        leaves: list[tuple[I64, I64, I64]] = [(none, none, none)]
+        zeros: list[tuple[int, int]] = []
+        waiting = [(value, 0)]
+        while waiting:
+            value, base = waiting.pop()
+            row, size = value - self._first, int(self._size[value])
+            kind = int(constants.kind[row]) if 0 <= row < len(constants) else -1
+            if kind in (ConstantKind.ZERO, ConstantKind.NULL):
+                zeros.append((base, base + size))
+            elif kind == ConstantKind.AGGREGATE:
+                type_id = int(program.value_types[value])
+                parts = constants.operands_of(row).astype(np.int64)
+                if types.kind[type_id] == TypeKind.STRUCT:
                     offsets = types.field_offsets_of(type_id)
-                    nth = int(np.searchsorted(offsets, byte, side="right")) - 1
-                    if nth < 0:
-                        return UNKNOWN
-                    inner = byte - int(offsets[nth])
-                if kind == ConstantKind.SPLAT:
-                    nth = 0
-                if nth >= len(parts):
-                    return UNKNOWN
-                value, byte = int(parts[nth]), inner
-                continue
-            if kind == ConstantKind.STRING and n_bytes == 1:
-                text = program.strings.raw(int(constants.payload[row]))
-                return number(text[byte]) if 0 <= byte < len(text) else UNKNOWN
-            scalar = kind in (ConstantKind.INT, ConstantKind.EXPRESSION)
-            return value if scalar and byte == 0 and size == n_bytes else UNKNOWN
+                else:
+                    element = types.elements_of(type_id)[0]
+                    offsets = np.arange(len(parts)) * int(types.size[element])
+                at = parts - self._first
+                is_constant = (at >= 0) & (at < len(constants))
+                is_number = is_constant & (
+                    constants.kind[np.where(is_constant, at, 0)] == ConstantKind.INT
+                )
+                plain = is_number | ~is_constant
+                leaves.append(
+                    (base + offsets[plain], self._size[parts[plain]].astype(np.int64), parts[plain])
+                )
+                rest = zip(parts[~plain].tolist(), offsets[~plain].tolist(), strict=True)
+                waiting += [(part, base + offset) for part, offset in rest]
+            elif kind == ConstantKind.STRING:
+                text = np.frombuffer(program.strings.raw(int(constants.payload[row])), np.uint8)
+                codes = number(0) - text.astype(np.int64)
+                leaves.append((base + np.arange(len(text)), np.ones(len(text), np.int64), codes))
+            elif kind in (-1, ConstantKind.INT, ConstantKind.EXPRESSION):
+                leaves.append(tuple(np.array([x], np.int64) for x in (base, size, value)))  # type: ignore[arg-type]
+        at, size_of, leaf = (np.concatenate(column) for column in zip(*leaves, strict=True))
+        order = np.argsort(at, kind="stable")
+        ranges = np.array(sorted(zeros), np.int64).reshape(-1, 2)
+        return at[order], size_of[order], leaf[order], ranges[:, 0], ranges[:, 1]
 
 
 def number(byte: int) -> int:

@@ -11,8 +11,14 @@ import numpy as np
 from kleene.base.arrays import I64, Bools
 from kleene.ir import Program
 from kleene.ir.codes import Flag, Opcode, ValueKind
-from kleene.transforms.splitting import STRATEGIES, Points, SplitProgram, split_program
-from kleene.transforms.splitting.program import accesses_of, control_flow
+from kleene.transforms.splitting import (
+    STRATEGIES,
+    Accesses,
+    ControlFlow,
+    Points,
+    SplitProgram,
+    split_program,
+)
 
 _ADDRESS = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
@@ -21,15 +27,17 @@ _DEEPEST = 4  # how many fields of fields
 
 def split_for_values(program: Program, *, trusts_flags: bool) -> SplitProgram:
     """Return the program's values with names for bounds, bits and nullness."""
-    flow, accesses = control_flow(program), accesses_of(program)
-    branches = STRATEGIES["bits"].points(flow, accesses)
-    value, row = refining_uses(program) if trusts_flags else (np.empty(0, np.int64),) * 2
-    points = Points(
-        np.concatenate([branches.down_variable, value]).astype(np.int32),
-        np.concatenate([branches.down_point, row]),
-        branches.up_variable,
-        branches.up_point,
-    )
+
+    def points(flow: ControlFlow, accesses: Accesses) -> Points:
+        branches = STRATEGIES["bits"].points(flow, accesses)
+        value, row = refining_uses(program) if trusts_flags else (np.empty(0, np.int64),) * 2
+        return Points(
+            np.concatenate([branches.down_variable, value]).astype(np.int32),
+            np.concatenate([branches.down_point, row]),
+            branches.up_variable,
+            branches.up_point,
+        )
+
     return split_program(program, points)
 
 

@@ -7,6 +7,7 @@ the operands of the program again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +72,10 @@ class SplitProgram:
 
 
 def split_program(
-    program: Program, strategy: str | Strategy | Points = "essa", *, among: Bools | None = None
+    program: Program,
+    strategy: str | Strategy | Points | Callable[[ControlFlow, Accesses], Points] = "essa",
+    *,
+    among: Bools | None = None,
 ) -> SplitProgram:
     """Return the program's values with names by a strategy.
 
@@ -80,12 +84,16 @@ def split_program(
 
     Args:
         program: the program.
-        strategy: one of `STRATEGIES` by name, or where to split; variables are values.
+        strategy: one of `STRATEGIES` by name, or where to split, or what returns that; variables
+            are values.
         among: which values may be split; all by default.
     """
     flow, accesses = control_flow(program), accesses_of(program)
     chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
-    points = chosen if isinstance(chosen, Points) else chosen.points(flow, accesses)
+    if isinstance(chosen, Strategy):
+        points = chosen.points(flow, accesses)
+    else:
+        points = chosen if isinstance(chosen, Points) else chosen(flow, accesses)
     defined_at = _defined_at(program, accesses)
     variables = distinct(
         np.concatenate(
