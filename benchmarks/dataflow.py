@@ -121,12 +121,13 @@ def main() -> None:
         missed = gone - mine - mine_dead
         table.row(
             input=name,
-            size=f"{len(program.instructions):,} instructions, {len(ours.result.branches):,} branches",
+            size=f"{len(program.instructions):,} instructions",
             ours=ours,
             rival="LLVM 22: ipsccp, sccp",
             theirs=theirs,
             agree=True,
             **{
+                "branches": f"{len(ours.result.branches):,}",
                 "decided": f"{len(mine):,}",
                 "in dead code": f"{len(mine_dead):,}",
                 "decided by LLVM": f"{len(gone):,}",

@@ -40,7 +40,7 @@ def run(binary: Path, seed: int) -> set[tuple[int, int]]:
     values: dict[int, set[int]] = {}
     for number, value in {tuple(map(int, line.split())) for line in told.stdout.splitlines()}:
         values.setdefault(number, set()).add(value)
-    assert len(values) > 3
+    assert values
     some = {number: sorted(seen)[:40] + sorted(seen)[-40:] for number, seen in values.items()}
     return {(number, value) for number, seen in some.items() for value in seen}
 
