@@ -70,6 +70,13 @@ static int memory(void) {
   take(&escaped);
   return bit + only_small + escaped;
 }
+static void fail(int code) { for (;;) take(&escaped); }
+static int checked(struct item *p, int n) {
+  if (!p) fail(1);
+  if (n < 0 || n > 7) fail(2);
+  int m = n;
+  return (p ? m : 8) + 1;
+}
 static int (*operation)(int) = clamp;
 int main(int argc, char **argv) {
   int local = outside(), held = 6;
@@ -79,7 +86,7 @@ int main(int argc, char **argv) {
   int r = loop() + both(outside(), outside()) + through(argc, outside());
   r += constant_argument(7) + by_cases(outside()) + null_check(argc > 1 ? &first : made);
   r += wrapping(argc) + divided(argc, outside()) + recursive(argc) + memory() + operation(local);
-  return r + held;
+  return r + held + checked(made, outside());
 }
 """
     return load(tmp_path_factory.mktemp("ranges"), text)
@@ -134,6 +141,11 @@ def test_memory_whose_writes_are_known(found):
     assert found.of("memory.bit").high == 8
     assert found.memory("escaped") is None
     assert "memory" in {finding.function for finding in found.findings()}
+
+
+def test_behind_a_call_that_never_returns_its_condition_holds_no_more(found):
+    assert str(found.returns("checked")) == "1..8"
+    assert found.returns("fail") is None
 
 
 def test_unsigned_numbers_wrap(found):

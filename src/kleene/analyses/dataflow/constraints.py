@@ -107,6 +107,7 @@ class Generator:
         """Return the constraints."""
         self._start_with_any()
         self._globals_and_constants()
+        self._returns()
         self._control()
         self._arithmetic()
         self._casts()
@@ -196,6 +197,61 @@ class Generator:
 
     # Control
 
+    def _returns(self) -> None:
+        """Control comes to the end of a block if it comes to the block and all calls in it return.
+
+        A call returns if one of the functions that it reaches comes to a return; code outside may.
+        Calls that end in an exception or a jump go on elsewhere: at an unwind edge or a `setjmp`.
+        """
+        program, calls = self.program, self.calls
+        n_functions, n_blocks = len(program.function_table), len(program.blocks)
+        self.end_name = self.block_name(np.arange(n_blocks))
+        has_body = np.diff(program.function_table.block_offsets) > 0
+        returns = np.full(n_functions, -1, np.int64)
+        returns[has_body] = self.build.names(int(has_body.sum()))
+        usable = ~calls.may_return_any[calls.call] & calls.keeps_result[calls.function]
+        spoiled = np.zeros(len(self.table), bool)
+        spoiled[calls.call[~usable]] = True
+        keep = ~spoiled[calls.call]
+        call, function = calls.call[keep], calls.function[keep]
+        rows, which = np.unique(call, return_inverse=True)
+        offsets, order = csr(which, len(rows))
+        function = function if order is None else function[order]
+        counts = np.diff(offsets)
+        returning = returns[function[offsets[:-1]]]
+        several = np.flatnonzero(counts > 1)
+        returning[several] = self.build.names(len(several))
+        _, place = ragged(offsets[several], offsets[several + 1])
+        self.build.define(
+            returning[several], Operator.JOIN, returns[function[place]],
+            offsets=offsets_of(counts[several]),
+        )  # fmt: skip
+        block = self.table.block[rows].astype(np.int64)
+        offsets, order = csr(block, n_blocks)
+        returning = returning if order is None else returning[order]
+        counts = np.diff(offsets)
+        with_calls = np.flatnonzero(counts > 0)
+        begin = offsets_of(counts[with_calls] + 1)
+        operands = np.empty(int(begin[-1]), np.int64)
+        is_first = np.zeros(len(operands), bool)
+        is_first[begin[:-1]] = True
+        operands[is_first] = self.block_name(with_calls)
+        operands[~is_first] = returning
+        self.end_name[with_calls] = self.build.names(len(with_calls))
+        self.build.define(self.end_name[with_calls], Operator.MEET, operands, offsets=begin)
+        ends = np.flatnonzero(self.table.opcode == Opcode.RET)
+        owner = program.instruction_function[ends].astype(np.int64)
+        offsets, order = csr(owner, n_functions)
+        ends = ends if order is None else ends[order]
+        counts = np.diff(offsets)
+        has = np.flatnonzero(has_body & (counts > 0))
+        self.build.define(
+            returns[has], Operator.JOIN, self.end_name[self.table.block[ends]],
+            offsets=offsets_of(counts[has]),
+        )  # fmt: skip
+        never = returns[has_body & (counts == 0)]
+        self.build.define(never, Operator.NOTHING)
+
     def _control(self) -> None:
         """Blocks are reached along edges, or by calls; edges if their condition may hold."""
         program, flow = self.program, self.split.flow
@@ -203,14 +259,17 @@ class Generator:
         last = program.blocks.instruction_offsets[1:].astype(np.int64) - 1
         opcode = self.table.opcode[last] if len(last) else np.empty(0, np.uint8)
         n_operands = np.diff(self.table.offsets)[last] if len(last) else np.empty(0, np.int64)
-        self.edge_name = self.block_name(sources)
+        self.edge_name = self.end_name[sources]
         first_edge = flow.blocks.offsets
+        invokes = np.flatnonzero(opcode == Opcode.INVOKE)
+        unwinds = first_edge[invokes] + 1  # the second way out is taken without a return
+        self.edge_name[unwinds] = self.block_name(invokes)
         branches = np.flatnonzero((opcode == Opcode.BR) & (n_operands == 3))
         condition = self.operand(last[branches], 0)
         for nth, number in ((0, -1), (1, 0)):
             names = self.build.names(len(branches))
             self.edge_name[first_edge[branches] + nth] = names
-            pairs = np.stack([self.block_name(branches), condition], axis=1)
+            pairs = np.stack([self.end_name[branches], condition], axis=1)
             self.build.define(names, Operator.WHEN, pairs, attribute=number)
         self._switches(np.flatnonzero(opcode == Opcode.SWITCH), last)
         offsets, edges = flow.incoming
@@ -232,7 +291,7 @@ class Generator:
                 continue
             name = int(self.operand(np.array([row]), 0)[0])
             _, _, *rest = self.table.operands_of(row).tolist()
-            here = int(self.block_name(np.array([block]))[0])
+            here = int(self.end_name[block])
             edge = int(self.split.flow.blocks.offsets[block])
             cases = np.array(rest[::2], np.int64)
             names = self.build.names(1 + len(cases))
@@ -384,7 +443,7 @@ class Generator:
         offsets, order = csr(function, n_functions)
         returns = returns if order is None else returns[order]
         pairs = np.stack(
-            [self.operand(returns, 0), self.block_name(self.table.block[returns])], axis=1
+            [self.operand(returns, 0), self.end_name[self.table.block[returns]]], axis=1
         )
         self.build.define(
             names, Operator.PHI, pairs, offsets=offsets_of(2 * np.diff(offsets)[returning]),
@@ -482,6 +541,12 @@ class Generator:
         if cells is None:
             return
         usable = np.isin(cells.n_bytes, (1, 2, 4, 8))
+        # What nothing writes and nothing has initialised is read by mistake, if at all: any value.
+        is_written = np.zeros(len(usable), bool)
+        is_written[cells.written_cell] = True
+        usable[cells.start_cell[cells.start_value == UNDEFINED]] &= is_written[
+            cells.start_cell[cells.start_value == UNDEFINED]
+        ]
         names = self.build.names(len(cells.n_bytes))
         width = np.where(usable, 8 * cells.n_bytes, 64)
         keep = usable[cells.start_cell]
