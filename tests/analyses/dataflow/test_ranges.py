@@ -195,6 +195,28 @@ def test_a_library_may_be_given_anything(tmp_path):
         program.dataflow()
 
 
+def test_filling_a_part_of_a_variable_leaves_the_rest(tmp_path):
+    text = """
+#include <string.h>
+extern int outside(void);
+static struct { int a; int b; int c[4]; int d; } s, whole;
+static int x = 0x12345678;
+int main(void) {
+  memset(&s.a, 0, 6); /* and half of b */
+  memset(&x, 1, 2);
+  memset(&whole, 0, sizeof whole);
+  whole.a = 3; whole.c[outside() & 3] = 2;
+  int b = s.b, y = x, z = whole.a, w = whole.c[outside() & 3], v = whole.d, u = s.a;
+  return b + y + z + w + v + u;
+}
+"""
+    found = load(tmp_path, text).dataflow()
+    ranges = {name: str(found.of(f"main.{name}")) for name in "byzwvu"}
+    assert ranges == {
+        "b": "any", "y": "any", "z": "0..3", "w": "0..2, multiple of 2", "v": "0", "u": "0",
+    }  # fmt: skip
+
+
 def test_signed_overflow_wraps_if_asked_to(tmp_path):
     text = "int f(int x) { if (x > 0) { int y = x + 1; return y; } return 1; }"
     program = load(tmp_path, text)

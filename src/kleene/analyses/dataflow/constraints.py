@@ -396,6 +396,7 @@ class Generator:
         tracked = self.is_tracked[self.operand_value(rows, 0)]  # and no vector of pointers
         rows, base = rows[tracked], base[tracked]
         inside = (self.table.flags[rows] & ir.Flag.INBOUNDS != 0) & self.trusts_flags
+        inside &= self.program.types.bits[self.table.type[rows]] == 0  # else 0 may be an address
         self.define(rows, Operator.ADDRESS, base[:, None], np.where(inside, 64, 0))
         same = self._adds_nothing(rows)
         self.define(rows[same], Operator.JOIN, base[same][:, None], 0)
@@ -527,9 +528,10 @@ class Generator:
         for prefix in _COUNTS:
             rows = is_call[strings.begin_with(symbols, prefix)]
             for width in np.unique(self.width[self.name(rows)]).tolist():
+                if width < 8:  # a count may be negative as a signed number of few bits
+                    continue
                 chosen = rows[self.width[self.name(rows)] == width]
-                bound = min(width, (1 << width - 1) - 1)
-                self._give(self.name(chosen), ValueFact(width, 0, bound, 0, bound, 0, 0))
+                self._give(self.name(chosen), ValueFact(width, 0, width, 0, width, 0, 0))
         rows = is_call[strings.begin_with(symbols, b"llvm.expect.")]
         self.define(rows, Operator.JOIN, self.operand(rows, 1)[:, None], 0)
 

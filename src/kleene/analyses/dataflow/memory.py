@@ -218,10 +218,45 @@ class _Finder:
         is_constant &= program.constants.kind[safe] == ConstantKind.INT
         is_fill &= is_constant & ~direct.has_outside[group]
         fill = program.constants.payload[safe] & 255
+        for place in np.flatnonzero(is_fill).tolist():
+            is_fill[place] = self._mark_cut(int(row[place]), is_bad)
         bad_groups = distinct(group[~is_fill])
         _, place = ragged(direct.groups.offsets[bad_groups], direct.groups.offsets[bad_groups + 1])
         is_bad[direct.groups.values[place]] = True
         return Stored(group[is_fill], row[is_fill].astype(np.int64), fill[is_fill])
+
+    def _mark_cut(self, row: int, is_bad: Bools) -> bool:
+        """Mark the objects of which a memset fills a part alone; return whether all are known.
+
+        The address must be one byte of each allocation, and the length a constant. Objects that
+        begin before the first byte filled and end behind it, or likewise at the end, are cut; so
+        are rows of elements if not all of them are filled.
+        """
+        program, table = self._program, self._program.instructions
+        _, pointer, _, length, *_ = table.operands_of(row).tolist()
+        constant = length - program.bases[ValueKind.CONSTANT]
+        if self._solution.unknown[pointer] or not 0 <= constant < len(program.constants):
+            return False
+        if program.constants.kind[constant] != ConstantKind.INT:
+            return False
+        n_filled = int(program.constants.payload[constant])
+        held = self._solution.rows.objects(int(self._solution.row_of[pointer]))
+        locations, offsets = self._locations, self._system.problem.allocation_offsets
+        allocations = locations.allocation[held]
+        if (locations.byte[held] < 0).any() or (locations.stride[held] != 0).any():
+            return False
+        if len(np.unique(allocations)) < len(allocations):
+            return False
+        for start, allocation in zip(locations.byte[held].tolist(), allocations, strict=True):
+            objects = np.arange(offsets[allocation], offsets[allocation + 1])
+            low, size = locations.byte[objects], locations.n_bytes[objects]
+            end = start + n_filled
+            is_cut = (low < start) & (low + size > start) | (low < end) & (low + size > end)
+            total = int(self._system.allocations.n_bytes[allocation])
+            is_whole = start == 0 and 0 <= total <= end
+            is_cut |= (locations.stride[objects] != 0) & (not is_whole)
+            is_bad[objects[is_cut]] = True
+        return True
 
     def _starts(self, regions: I64, n_bytes: I64) -> tuple[I64, I64]:
         """Return what cells hold at the start: pairs of a cell and a value.

@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.base.arrays import I64, Bools
 from kleene.ir import Program
-from kleene.ir.codes import Flag, Opcode, ValueKind
+from kleene.ir.codes import Flag, Opcode, TypeKind, ValueKind
 from kleene.transforms.splitting import (
     STRATEGIES,
     Accesses,
@@ -65,7 +65,9 @@ def refining_uses(program: Program) -> tuple[I64, I64]:
     is_local = np.zeros(program.n_values, bool)
     is_local[first:] = (table.opcode == Opcode.ALLOCA) | (table.opcode == Opcode.INTTOPTR)
     types = program.value_types[value]
-    # A vector of divisors has no name of its own; locals are never null.
+    # A vector of divisors has no name of its own; locals are never null; in other address spaces
+    # than 0, null may be the address of something.
     keep = (value >= program.bases[ValueKind.ARGUMENT]) & ~is_local[value]
-    keep &= np.isin(program.types.kind[types], (1, 3))
+    kind, bits = program.types.kind[types], program.types.bits[types]
+    keep &= (kind == TypeKind.INT) | ((kind == TypeKind.POINTER) & (bits == 0))
     return value[keep], row[keep].astype(np.int64)
