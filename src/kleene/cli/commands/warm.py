@@ -66,6 +66,13 @@ with interpreted(False):
 with interpreted(False):
     kleene.scheme.parse("(define (twice f x) (f (f x)))\\n" * 1000)
 """,
+    "dataflow": """\
+from kleene.solvers.dataflow import BitConstraints, ConstraintBuilder, Operator, solve, solve_bits
+build = ConstraintBuilder()
+build.define(build.names(1), Operator.CONSTANT, width=32, attribute=1)
+with interpreted(False):
+    solve(build.constraints()), solve_bits(BitConstraints([1], [0], [0, 0], []))
+""",
     "octagons": """\
 from kleene import Octagon
 with interpreted(False):
