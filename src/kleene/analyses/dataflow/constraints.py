@@ -718,12 +718,15 @@ class Generator:
         fact, place = fact[by_row], place[by_row]
         counts = np.bincount(place, minlength=len(rows))
         chosen = np.flatnonzero(counts > 0)
-        offsets = offsets_of(counts[chosen] + 1)
+        # What holds of a value where it is defined holds of all its names. Around loops a name is
+        # joined with those that come later, and would not find back to that by itself.
+        offsets = offsets_of(counts[chosen] + 2)
         operands = np.empty(int(offsets[-1]), np.int64)
-        is_first = np.zeros(len(operands), bool)
-        is_first[offsets[:-1]] = True
-        operands[is_first] = self.split.operands[self.split.offsets[rows[chosen]]]
-        operands[~is_first] = fact
+        is_fact = np.ones(len(operands), bool)
+        is_fact[offsets[:-1]] = is_fact[offsets[:-1] + 1] = False
+        operands[offsets[:-1]] = self.split.operands[self.split.offsets[rows[chosen]]]
+        operands[offsets[:-1] + 1] = self.split.value[rows[chosen]]
+        operands[is_fact] = fact
         reached = rows[chosen]
         self.build.define(
             names[reached], Operator.MEET, operands, offsets=offsets,
