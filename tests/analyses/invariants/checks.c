@@ -261,6 +261,64 @@ void first_round(int y, int z) {
   assert(z >= y);  // expect: safe assert
 }
 
+void phases(void) {
+  unsigned x = 0;
+  while (x < 1000000) {
+    if (x < 1000) x++; else x += 2;
+  }
+  assert(x % 2 == 0);  // expect: safe assert
+}
+
+void one_of_three(int x, int y, int z) {
+  if (!(y > 0 || x > 0 || z > 0)) return;
+  while (unknown()) {
+    if (x > 0 && x < 1000) x++;
+    if (y > 0 && y < 1000) y++; else if (z < 1000) z++;
+  }
+  assert(x > 0 || y > 0 || z > 0);  // expect: safe assert
+}
+
+void wraps_equally(void) {
+  unsigned a = 0, b = 0;
+  while (unknown()) {
+    a += 3;
+    b += 1;
+  }
+  assert(a == 3 * b);  // expect: safe assert
+}
+
+void wraps_not_by_half(unsigned b) {
+  unsigned a = 2 * b;
+  if (a == 0) assert(b == 0);  // expect: may fail assert
+}
+
+void forgotten_partner(int n) {
+  if (n < 0) return;
+  int x = n, y = 0;
+  while (x > 0) { x--; y++; }
+  assert(y == n);  // expect: safe assert
+}
+
+void of_four(int y) {
+  if (y < 0 || y > 1000) return;
+  int x = 4 * y;
+  while (x > 0) { x -= 4; y--; }
+  assert(y >= 0);  // expect: safe assert
+}
+
+void excluded(int x, int y) {
+  int i = x, j = y;
+  while (x != 0) { x--; y--; }
+  if (y != 0) assert(i != j);  // expect: safe assert
+}
+
+void exact_quotient(void) {
+  int i = 0;
+  while (unknown() && i < 1000) i += 4;
+  int j = i / 4;
+  assert(j * 4 == i);  // expect: safe assert
+}
+
 void fields(void) {
   struct { int a, b; } s;
   s.a = 1;

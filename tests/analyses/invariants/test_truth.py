@@ -18,8 +18,8 @@ from .generator import generated
 from .truth import Oracle
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
-N_RUNS = 200 if DEEP else 8
-N_FUNCTIONS = 300 if DEEP else 12
+N_RUNS = 200 if DEEP else 6
+N_FUNCTIONS = 300 if DEEP else 8
 
 
 def watched(program: Program, function: int, seeds: range) -> Oracle:
@@ -57,7 +57,7 @@ def test_runs_of_generated_functions(tmp_path: Path) -> None:
         n_entered += oracle.n_entered
         n_failed += len(oracle.failed)
     assert n_entered > 20 * N_FUNCTIONS
-    assert n_failed > N_FUNCTIONS // 2
+    assert n_failed > N_FUNCTIONS // 4
 
 
 def test_a_wrong_state_is_noticed(program: Program) -> None:

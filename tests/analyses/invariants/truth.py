@@ -132,6 +132,13 @@ def holds(numbers: Numbers, point: dict[int, int]) -> bool:
                 continue
             if sum(factor * full[name] for name, factor in row.terms) > row.bound:
                 return False
+    modulus = 1 << layout.modular_bits
+    if any(
+        _value(form, full) % modulus
+        for form in numbers.modular.rows.values()
+        if all(key in full for key in form.keys)
+    ):
+        return False
     if any(
         _value(form, full) == 0
         for form in numbers.not_zero

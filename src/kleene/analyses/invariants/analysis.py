@@ -33,8 +33,8 @@ class Invariants:
     in. Cheap domains go first, and those behind them are run as long as checks are not proved.
 
     Attributes:
-        domain: the most precise domain that may be used: "interval", "octagon", "relational" or
-            "partitioned".
+        domain: the last domain to try: "interval", "octagon", "relational", "partitioned" or
+            "predicates".
         checks: kinds of checks that are wanted, all if none is named; others are neither reported
             nor worth a more precise domain.
         functions: names of functions to analyse, all that are not laid into others if none.
@@ -43,7 +43,7 @@ class Invariants:
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
     """
 
-    domain: str = "partitioned"
+    domain: str = "predicates"
     checks: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     wraps: bool = False

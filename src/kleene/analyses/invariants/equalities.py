@@ -3,6 +3,11 @@
 Karr, "Affine relationships among variables of a program", 1976. A value is a set of forms that are
 0, in reduced row echelon form: each has a pivot, the greatest of its variables, which occurs in no
 other. There are no endless chains: a join that loses something loses a dimension.
+
+*Modular* equalities are forms that are 0 modulo 2**n, for an n that the caller knows: wrapping
+around changes nothing about them. Sums and multiples of rows are rows again; but of k times a form
+that is 0, the form follows only for odd k, so rows are divided by odd numbers alone (Müller-Olm
+and Seidl, "Analysis of modular arithmetic", 2007, have a more precise domain).
 """
 
 from __future__ import annotations
@@ -18,10 +23,11 @@ MOST_BITS = 128  # of a coefficient; a row with a larger one is given up
 class Equalities:
     """Forms that are 0, by pivot. Values are shared: every change gives a new one."""
 
-    __slots__ = ("rows",)
+    __slots__ = ("is_modular", "rows")
 
-    def __init__(self, rows: dict[int, Form] | None = None) -> None:
+    def __init__(self, rows: dict[int, Form] | None = None, is_modular: bool = False) -> None:
         self.rows: dict[int, Form] = rows if rows is not None else {}
+        self.is_modular = is_modular
 
     def reduced(self, form: Form) -> tuple[int, Form]:
         """Return k > 0 and a form without pivots that equals k times the given one."""
@@ -38,19 +44,20 @@ class Equalities:
 
     def implies(self, form: Form) -> bool:
         """Return whether a form is known to be 0."""
-        return self.reduced(form)[1] == Form()
+        times, left = self.reduced(form)
+        return left == Form() and (times % 2 == 1 or not self.is_modular)
 
     def __le__(self, other: Equalities) -> bool:
         return self.rows == other.rows or all(self.implies(row) for row in other.rows.values())
 
     def with_zero(self, form: Form) -> Equalities | None:
         """Return what holds where a form is 0 as well; None if it never is."""
-        form = _primitive(self.reduced(form)[1])
+        form = _primitive(self.reduced(form)[1], self.is_modular)
         if not form.terms:
-            return None if form.constant else self
+            return None if form.constant and not self.is_modular else self
         if not _is_small(form):
             return self
-        return Equalities(_inserted(self.rows, form))
+        return Equalities(_inserted(self.rows, form, self.is_modular), self.is_modular)
 
     def without(self, keys: Iterable[int]) -> Equalities:
         """Return what is known without some variables."""
@@ -62,11 +69,12 @@ class Equalities:
             using = [pivot for pivot, row in rows.items() if key in row.keys]
             if using:
                 changed = [rows[pivot] for pivot in using]
-                made = Equalities({pivot: row for pivot, row in rows.items() if pivot not in using})
+                kept = {pivot: row for pivot, row in rows.items() if pivot not in using}
+                made = Equalities(kept, self.is_modular)
                 for row in changed[1:]:
                     made = made.with_zero(_eliminated(row, changed[0], key)) or made
                 rows = made.rows
-        return self if rows is self.rows else Equalities(rows)
+        return self if rows is self.rows else Equalities(rows, self.is_modular)
 
     def assigned(self, key: int, form: Form) -> Equalities:
         """Return what holds after `key := form`."""
@@ -80,7 +88,7 @@ class Equalities:
             return self
         # new = factor * old + rest, so old = factor * (new - rest)
         old = only(key).plus(form.plus(only(key), -factor), -1).scaled(factor)
-        made = Equalities()
+        made = Equalities(is_modular=self.is_modular)
         for row in self.rows.values():
             made = made.with_zero(row.replaced(lambda k: old if k == key else None)) or made
         return made
@@ -98,7 +106,7 @@ class Equalities:
             return other
         common = [row for row in self.rows.values() if other.implies(row)]
         common += [row for row in other.rows.values() if self.implies(row)]
-        made = Equalities()
+        made = Equalities(is_modular=self.is_modular)
         for row in common:
             made = made.with_zero(row) or made
         mine = [made.reduced(row)[1] for row in self.rows.values()]
@@ -148,20 +156,24 @@ def _eliminated(row: Form, by: Form, key: int) -> Form:
     return row.scaled(b).plus(by, -a)
 
 
-def _inserted(rows: dict[int, Form], form: Form) -> dict[int, Form]:
+def _inserted(rows: dict[int, Form], form: Form, is_modular: bool) -> dict[int, Form]:
     """Return the rows with one more, which has no pivots of theirs."""
     pivot: int = form.terms[-1][0]
     made = {}
     for key, row in rows.items():
-        kept = _primitive(_eliminated(row, form, pivot)) if pivot in row.keys else row
+        kept = row
+        if pivot in row.keys:
+            kept = _primitive(_eliminated(row, form, pivot), is_modular)
         if _is_small(kept):
             made[key] = kept
     made[pivot] = form
     return made
 
 
-def _primitive(form: Form) -> Form:
+def _primitive(form: Form, is_modular: bool) -> Form:
     divisor = gcd(form.divisor, form.constant)
+    if is_modular and divisor:
+        divisor //= divisor & -divisor  # the odd part
     if divisor <= 1:
         return form
     terms = tuple((key, factor // divisor) for key, factor in form.terms)

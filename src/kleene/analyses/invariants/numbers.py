@@ -4,6 +4,7 @@
     octagons    one for each pack of variables that the program relates
     residues    x = r modulo m
     equalities  linear ones, among any number of variables
+    modular     linear equalities modulo 2**n, which hold where integers wrap around, too
     not_zero    forms that are not 0, where that is inside of their bounds
     templates   further variables of a pack, each equal to a linear form of others
 
@@ -33,6 +34,7 @@ _MOST_TERMS = 4  # of a constraint that octagons approximate
 _WIDE = 1 << 40  # bounds from here on are those of wide types, and not kept in octagons
 _MOST_NOT_ZERO = 8
 _NO_EQUALITIES = Equalities()
+_NO_MODULAR = Equalities(is_modular=True)
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Layout:
         templates: forms that further variables stand for, by variable.
         has_equalities: whether linear equalities are followed.
         has_residues: whether residues are.
+        modular_bits: n, if equalities modulo 2**n are followed; else 0.
     """
 
     kinds: list[Kind]
@@ -54,6 +57,7 @@ class Layout:
     templates: dict[int, Form] = field(default_factory=dict)
     has_equalities: bool = False
     has_residues: bool = True
+    modular_bits: int = 0
 
     def __post_init__(self) -> None:
         self.pack_of = {key: place for place, pack in enumerate(self.packs) for key in pack}
@@ -70,7 +74,9 @@ class Layout:
 class Numbers:
     """The points that are possible, described by each domain."""
 
-    __slots__ = ("equalities", "is_empty", "layout", "not_zero", "octagons", "ranges", "residues")
+    __slots__ = (
+        "equalities", "is_empty", "layout", "modular", "not_zero", "octagons", "ranges", "residues",
+    )  # fmt: skip
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -78,6 +84,7 @@ class Numbers:
         self.octagons: list[Octagon] = list(layout.tops)
         self.residues: dict[int, Residue] = {}
         self.equalities = _NO_EQUALITIES
+        self.modular = _NO_MODULAR
         self.not_zero: frozenset[Form] = frozenset()
         self.is_empty = False
 
@@ -87,7 +94,7 @@ class Numbers:
         made.layout, made.is_empty = self.layout, self.is_empty
         made.ranges, made.residues = dict(self.ranges), dict(self.residues)
         made.octagons, made.equalities = list(self.octagons), self.equalities
-        made.not_zero = self.not_zero
+        made.not_zero, made.modular = self.not_zero, self.modular
         return made
 
     # Questions
@@ -116,7 +123,18 @@ class Numbers:
             if other.terms != form.terms:
                 least, most = self._bounds(other)
                 low, high = max(low, -(-least // times)), min(high, most // times)
+        if self.modular.rows and low < high and form.terms:
+            low, high = self._modular_bounds(form, low, high)
         return low, high
+
+    def _modular_bounds(self, form: Form, low: int, high: int) -> Range:
+        """Move bounds of a form to values that it may have modulo 2**n."""
+        times, other = self.modular.reduced(form)
+        if other.terms or times % 2 == 0:
+            return low, high
+        modulus = 1 << self.layout.modular_bits
+        rest = other.constant * pow(times, -1, modulus) % modulus
+        return low + (rest - low) % modulus, high - (high - rest) % modulus
 
     def _bounds(self, form: Form) -> Range:
         low = high = form.constant
@@ -204,6 +222,8 @@ class Numbers:
             self.octagons[place] = self.octagons[place].assign(key, source)
         if self.layout.has_equalities:
             self.equalities = self.equalities.assigned(key, form)
+        if self.layout.modular_bits:
+            self.modular = self.modular.assigned(key, form)
         self._keep_residue(key, residue)
         if place is not None and (is_cut or source.step is None):
             self.restrict(key, max(low, kind.low), min(high, kind.high))
@@ -216,6 +236,15 @@ class Numbers:
             return _linear(short, form.constant, form.constant)
         rest = Form(tuple(term for term in form.terms if term not in inside), form.constant)
         return _linear(short, *before.bounds(rest))
+
+    def assign_wrapped(
+        self, key: int, form: Form, low: int, high: int, residue: Residue | None
+    ) -> None:
+        """Set a variable of at least `modular_bits` bits to a form, modulo a power of two."""
+        before = self.modular
+        self.assign_range(key, low, high, residue)
+        if self.layout.modular_bits and self.layout.kinds[key].width >= self.layout.modular_bits:
+            self.modular = before.assigned(key, form)
 
     def assign_range(self, key: int, low: int, high: int, residue: Residue | None = None) -> None:
         """Set a variable to any value of a range, and of a residue."""
@@ -235,9 +264,12 @@ class Numbers:
         if self.layout.has_equalities:
             self.equalities = self.equalities.without((key,))
             if low == high:
-                self.equalities = self.equalities.with_zero(only(key).shifted(-low)) or (
-                    self.equalities
-                )
+                found = self.equalities.with_zero(only(key).shifted(-low))
+                self.equalities = found or self.equalities
+        if self.layout.modular_bits:
+            self.modular = self.modular.without((key,))
+            if low == high:
+                self.modular = self.modular.with_zero(only(key).shifted(-low)) or self.modular
         self._keep_residue(key, residue)
 
     def _keep_residue(self, key: int, residue: Residue | None) -> None:
@@ -248,6 +280,8 @@ class Numbers:
 
     def forget(self, keys: Sequence[int]) -> None:
         """Let some variables have any value."""
+        if self.equalities.rows or self.modular.rows:
+            self._use_constants(keys)
         self._keep_not_zero(keys)
         for key in keys:
             self.ranges.pop(key, None)
@@ -257,8 +291,101 @@ class Numbers:
             found = [key for key in keys if key in pack and key in octagon.partition]
             if found:
                 self.octagons[place] = octagon.forget(found)
+        if self.modular.rows:
+            self.modular = self.modular.without(keys)
         if self.equalities.rows:
             self.equalities = self.equalities.without(keys)
+
+    def _use_constants(self, keys: Sequence[int]) -> None:
+        """Put variables that are numbers into equalities, and what these say into octagons.
+
+        Whoever forgets x keeps y = n of x + y = n and x = 0, and y <= n of x >= 0.
+        """
+        for key in keys:
+            low, high = self.range(key)
+            if low == high:
+                self._add_equality(only(key).shifted(-low))
+            for form in [one for one in self.not_zero if key in one.keys]:
+                self._pass_on(form, key)
+        for row in list(self.equalities.rows.values()):
+            if len(row.terms) == 3 and not self.is_empty and set(keys) & set(row.keys):
+                divisor = row.divisor
+                terms = tuple((key, factor // divisor) for key, factor in row.terms)
+                self._relate(terms, -row.constant // divisor)
+                if not self.is_empty:
+                    opposite = tuple((key, -factor) for key, factor in terms)
+                    self._relate(opposite, row.constant // divisor)
+
+    def _pass_on(self, form: Form, key: int) -> None:
+        """Keep what is not 0 in terms of other variables, by equalities of the one forgotten."""
+        factor = dict(form.terms)[key]
+        for row in self.equalities.rows.values():
+            here = dict(row.terms).get(key, 0)
+            if abs(here) == 1:
+                other = form.plus(row, -factor * here)
+                if 0 < len(other.terms) <= 2:
+                    self.not_zero |= {other}
+
+    def _add_equality(self, form: Form) -> None:
+        """Keep the points where a form is 0, as equalities know them."""
+        if self.layout.modular_bits:
+            self.modular = self.modular.with_zero(form) or self.modular
+        if not self.layout.has_equalities:
+            return
+        before = self.equalities.rows
+        found = self.equalities.with_zero(form)
+        if found is None:
+            self.is_empty = True
+            return
+        self.equalities = found
+        for row in found.rows.values():
+            if row not in before.values():
+                self._use_row(row)
+                if self.is_empty:
+                    return
+        for one in self.not_zero:
+            if found.implies(one):
+                self.is_empty = True
+
+    def _use_row(self, row: Form) -> None:
+        """Tell the other domains what a new equality says, where they can hold it.
+
+        A row of two variables, a*x + b*y = c, makes bounds of x - y and x + y bounds of x and y.
+        """
+        for key, factor in row.terms if abs(row.divisor) == 1 else ():
+            others = gcd(*(other for one, other in row.terms if one != key))
+            if abs(factor) == 1 and others > 1 and not self.is_empty:
+                self.assume_residue(key, others, -factor * row.constant % others)
+        if row.constant % row.divisor:
+            self.is_empty = True
+        elif len(row.terms) == 1:
+            ((key, factor),) = row.terms
+            self.restrict(key, -row.constant // factor, -row.constant // factor)
+        elif len(row.terms) == 2:
+            (x, a), (y, b) = row.terms
+            if abs(a) == abs(b) == 1:
+                self._relate(row.terms, -row.constant)
+                if not self.is_empty:
+                    self._relate(((x, -a), (y, -b)), row.constant)
+            elif self.layout.pack_of.get(x, -1) == self.layout.pack_of.get(y, -2):
+                for sign in (1, -1):
+                    self._solve(row, Form(((x, 1), (y, sign))))
+
+    def _solve(self, row: Form, pair: Form) -> None:
+        """Bound the two variables of an equality by the bounds of their sum or difference."""
+        low, high = self._bounds(pair)
+        for key, other in ((row.keys[0], row.keys[1]), (row.keys[1], row.keys[0])):
+            # k * pair = pair without `other`, by the row
+            here, there = dict(row.terms)[other], dict(pair.terms)[other]
+            single = pair.scaled(here).plus(row, -there)
+            factor = dict(single.terms).get(key, 0)
+            if not factor or self.is_empty:
+                continue
+            ends = sorted((here * low - single.constant, here * high - single.constant))
+            if factor < 0:
+                factor, ends = -factor, [-ends[1], -ends[0]]
+            least, most = self.range(key)
+            self.restrict(key, max(least, -(-ends[0] // factor)), min(most, ends[1] // factor))
 
     def _keep_not_zero(self, changed: Sequence[int]) -> None:
         """Drop what is known not to be 0 of variables that change."""
@@ -309,9 +436,25 @@ class Numbers:
             self._relate(terms, bound)
         if not self.is_empty:
             self._propagate(form)
+        if self.layout.has_equalities and not self.is_empty:
+            self._use_bound(form)
         for one in self.not_zero:  # a bound that is excluded moves on
             if not self.is_empty and set(one.keys) & set(form.keys):
                 self._exclude_zero(one)
+
+    def _use_bound(self, form: Form) -> None:
+        """Tell equalities what a new bound makes equal, and the reverse."""
+        low, high = self.bounds(form)
+        if low == high:
+            self._add_equality(form.shifted(-low))
+            return
+        if self.equalities.rows:
+            _, other = self.equalities.reduced(form)
+            if other.terms and len(other.terms) < len(form.terms):
+                self._propagate(other)
+            for row in self.equalities.rows.values():
+                if len(row.terms) == 2 and set(row.keys) == set(form.keys) and not self.is_empty:
+                    self._use_row(row)
 
     def _propagate(self, form: Form) -> None:
         """Bound each variable of a form that is 0 or less by the ranges of the others."""
@@ -352,13 +495,8 @@ class Numbers:
         self.assume_at_most_zero(form)
         if not self.is_empty:
             self.assume_at_most_zero(form.scaled(-1))
-        if self.is_empty or not self.layout.has_equalities:
-            return
-        found = self.equalities.with_zero(form)
-        if found is None:
-            self.is_empty = True
-        else:
-            self.equalities = found
+        if not self.is_empty:
+            self._add_equality(form)
 
     def assume_not_zero(self, form: Form) -> None:
         """Keep the points where a form is not 0."""
@@ -409,7 +547,7 @@ class Numbers:
         both = zip(self.octagons, other.octagons, strict=True)
         if not all(a is b or a <= b for a, b in both):
             return False
-        return self.equalities <= other.equalities
+        return self.equalities <= other.equalities and self.modular <= other.modular
 
     def _is_not_zero(self, form: Form) -> bool:
         if form in self.not_zero or form.scaled(-1) in self.not_zero:
@@ -457,6 +595,7 @@ class Numbers:
         pairs = zip(self.octagons, other.octagons, strict=True)
         made.octagons = [octagons(a, b) for a, b in pairs]
         made.equalities = self.equalities.join(other.equalities)
+        made.modular = self.modular.join(other.modular)
         made.not_zero = frozenset(
             [one for one in self.not_zero if other._is_not_zero(one)]
             + [one for one in other.not_zero if self._is_not_zero(one)]

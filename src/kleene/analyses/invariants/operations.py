@@ -191,7 +191,8 @@ class Wrap(Operation):
             power = residue[0] & -residue[0] if residue[0] else 0
             power = min(power, 1 << kind.width)
             residue = (power, residue[1] % power) if power > 1 else None
-        set_range(numbers, target, (kind.low, kind.high), residue)
+        numbers.assign_wrapped(target, self.form, kind.low, kind.high, residue)
+        set_templates(numbers, target)
         return numbers
 
 
@@ -237,12 +238,24 @@ class Binary(Operation):
         residue = self._residue(numbers, left, right)
         if residue is not None and residue[0] == 0:
             low = high = residue[1]
+        exact = self._exact(numbers, left, right)
         order = list(self._order(left, right)) if not {target} & set(self.uses()) else []
         set_range(numbers, target, (low, high), residue)
         for form in order:
             if not numbers.is_empty:
                 numbers.assume_at_most_zero(form)
+        if exact is not None and order and not numbers.is_empty:
+            numbers.assume_zero(exact)
         return numbers
+
+    def _exact(self, numbers: Numbers, left: Range, right: Range) -> Form | None:
+        """Return the form that is 0 after a division without remainder: k*q - a."""
+        if self.operation not in ("sdiv", "udiv") or right[0] != right[1] or right[0] <= 0:
+            return None
+        known = numbers.residue(self.left)
+        if known is None or left[0] < 0 or known[0] % right[0] or known[1] % right[0]:
+            return None
+        return only(self.target).scaled(right[0]).plus(self.left, -1)
 
     def _range(self, left: Range, right: Range) -> Range:
         """Return the least and the greatest result."""
@@ -399,6 +412,11 @@ def set_range(
 ) -> None:
     """Set one variable to any value of a range; what its templates then are."""
     numbers.assign_range(key, *ends, residue)
+    set_templates(numbers, key)
+
+
+def set_templates(numbers: Numbers, key: int) -> None:
+    """Set the templates of a variable that was set on its own."""
     for template in numbers.layout.using.get(key, ()):
         if numbers.is_empty:
             return

@@ -13,7 +13,7 @@ from typing import Any
 from kleene.analyses.invariants.numbers import Numbers
 
 Flags = tuple[int | None, ...]  # the value of each flag, None where it has several
-MOST_STATES = 12
+MOST_STATES = 16
 
 
 class Partitioned:

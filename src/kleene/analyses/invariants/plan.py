@@ -18,18 +18,32 @@ from kleene.analyses.invariants.expressions import (
     Relation,
     Same,
     forms_of,
+    keys_of,
+    negation,
 )
 from kleene.analyses.invariants.numbers import Layout
-from kleene.analyses.invariants.operations import Assign, Binary, Check, Choose, Guard, Wrap
+from kleene.analyses.invariants.operations import (
+    AnyValue,
+    Assign,
+    Binary,
+    Check,
+    Choose,
+    Guard,
+    Wrap,
+)
+from kleene.analyses.invariants.partition import MOST_STATES
 from kleene.analyses.invariants.solve import Plan
 from kleene.graphs import Graph, weak_topological_order
 
-DOMAINS = ("interval", "octagon", "relational", "partitioned")
+DOMAINS = ("interval", "octagon", "relational", "partitioned", "predicates")
 _LARGEST_PACK = 16
 _MOST_TEMPLATES = 6
 _MOST_MARKS = 3
 _MOST_VALUES = 4  # of a flag
 _MOST_FLAGS = 4
+_MOST_PREDICATES = 3  # of a loop
+_MOST_SPLITS = 2
+_MOST_WAYS = 3  # blocks that are kept apart by the way to them
 
 
 def plan_of(code: Code, domain: str) -> Plan:
@@ -39,20 +53,46 @@ def plan_of(code: Code, domain: str) -> Plan:
     octagon      and octagons, one for each pack of variables that occur together
     relational   and linear equalities, and templates: forms of the program's own conditions
     partitioned  and states apart by flags, and by whether loops have run before
+    predicates   and states apart by flags, by conditions of loops where these begin, by tests of
+                 unknown values, and by the way to a block that several tests lead to
     """
     kinds, names = list(code.kinds), list(code.names)
     level = DOMAINS.index(domain)
     packs = _packs(code) if level >= 1 else []
     templates = _templates(code, packs, kinds, names) if level >= 2 else {}
-    marks, back_edges = _marks(code, kinds, names) if level >= 3 else ({}, frozenset())
-    layout = Layout(kinds, names, packs, templates, has_equalities=level >= 2)
+    layout = Layout(
+        kinds,
+        names,
+        packs,
+        templates,
+        has_equalities=level >= 2,
+        modular_bits=_modular_bits(code) if level >= 2 else 0,
+    )
+    apart = _Apart(code, layout)
+    if level == 3:
+        apart.by_first_rounds()
+    if level >= 4:
+        apart.by_predicates()
+        apart.by_unknown_values()
+        apart.by_ways()
     return Plan(
         layout,
-        _flags(code, level >= 3, marks),
+        _flags(code, level >= 3, tuple(apart.own)),
         _thresholds(code),
-        marks=marks,
-        back_edges=back_edges,
+        marks=apart.marks,
+        splits=apart.splits,
     )
+
+
+def _modular_bits(code: Code) -> int:
+    """Return the fewest bits, 32 or more, of integers that may wrap around."""
+    widths = [
+        one.kind.width
+        for operations in code.operations
+        for one in operations
+        if isinstance(one, Wrap) and one.kind.width >= 32
+    ]
+    return min(widths, default=0)
 
 
 def conditions(code: Code) -> Iterator[Condition]:
@@ -143,13 +183,12 @@ def _candidates(code: Code) -> Iterator[Form]:
                     yield Form(terms)
 
 
-def _flags(code: Code, all_flags: bool, marks: dict[int, int]) -> list[tuple[int, ...]]:
+def _flags(code: Code, all_flags: bool, always: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the variables that states are kept apart by in each block."""
     chosen = {flag for step in code.steps for flag, _ in step.flags}
     if all_flags:
         chosen.update(_few_valued(code))
     ordered = sorted(chosen)[:_MOST_FLAGS] if all_flags else sorted(chosen)
-    always = tuple(sorted(marks.values()))
     return [
         (*always, *(flag for flag in ordered if flag in code.live[block]))
         for block in range(len(code.operations))
@@ -182,30 +221,125 @@ def _few_valued(code: Code) -> Iterator[int]:
             yield key
 
 
-def _marks(
-    code: Code, kinds: list[Kind], names: list[str]
-) -> tuple[dict[int, int], frozenset[tuple[int, int]]]:
-    """Return a flag for each of the first loops, and the edges that lead back."""
-    pairs = sorted({(step.source, step.target) for step in code.steps})
-    n_blocks = len(code.operations)
-    graph = Graph.from_edges(n_blocks, [p[0] for p in pairs], [p[1] for p in pairs])
-    order = weak_topological_order(graph)
-    place = {node: i for i, node in enumerate(order.order.tolist())}
-    ends = order.end.tolist()
-    heads = [node for node, i in place.items() if ends[i] > i]
-    marks = {}
-    for head in heads[:_MOST_MARKS]:
-        marks[head] = len(kinds)
-        kinds.append(BOOL)
-        names.append("")
-    back = {
-        (source, target)
-        for source, target in pairs
-        if target in marks
-        and place.get(source, -1) >= place[target]
-        and place.get(source, -1) < ends[place[target]]
-    }
-    return marks, frozenset(back)
+class _Apart:
+    """What states are kept apart by, besides flags: variables of the analysis' own."""
+
+    def __init__(self, code: Code, layout: Layout) -> None:
+        self._code, self._layout = code, layout
+        self.own: list[int] = []
+        self.marks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.splits: dict[tuple[int, int], list[tuple[int, Condition]]] = {}
+        self._pairs = sorted({(step.source, step.target) for step in code.steps})
+        n_blocks = len(code.operations)
+        ends = [p[0] for p in self._pairs], [p[1] for p in self._pairs]
+        order = weak_topological_order(Graph.from_edges(n_blocks, *ends))
+        nodes = order.order.tolist()
+        self._loops = {
+            node: frozenset(nodes[place:end])
+            for place, (node, end) in enumerate(zip(nodes, order.end.tolist(), strict=True))
+            if end > place
+        }
+
+    def _new(self, kind: Kind = BOOL) -> int:
+        self._layout.kinds.append(kind)
+        self._layout.names.append("")
+        self.own.append(len(self._layout.kinds) - 1)
+        return self.own[-1]
+
+    def by_first_rounds(self) -> None:
+        """Tell the first round of each of some loops from the others."""
+        for head in list(self._loops)[:_MOST_MARKS]:
+            mark = self._new()
+            for source, target in self._pairs:
+                if target == head:
+                    again = int(source in self._loops[head])
+                    self.marks.setdefault((source, target), []).append((mark, again))
+
+    def by_predicates(self) -> None:
+        """Tell states apart where a loop begins, by conditions that are tested inside."""
+        for head in list(self._loops)[:_MOST_MARKS]:
+            for condition in self._tested(head)[:_MOST_PREDICATES]:
+                mark = self._new()
+                for pair in self._pairs:
+                    if pair[1] == head:
+                        self.splits.setdefault(pair, []).append((mark, condition))
+
+    def _tested(self, head: int) -> list[Condition]:
+        """Return conditions of branches that stay inside of a loop, each or its negation once."""
+        inside, live = self._loops[head], self._code.live[head]
+        found: dict[Condition, None] = {}
+        for step in self._code.steps:
+            if step.source not in inside or step.target not in inside or step.condition is None:
+                continue
+            for one in _atoms(step.condition):
+                is_new = one not in found and negation(one) not in found
+                leaves = any(
+                    other.source == step.source and other.target not in inside
+                    for other in self._code.steps
+                )
+                if is_new and not leaves and set(keys_of(one)) <= live:
+                    found[one] = None
+        return list(found)
+
+    def by_unknown_values(self) -> None:
+        """Tell states apart by what is tested of a value from outside, from where it comes in."""
+        tests = [
+            one
+            for condition in conditions(self._code)
+            for one in _atoms(condition)
+            if len(one.form.terms) == 1 and one.sign != "le"
+        ]
+        in_loops = frozenset().union(*self._loops.values())
+        n_splits = 0
+        for block, operations in enumerate(self._code.operations):
+            if block in in_loops:
+                continue
+            for operation in operations:
+                if not isinstance(operation, AnyValue) or n_splits == _MOST_SPLITS:
+                    continue
+                about = [one for one in tests if one.form.keys == (operation.target,)]
+                if about and self._split_behind(block, about[0]):
+                    n_splits += 1
+
+    def _split_behind(self, block: int, condition: Condition) -> bool:
+        keys = set(keys_of(condition))
+        chosen = [
+            pair for pair in self._pairs if pair[0] == block and keys <= self._code.live[pair[1]]
+        ]
+        if chosen:
+            mark = self._new()
+            for pair in chosen:
+                self.splits.setdefault(pair, []).append((mark, condition))
+        return bool(chosen)
+
+    def by_ways(self) -> None:
+        """Tell states apart by the edge that led to a block behind several tests, as of `&&`.
+
+        Where a loop begins they are joined again.
+        """
+        into: dict[int, list[tuple[int, int]]] = {}
+        for step in self._code.steps:
+            if step.condition is not None or step.flags:
+                into.setdefault(step.target, []).append((step.source, step.target))
+        chosen = [block for block, edges in into.items() if len(set(edges)) > 1]
+        for block in [one for one in chosen if one not in self._loops][:_MOST_WAYS]:
+            mark = self._new(Kind(8, True))
+            for number, pair in enumerate(sorted(set(into[block]))[:MOST_STATES]):
+                self.marks.setdefault(pair, []).append((mark, number))
+            for pair in self._pairs:
+                if pair[1] in self._loops:
+                    self.marks.setdefault(pair, []).append((mark, 0))
+
+
+def _atoms(condition: Condition) -> Iterator[Relation]:
+    """Yield the comparisons with 0 that a condition is made of."""
+    if isinstance(condition, Relation):
+        yield condition
+    elif isinstance(condition, Both | Either):
+        yield from _atoms(condition.left)
+        yield from _atoms(condition.right)
+    elif isinstance(condition, Same):
+        yield from _atoms(condition.left)
 
 
 def _thresholds(code: Code) -> tuple[int, ...]:

@@ -38,7 +38,9 @@ class Plan:
         flags: the variables that states are kept apart by, for each block.
         thresholds: numbers at which widening stops.
         delay: how often a loop's value grows before it is widened.
-        marks: blocks that begin loops, with the flag of each: 0 where the loop is entered.
+        marks: variables of the analysis' own that an edge, source and target, sets to a number.
+        splits: variables of the analysis' own that are 1 behind an edge where a condition holds,
+            and 0 where it does not.
     """
 
     layout: Layout
@@ -46,8 +48,8 @@ class Plan:
     thresholds: tuple[int, ...] = ()
     delay: int = 2
     narrowing: int = 2
-    marks: dict[int, int] = field(default_factory=dict)
-    back_edges: frozenset[tuple[int, int]] = frozenset()
+    marks: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=dict)
+    splits: dict[tuple[int, int], list[tuple[int, Condition]]] = field(default_factory=dict)
 
 
 class Run:
@@ -113,13 +115,26 @@ class Run:
                 set_range(state, key, (kind.low, kind.high))
             if state.is_empty:
                 continue
-            mark = self.plan.marks.get(step.target)
-            if mark is not None:
-                again = int((step.source, step.target) in self.plan.back_edges)
-                set_range(state, mark, (again, again))
+            for mark, number in self.plan.marks.get((step.source, step.target), ()):
+                set_range(state, mark, (number, number))
             if step.dead:
                 forget(state, list(step.dead))
-            yield state
+            if not state.is_empty:
+                yield from self._apart(step, state)
+
+    def _apart(self, step: Step, state: Numbers) -> Iterator[Numbers]:
+        """Yield a state once for each way that the conditions of an edge's splits may be."""
+        states = [state]
+        for mark, condition in self.plan.splits.get((step.source, step.target), ()):
+            found = []
+            for one in states:
+                for value, wanted in ((1, condition), (0, negation(condition))):
+                    made = assume(one.copy(), wanted)
+                    if not made.is_empty:
+                        set_range(made, mark, (value, value))
+                        found.append(made)
+            states = found
+        yield from states
 
     def _split(
         self,

@@ -37,9 +37,9 @@ def run(
         option(
             "--domain",
             metavar="NAME",
-            help="The most precise to use: interval, octagon, relational, partitioned.",
+            help="The last to try: interval, octagon, relational, partitioned, predicates.",
         ),
-    ] = "partitioned",
+    ] = "predicates",
     places: Annotated[
         list[str] | None,
         option("--at", metavar="FILE:LINE", help="What holds in front of this line?"),
