@@ -29,7 +29,7 @@ class ProgramAnalyses:
     def invariants(
         self,
         *,
-        domain: str = "partitioned",
+        domain: str = "predicates",
         checks: tuple[str, ...] = (),
         functions: tuple[str, ...] = (),
         wraps: bool = False,

@@ -37,7 +37,7 @@ def test_verdicts_are_as_expected(result: InvariantsResult) -> None:
 
 def test_cheaper_domains_prove_less_and_nothing_else(program: Program) -> None:
     before: set[tuple[int, str]] = set()
-    names = ("count_up", "follow_limit", "linear", "flags", "phases")
+    names = ("count_up", "follow_limit", "linear", "first_round", "phases")
     for domain in DOMAINS:
         result = program.invariants(domain=domain, functions=names)
         proved = {(one.instruction, one.kind) for one in result.checks if one.is_proved}

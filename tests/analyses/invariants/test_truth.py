@@ -43,7 +43,7 @@ def test_runs_of_the_checked_functions(program: Program) -> None:
         n_entered += oracle.n_entered
         n_failed += len(oracle.failed)
     assert n_entered > 100
-    assert n_failed >= 15  # the runs do find what may fail
+    assert n_failed >= 10  # the runs do find what may fail
 
 
 def test_runs_of_generated_functions(tmp_path: Path) -> None:
