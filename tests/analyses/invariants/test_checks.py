@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from kleene import SourceError
+from kleene import SourceError, load
 from kleene.analyses.invariants import InvariantsResult, Verdict
 from kleene.analyses.invariants.plan import DOMAINS
 from kleene.ir import Program
@@ -89,3 +89,10 @@ def test_what_is_not_there_is_refused(program: Program, options: dict[str, str],
     with pytest.raises(SourceError) as refused:
         program.invariants(**options)  # type: ignore[arg-type]
     assert refused.value.id == id
+
+
+@pytest.mark.parametrize("name", ["atomics.c", "exceptions.cpp"])
+def test_programs_that_run_to_their_end_have_no_unreachable_checks(name: str) -> None:
+    result = load(CHECKS.parents[2] / "programs" / "c" / name).invariants(domain="interval")
+    wrong = {Verdict.FAILS, Verdict.UNREACHABLE}
+    assert not [str(one) for one in result.checks if one.verdict in wrong]

@@ -95,7 +95,9 @@ class Access(Operation):
 
 @dataclass(frozen=True)
 class Escape(Operation):
-    """A call of code that is not laid in: it may write to all that it can reach."""
+    """Code that is not laid in: it may write to all that it can reach, or to everything."""
+
+    everything: bool = False
 
 
 @dataclass

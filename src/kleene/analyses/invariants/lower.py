@@ -154,6 +154,8 @@ class _Lowering:
             operands = self._table.operands_of(place).tolist()
             if opcode == Opcode.PHI:
                 continue
+            if opcode in (Opcode.INVOKE, Opcode.CALLBR):
+                self._throw(block, context, row, operands, places)
             if opcode in CALLS:
                 found = self._call(block, context, place, operands)
                 if found is None:
@@ -165,6 +167,24 @@ class _Lowering:
                 self._leave(block, context, row, opcode, operands, places, back)
             else:
                 self._instruction(block, context, place, opcode, operands)
+
+    def _throw(
+        self, block: Block, context: int, row: int, operands: list[int], places: dict[int, int]
+    ) -> None:
+        """Add the ways out of a call that are not its normal one.
+
+        A callee may throw anywhere, and may have written to anything before.
+        """
+        thrown = Block(context, row)
+        block.edges.append(Edge(len(self.flat.blocks)))
+        self.flat.blocks.append(thrown)
+        self._emit(thrown, Escape(everything=True))
+        for one in self._blocks_in(operands)[1:]:
+            thrown.edges.append(Edge(places[one], None, self._phis(context, row, one)))
+
+    def _blocks_in(self, operands: list[int]) -> list[int]:
+        found = (one - self._blocks_base for one in operands if one < self._base)
+        return [one for one in found if one >= 0]
 
     def _leave(
         self,
@@ -189,10 +209,9 @@ class _Lowering:
     def _targets(
         self, context: int, opcode: int, operands: list[int]
     ) -> Iterable[tuple[int, Condition | None]]:
-        def is_block(value: int) -> bool:
-            return self._blocks_base <= value < self._base
-
-        targets = [one - self._blocks_base for one in operands if is_block(one)]
+        targets = self._blocks_in(operands)
+        if opcode in (Opcode.INVOKE, Opcode.CALLBR):
+            return [(targets[0], None)]  # for the others see `_throw`
         if opcode == Opcode.BR and len(operands) == 3:
             condition = self._values.condition(context, operands[0])
             return [(targets[0], condition), (targets[1], negation(condition))]
@@ -398,7 +417,10 @@ class _Lowering:
         stored = operands[0] if opcode == Opcode.STORE else None
         place = operands[1] if opcode == Opcode.STORE else operands[0]
         address = self._values.address(context, place)
-        type_id = int(self._program.value_types[value if stored is None else stored])
+        typed = value if stored is None else stored
+        if opcode in (Opcode.ATOMICRMW, Opcode.CMPXCHG):
+            typed = operands[1]
+        type_id = int(self._program.value_types[typed])
         size = int(self._program.types.size[type_id])
         self._check_address(block, row, address, size)
         if stored is not None:

@@ -87,7 +87,11 @@ def _resolved(
     by_object: dict[int, list[Key]],
 ) -> list[Operation]:
     if isinstance(operation, Escape):
-        return _havoc(flat, by_object, lambda one: one.is_exposed or one.is_global)
+        return _havoc(
+            flat,
+            by_object,
+            lambda one: operation.everything or one.is_exposed or one.is_global,
+        )
     if not isinstance(operation, Access):
         return [operation]
     cell = _cell(operation, cells)
