@@ -31,7 +31,6 @@ WHY = {
     "benchmark40_polynomial": "not linear: x * y >= 0",
     "benchmark52_polynomial": "not linear: i * i < 100",
     "ddlm2013": "disjunction: the parity of i decides by how much j grows",
-    "MAP-singleloop2": "needs y = 2 * x while x <= n, and y + x = 3 * n behind",
     "vnew2": "a global that unknown functions may write to is read again",
 }
 

@@ -269,6 +269,16 @@ void phases(void) {
   assert(x % 2 == 0);  // expect: safe assert
 }
 
+void error_behind_a_loop(void) {
+  int x = 0, y = 50;
+  while (x < 100) {
+    if (x < 50) x++; else { x++; y++; }
+  }
+  if (y != 100) {
+    assert(0);  // expect: safe assert
+  }
+}
+
 void one_of_three(int x, int y, int z) {
   if (!(y > 0 || x > 0 || z > 0)) return;
   while (unknown()) {

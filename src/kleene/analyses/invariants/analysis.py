@@ -22,6 +22,8 @@ from kleene.ir import Program
 from kleene.ir.codes import GlobalFlag, Linkage
 
 _NO_OVERFLOW = "signed overflow does not happen after it was checked"
+_RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
+_OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _WRAPS = "signed overflow wraps around"
 
 
@@ -170,17 +172,16 @@ class Invariants:
         answers, _ = run.verdicts()
         for place, verdict in answers.items():
             known = found.get(place)
-            if known is not None and known[0] is not Verdict.MAY_FAIL:
-                continue
-            by = domain if verdict is not Verdict.MAY_FAIL else ""
-            found[place] = (verdict, by, "")
+            if known is None or _RANKS[verdict] > _RANKS[known[0]]:
+                by = domain if verdict is not Verdict.MAY_FAIL else ""
+                found[place] = (verdict, by, "")
         open_places = [
             place
             for place, (verdict, _, _) in found.items()
-            if verdict is Verdict.MAY_FAIL and self._is_wanted(run.code.sites[place].kind)
+            if verdict in _OPEN and self._is_wanted(run.code.sites[place].kind)
         ]
         for place in open_places:
-            found[place] = (Verdict.MAY_FAIL, "", _state(program, run, place))
+            found[place] = (*found[place][:2], _state(program, run, place))
         return not open_places
 
 

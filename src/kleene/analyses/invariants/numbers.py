@@ -163,7 +163,9 @@ class Numbers:
             (x, a), (y, b) = terms
             found = octagon.pair(x, a, y, b)
         else:
-            found = octagon.upper(self._by_templates(terms))
+            found, short = octagon.upper(terms), self._by_templates(terms)
+            if short is not terms:
+                found = min(found, octagon.upper(short))
         return None if found == inf else found.__floor__() * divisor
 
     def _by_templates(
