@@ -279,6 +279,12 @@ void error_behind_a_loop(void) {
   }
 }
 
+void square_root(int i) {
+  if (i <= -10 || i >= 10) return;
+  while (i * i < 100) i++;
+  assert(i == 10);  // expect: safe assert
+}
+
 void one_of_three(int x, int y, int z) {
   if (!(y > 0 || x > 0 || z > 0)) return;
   while (unknown()) {

@@ -8,6 +8,7 @@ been set anew passes the value's own instruction again.
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import NamedTuple
 
 from kleene.analyses.invariants.expressions import (
@@ -300,7 +301,8 @@ class Values:
             extra = self._flag(a, b.constant) or self._remainder(context, left, b.constant)
             if extra is not None:
                 return Same(extra, plain) if predicate == "eq" else Same(negation(extra), plain)
-        return plain
+        square = None if b.terms else self._square(context, left, predicate, b.constant)
+        return plain if square is None else Same(square, plain)
 
     def _compared_bits(self, context: int, predicate: str, left: int, right: int) -> Condition:
         if predicate not in ("eq", "ne"):
@@ -339,6 +341,27 @@ class Values:
         if by is None or form is None or by <= 1 or not is_exact or not 0 <= rest < by:
             return None
         return Congruent(form, by, rest) if kind.is_unsigned or rest == 0 else None
+
+    def _square(self, context: int, value: int, predicate: str, number: int) -> Condition | None:
+        """Return what a comparison of x * x with a number says about x.
+
+        x * x <= d is -r <= x <= r for the whole root r of d: signed overflow is excluded before.
+        """
+        row = value - self._bases[ValueKind.INSTRUCTION]
+        is_product = row >= 0 and self._table.opcode[row] == Opcode.MUL
+        if self.wraps or not is_product or not self._table.flags[row] & Flag.NSW:
+            return None
+        left, right = self._table.operands_of(row).tolist()
+        form = self.integer(context, left, self.kind(left))
+        if left != right or form is None or predicate not in ("slt", "sle", "sgt", "sge"):
+            return None
+        most = number - (predicate in ("slt", "sge"))
+        inside: Condition = Always(False)
+        if most >= 0:
+            root = isqrt(most)
+            below = Relation(form.scaled(-1).shifted(-root), "le")
+            inside = Both(below, Relation(form.shifted(-root), "le"))
+        return inside if predicate in ("slt", "sle") else negation(inside)
 
     def _cast(self, context: int, value: int, opcode: int, operand: int) -> Expression:
         source, kind = self.kind(operand), self.kind(value)
