@@ -362,6 +362,6 @@ def _thresholds(code: Code) -> tuple[int, ...]:
     return tuple(sorted(_some(found)))
 
 
-def _some(numbers: Iterable[int], most: int = 40) -> list[int]:
+def _some(numbers: Iterable[int], most: int = 16) -> list[int]:
     """Return the numbers that are nearest to 0, if there are too many."""
     return sorted(numbers, key=abs)[:most]
