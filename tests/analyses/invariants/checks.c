@@ -285,6 +285,43 @@ void square_root(int i) {
   assert(i == 10);  // expect: safe assert
 }
 
+void unsigned_index(unsigned long at) {
+  int local[4] = {1, 1, 1, 1};
+  if (at < 4) {
+    local[at] = 2;          // expect: safe bounds
+    assert(local[0] == 1);  // expect: may fail assert
+  }
+}
+
+void unsigned_index_wraps(unsigned long at) {
+  int local[4];
+  int *end = local + 4;
+  end[at] = 2;  // expect: may fail bounds
+}
+
+char *strchr(const char *, int);
+void pointer_that_comes_back(void) {
+  char text[2] = {'a', 0};
+  text[0] = 'a';
+  char *found = strchr(text, 'a');
+  if (found) *found = 'b';
+  assert(text[0] == 'a');  // expect: may fail assert
+}
+
+struct large { int numbers[10]; };
+static void change(struct large given) { given.numbers[0] = 7; }
+void passed_by_value(void) {
+  struct large mine;
+  mine.numbers[0] = 1;
+  change(mine);
+  assert(mine.numbers[0] == 7);  // expect: fails always assert
+}
+
+void signed_of_unsigned(unsigned x) {
+  int half = (int)x / 2;
+  if (x > 10) assert((unsigned)half <= x);  // expect: may fail assert
+}
+
 void one_of_three(int x, int y, int z) {
   if (!(y > 0 || x > 0 || z > 0)) return;
   while (unknown()) {

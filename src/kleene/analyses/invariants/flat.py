@@ -86,7 +86,7 @@ class Access(Operation):
 
     target: Key | None
     object: int | None
-    offset: Form
+    offset: Form | None
     size: int
     is_store: bool
     source: Source = None

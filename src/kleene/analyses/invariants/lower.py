@@ -48,7 +48,7 @@ from kleene.analyses.invariants.operations import (
 )
 from kleene.analyses.invariants.values import Address, Context, Expression, Values
 from kleene.ir import Program
-from kleene.ir.codes import BINARY, CALLS, Flag, Opcode, TypeFlag, TypeKind, ValueKind
+from kleene.ir.codes import BINARY, CALLS, Flag, Opcode, Passing, TypeFlag, TypeKind, ValueKind
 from kleene.ir.views import Constant
 
 MOST_BLOCKS = 400  # of a function with its callees; further calls are not laid in
@@ -59,6 +59,7 @@ _NAMES = {
     Opcode.OR: "or", Opcode.XOR: "xor", Opcode.MUL: "mul", Opcode.ADD: "add", Opcode.SUB: "sub",
 }  # fmt: skip
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "shl": "<<", "sdiv": "/", "srem": "%"}
+_TELL_NOBODY = (Opcode.ICMP, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.FENCE)
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
 
@@ -291,12 +292,23 @@ class _Lowering:
         elif opcode == Opcode.ALLOCA:  # a new object: whatever it held before
             address = self._values.address(context, value)
             self._emit(block, Access(None, address.object, ZERO, -1, True))
-        elif opcode in (Opcode.PTRTOINT, Opcode.INSERTVALUE, Opcode.OPAQUE, Opcode.VA_ARG):
-            for one in operands:
-                self._expose(context, one)
-            self._any(block, context, value)
+        elif opcode == Opcode.GETELEMENTPTR:
+            self._indices(block, context, value, operands)
         else:
+            if opcode not in _TELL_NOBODY:
+                for one in operands:
+                    self._expose(context, one)
             self._any(block, context, value)
+
+    def _indices(self, block: Block, context: int, value: int, operands: list[int]) -> None:
+        """Set the variables for unsigned indices of an element's address."""
+        self._values.of(context, value)
+        for place, index in enumerate(operands[1:]):
+            key = self._values.index(context, value, place)
+            if key in self.flat.kinds:
+                form = self._values.integer(context, index, self._values.kind(index))
+                assert form is not None
+                self._emit(block, Wrap(key, form, self.flat.kinds[key]))
 
     def _any(self, block: Block, context: int, value: int) -> None:
         """Give a variable that no operation sets any value."""
@@ -453,12 +465,14 @@ class _Lowering:
         object = self.flat.objects[address.object]
         if object.size is None or size < 0:
             return
+        name = object.name or "an object"
+        message = f"the access is inside of {name}"
+        if address.offset is None:
+            self._check(block, CheckKind.BOUNDS, row, Unknown(), message)
+            return
         low = Relation(address.offset.scaled(-1), "le")
         high = Relation(address.offset.shifted(size).plus(object.size, -1), "le")
-        name = object.name or "an object"
-        self._check(
-            block, CheckKind.BOUNDS, row, Both(low, high), f"the access is inside of {name}"
-        )
+        self._check(block, CheckKind.BOUNDS, row, Both(low, high), message)
 
     def _expose(self, context: int, value: int) -> None:
         """Note that others may get to know where an object is."""
@@ -504,6 +518,9 @@ class _Lowering:
     ) -> bool:
         """Add what the model of a function says; return whether that is all."""
         value = self._base + row
+        if self._values.is_pointer(value):  # the result may point to what an argument points to
+            for one in arguments:
+                self._expose(context, one)
         if model is Model.FAIL:
             message = self._assertion(arguments)
             self._check(block, CheckKind.ASSERT, row, Always(False), message)
@@ -558,7 +575,9 @@ class _Lowering:
         name = program.functions[row].name
         if blocks[0] == blocks[1]:
             return None
-        if is_variadic or formals[1] - formals[0] != n_arguments:
+        passing = program.arguments.passing[formals[0] : formals[1]].tolist()
+        is_copied = any(one not in (Passing.DIRECT, Passing.SRET) for one in passing)
+        if is_variadic or is_copied or formals[1] - formals[0] != n_arguments:
             self.flat.not_followed[row] = None
             return None
         if row in stack:

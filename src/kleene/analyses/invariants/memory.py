@@ -42,6 +42,7 @@ def resolve(program: Program, flat: FlatFunction, readings: Readings, *, is_main
             operations += made
             origins += [origin] * len(made)
         block.operations, block.origins = operations, origins
+    is_main = is_main and not _has_constructors(program)
     first = [_first_value(program, flat, cell, is_main) for cell in cells]
     entry = flat.blocks[0]
     entry.operations[:0] = first
@@ -54,12 +55,20 @@ def _has_others(program: Program) -> bool:
     return any(name in _OTHERS for name in names)
 
 
+def _has_constructors(program: Program) -> bool:
+    """Return whether code runs before `main`, which may change globals."""
+    names = (program.strings[symbol] for symbol in program.globals.name.tolist())
+    return "llvm.global_ctors" in names
+
+
 def _cells(flat: FlatFunction, has_others: bool) -> dict[Cell, Kind]:
     """Return the cells that can be followed; none that others may write to at any time."""
     found: dict[int, dict[tuple[int, int], Kind | None]] = defaultdict(dict)
     for block in flat.blocks:
         for one in block.operations:
-            if isinstance(one, Access) and one.object is not None and not one.offset.terms:
+            if isinstance(one, Access) and one.object is not None:
+                if one.offset is None or one.offset.terms:
+                    continue
                 place = one.offset.constant, one.size
                 if found[one.object].get(place) is None:
                     found[one.object][place] = one.kind
@@ -112,7 +121,7 @@ def _resolved(
 
 
 def _cell(access: Access, cells: dict[Cell, Kind]) -> Cell | None:
-    if access.object is None or access.offset.terms:
+    if access.object is None or access.offset is None or access.offset.terms:
         return None
     cell = Cell(access.object, access.offset.constant, access.size)
     return cell if cell in cells else None

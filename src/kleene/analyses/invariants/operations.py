@@ -253,7 +253,7 @@ class Binary(Operation):
         if self.operation not in ("sdiv", "udiv") or right[0] != right[1] or right[0] <= 0:
             return None
         known = numbers.residue(self.left)
-        if known is None or left[0] < 0 or known[0] % right[0] or known[1] % right[0]:
+        if known is None or not self._agree(left) or known[0] % right[0] or known[1] % right[0]:
             return None
         return only(self.target).scaled(right[0]).plus(self.left, -1)
 
@@ -277,7 +277,9 @@ class Binary(Operation):
             return (power, 0) if power > 1 else None
         if self.operation not in ("urem", "srem") or right[0] != right[1] or right[0] <= 0:
             return None
-        if left[0] < 0:
+        if not (self._agree(left) and self._agree(right)):
+            if left[0] >= 0 or self.left_kind.is_unsigned:
+                return None
             known = numbers.residue(self.left)
             is_multiple = known is not None and known[1] == 0 and known[0] % right[0] == 0
             return (0, 0) if is_multiple and self.operation == "srem" else None
@@ -288,13 +290,22 @@ class Binary(Operation):
             return (0, known[1] % right[0])
         return None
 
+    def _agree(self, one: Range) -> bool:
+        """Return whether an operand is as the operation reads it, and not negative.
+
+        What is kept as unsigned, and may be 2**(width-1) or more, a signed operation reads as
+        negative; what is kept as signed and not negative, all operations read alike.
+        """
+        is_signed = self.operation in ("sdiv", "srem", "ashr")
+        return one[0] >= 0 and not (is_signed and one[1] >> self.kind.width - 1)
+
     def _order(self, left: Range, right: Range) -> Iterable[Form]:
         """Yield forms of the result and the operands that are 0 or less.
 
         For 0 <= a: a / b, a % b, a >> b and a & b are at most a; for 0 < b, a % b < b.
         """
         result = only(self.target)
-        plain = left[0] >= 0, right[0] >= 0
+        plain = self._agree(left), self._agree(right)
         if self.operation in ("udiv", "urem", "srem", "and", "lshr", "ashr") and all(plain):
             yield result.plus(self.left, -1)
         if self.operation == "sdiv" and all(plain):

@@ -51,6 +51,7 @@ _WORDS = {
     Predicate.SGT: "sgt", Predicate.SGE: "sge", Predicate.ULT: "ult", Predicate.ULE: "ule",
     Predicate.UGT: "ugt", Predicate.UGE: "uge",
 }  # fmt: skip
+_INDICES, _MOST_INDICES = -(1 << 40), 8
 _COPIES = (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
 
 
@@ -58,7 +59,7 @@ class Address(NamedTuple):
     """Where a pointer points: some bytes into an object, or into none that is known."""
 
     object: int | None
-    offset: Form
+    offset: Form | None  # None if it is not known
     is_present: Condition  # that it is not null
 
 
@@ -195,7 +196,7 @@ class Values:
         if kind == ConstantKind.EXPRESSION:
             operands = table.operands_of(row).tolist()
             if table.opcode[row] == Opcode.GETELEMENTPTR:
-                return self._element(context, operands, int(table.about[row]))
+                return self._element(context, value, operands, int(table.about[row]))
             if table.opcode[row] in _COPIES:
                 return self.of(context, operands[0])
         return None
@@ -233,7 +234,7 @@ class Values:
         elif opcode in _COPIES:
             made = self.of(context, operands[0])
         elif opcode == Opcode.GETELEMENTPTR:
-            made = self._element(context, operands, int(self._table.about[row]))
+            made = self._element(context, value, operands, int(self._table.about[row]))
         elif opcode == Opcode.ALLOCA:
             made = self._local(context, value, row, operands)
         elif opcode == Opcode.SELECT and self.width(value) == 1:
@@ -398,25 +399,34 @@ class Values:
             )
         return Address(self._objects[key], ZERO, Always(True))
 
-    def _element(self, context: int, operands: list[int], about: int) -> Address:
+    def index(self, context: int, value: int, place: int) -> Base:
+        """Return the variable for an unsigned index of an element's address, read as signed."""
+        return Base(context, _INDICES - value * _MOST_INDICES - place)
+
+    def _element(self, context: int, value: int, operands: list[int], about: int) -> Address:
         """Return the address of an element: the base plus each index times a size."""
         base = self.address(context, operands[0])
+        unknown = Address(base.object, None, base.is_present)
         types, offset, type_id = self.program.types, base.offset, about
         for place, index in enumerate(operands[1:]):
             number = self.constant(index)
             if place and self._kinds[type_id] == TypeKind.STRUCT:
-                if number is None:
-                    return Address(None, ZERO, base.is_present)
+                if number is None or offset is None:
+                    return unknown
                 offset = offset.shifted(int(types.field_offsets_of(type_id)[number]))
                 type_id = int(types.elements_of(type_id)[number])
                 continue
             if place:
                 type_id = int(types.elements_of(type_id)[0])
-            kind = Kind(self.width(index), False)
-            form = self.integer(context, index, kind)
-            is_other = number is None and self.kind(index).is_unsigned
-            if form is None or is_other or types.size[type_id] < 0:
-                return Address(None, ZERO, base.is_present)
+            form = self.integer(context, index, Kind(self.width(index), False))
+            if form is None or offset is None or types.size[type_id] < 0:
+                return unknown
+            if number is None and self.kind(index).is_unsigned:
+                if place >= _MOST_INDICES:
+                    return unknown
+                key = self.index(context, value, place)
+                self.flat.kinds[key] = Kind(self.width(index), False)
+                form = only(key)
             offset = offset.plus(form, int(types.size[type_id]))
         return Address(base.object, offset, base.is_present)
 
