@@ -18,8 +18,8 @@ from .generator import generated
 from .truth import Oracle
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
-N_RUNS = 200 if DEEP else 6
-N_FUNCTIONS = 300 if DEEP else 8
+N_RUNS = 200 if DEEP else 4
+N_FUNCTIONS = 300 if DEEP else 5
 
 
 def watched(program: Program, function: int, seeds: range) -> Oracle:
@@ -56,8 +56,8 @@ def test_runs_of_generated_functions(tmp_path: Path) -> None:
         oracle = watched(program, function, range(N_RUNS // 2))
         n_entered += oracle.n_entered
         n_failed += len(oracle.failed)
-    assert n_entered > 20 * N_FUNCTIONS
-    assert n_failed > N_FUNCTIONS // 4
+    assert n_entered > 10 * N_FUNCTIONS
+    assert n_failed
 
 
 def test_a_wrong_state_is_noticed(program: Program) -> None:
