@@ -30,7 +30,6 @@ WHY = {
     "count_by_k": "not linear: i is a multiple of k",
     "benchmark40_polynomial": "not linear: x * y >= 0",
     "benchmark52_polynomial": "not linear: i * i < 100",
-    "ddlm2013": "disjunction: the parity of i decides by how much j grows",
     "vnew2": "a global that unknown functions may write to is read again",
 }
 

@@ -67,7 +67,7 @@ def test_pivots_occur_once_and_a_hull_is_around_its_parts(
         hull = larger
     for pivot, row in hull.rows.items():
         assert [one for one, other in hull.rows.items() if pivot in other.keys] == [pivot]
-        assert row.terms[-1][0] == pivot
+        assert is_modular or row.terms[-1][0] == pivot
 
 
 def test_a_line_through_two_points_is_found() -> None:

@@ -1,8 +1,9 @@
 """Linear equalities between variables: Karr's domain, in whole numbers.
 
 Karr, "Affine relationships among variables of a program", 1976. A value is a set of forms that are
-0, in reduced row echelon form: each has a pivot, the greatest of its variables, which occurs in no
-other. There are no endless chains: a join that loses something loses a dimension.
+0, in reduced row echelon form: each has a pivot, the greatest of its variables (of modular ones,
+the greatest of those with an odd factor), which occurs in no other. There are no endless chains:
+a join that loses something loses a dimension, or doubles a modular row, up to a number of bits.
 
 *Modular* equalities are forms that are 0 modulo 2**n, for an n that the caller knows: wrapping
 around changes nothing about them. Sums and multiples of rows are rows again; but of k times a form
@@ -17,7 +18,7 @@ from math import gcd
 
 from kleene.analyses.invariants.expressions import Form, only
 
-MOST_BITS = 128  # of a coefficient; a row with a larger one is given up
+MOST_BITS = 80  # of a coefficient; a row with a larger one is given up
 
 
 class Equalities:
@@ -119,24 +120,41 @@ class Equalities:
 
 
 def _intersection(pairs: list[tuple[Form, Form]]) -> list[Form]:
-    """Return the right halves that are left where the left halves cancel."""
-    found = []
-    pivots: list[tuple[int | None, Form, Form]] = []
-    for left, right in pairs:
-        for key, row, beside in pivots:
-            here = _coefficient(left, key)
+    """Return the right halves that are left where the left halves cancel.
+
+    Of the rows with a variable, that one cancels it in the others whose factor has the fewest
+    powers of two: the others are then multiplied by odd numbers only, which modulo 2**n loses
+    nothing.
+    """
+    found, left = [], list(pairs)
+    while left:
+        first = next((row for row, _ in left if row.terms or row.constant), None)
+        if first is None:
+            break
+        key = first.terms[-1][0] if first.terms else None
+        with_key = [pair for pair in left if _coefficient(pair[0], key)]
+        pivot = min(with_key, key=lambda pair: _powers_of_two(_coefficient(pair[0], key)))
+        rest = []
+        for pair in left:
+            here = _coefficient(pair[0], key)
+            if pair is pivot:
+                continue
             if here:
-                by, times = _coefficient(row, key), here
-                common = gcd(by, times)
-                by, times = by // common, times // common
-                left = left.scaled(by).plus(row, -times)
-                right = right.scaled(by).plus(beside, -times)
-        if left.terms or left.constant:
-            key = left.terms[-1][0] if left.terms else None
-            pivots.append((key, left, right))
-        elif right.terms:
-            found.append(right)
+                by = _coefficient(pivot[0], key)
+                common = gcd(by, here)
+                by, here = by // common, here // common
+                pair = (
+                    pair[0].scaled(by).plus(pivot[0], -here),
+                    pair[1].scaled(by).plus(pivot[1], -here),
+                )
+            rest.append(pair)
+        left = rest
+    found += [right for _, right in left if right.terms]
     return found
+
+
+def _powers_of_two(number: int) -> int:
+    return (number & -number).bit_length()
 
 
 def _coefficient(form: Form, key: int | None) -> int:
@@ -153,12 +171,15 @@ def _factor(form: Form, key: object) -> int:
 def _eliminated(row: Form, by: Form, key: int) -> Form:
     """Return a combination of two rows without a variable that both have."""
     a, b = _factor(row, key), _factor(by, key)
-    return row.scaled(b).plus(by, -a)
+    common = gcd(a, b)
+    return row.scaled(b // common).plus(by, -a // common)
 
 
 def _inserted(rows: dict[int, Form], form: Form, is_modular: bool) -> dict[int, Form]:
     """Return the rows with one more, which has no pivots of theirs."""
     pivot: int = form.terms[-1][0]
+    if is_modular:
+        pivot = min(form.terms, key=lambda term: (_powers_of_two(term[1]), -term[0]))[0]
     made = {}
     for key, row in rows.items():
         kept = row
