@@ -70,6 +70,7 @@ def write(folder: Path) -> None:
     from kleene.offload.kernels import Kernels
     from kleene.offload.plans import plan_of
     from kleene.offload.plans.call import parameters_of
+    from kleene.offload.plans.cost import predict
 
     folder.mkdir(parents=True, exist_ok=True)
     files = sorted(PROGRAMS.glob("*.c"))
@@ -92,7 +93,20 @@ def write(folder: Path) -> None:
                 extents = extents_of(one.type.target)
                 shapes[one.name] = [e.location.symbol.name for e in extents]
                 element_of(one.type)
+        numbers = iter(SIZES[name])
+        sizes = {
+            one.name: next(numbers) if one.type.kind == "int" else 1.2
+            for one in function.parameters
+            if one.type.kind in ("int", "float")
+        }
+        predicted = predict(plans[-1], sizes)
         described[name] = {
+            "predicted": {
+                "kernels_s": predicted.kernels_s,
+                "transfer_s": predicted.transfer_s,
+                "cpu_s": predicted.cpu_s,
+                "pays": predicted.pays,
+            },
             "file": file.stem,
             "parameters": parameters_of(plans[-1]),
             "rows": shapes,
@@ -291,7 +305,7 @@ def run(folder: Path, out: Path, only: list[str]) -> None:
     for name, one in programs.items():
         if only and name not in only:
             continue
-        found: dict[str, Any] = {"sizes": SIZES[name]}
+        found: dict[str, Any] = {"sizes": SIZES[name], "predicted": one["predicted"]}
         report["programs"][name] = found
         try:
             measure_one(folder, name, one, (written, threads), runtime, found)
@@ -305,6 +319,15 @@ def run(folder: Path, out: Path, only: list[str]) -> None:
         for name, one in report["programs"].items()
         if one.get("naive_s") and one.get("best_s") and programs[name]["axes"] > 1
     ]
+    done = {n: one for n, one in report["programs"].items() if one.get("with_transfers_s")}
+    errors = [abs(one["predicted"]["kernels_s"] / one["best_s"] - 1) for one in done.values()]
+    answers = [
+        one["predicted"]["pays"] == (one["with_transfers_s"] < one["threads_s"])
+        for one in done.values()
+    ]
+    if done:
+        report["predicted_median_error"] = statistics.median(errors)
+        report["pays_right"] = sum(answers) / len(answers)
     if ratios:
         report["naive_over_best"] = statistics.geometric_mean(ratios)
     out.write_text(json.dumps(report, indent=1))

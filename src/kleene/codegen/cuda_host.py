@@ -126,7 +126,7 @@ class _Cuda(HostWriter):
     def _range(self, name: str, way: str, sections: Sequence[Section]) -> Iterator[str]:
         yield f"  long long {name}_{way} = 0, {name}_{way}_end = 0;"
         for one in sections:
-            trips = "1" if one.trips is None else size_text(one.trips)
+            trips = " && ".join(f"{size_text(trips)} > 0" for trips in one.trips) or "1"
             ends = f"{trips}, {size_text(one.first)}, {size_text(one.end)}"
             yield f"  widen(&{name}_{way}, &{name}_{way}_end, {ends});"
 

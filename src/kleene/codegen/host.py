@@ -145,7 +145,7 @@ class HostWriter:
 
 def _meet(first: str, one: Section, second: str, other: Section) -> str:
     """Return the condition that sections of two arrays have a byte in common."""
-    parts = [f"{size_text(s.trips)} > 0" for s in (one, other) if s.trips is not None]
+    parts = [f"{size_text(t)} > 0" for s in (one, other) for t in s.trips]
     for a, of_a, b, of_b in ((first, one, second, other), (second, other, first, one)):
         parts.append(f"(char *){a} + {size_text(of_a.first)} < (char *){b} + {size_text(of_b.end)}")
     return f"({' && '.join(parts)})"

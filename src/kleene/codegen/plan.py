@@ -27,13 +27,13 @@ class CannotError(Exception):
 class Section:
     """Bytes of an array, from `first` to before `end`, in the function's integer parameters.
 
-    It holds for calls in which a loop has iterations: `trips` is above 0. Unless it `is_exact`, it
-    may be larger than what is used, and than the array.
+    It holds for calls in which loops have iterations: all of `trips` are above 0. Unless it
+    `is_exact`, it may be larger than what is used, and than the array.
     """
 
     first: Size
     end: Size
-    trips: Size | None = None
+    trips: tuple[Size, ...] = ()
     is_exact: bool = True
 
 

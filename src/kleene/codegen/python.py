@@ -275,7 +275,7 @@ def _pieces(sections: tuple[Section, ...] | None) -> list[str] | None:
     if sections is None:
         return None
     return [
-        f"({'1' if one.trips is None else size_text(one.trips, True)},"
+        f"(min({', '.join(['1', *(size_text(trips, True) for trips in one.trips)])}, 1),"
         f" {size_text(one.first, True)}, {size_text(one.end, True)})"
         for one in sections
     ]

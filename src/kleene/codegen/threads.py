@@ -190,9 +190,8 @@ class _Threads(HostWriter):
         most = "0"
         for one in self.used(name, is_exact=True):
             end = size_text(one.end)
-            test = f"{end} > {most}" + (
-                "" if one.trips is None else f" && {size_text(one.trips)} > 0"
-            )
+            tests = [f"{end} > {most}", *(f"{size_text(trips)} > 0" for trips in one.trips)]
+            test = " && ".join(tests)
             most = f"({test} ? {end} : {most})"
         return f"(size_t){most}"
 

@@ -38,6 +38,10 @@ int greatest(int n, const int *a) {
   for (int i = 1; i < n; i++) if (a[i] > top) top = a[i];
   return top;
 }
+void wide(int n, int m, double *a) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) a[i * 10 + j] = 1;
+}
 struct node { int value; struct node *next; };
 int linked(int n, struct node *first) {
   int s = 0;
@@ -150,6 +154,15 @@ def test_an_argument_that_does_not_fit_is_named(gemm, change, message):
     with pytest.raises(ArgumentError) as error:
         gemm(*args)
     assert str(error.value).startswith(message)
+
+
+def test_loops_without_iterations_need_no_elements(k):
+    a = np.zeros(4)
+    for n, m in ((3, 0), (0, 7), (-2, -5)):
+        k.wide(n, m, a, device="cpu")
+    assert not a.any()
+    with pytest.raises(ArgumentError, match="argument 'a' has 4 elements, 13 are needed"):
+        k.wide(2, 3, a, device="cpu")
 
 
 def test_too_few_arguments(gemm):

@@ -69,6 +69,7 @@ def test_no_loop_is_run_by_one_thread(plans):
         ("jacobi_2d", [("i", "j"), ("i", "j")]),
         ("heat_3d", [("i", "j", "k"), ("i", "j", "k")]),
         ("symm", [("j",)]),
+        ("trmm", [("i", "j")]),
         ("syrk", [("i", "j")]),
         ("atax", [("j",), ("i",), ("j",)]),
         ("floyd_warshall", [("i", "j")] * 9),

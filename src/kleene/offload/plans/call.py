@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from kleene.codegen import cuda, python, runtime, threads
 from kleene.codegen.plan import Plan
 from kleene.codegen.text import element_of
 from kleene.kernels import launch
+
+if TYPE_CHECKING:
+    from kleene.offload.plans.cost import Prediction
 
 _OPTIONS = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-fno-sanitize=all"]
 
@@ -98,6 +101,22 @@ class GeneratedFunction:
         if device == "cpu" or (device == "auto" and _no_gpu()):
             return self._on_cpu(given)
         return self._on_device(given, sections)
+
+    def predict(self, **sizes: float) -> Prediction:
+        """Return how long a call would take, on the GPU and on the CPU, and by what.
+
+        Args:
+            sizes: the values of the scalar parameters, by name.
+
+        Raises:
+            SourceError: `kernels/no-kernels`, no loop becomes a kernel.
+        """
+        from kleene.offload.plans.cost import predict
+
+        if not self.plan.steps:
+            message = f"'{self.plan.function}' has no kernels: {self.plan.reason}"
+            raise SourceError(None, "kernels/no-kernels", message)
+        return predict(self.plan, sizes)
 
     @cached_property
     def _integers(self) -> list[str]:

@@ -31,6 +31,7 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tables import Access, LoopRow, LoopTable
 from kleene.ir.loops.tree import Block, Element, Symbol, Variable
 from kleene.offload.kernels.verdicts import LoopVerdict, Verdict
+from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following, Nests
 from kleene.transforms.loops.updates import update_of
 
@@ -131,7 +132,9 @@ class Launches(Nests):
         if verdict.verdict is not Verdict.COPY:
             return None
         accesses = [
-            one for one in self._table.inside(row.number) if one.root.name in verdict.copies
+            one
+            for one in self._table.inside(row.number)
+            if one.root.name in verdict.copies and one.path != ()
         ]
         before: set[Access] = set()
         for one in accesses:
@@ -151,19 +154,27 @@ class Launches(Nests):
         copies: dict[Symbol, Symbol] = {}
         for one in before:
             symbol = one.root.symbol
-            if symbol is None:
+            if symbol is None or not self._is_bounded(symbol):
                 return None
             copies.setdefault(symbol, replace(symbol, name=self._copy_name(symbol.name)))
 
         def change(node: Any) -> Any:
-            if isinstance(node, tree.Read) and node.location.place in places:
+            is_element = isinstance(node, tree.Read) and isinstance(node.location, Element)
+            if is_element and node.location.place in places:
                 base, _ = flattened(node.location)
-                return _renamed(node, base, copies[base])
+                return _renamed(node, base, copies[base]) if base in copies else node
             return node
 
         steps: list[Step] = [Snapshot(symbol, copy) for symbol, copy in copies.items()]
         self._snapshots |= {copy.name: symbol.name for symbol, copy in copies.items()}
         return steps + self._kernel(loop, axes, following, change)
+
+    def _is_bounded(self, array: Symbol) -> bool:
+        """Return whether it is known how many elements an array has at least."""
+        if array.storage == "local":
+            return True
+        used = sections_of(self._facts, array)["in"]
+        return used is not None and all(one.is_exact for one in used)
 
     def _copy_name(self, name: str) -> str:
         taken = {one.name for one in symbols_in(self._function.body)} | set(self._snapshots)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kleene.base.expression import Expression
+from kleene.algebra.symbolic import Expression, Sign, Signs, Symbol, of
 from kleene.codegen.plan import Section
+from kleene.ir.loops import tree
 from kleene.ir.loops.tables import Access
-from kleene.ir.loops.tree import Symbol
 from kleene.offload.kernels.budget import BudgetError
 from kleene.offload.kernels.dependences import Facts
 from kleene.offload.kernels.sections import section_of
 from kleene.offload.kernels.trips import trips_if_any
 
 
-def sections_of(facts: Facts, symbol: Symbol) -> dict[str, tuple[Section, ...] | None]:
+def sections_of(facts: Facts, symbol: tree.Symbol) -> dict[str, tuple[Section, ...] | None]:
     """Return the sections of a parameter's array by "in" and "out"; None has no bounds."""
     accesses = [
         one
@@ -29,38 +29,74 @@ def sections_of(facts: Facts, symbol: Symbol) -> dict[str, tuple[Section, ...] |
 
 
 def _all(facts: Facts, accesses: Iterable[Access]) -> tuple[Section, ...] | None:
-    by_loop: dict[int, list[Access]] = {}
+    by_loops: dict[object, list[Access]] = {}
     found: list[Section] = []
     for one in accesses:
         if one.loops:
-            by_loop.setdefault(one.loops[0], []).append(one)
+            by_loops.setdefault((one.loops, one.context, one.offset), []).append(one)
         elif one.offset is None or one.n_bytes is None or not _is_known(facts, [one.offset]):
             return None
         else:
-            found.append(Section(one.offset, one.offset + one.n_bytes))
-    for number, ones in by_loop.items():
-        section = _of_loop(facts, number, ones)
-        if section is None:
+            found.append(Section(one.offset, one.offset + one.n_bytes, (), not one.context))
+    pieces = [_Piece(facts, ones) for ones in by_loops.values()]
+    exact = [piece for piece in pieces if piece.section is not None and piece.section.is_exact]
+    for piece in pieces:
+        if piece.section is None:
             return None
-        found.append(section)
+        if piece.section.is_exact or not any(piece.is_within(other) for other in exact):
+            found.append(piece.section)
     return tuple(dict.fromkeys(found))
 
 
-def _of_loop(facts: Facts, number: int, accesses: list[Access]) -> Section | None:
-    import islpy as isl
+class _Piece:
+    """The accesses to an array at one place of a nest, and under one condition."""
 
-    row = facts.rows[number]
-    facts.renew()
-    try:
-        section = section_of(facts, row, accesses)
-    except (BudgetError, isl.Error):
-        return None
-    trips = trips_if_any(row)
-    bounds = [section.first, section.end, trips]
-    known = [one for one in bounds if one is not None]
-    if len(known) < len(bounds) or not _is_known(facts, known):
-        return None
-    return Section(known[0], known[1], known[2], section.is_exact)
+    def __init__(self, facts: Facts, accesses: list[Access]) -> None:
+        self._facts = facts
+        self._accesses = accesses
+        self._loops = accesses[0].loops
+        bounds = self._bounds(accesses)
+        self.section = None if bounds is None else self._section(*bounds)
+
+    def is_within(self, other: _Piece) -> bool:
+        """Return whether another piece, whose loops are around these, has all that is used here."""
+        mine, its = self.section, other.section
+        if self._loops[: len(other._loops)] != other._loops or mine is None or its is None:
+            return False
+        signs = Signs().also({s: Sign.POSITIVE for one in its.trips for s in _alone(one)})
+        return signs.at_most(its.first, mine.first) and signs.at_most(mine.end, its.end)
+
+    def _bounds(self, accesses: list[Access]) -> tuple[Expression, Expression, bool] | None:
+        import islpy as isl
+
+        self._facts.renew()
+        try:
+            found = section_of(self._facts, self._facts.rows[self._loops[0]], accesses)
+        except (BudgetError, isl.Error):
+            return None
+        if found.first is None or found.end is None:
+            return None
+        return found.first, found.end, found.is_exact
+
+    def _section(self, first: Expression, end: Expression, is_exact: bool) -> Section | None:
+        """Return the section for calls in which all loops around have iterations.
+
+        It is exact if that is known before them, and if nothing else decides about the accesses.
+        """
+        rows = [self._facts.rows[number] for number in self._loops]
+        trips = [trips_if_any(row) for row in rows]
+        known = [one for one in trips if one is not None and _is_known(self._facts, [one])]
+        if not _is_known(self._facts, [first, end]):
+            return None
+        is_plain = len(self._accesses[0].context) == len(rows[-1].context)
+        is_exact = is_exact and is_plain and len(known) == len(trips)
+        return Section(first, end, tuple(dict.fromkeys(known)), is_exact)
+
+
+def _alone(value: Expression) -> list[Symbol]:
+    """Return the symbol that an expression is, if it is one."""
+    symbols = list(value.symbols())
+    return symbols if len(symbols) == 1 and value == of(symbols[0]) else []
 
 
 def _is_known(facts: Facts, values: Iterable[Expression]) -> bool:
