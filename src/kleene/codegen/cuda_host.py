@@ -144,7 +144,8 @@ class _Cuda(HostWriter):
 
     def _count(self, axis: Axis) -> str:
         low, high = self.printer.expression(axis.low), self.printer.expression(axis.high)
-        return f"((long long)({high}) - ({low}) + {axis.step - 1}) / {axis.step}"
+        count = f"(long long)({high})" if low == "0" else f"(long long)({high}) - ({low})"
+        return count if axis.step == 1 else f"({count} + {axis.step - 1}) / {axis.step}"
 
     def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
         """Yield the launch of a kernel, if its grid is not empty."""

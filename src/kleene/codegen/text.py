@@ -343,13 +343,16 @@ def extents_of(kind: Type) -> list[Expression | int]:
 
 def size_text(value: Size, python: bool = False) -> str:
     """Return a size in bytes as an expression of long long in C, or of integers in Python."""
-    parts = []
+    text = ""
     for monomial, factor in value.terms.items():
         if not isinstance(factor, int):
             raise CannotError("a section that is not whole")
         atoms = [_atom(atom, python) for atom, power in monomial for _ in range(power)]
-        parts.append("*".join([str(factor), *atoms] if factor != 1 or not atoms else atoms))
-    return f"({' + '.join(parts) or '0'})"
+        size = [] if abs(factor) == 1 and atoms else [str(abs(factor))]
+        term = "*".join([*size, *atoms])
+        sign = "-" if factor < 0 else "+"
+        text += f" {sign} {term}" if text else term if factor > 0 else f"-{term}"
+    return f"({text})" if len(value.terms) > 1 or text.startswith("-") else text or "0"
 
 
 def _atom(atom: object, python: bool) -> str:

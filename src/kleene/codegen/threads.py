@@ -293,7 +293,8 @@ class _Threads(HostWriter):
 
     def _count(self, printer: Printer, axis: Axis) -> str:
         low, high = printer.expression(axis.low), printer.expression(axis.high)
-        return f"((long long)({high}) - ({low}) + {axis.step - 1}) / {axis.step}"
+        count = f"(long long)({high})" if low == "0" else f"(long long)({high}) - ({low})"
+        return count if axis.step == 1 else f"({count} + {axis.step - 1}) / {axis.step}"
 
     # Launches
 

@@ -88,9 +88,10 @@ class _Piece:
         known = [one for one in trips if one is not None and _is_known(self._facts, [one])]
         if not _is_known(self._facts, [first, end]):
             return None
+        needed = [one for one in known if one.integer is None or one.integer <= 0]
         is_plain = len(self._accesses[0].context) == len(rows[-1].context)
         is_exact = is_exact and is_plain and len(known) == len(trips)
-        return Section(first, end, tuple(dict.fromkeys(known)), is_exact)
+        return Section(first, end, tuple(dict.fromkeys(needed)), is_exact)
 
 
 def _alone(value: Expression) -> list[Symbol]:

@@ -44,6 +44,7 @@ from kleene.offload.plans.axes import Questions
 Following = tuple[tuple[Block, bool], ...]
 _MAX_AXES = 3
 _MAX_COVERS = 16
+_SHORT = 16  # iterations: fewer would leave most threads of a warp idle
 _MAX_PRIVATE_BYTES = 1024  # of an array of which every thread has a copy
 
 
@@ -130,12 +131,23 @@ class Nests:
     def _axes(
         self, loop: tree.Loop, row: LoopRow, following: Following
     ) -> list[tuple[tree.Loop, ...]]:
-        """Return the axes of a nest, outermost first: for each the loops that it stands for."""
+        """Return the axes of a nest, outermost first: for each the loops that it stands for.
+
+        Loops of a few iterations are axes only where there are no others.
+        """
+        longer = self._axes_of(loop, row, following, is_short_allowed=False)
+        return longer or self._axes_of(loop, row, following, is_short_allowed=True)
+
+    def _axes_of(
+        self, loop: tree.Loop, row: LoopRow, following: Following, *, is_short_allowed: bool
+    ) -> list[tuple[tree.Loop, ...]]:
         found: list[tuple[tree.Loop, ...]] = []
         level: list[tuple[tree.Loop, ...]] = [(loop,)]
         while level and len(found) < self._n_axes:
             options = [list(_inner_options(one)) for (one,) in level]
             for cover in islice(product(*options), _MAX_COVERS):
+                if not is_short_allowed and any(map(_is_short, cover)):
+                    continue
                 if self._is_axis(cover, found, loop, row, following):
                     found.append(cover)
                     break
@@ -326,6 +338,14 @@ class Nests:
             costs.append((cost, -position))
         first = -min(costs)[1]
         return (first, *(n for n in reversed(range(len(axes))) if n != first))
+
+
+def _is_short(loop: tree.Loop) -> bool:
+    """Return whether a loop has a few iterations, whatever the sizes are."""
+    form = counted(loop)
+    if form is None or not isinstance(form.low, tree.Literal):
+        return False
+    return isinstance(form.high, tree.Literal) and form.high.value - form.low.value < _SHORT
 
 
 def _is_small(array: Symbol) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kleene.base.expression import Expression as Size
+from kleene.codegen.cuda import arguments
 from kleene.codegen.plan import (
     Array,
     CannotError,
@@ -109,7 +110,7 @@ class Scheduler(Changes):
             for second in parameters[position + 1 :]
             if first in written or second in written
         )
-        return Plan(
+        plan = Plan(
             function.name,
             function.place.file,
             function.parameters,
@@ -123,6 +124,10 @@ class Scheduler(Changes):
             self._snapshots,
             body,
         )
+        needed = {p.symbol for k in plan.kernels() for p in arguments(plan, k)}
+        needed |= set() if returned is None else symbols_in(returned)
+        kept = tuple(one for one in plan.device_scalars if one in needed)
+        return replace(plan, device_scalars=kept)
 
     def _arrays(self, body: Block) -> dict[str, Array]:
         is_read = arrays_in(body, written=False)
