@@ -23,7 +23,7 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
 
 REDUCTION_THREADS = 256
-_COMBINED = {
+OPERATORS = {
     "+": ("reduce_sum", "a + b"),
     "*": ("reduce_product", "a * b"),
     "&": ("reduce_conjunction", "a & b"),
@@ -100,7 +100,7 @@ def source(plans: Sequence[Plan]) -> str:
     kernels = [one for plan in plans for one in plan.kernels()]
     lines = []
     for operator in sorted({one.operator for one in kernels if isinstance(one, Reduction)}):
-        name, text = _COMBINED[operator]
+        name, text = OPERATORS[operator]
         inside = f"template <class T> __device__ T operator()(T a, T b) const {{ return {text}; }}"
         lines += [f"struct {name} {{", f"  {inside}", "};"]
     if lines:
@@ -180,7 +180,7 @@ def _reduction(plan: Plan, kernel: Reduction) -> list[str]:
     passed = arguments(plan, kernel)
     printer = _printer(passed, (kernel.axis,))
     kind = type_name(kernel.target.type)
-    functor, _ = _COMBINED[kernel.operator]
+    functor, _ = OPERATORS[kernel.operator]
     own = kernel.accumulator.name
     neutral = neutral_text(kernel.operator, kernel.target.type)
     axis, variable = kernel.axis, kernel.axis.variable.name

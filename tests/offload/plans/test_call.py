@@ -42,6 +42,20 @@ void wide(int n, int m, double *a) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) a[i * 10 + j] = 1;
 }
+int where(int n, const double *a) {
+  int at = 0;
+  double top = a[0];
+  for (int i = 1; i < n; i++)
+    if (a[i] > top) { top = a[i]; at = i; }
+  return at;
+}
+void filtered(int n, int size, const int *restrict a, int *restrict out) {
+  for (int i = 0; i < n - size + 1; i++) {
+    int sum = 0;
+    for (int j = 0; j < size; j++) sum += a[i + j];
+    out[i] = sum;
+  }
+}
 struct node { int value; struct node *next; };
 int linked(int n, struct node *first) {
   int s = 0;
@@ -101,6 +115,10 @@ def test_integers_are_returned_as_such(k):
     if host.problem() is None:
         with launch.on_host():
             assert k.greatest(4, a) == -3
+
+
+def test_the_place_of_the_greatest_is_found_as_it_is_written(k):
+    assert k.where(4, np.array([1.0, 5.0, 2.0, 5.0])) == 1
 
 
 def test_updates_are_atomic(k):
@@ -163,6 +181,20 @@ def test_loops_without_iterations_need_no_elements(k):
     assert not a.any()
     with pytest.raises(ArgumentError, match="argument 'a' has 4 elements, 13 are needed"):
         k.wide(2, 3, a, device="cpu")
+
+
+def test_bounds_that_no_formula_tells_are_told_by_the_sizes(k):
+    picture, out = np.ones(40, np.int32), np.zeros(36, np.int32)
+    k.filtered(40, 5, picture, out, device="cpu")
+    assert out.tolist() == [5] * 36
+    for change in ((39, picture, out), (40, picture, out[:35])):
+        with pytest.raises(ArgumentError, match=r"elements, (40|36) are needed"):
+            k.filtered(40, 5, change[1][: change[0]], change[2], device="cpu")
+
+
+def test_a_device_that_there_is_not(gemm):
+    with pytest.raises(ArgumentError, match="device is 'auto', 'cpu' or 'cuda', not 'gpu'"):
+        gemm(1, device="gpu")
 
 
 def test_too_few_arguments(gemm):

@@ -38,7 +38,7 @@ def generated(function: Function, analysed: Analysed) -> GeneratedFunction:
         SourceError: `kernels/not-generated`, something in it cannot be written.
     """
     try:
-        made = GeneratedFunction(plan_of(function, analysed))
+        made = GeneratedFunction(plan_of(function, analysed), analysed)
         assert made.c  # everything that it says can be written
         if made.plan.steps:
             assert made.cuda

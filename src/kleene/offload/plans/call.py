@@ -23,8 +23,10 @@ from kleene.codegen import cuda, python, runtime, threads
 from kleene.codegen.plan import Plan
 from kleene.codegen.text import element_of
 from kleene.kernels import launch
+from kleene.offload.plans.moved import sections_for
 
 if TYPE_CHECKING:
+    from kleene.offload.kernels.result import Analysed
     from kleene.offload.plans.cost import Prediction
 
 _OPTIONS = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-fno-sanitize=all"]
@@ -41,8 +43,10 @@ class GeneratedFunction:
         plan: what it does step by step.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, analysed: Analysed) -> None:
         self.plan = plan
+        self._analysed = analysed
+        self._known_sections: dict[tuple[int, ...], dict[str, Any]] = {}
         self.__name__ = plan.function
         self._parameters = parameters_of(plan)
 
@@ -86,8 +90,10 @@ class GeneratedFunction:
             ArgumentError: an argument does not fit; the message names the parameter.
             SourceError: `device` is "cuda" and no GPU answers.
         """
+        if device not in ("auto", "cpu", "cuda"):
+            raise runtime.ArgumentError(f"device is 'auto', 'cpu' or 'cuda', not {device!r}")
         given = runtime.checked(self.plan.function, self._parameters, args)
-        sections = self._driver[0](*(given[name] for name in self._integers))
+        sections = self._sections(tuple(given[name] for name in self._integers))
         runtime.check_sections(self.plan.function, sections, given)
         pair = runtime.overlapping(self.plan.overlaps, given)
         if pair is not None:
@@ -101,6 +107,27 @@ class GeneratedFunction:
         if device == "cpu" or (device == "auto" and _no_gpu()):
             return self._on_cpu(given)
         return self._on_device(given, sections)
+
+    def _sections(self, sizes: tuple[int, ...]) -> dict[str, Any]:
+        """Return the bytes of arrays that are used: by formulas, or else for these sizes."""
+        if self._has_formulas:
+            found: dict[str, Any] = self._driver[0](*sizes)
+            return found
+        known = self._known_sections.get(sizes)
+        if known is None:
+            by_name = dict(zip(self._integers, sizes, strict=True))
+            known = sections_for(self._analysed, self.plan, by_name)
+            self._known_sections[sizes] = known
+        return known
+
+    @cached_property
+    def _has_formulas(self) -> bool:
+        """Whether the sections of all arrays are known for all sizes, and exactly."""
+        return all(
+            array.copy_in is not None and all(one.is_exact for one in array.copy_in)
+            for array in self.plan.arrays.values()
+            if array.symbol in self.plan.parameters
+        )
 
     def predict(self, **sizes: float) -> Prediction:
         """Return how long a call would take, on the GPU and on the CPU, and by what.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from kleene.codegen.cuda import OPERATORS
 from kleene.codegen.plan import (
     Atomic,
     Axis,
@@ -190,6 +191,8 @@ class Launches(Nests):
         if verdict.verdict is not Verdict.RED or len(verdict.reductions) != 1:
             return None
         (reduction,) = verdict.reductions
+        if reduction.operator not in OPERATORS:
+            return None  # argmax: what goes with the extremum is kept, too
         if reduction.kept:
             return None
         axis = self._axis((loop,), [], loop)

@@ -5,16 +5,21 @@ Everything used goes in, so that what is not written in a section that comes out
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kleene.algebra.symbolic import Expression, Sign, Signs, Symbol, of
-from kleene.codegen.plan import Section
+from kleene.codegen import runtime
+from kleene.codegen.plan import Plan, Section
 from kleene.ir.loops import tree
-from kleene.ir.loops.tables import Access
+from kleene.ir.loops.symbols import LoopSymbol
+from kleene.ir.loops.tables import Access, Compare
 from kleene.offload.kernels.budget import BudgetError
-from kleene.offload.kernels.dependences import Facts
+from kleene.offload.kernels.dependences import Facts, facts_of
+from kleene.offload.kernels.result import Analysed
 from kleene.offload.kernels.sections import section_of
 from kleene.offload.kernels.trips import trips_if_any
+
+Bytes = tuple[int, int]  # from the first to before the end
 
 
 def sections_of(facts: Facts, symbol: tree.Symbol) -> dict[str, tuple[Section, ...] | None]:
@@ -26,6 +31,43 @@ def sections_of(facts: Facts, symbol: tree.Symbol) -> dict[str, tuple[Section, .
     ]
     writes = [one for one in accesses if one.is_write]
     return {"in": _all(facts, accesses), "out": _all(facts, writes)}
+
+
+def sections_for(
+    analysed: Analysed, plan: Plan, sizes: Mapping[str, int]
+) -> dict[str, tuple[Bytes | None, Bytes | None, Bytes]]:
+    """Return the bytes of each array that go in, come out, and are needed, for one call's sizes.
+
+    Numbers decide what formulas leave open: whether a filter's size is above 0, say.
+    """
+    table = analysed.table
+    known = {symbol: sizes[name] for name, symbol in table.parameters.items() if name in sizes}
+    given = tuple(Compare("==", of(symbol) - value) for symbol, value in known.items())
+    facts = facts_of(table, (*analysed.conditions, *given))
+    found = {}
+    for name, array in plan.arrays.items():
+        if array.symbol not in plan.parameters:
+            continue
+        moved = sections_of(facts, array.symbol)
+        used = moved["in"]
+        exact = tuple(one for one in used or () if one.is_exact)
+        needed = _hull(exact, known)
+        found[name] = (_hull(used, known), _hull(moved["out"], known), needed or (0, 0))
+    return found
+
+
+def _hull(sections: Iterable[Section] | None, values: Mapping[LoopSymbol, int]) -> Bytes | None:
+    """Return the bytes from the first to the end of sections, with numbers for their symbols."""
+    if sections is None:
+        return None
+    pieces = []
+    for one in sections:
+        sizes = [each.substitute(dict(values)).integer for each in (one.first, one.end, *one.trips)]
+        known = [each for each in sizes if each is not None]
+        if len(known) < len(sizes):
+            return None
+        pieces.append((min([1, *known[2:]]), known[0], known[1]))
+    return runtime.hull(pieces)
 
 
 def _all(facts: Facts, accesses: Iterable[Access]) -> tuple[Section, ...] | None:

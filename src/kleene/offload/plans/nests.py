@@ -77,6 +77,7 @@ class Nests:
         """Return the scalars into which values of arrays or of parallel loops get."""
         body = self._function.body
         names = {name for v in self._verdicts.values() for name in v.reduced}
+        names |= {n for v in self._verdicts.values() for one in v.reductions for n in one.kept}
         names |= {one.name for v in self._verdicts.values() for one in v.privates if one.last}
         counters = {
             found.variable
