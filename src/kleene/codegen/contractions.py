@@ -13,7 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kleene.codegen.plan import Axis, Kernel, Plan
-from kleene.codegen.text import Printer, arrays_in, assigned_in, flattened, symbols_in, type_name
+from kleene.codegen.text import (
+    Printer,
+    arrays_in,
+    assigned_in,
+    flattened,
+    safe,
+    symbols_in,
+    type_name,
+)
 from kleene.codegen.trees import Counted, binary, counted, mapped, read
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Symbol
@@ -134,7 +142,7 @@ def _operands(
 def lines(kernel: Kernel, sums: Contraction, signature: str, printer: Printer) -> list[str]:
     """Return the kernel as text, under its name with `_tiled`."""
     (tall, wide), (m, n) = sums.tile, sums.per_thread
-    i, j, k = sums.rows.variable.name, sums.columns.variable.name, sums.loop.variable.name
+    i, j, k = (safe(one.variable.name) for one in (sums.rows, sums.columns, sums.loop))
     kind = type_name(sums.target.type)
     whole = type_name(sums.rows.variable.type)
     low_i, low_j = _text(printer, sums.rows.low), _text(printer, sums.columns.low)

@@ -18,7 +18,7 @@ from typing import Literal as OneOf
 
 from kleene.codegen import contractions, rows
 from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
-from kleene.codegen.text import Printer, arrays_in, symbols_in, type_name
+from kleene.codegen.text import Printer, arrays_in, safe, symbols_in, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
 
@@ -118,7 +118,7 @@ def _file_name(path: str) -> str:
 
 
 def _printer(passed: list[Passed], axes: tuple[Axis, ...]) -> Printer:
-    names = {alias: axis.variable.name for axis in axes for alias in axis.aliases}
+    names = {alias: safe(axis.variable.name) for axis in axes for alias in axis.aliases}
     return Printer(frozenset(one.symbol for one in passed if one.kind == "device"), names)
 
 
@@ -129,11 +129,11 @@ def _signature(plan: Plan, passed: list[Passed], more: list[str]) -> str:
         if one.kind == "array":
             array = plan.arrays[plan.snapshots.get(name, name)]
             const = "" if one.is_written else "const "
-            texts.append(f"{const}{type_name(array.element)} *__restrict__ {name}")
+            texts.append(f"{const}{type_name(array.element)} *__restrict__ {safe(name)}")
         elif one.kind == "device":
-            texts.append(f"{type_name(one.symbol.type)} *{name}")
+            texts.append(f"{type_name(one.symbol.type)} *{safe(name)}")
         else:
-            texts.append(f"{type_name(one.symbol.type)} {name}")
+            texts.append(f"{type_name(one.symbol.type)} {safe(name)}")
     return ", ".join([*texts, *more])
 
 
@@ -146,7 +146,7 @@ def _index(printer: Printer, axis: Axis, letter: str) -> str:
         text = f"{axis.step} * {text}"
     if not (isinstance(axis.low, tree.Literal) and axis.low.value == 0):
         text = f"{_sum(printer, axis.low)} + {text}"
-    return f"const {kind} {axis.variable.name} = {text};"
+    return f"const {kind} {safe(axis.variable.name)} = {text};"
 
 
 def _sum(printer: Printer, value: tree.Expression) -> str:
@@ -161,7 +161,7 @@ def _kernel(plan: Plan, kernel: Kernel) -> list[str]:
     lines.append(f'extern "C" __global__ void {kernel.name}({_signature(plan, passed, [])}) {{')
     for letter, position in zip("xyz", kernel.mapping, strict=False):
         lines.append("  " + _index(printer, kernel.axes[position], letter))
-    tests = [f"{axis.variable.name} >= {_sum(printer, axis.high)}" for axis in kernel.axes]
+    tests = [f"{safe(axis.variable.name)} >= {_sum(printer, axis.high)}" for axis in kernel.axes]
     if tests:
         lines.append(f"  if ({' || '.join(tests)}) return;")
     lines += [f"  {printer.declaration(one)};" for one in kernel.private]
@@ -183,7 +183,7 @@ def _reduction(plan: Plan, kernel: Reduction) -> list[str]:
     functor, _ = OPERATORS[kernel.operator]
     own = kernel.accumulator.name
     neutral = neutral_text(kernel.operator, kernel.target.type)
-    axis, variable = kernel.axis, kernel.axis.variable.name
+    axis, variable = kernel.axis, safe(kernel.axis.variable.name)
     whole = type_name(axis.variable.type)
     lines = [f"// Line {kernel.line}: {kernel.operator} of all iterations."]
     signature = _signature(plan, passed, [f"{kind} *partial_"])

@@ -15,7 +15,7 @@ from kleene.codegen.cuda import REDUCTION_THREADS, Passed, arguments
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
 from kleene.codegen.rows import row_sums_of
-from kleene.codegen.text import size_text, type_name
+from kleene.codegen.text import safe, size_text, type_name
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
 _PARTIAL_BLOCKS = 1024
@@ -72,7 +72,7 @@ class _Cuda(HostWriter):
         """Yield the lines of the function."""
         plan = self.plan
         if test:
-            names = ", ".join(one.name for one in plan.parameters)
+            names = ", ".join(safe(one.name) for one in plan.parameters)
             returned = "return " if plan.returned is not None else ""
             yield f"  if ({test}) {{"
             yield f"    {returned}{plan.function}_sequential({names});"
@@ -90,7 +90,7 @@ class _Cuda(HostWriter):
             yield from self._range(name, "in", self.used(name, is_exact=True))
             yield f"  {kind} *d_{name};"
             yield f"  CHECKED(cudaMalloc((void **)&d_{name}, {name}_in_end + 1));"
-            yield f"  {self._copy(name, 'in', f'd_{name}', name, 'HostToDevice')}"
+            yield f"  {self._copy(name, 'in', f'd_{name}', safe(name), 'HostToDevice')}"
         for copy, name in plan.snapshots.items():
             yield f"  {type_name(plan.arrays[name].element)} *d_{copy};"
             yield f"  CHECKED(cudaMalloc((void **)&d_{copy}, {name}_in_end + 1));"
@@ -110,7 +110,7 @@ class _Cuda(HostWriter):
         for name, array in plan.arrays.items():
             if array.extent is None and array.is_written:
                 yield from self._range(name, "out", _written(array, self.used(name)))
-                yield f"  {self._copy(name, 'out', name, f'd_{name}', 'DeviceToHost')}"
+                yield f"  {self._copy(name, 'out', safe(name), f'd_{name}', 'DeviceToHost')}"
         for symbol in plan.device_scalars:
             name, kind = self.names[symbol], type_name(symbol.type)
             given = f"&{name}, d_{name}, sizeof({kind}), cudaMemcpyDeviceToHost"
@@ -138,7 +138,10 @@ class _Cuda(HostWriter):
     def _given(self, passed: list[Passed]) -> list[str]:
         texts = []
         for one in passed:
-            name = self.names.get(one.symbol, one.symbol.name)
+            if one.kind == "array":
+                texts.append(f"d_{one.symbol.name}")
+                continue
+            name = self.names.get(one.symbol, safe(one.symbol.name))
             texts.append(name if one.kind == "host" else f"d_{name}")
         return texts
 

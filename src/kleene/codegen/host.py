@@ -21,7 +21,7 @@ from kleene.codegen.plan import (
     Snapshot,
     Step,
 )
-from kleene.codegen.text import Printer, size_text, type_name
+from kleene.codegen.text import Printer, safe, size_text, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol, Variable
 
@@ -44,7 +44,7 @@ class HostWriter:
         if symbol in self.names:
             return
         taken = {*self.names.values(), *self.plan.snapshots}
-        made, count = symbol.name, 2
+        made, count = safe(symbol.name), 2
         while made in taken:
             made, count = f"{symbol.name}_{count}", count + 1
         self.names[symbol] = made
@@ -77,8 +77,8 @@ class HostWriter:
         array = self.plan.arrays.get(symbol.name)
         if array is not None and array.symbol is symbol:
             const = "" if array.is_written else "const "
-            return f"{const}{type_name(array.element)} *{symbol.name}"
-        return f"{type_name(symbol.type)} {symbol.name}"
+            return f"{const}{type_name(array.element)} *{safe(symbol.name)}"
+        return f"{type_name(symbol.type)} {safe(symbol.name)}"
 
     def sequential(self) -> list[str]:
         """Return the function as it was written, under another name."""
@@ -145,9 +145,11 @@ class HostWriter:
 
 def _meet(first: str, one: Section, second: str, other: Section) -> str:
     """Return the condition that sections of two arrays have a byte in common."""
-    parts = [f"{size_text(t)} > 0" for s in (one, other) for t in s.trips]
+    trips = dict.fromkeys([*one.trips, *other.trips])
+    parts = [f"{size_text(each)} > 0" for each in trips]
     for a, of_a, b, of_b in ((first, one, second, other), (second, other, first, one)):
-        parts.append(f"(char *){a} + {size_text(of_a.first)} < (char *){b} + {size_text(of_b.end)}")
+        begin = f"(char *){safe(a)} + {size_text(of_a.first)}"
+        parts.append(f"{begin} < (char *){safe(b)} + {size_text(of_b.end)}")
     return f"({' && '.join(parts)})"
 
 

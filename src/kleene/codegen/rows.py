@@ -13,7 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kleene.codegen.plan import Axis, CannotError, Kernel, Plan
-from kleene.codegen.text import Printer, arrays_in, assigned_in, flattened, symbols_in, type_name
+from kleene.codegen.text import (
+    Printer,
+    arrays_in,
+    assigned_in,
+    flattened,
+    safe,
+    symbols_in,
+    type_name,
+)
 from kleene.codegen.trees import Counted, binary, choose, counted
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Location, Symbol, Variable
@@ -139,7 +147,7 @@ def _along(found: Summed, own: set[Symbol]) -> int | None:
 def lines(kernel: Kernel, rows: RowSums, signature: str, printer: Printer) -> list[str]:
     """Return the kernel as text, under its name with `_rows`."""
     axis = rows.axis
-    kind, name = type_name(axis.variable.type), axis.variable.name
+    kind, name = type_name(axis.variable.type), safe(axis.variable.name)
     low, high = _text(printer, axis.low), _text(printer, axis.high)
     by = "" if axis.step == 1 else f"{axis.step} * "
     warp = "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32"
@@ -159,7 +167,7 @@ def lines(kernel: Kernel, rows: RowSums, signature: str, printer: Printer) -> li
 
 
 def _summed(printer: Printer, form: Counted, sums: tuple[Sum, ...]) -> list[str]:
-    variable, kind = form.variable.name, type_name(form.variable.type)
+    variable, kind = safe(form.variable.name), type_name(form.variable.type)
     low, high = _text(printer, form.low), _text(printer, form.high)
     lines = ["  {"]
     for number, one in enumerate(sums):

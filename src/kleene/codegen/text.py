@@ -38,19 +38,30 @@ _MATH = {
 }
 _MATH |= {"atan2", "fmax", "fmin", "fmod", "hypot", "pow", "copysign", "fma"}
 MATH = frozenset(_MATH | {f"{name}f" for name in _MATH} | {"abs"})
-# Names that generated text has for itself, and words of C++ that are none of C.
+# Words of C++ that are none of C: names in C get an underscore.
 _WORDS = """
     alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class compl
     concept const_cast consteval constexpr constinit co_await co_return co_yield decltype delete
     dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr
     operator or or_eq private protected public reinterpret_cast requires static_assert static_cast
     template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq
+"""
+_CXX = frozenset(_WORDS.split())
+# Names that generated text has for itself.
+_OWN = """
     args_ block_ blocks_ count_ first_ given_ last_ n_partial_ number_ part_ partial_ x_ y_ z_
     old_ new_ any_ at_ first_i_ first_j_ first_k_ k_ m_ n_ sum_ rows0_ rows1_ columns0_ columns1_
     lane_ by_ sum0_ sum1_ sum2_ row0_ row1_ column0_ column1_
     blockDim blockIdx gridDim threadIdx warpSize in_block hull
 """
-RESERVED = frozenset(_WORDS.split())
+RESERVED = frozenset([*_OWN.split(), *(f"{word}_" for word in _CXX)])
+
+
+def safe(name: str) -> str:
+    """Return a name of C as generated text has it: `new` is `new_`."""
+    return f"{name}_" if name in _CXX else name
+
+
 ATOMIC = {
     "+": "atomicAdd",
     "&": "atomicAnd",
@@ -97,7 +108,7 @@ class Printer:
 
     def name(self, symbol: Symbol) -> str:
         """Return a variable's name in the text."""
-        return self.names.get(symbol, symbol.name)
+        return self.names.get(symbol, safe(symbol.name))
 
     # Expressions
 
@@ -360,7 +371,7 @@ def _atom(atom: object, python: bool) -> str:
         case SizeSymbol(name=name):
             if not name.isidentifier():
                 raise CannotError(f"a section with {name}")
-            return name if python else f"(long long){name}"
+            return name if python else f"(long long){safe(name)}"
         case Maximum(choices=choices):
             texts = sorted(size_text(one, python) for one in choices)
             if python:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from kleene.codegen.cuda import Passed, arguments, neutral_text
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, Reduction, Snapshot
-from kleene.codegen.text import Printer, assigned_in, size_text, type_name
+from kleene.codegen.text import Printer, assigned_in, safe, size_text, type_name
 from kleene.ir.loops import tree
 
 _PARTS = 256  # of a reduction
@@ -142,7 +142,7 @@ class _Threads(HostWriter):
         """Yield the choice between the function as it was written and on threads."""
         plan = self.plan
         returned = "return " if plan.returned is not None else ""
-        given = f"({', '.join(one.name for one in plan.parameters)});"
+        given = f"({', '.join(safe(one.name) for one in plan.parameters)});"
         try:
             test = self.overlap_test() if plan.steps else "true"
         except CannotError as error:
@@ -167,11 +167,14 @@ class _Threads(HostWriter):
                 yield f"  {type_name(symbol.type)} {self.names[symbol]} = 0;"
         for name, array in plan.arrays.items():
             if array.extent is not None:
-                yield f"  {self._allocated(name, name, self._size(name))}"
+                yield f"  {self._allocated(safe(name), name, self._size(name))}"
         for copy, name in plan.snapshots.items():
             yield f"  {self._allocated(copy, name, self._size(name))}"
         yield from self.steps(plan.steps, 1)
-        for name in [*(n for n, a in plan.arrays.items() if a.extent is not None), *plan.snapshots]:
+        for name in [
+            *(safe(n) for n, a in plan.arrays.items() if a.extent is not None),
+            *plan.snapshots,
+        ]:
             yield f"  free({name});"
         if plan.returned is not None:
             yield f"  return {self.printer.expression(plan.returned)};"
@@ -198,7 +201,7 @@ class _Threads(HostWriter):
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Yield the copy of an array."""
         size = self._size(step.array.name)
-        yield f"{'  ' * depth}memcpy({step.copy.name}, {step.array.name}, {size});"
+        yield f"{'  ' * depth}memcpy({step.copy.name}, {safe(step.array.name)}, {size});"
 
     # Kernels
 
@@ -211,7 +214,7 @@ class _Threads(HostWriter):
         yield f"static void {kernel.name}(void *given_, long long first_, long long last_) {{"
         yield f"  const {own} *args_ = ({own} *)given_;"
         for one in passed:
-            yield f"  {self._type(one)}{one.symbol.name} = args_->{one.symbol.name};"
+            yield f"  {self._type(one)}{safe(one.symbol.name)} = args_->{safe(one.symbol.name)};"
         pointed = frozenset(one.symbol for one in passed if one.kind == "device")
         if isinstance(kernel, Kernel):
             yield from self._kernel(kernel, pointed)
@@ -229,13 +232,13 @@ class _Threads(HostWriter):
         return f"{type_name(one.symbol.type)} {star}"
 
     def _fields(self, kernel: Kernel | Reduction, passed: list[Passed]) -> list[str]:
-        fields = [f"{self._type(one)}{one.symbol.name}" for one in passed]
+        fields = [f"{self._type(one)}{safe(one.symbol.name)}" for one in passed]
         if isinstance(kernel, Reduction):
             fields.append(f"{type_name(kernel.target.type)} *partial_")
         return fields or ["int unused"]
 
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
-        names = {alias: axis.variable.name for axis in kernel.axes for alias in axis.aliases}
+        names = {alias: safe(axis.variable.name) for axis in kernel.axes for alias in axis.aliases}
         printer = Printer(pointed, names)
         private = set(kernel.private)
         if kernel.nest is not None:
@@ -257,7 +260,7 @@ class _Threads(HostWriter):
             return
         depth = 2
         for inner in kernel.axes[1:]:
-            name = inner.variable.name
+            name = safe(inner.variable.name)
             low, high = printer.expression(inner.low), printer.expression(inner.high)
             kind = type_name(inner.variable.type)
             head = f"{kind} {name} = {low}; {name} < {high}; {name} += {inner.step}"
@@ -271,7 +274,7 @@ class _Threads(HostWriter):
         kind = type_name(axis.variable.type)
         by = "number_" if axis.step == 1 else f"{axis.step} * number_"
         low = printer.expression(axis.low)
-        return f"const {kind} {axis.variable.name} = ({kind})(({low}) + {by});"
+        return f"const {kind} {safe(axis.variable.name)} = ({kind})(({low}) + {by});"
 
     def _reduction(self, kernel: Reduction, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
         printer = Printer(pointed)
@@ -301,7 +304,7 @@ class _Threads(HostWriter):
     def _given(self, passed: list[Passed], more: list[str]) -> str:
         texts = []
         for one in passed:
-            name = self.names.get(one.symbol, one.symbol.name)
+            name = self.names.get(one.symbol, safe(one.symbol.name))
             texts.append(f"&{name}" if one.kind == "device" else name)
         return ", ".join([*texts, *more]) or "0"
 

@@ -26,15 +26,18 @@ _MAX_OPERATIONS = 500_000  # of isl for one question
 _MAX_CHARACTERS = 20_000  # of its formula
 
 
+Range = tuple[tuple[Expression, ...], Expression | None]
+
+
 @dataclass
 class Questions:
     """What is asked of isl about a function; `ranges` cuts loops to some of their iterations.
 
-    A range is the least number of an iteration, and the first one beyond, where there is one.
+    A range is what numbers of iterations are at least, and the first one beyond, if there is one.
     """
 
     facts: Facts
-    ranges: dict[int, tuple[Expression | None, Expression | None]] = field(default_factory=dict)
+    ranges: dict[int, Range] = field(default_factory=dict)
     known: dict[object, bool] = field(default_factory=dict)
     budget: Budget = field(default_factory=lambda: Budget(_MAX_OPERATIONS, _MAX_CHARACTERS))
 
@@ -65,7 +68,7 @@ class Questions:
         return self._never(first, second, inside, None, row, "<")
 
     def _cut(self, inside: frozenset[int]) -> object:
-        return tuple(sorted((n, r) for n, r in self.ranges.items() if n in inside)) or None
+        return tuple((n, self.ranges[n]) for n in sorted(self.ranges) if n in inside) or None
 
     def _is_plain(
         self,
@@ -134,9 +137,8 @@ class Questions:
     def _ranges(self, access: Access, side: Side) -> list[str]:
         found = []
         for loop in access.loops:
-            low, high = self.ranges.get(loop, (None, None))
-            if low is not None:
-                found.append(f"{side.counter(loop)} >= {side.polynomial(low)}")
+            lows, high = self.ranges.get(loop, ((), None))
+            found += [f"{side.counter(loop)} >= {side.polynomial(low)}" for low in lows]
             if high is not None:
                 found.append(f"{side.counter(loop)} < {side.polynomial(high)}")
         return found

@@ -28,7 +28,7 @@ from kleene.codegen.trees import (
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
 from kleene.ir.loops.tree import Block, Expression, Symbol, Variable
-from kleene.offload.plans.axes import value_of
+from kleene.offload.plans.axes import Range, value_of
 from kleene.offload.plans.launches import Launches
 from kleene.offload.plans.nests import Following, loops_directly_in
 
@@ -108,7 +108,7 @@ class Changes(Launches):
 
     def _split(
         self, loop: tree.Loop, row: LoopRow, points: Sequence[Size]
-    ) -> list[tuple[tree.Loop, tuple[Size | None, Size | None]]] | None:
+    ) -> list[tuple[tree.Loop, Range]] | None:
         """Return a loop as several over some of its iterations each, with the numbers of these."""
         form = counted(loop)
         if form is None or form.step != 1 or form.is_descending or row.number in self._ranges:
@@ -122,22 +122,20 @@ class Changes(Launches):
             if at is None:
                 return None
             cuts.append((at, point.substitute(values)))
-        made = []
-        lows = [None, *cuts]
-        highs = [*cuts, None]
-        for low, high in zip(lows, highs, strict=True):
-            first = form.low if low is None else choose(">", form.low, low[0])
-            last = form.high if high is None else choose("<", form.high, high[0])
-            made.append(
-                (
-                    _with_bounds(loop, form.variable, first, last),
-                    (None if low is None else low[1], None if high is None else high[1]),
-                )
-            )
+        # The points may come in any order, for sizes for which some parts have no iterations: the
+        # part before a point begins at the greatest of those before it. So every iteration is in
+        # one part, the first whose point it is below, and parts follow each other as iterations do.
+        made: list[tuple[tree.Loop, Range]] = []
+        first, lows = form.low, tuple[Size, ...]()
+        for at, point in cuts:
+            part = _with_bounds(loop, form.variable, first, choose("<", form.high, at))
+            made.append((part, (lows, point)))
+            first, lows = choose(">", first, at), (*lows, point)
+        made.append((_with_bounds(loop, form.variable, first, form.high), (lows, None)))
         return made
 
     @property
-    def _ranges(self) -> dict[int, tuple[Size | None, Size | None]]:
+    def _ranges(self) -> dict[int, Range]:
         return self._questions.ranges
 
     def _tree(self, value: Size, kind: tree.Type) -> Expression | None:

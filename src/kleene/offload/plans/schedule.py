@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kleene.base.expression import Expression as Size
 from kleene.codegen.cuda import arguments
 from kleene.codegen.plan import (
     Array,
@@ -47,6 +46,7 @@ from kleene.codegen.trees import (
 from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
 from kleene.ir.loops.tree import Block, Expression
+from kleene.offload.plans.axes import Range
 from kleene.offload.plans.changes import Changes
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
@@ -255,7 +255,7 @@ class Scheduler(Changes):
 
     def _cut_steps(
         self,
-        parts: list[tuple[tree.Loop, tuple[Size | None, Size | None]]],
+        parts: list[tuple[tree.Loop, Range]],
         row: LoopRow,
         following: Following,
     ) -> list[Step]:
@@ -323,14 +323,26 @@ def _joined(steps: list[Step]) -> list[Step]:
     made: list[Step] = []
     for one in steps:
         last = made[-1] if made else None
-        if isinstance(one, Kernel) and not one.axes and isinstance(last, Reduction):
+        if (
+            isinstance(one, Kernel)
+            and not one.axes
+            and isinstance(last, Reduction)
+            and not _names_own(last, one.body)
+        ):
             made[-1] = replace(last, after=(*last.after, *one.body))
             continue
         if isinstance(one, Reduction) and isinstance(last, Kernel) and not last.axes:
             touched = arrays_in(last.body, written=True)
             used = arrays_in(one.body, written=False) | symbols_in(one.body)
-            if not (touched | assigned_in(last.body)) & used:
+            is_apart = not (touched | assigned_in(last.body)) & used
+            if is_apart and not _names_own(one, last.body):
                 made[-1] = replace(one, before=last.body)
                 continue
         made.append(one)
     return made
+
+
+def _names_own(reduction: Reduction, block: Block) -> bool:
+    """Return whether statements use a variable of which the threads of a reduction have copies."""
+    own = {reduction.axis.variable, reduction.accumulator, *reduction.private}
+    return bool(symbols_in(block) & own)
