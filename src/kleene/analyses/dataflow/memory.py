@@ -218,8 +218,8 @@ class _Finder:
         is_constant &= program.constants.kind[safe] == ConstantKind.INT
         is_fill &= is_constant & ~direct.has_outside[group]
         fill = program.constants.payload[safe] & 255
-        for place in np.flatnonzero(is_fill).tolist():
-            is_fill[place] = self._mark_cut(int(row[place]), is_bad)
+        for one in np.flatnonzero(is_fill).tolist():
+            is_fill[one] = self._mark_cut(int(row[one]), is_bad)
         bad_groups = distinct(group[~is_fill])
         _, place = ragged(direct.groups.offsets[bad_groups], direct.groups.offsets[bad_groups + 1])
         is_bad[direct.groups.values[place]] = True
