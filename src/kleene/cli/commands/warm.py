@@ -73,6 +73,12 @@ build.define(build.names(1), Operator.CONSTANT, width=32, attribute=1)
 with interpreted(False):
     solve(build.constraints()), solve_bits(BitConstraints([1], [0], [0, 0], []))
 """,
+    "memory SSA": """\
+from kleene.transforms.memory_ssa import MemoryAccesses, MemoryRole, memory_ssa
+from kleene.transforms.splitting import ControlFlow
+with interpreted(False):
+    memory_ssa(ControlFlow.of([1], []), MemoryAccesses.of([(0, 0, MemoryRole.READ)], [[0]], 1))
+""",
     "octagons": """\
 from kleene import Octagon
 with interpreted(False):

@@ -10,7 +10,10 @@ import numpy as np
 
 from kleene.base.arrays import I32, I64, U8, Bools, Ints, distinct, offsets_of, ragged
 from kleene.graphs import Rows
+from kleene.kernels import compiled
 from kleene.transforms.splitting import Accesses, ControlFlow, Role, Splitting, split
+
+_INTERPRETED_S_A_VISIT = 2e-6  # of a location in a group of a function, as plain Python
 
 
 class MemoryRole(IntEnum):
@@ -213,10 +216,13 @@ def _variables(
     is_overwritten[row[accesses.role == MemoryRole.OVERWRITE]] = True
     is_exact |= is_overwritten
     offsets = np.searchsorted(pairs >> 32, np.arange(n_functions + 1))
-    row_of, variable, owner, owned, of_variable, is_partial = cpu.partition(
-        offsets.astype(np.int64), pairs & 0xFFFFFFFF, is_read, is_overwritten, is_exact,
-        accesses.groups.offsets, accesses.groups.values, accesses.n_locations, only_overwritten,
-    )  # fmt: skip
+    n_visits = int(accesses.groups.lengths()[pairs & 0xFFFFFFFF].sum())
+    with compiled.sized(_INTERPRETED_S_A_VISIT * n_visits, cpu.UNIT):
+        row_of, variable, owner, owned, of_variable, is_partial = cpu.partition(
+            offsets.astype(np.int64), pairs & 0xFFFFFFFF, is_read, is_overwritten, is_exact,
+            accesses.groups.offsets, accesses.groups.values, accesses.n_locations,
+            only_overwritten,
+        )  # fmt: skip
     by_variable = Rows.group(owner.astype(np.int32), len(of_variable), owned.astype(np.int32))
     pair_offsets = offsets_of(np.bincount(row_of, minlength=len(pairs)))
     return row, pair_offsets, variable, by_variable, of_variable, is_partial
