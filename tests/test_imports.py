@@ -7,7 +7,8 @@ import networkx as nx
 import pytest
 
 # Imported when somebody asks for it: a program shows and prints itself, an entry point brings the
-# compiler, which describes entry points, and who wrote a bitcode file is read as all its records.
+# compiler, which describes entry points, who wrote a bitcode file is read as all its records, and
+# the verdicts on loops bring what is generated from them.
 ASKED_FOR = {
     ("kleene.frontends.c.bitcode", "kleene.frontends.c.reader"),
     ("kleene.frontends.c.bitcode", "kleene.frontends.c.reader.bitcodes"),
@@ -15,6 +16,7 @@ ASKED_FOR = {
     ("kleene.kernels.compiled", "kleene.kernels.machine_code"),
     ("kleene.ir.program", "kleene.ir.views"),
     ("kleene.ir.program", "kleene.ir.text.printer"),
+    ("kleene.offload.kernels.result", "kleene.offload.plans"),
 }
 
 
