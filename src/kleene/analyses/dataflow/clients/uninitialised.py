@@ -174,7 +174,12 @@ def _fills_with_pattern(context: Context, row: int) -> bool:
     if callee >= len(program.globals):
         return False
     symbol = program.strings.raw(int(program.globals.name[callee]))
-    return symbol.startswith(b"llvm.memset.") and arguments[1] in pattern_constants(context)
+    if not symbol.startswith(b"llvm.memset."):
+        return False
+    kind, constant = program.locate(arguments[1])
+    known = program.constants
+    is_number = kind == ValueKind.CONSTANT and known.kind[constant] == ConstantKind.INT
+    return bool(is_number and known.payload[constant] & 0xFF == 0xAA)
 
 
 def _filled(context: Context) -> I64:
