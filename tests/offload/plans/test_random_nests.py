@@ -34,15 +34,16 @@ def test_random_nests_are_computed_as_they_are_written(tmp_path: Path) -> None:
             compared.check(function, arguments(function, sizes, seed), seed)
 
 
-def test_points_of_a_split_in_any_order(tmp_path: Path) -> None:
+# 1036 is split at i5, i4 and i4 + 1, whichever comes first; fronts of 1233 have copies of an array.
+@pytest.mark.parametrize("seed", [1036, 1233])
+def test_nests_that_were_wrong_once(seed: int, tmp_path: Path) -> None:
     if (reason := host.problem()) is not None:
         pytest.skip(reason)
-    text = program(range(1036, 1037))  # split at i5, i4 and i4 + 1, whichever comes first
+    text = program(range(seed, seed + 1))
     file = tmp_path / "split.c"
     file.write_text(text)
     found = unit(file)
     plans = plans_of(found)
     compared = Compared([text], plans, tmp_path)
     (function,) = found.functions
-    assert sum("i6" in one.name for one in plans[function.name].kernels()) == 5
     compared.check(function, arguments(function, {"n": 6, "m": 5}))

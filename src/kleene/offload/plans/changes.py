@@ -13,6 +13,7 @@ from kleene.codegen.plan import (
     Step,
 )
 from kleene.codegen.text import (
+    arrays_in,
     assigned_in,
 )
 from kleene.codegen.trees import (
@@ -201,7 +202,9 @@ class Changes(Launches):
         )
         private = self._private(loop, [(inner,)], following) | {own}
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}
-        stray = assigned_in(body) - declared - {axis.variable}
+        # Iterations of a front have copies of local arrays, too: skewing is proved with these.
+        arrays = {one for one in arrays_in(body, written=True) if one.storage == "local"}
+        stray = (assigned_in(body) | arrays) - declared - {axis.variable}
         if stray - private or is_live(following, own) or axis.variable not in private:
             return None
         kernel = Kernel(
