@@ -34,8 +34,9 @@ def test_random_nests_are_computed_as_they_are_written(tmp_path: Path) -> None:
             compared.check(function, arguments(function, sizes, seed), seed)
 
 
-# 1036 is split at i5, i4 and i4 + 1, whichever comes first; fronts of 1233 have copies of an array.
-@pytest.mark.parametrize("seed", [1036, 1233])
+# 1036 is split at i5, i4 and i4 + 1, whichever comes first; fronts of 1233 have copies of an array;
+# one thread executes a condition of 1254 with a scalar that is the host's otherwise.
+@pytest.mark.parametrize("seed", [1036, 1233, 1254])
 def test_nests_that_were_wrong_once(seed: int, tmp_path: Path) -> None:
     if (reason := host.problem()) is not None:
         pytest.skip(reason)

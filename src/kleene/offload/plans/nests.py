@@ -107,8 +107,8 @@ class Nests:
                 case tree.Assign(target=Variable(symbol=target), value=value):
                     if target is symbol and (is_tested or has_data(value)):
                         return True
-                case tree.If(condition=condition, then=then, otherwise=otherwise):
-                    inner = is_tested or has_data(condition)
+                case tree.If(then=then, otherwise=otherwise):
+                    inner = is_tested or has_data(one)  # one thread executes all of it
                     if self._gets_data((*then, *otherwise), symbol, device, inner):
                         return True
                 case tree.Loop():

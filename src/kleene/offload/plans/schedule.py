@@ -191,6 +191,8 @@ class Scheduler(Changes):
                 else:
                     steps.append(HostBlock((one,)))
                 continue
+            if assigned_in(one) - self._device:
+                raise CannotError(f"the host's and the device's scalars in line {one.place.line}")
             last = steps[-1] if steps else None
             if isinstance(last, Kernel) and not last.axes:
                 steps[-1] = replace(last, body=(*last.body, one))
