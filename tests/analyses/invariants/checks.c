@@ -387,3 +387,33 @@ void overlapping(union both *given) {
   u.half = 0;
   assert(u.whole == 1);  // expect: may fail assert
 }
+
+void first_side_holds(int x) {
+  int y = x;
+  y++;
+  assert(y == x + 1 || x == 7);  // expect: safe assert
+}
+
+void second_side_never_holds(int x) {
+  if (x == 9) return;
+  assert(x > 5 || x == 9);  // expect: may fail assert
+}
+
+void no_side_holds(int x) {
+  if (x > 3) return;
+  assert(x > 5 || x == 9);  // expect: fails always assert
+}
+
+void both_sides_hold(int x, int y) {
+  if (x < 1 || y < 2) return;
+  assert((x > 0 && y > 1) || x == y);  // expect: safe assert
+}
+
+static void positive(int x) {
+  assert(x > 0);  // expect: may fail assert
+}
+
+void two_callers(void) {
+  positive(1);
+  positive(-1);
+}

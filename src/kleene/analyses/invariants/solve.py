@@ -161,7 +161,6 @@ class Run:
         """Return the answer to each check, and what was known where one may fail."""
         found: dict[int, Verdict] = {}
         states: dict[int, Numbers] = {}
-        reached: list[int] = []
 
         def observe(check: int, numbers: Numbers, condition: Condition | None) -> None:
             assert condition is not None
@@ -174,60 +173,69 @@ class Run:
             if verdict is not Verdict.SAFE:
                 states.setdefault(check, numbers.copy())
             found[check] = worst(found.get(check), verdict)
-            reached.append(check)
 
         for block, value in enumerate(self.values):
-            forced = None
             for numbers in value:
                 made = numbers.copy()
                 for operation in self.code.operations[block]:
                     made = operation.apply(made, observe)
                     if made.is_empty:
                         break
-            for check in dict.fromkeys(reached):
-                if found[check] is Verdict.FAILS and self._is_error(block, check):
-                    forced = self._is_forced(block) if forced is None else forced
-                    found[check] = Verdict.FAILS if forced else Verdict.MAY_FAIL
-            reached.clear()
-        for check in range(len(self.code.sites)):
-            if check not in found:
-                is_passed = check in self._passed()
-                found[check] = Verdict.SAFE if is_passed else Verdict.UNREACHABLE
-        return found, states
+        reports: dict[int, Verdict] = {}
+        for check, block in self._reports():
+            reports[check] = worst(reports.get(check), self._reported(block))
+        unreached = dict.fromkeys(range(len(self.code.sites)), Verdict.UNREACHABLE)
+        return unreached | found | reports, states
 
-    def _passed(self) -> set[int]:
-        """Return the checks for error reports that runs come near to, and never reach."""
-        found: set[int] = set()
-        for source, target in zip(*(one.tolist() for one in self.graph.edges()), strict=True):
-            if self.values[source].is_bottom() or not self.values[target].is_bottom():
-                continue
-            for one in self.code.operations[target]:
+    def _reports(self) -> Iterator[tuple[int, int]]:
+        """Yield the checks that an error report is not reached, and the blocks that report it."""
+        for block, operations in enumerate(self.code.operations):
+            for one in operations:
                 if isinstance(one, Check) and one.condition == Always(False):
-                    found.add(one.check)
-        return found
+                    yield one.check, block
 
-    def _is_error(self, block: int, check: int) -> bool:
-        """Return whether a check is that an error report is not reached."""
-        return any(
-            isinstance(one, Check) and one.check == check and one.condition == Always(False)
-            for one in self.code.operations[block]
-        )
-
-    def _is_forced(self, block: int) -> bool:
-        """Return whether every run that comes to the blocks before goes to this one."""
+    def _reported(self, block: int) -> Verdict:
+        """Return the verdict on an assertion, of which the block reports that it does not hold."""
+        tests = [one for one in self._tests(block) if not self.values[one].is_bottom()]
+        if self.values[block].is_bottom():
+            return Verdict.SAFE if tests else Verdict.UNREACHABLE
         sources, targets = self.graph.edges()
-        pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
-        for edge, (source, target) in enumerate(pairs):
-            if target != block or self.values[source].is_bottom():
-                continue
-            if self.along(edge, self.after(source, self.values[source])).is_bottom():
-                continue
-            for other, (one, to) in enumerate(pairs):
-                if one == source and to != block:
-                    after = self.after(source, self.values[source])
-                    if not self.along(other, after).is_bottom():
-                        return False
-        return True
+        for edge, (source, target) in enumerate(
+            zip(sources.tolist(), targets.tolist(), strict=True)
+        ):
+            if source in tests and target not in tests and target != block:
+                after = self.after(source, self.values[source])
+                if not self.along(edge, after).is_bottom():
+                    return Verdict.MAY_FAIL
+        return Verdict.FAILS
+
+    def _tests(self, report: int) -> set[int]:
+        """Return the blocks that test an assertion, of which the given one reports the failure.
+
+        These are the blocks before it, and those whose tests lead to these or past the assertion,
+        as `a` of `a || b` does:
+
+            a ──► past          a block joins where all its ways go to tests, to the report, or
+            │      ▲            past the assertion, where ways of the tests go too
+            ▼      │
+            b ─────┘
+            │
+            ▼
+            report
+        """
+        forwards, backwards = self.graph, self.graph.reverse()
+        found = set(backwards.successors(report).tolist())
+        while True:
+            known = found.union([report], *(forwards.successors(one).tolist() for one in found))
+            before = {one for test in found for one in backwards.successors(test).tolist()} - found
+            more = {
+                one
+                for one in before
+                if len(ways := forwards.successors(one)) > 1 and known.issuperset(ways.tolist())
+            }
+            if not more:
+                return found
+            found |= more
 
 
 def worst(known: Verdict | None, verdict: Verdict) -> Verdict:
