@@ -19,8 +19,8 @@ SHOP = EXAMPLES / "scheme" / "shop.scm"
     [
         ("points-to", SHOP, "use kleene cfa or kleene ir"),
         ("cfg", SHOP, "use kleene cfa or kleene ir"),
-        ("cfa", EXAMPLES / "shapes", "use kleene points-to or kleene kernels or "),
-        ("cfa", "absent.c", "use kleene points-to or kleene kernels or "),
+        ("cfa", EXAMPLES / "shapes", "use kleene dataflow or kleene invariants or "),
+        ("cfa", "absent.c", "use kleene dataflow or kleene invariants or "),
     ],
 )
 def test_files_in_another_language_name_the_command_for_them(
