@@ -1,0 +1,37 @@
+/* What the clients of dataflow analysis say, each once. */
+#include <stdio.h>
+#include <stdlib.h>
+
+static int limit = 3; /* nothing sets it */
+
+static int first(int *numbers) {
+  if (numbers == NULL) puts("none");
+  return *numbers; // expect: dataflow/null-dereference
+}
+
+static int share(int n) {
+  int parts = n > 9 ? n : 0;
+  return 100 / parts; // expect: dataflow/division-by-zero
+}
+
+static int chosen(int n) {
+  int which;
+  if (n > 2) which = n;
+  return which; // expect: dataflow/uninitialised
+}
+
+static int asked(void) {
+  return system(getenv("ASKED")); // expect: dataflow/tainted-use
+}
+
+static int small(int n) {
+  if (limit > 5) // expect: dataflow/decided-condition
+    return n; // expect: dataflow/dead-code
+  return n & 1;
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  int numbers[1] = {argc};
+  return first(argc > 3 ? numbers : NULL) + share(argc) + chosen(argc) + asked() + small(argc);
+}
