@@ -17,7 +17,7 @@ static int share(int n) {
 static int chosen(int n) {
   int which;
   if (n > 2) which = n;
-  return which; // expect: dataflow/uninitialised
+  return which + 1; // expect: dataflow/uninitialised
 }
 
 static int asked(void) {
