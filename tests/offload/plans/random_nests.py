@@ -14,7 +14,7 @@ class Generator:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._counters: list[str] = []
-        self._n_loops = 0
+        self._n_loops = self._n_locals = 0
 
     def function(self, name: str) -> str:
         star = self._random.choice(["restrict ", ""])
@@ -101,7 +101,9 @@ class Generator:
             back = " - 1" if self._chance(30) else ""
             return f"u[{i}] = 0.5 * u[{i}{back}] + {value};"
         if draw == 20:
-            return f"{{ double q = {value}; {self._element()} = q - 0.25; }}"
+            self._n_locals += 1
+            q = f"q{self._n_locals}"
+            return f"{{ double {q} = {value}; {self._element()} = {q} - 0.25; }}"
         return f"{self._element()} *= 0.5;"
 
     def _index(self) -> str:

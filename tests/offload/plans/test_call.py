@@ -56,6 +56,16 @@ void filtered(int n, int size, const int *restrict a, int *restrict out) {
     out[i] = sum;
   }
 }
+void hidden(int n, double *a, double *b, const double *u, double t) {
+  for (int i = 0; i < n; i++) {
+    { double t = 2 * u[i]; a[i] = t; }
+    b[i] = t;
+  }
+}
+void apart(int n, double *a, double *b, const double *u) {
+  for (int i = 0; i < n; i++) { double t = 2 * u[i]; a[i] = t; }
+  for (int i = 0; i < n; i++) { double t = 3 * u[i]; b[i] = t; }
+}
 struct node { int value; struct node *next; };
 int linked(int n, struct node *first) {
   int s = 0;
@@ -215,6 +225,15 @@ def test_what_cannot_be_written_is_said(k):
     with pytest.raises(SourceError, match="'linked' cannot be generated") as error:
         _ = k.linked
     assert error.value.id == "kernels/not-generated"
+
+
+def test_variables_of_one_name_are_told_apart_or_refused(k):
+    with pytest.raises(SourceError, match="'hidden' cannot be generated: two variables t"):
+        _ = k.hidden
+    u, a, b = np.arange(5.0), np.zeros(5), np.zeros(5)
+    k.apart(5, a, b, u)
+    assert (a == 2 * u).all()
+    assert (b == 3 * u).all()
 
 
 def test_names_are_attributes(k):

@@ -97,6 +97,9 @@ class Scheduler(Changes):
                 raise CannotError(f"the global variable {symbol.name}")
             if symbol.is_exposed:
                 raise CannotError(f"a pointer to {symbol.name}")
+        known = {one.name: one for one in function.parameters}
+        if (hidden := _hidden(function.body, known)) is not None:
+            raise CannotError(f"two variables {hidden.name} in one block")
         return body, returned
 
     def _made(self, body: Block, returned: Expression | None, steps: list[Step]) -> Plan:
@@ -305,6 +308,38 @@ class Scheduler(Changes):
                         del self._ranges[inner_row.number]
                 return steps
         return None
+
+
+def _hidden(block: Block, around: dict[str, tree.Symbol]) -> tree.Symbol | None:
+    """Return a variable that would be taken for another one of its name, if `block` was printed.
+
+    Trees have no blocks in blocks: `{ double t = 2 * u[i]; a[i] = t; } b[i] = t;` is one, in which
+    the last `t` is another variable than the one that is declared there.
+    """
+    known, own = dict(around), set[str]()
+    for statement in block:
+        if isinstance(statement, tree.Declare):
+            if statement.symbol.name in own:
+                return statement.symbol
+            own.add(statement.symbol.name)
+            known[statement.symbol.name] = statement.symbol
+        inner: list[Block] = []
+        outer: list[object] = [statement]
+        if isinstance(statement, tree.If):
+            inner, outer = [statement.then, statement.otherwise], [statement.condition]
+        elif isinstance(statement, tree.Loop):
+            test = (
+                () if statement.test is None else (tree.Evaluate(statement.place, statement.test),)
+            )
+            parts = (statement.before, test, statement.after, statement.body, statement.step)
+            inner, outer = [(*statement.init, *(one for part in parts for one in part))], []
+        for symbol in symbols_in(tuple(outer)):
+            if known.setdefault(symbol.name, symbol) != symbol:
+                return symbol
+        for one in inner:
+            if (found := _hidden(one, known)) is not None:
+                return found
+    return None
 
 
 def _product(sizes: Sequence[Expression | int]) -> Expression | int:
