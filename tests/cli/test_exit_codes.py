@@ -16,14 +16,16 @@ SHAPES = [str(ROOT / "examples" / "shapes")]
 SHOP = [str(ROOT / "examples" / "scheme" / "shop.scm")]
 NO_INPUT = {"cache", "doctor", "warm"}  # nothing of the user's can be at fault
 SEARCH = [str(ROOT / "examples" / "invariants" / "search.c")]
-CLEAN = {"cfa": SHOP, "invariants": SEARCH} | {
-    name: [] for name in NO_INPUT
-}  # other commands take C
+CLEAN = {  # other commands take C
+    "cfa": SHOP,
+    "dataflow": ["ranges", *SHAPES],
+    "invariants": SEARCH,
+    **{name: [] for name in NO_INPUT},
+}
 FAULTY = {
     "cfa": ["absent.scm"],
     "cfg": [*SHAPES, "--function", "absent"],
-    "ir": ["absent.c"],
-    "points-to": ["absent.c"],
+    "dataflow": ["ranges", "absent.c"],
 }
 
 

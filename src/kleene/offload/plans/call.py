@@ -6,10 +6,11 @@ k.gemm(ni, nj, nk, alpha, beta, c, a, b)      arrays of NumPy or CuPy
 
 from __future__ import annotations
 
+import atexit
 import ctypes
-import tempfile
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,13 +232,15 @@ def _no_gpu() -> bool:
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def _folder() -> Path:
     """Return this process's folder of generated files; it goes when the process does."""
-    return tempfile.TemporaryDirectory(prefix="kleene-generated-")
+    kept = ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(tidy.scratch())
 
 
 def _written(text: str, suffix: str) -> Path:
-    folder = Path(_folder().name) / key_of(text)
+    folder = _folder() / key_of(text)
     folder.mkdir(exist_ok=True)
     path = folder / f"kernels{suffix}"
     if not path.exists():
@@ -264,7 +267,7 @@ def library_of(text: str, options: tuple[str, ...] = ()) -> Path:
         message = "the package 'ziglang' is not installed"
         raise SourceError(None, "kernels/no-compiler", message, "pip install ziglang")
     key = key_of(text, *_OPTIONS, *options)
-    path = Path(_folder().name) / f"{key}.so"
+    path = _folder() / f"{key}.so"
     if path.exists():
         return path
     cache_ = Cache(default_folder())
