@@ -331,6 +331,8 @@ def run(folder: Path, out: Path, only: list[str]) -> None:
     if ratios:
         report["naive_over_best"] = statistics.geometric_mean(ratios)
     out.write_text(json.dumps(report, indent=1))
+    if failed := [name for name, one in report["programs"].items() if "error" in one]:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 def measure_one(

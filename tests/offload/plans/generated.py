@@ -57,7 +57,7 @@ class Compared:
         self._written = compiled("\n".join(sources), exact)
         self._threads = compiled(threads.source(list(plans.values())), exact)
 
-    def check(self, function: Function, args: list[Any], seed: int = 1) -> None:
+    def assert_same(self, function: Function, args: list[Any], seed: int = 1) -> None:
         """Call all three forms with copies of the same arguments, and compare what they leave."""
         plan = self.plans[function.name]
         wanted = _copies(args)

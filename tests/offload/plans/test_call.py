@@ -12,6 +12,7 @@ pytest.importorskip("ziglang", reason="the bundled compiler compiles what is cal
 
 import kleene
 from kleene.base.errors import SourceError
+from kleene.codegen import runtime
 from kleene.codegen.runtime import ArgumentError
 from kleene.kernels import launch
 from kleene.kernels.launch import host
@@ -104,6 +105,19 @@ def test_gemm_by_its_kernels_is_numpys(gemm):
     c, a, b = matrices()
     wanted = 1.5 * a @ b + 0.5 * c
     with launch.on_host():
+        gemm(20, 20, 20, 1.5, 0.5, c, a, b)
+    np.testing.assert_allclose(c, wanted)
+
+
+@pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
+def test_what_does_not_fit_the_gpu_is_computed_on_the_cpu(gemm, monkeypatch):
+    def no_room(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(runtime, "moved_in", no_room)
+    c, a, b = matrices()
+    wanted = 1.5 * a @ b + 0.5 * c
+    with launch.on_host(), pytest.warns(FallbackWarning, match="not enough memory"):
         gemm(20, 20, 20, 1.5, 0.5, c, a, b)
     np.testing.assert_allclose(c, wanted)
 

@@ -46,8 +46,8 @@ def test_kernels_and_threads_compute_what_the_program_does(name, units, compared
     if "steps" in sizes:
         sizes["steps"] = 3
     assert compared.plans[function.name].steps, compared.plans[function.name].reason
-    compared.check(function, arguments(function, sizes))
-    compared.check(function, arguments(function, dict.fromkeys(sizes, 1)), seed=0)
+    compared.assert_same(function, arguments(function, sizes))
+    compared.assert_same(function, arguments(function, dict.fromkeys(sizes, 1)), seed=0)
 
 
 def test_no_loop_is_run_by_one_thread(plans):
@@ -99,7 +99,7 @@ def test_tiles_that_are_not_whole(name, units, compared):
     (function,) = units[name].functions
     integers = [one.name for one in function.parameters if one.type.kind == "int"]
     sizes = dict(zip(integers, (130, 70, 35), strict=False))
-    compared.check(function, arguments(function, sizes), seed=0)
+    compared.assert_same(function, arguments(function, sizes), seed=0)
 
 
 def test_sums_along_rows_are_computed_by_warps(plans):

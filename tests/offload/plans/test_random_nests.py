@@ -31,7 +31,7 @@ def test_random_nests_are_computed_as_they_are_written(tmp_path: Path) -> None:
     compared = Compared([text], plans, tmp_path)
     for function in found.functions:
         for seed, sizes in enumerate(SIZES):
-            compared.check(function, arguments(function, sizes, seed), seed)
+            compared.assert_same(function, arguments(function, sizes, seed), seed)
 
 
 # 1036 is split at i5, i4 and i4 + 1, whichever comes first; fronts of 1233 have copies of an array;
@@ -47,4 +47,4 @@ def test_nests_that_were_wrong_once(seed: int, tmp_path: Path) -> None:
     plans = plans_of(found)
     compared = Compared([text], plans, tmp_path)
     (function,) = found.functions
-    compared.check(function, arguments(function, {"n": 6, "m": 5}))
+    compared.assert_same(function, arguments(function, {"n": 6, "m": 5}))

@@ -107,18 +107,6 @@ class Places:
         return ", ".join(words)
 
 
-def _global_read(context: Context, value: int) -> list[str]:
-    """Return the name of the global variable that a value was loaded from, if it was."""
-    program, row = context.program, value - context.program.bases[ValueKind.INSTRUCTION]
-    table = program.instructions
-    if row < 0 or table.opcode[row] != Opcode.LOAD:
-        return []
-    address = int(table.operands[table.offsets[row]])
-    if address >= len(program.globals):
-        return []
-    return [program.strings[int(program.globals.name[address])]]
-
-
 def _uncast(context: Context, value: int) -> int:
     """Return the value that extensions and truncations were made of."""
     program, first = context.program, context.program.bases[ValueKind.INSTRUCTION]

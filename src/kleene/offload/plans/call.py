@@ -163,9 +163,7 @@ class GeneratedFunction:
             moved = dict(given)
             for name, one in sections.items():
                 moved[name] = runtime.moved_in(run, given[name], one)
-        except Exception as error:
-            if type(error).__name__ != "OutOfMemoryError":
-                raise
+        except MemoryError:  # CuPy's is one
             self._warn("not enough memory on the GPU: computed on the CPU")
             return self._on_cpu(given)
         result = self._driver[1](run, *moved.values())
