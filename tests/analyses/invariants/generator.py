@@ -1,4 +1,4 @@
-"""Random C functions with loops, branches, machine integers and assertions.
+"""Random C functions with loops, branches, machine integers, idioms of C, and assertions.
 
 Every function comes twice, the second time with its assertions negated, so that whoever calls both
 safe is wrong if any run comes there.
@@ -7,12 +7,102 @@ safe is wrong if any run comes there.
 from __future__ import annotations
 
 import random
+import re
 
 TYPES = ("int", "int", "int", "unsigned", "short", "unsigned char", "long")
 HEAD = """#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 extern int unknown(void);
 extern unsigned unknown_unsigned(void);
+extern double unknown_double(void);
 static int cells[8];
+struct pair { int a; short b; };
+struct nested { struct pair first; unsigned char more[4]; };
+struct bits { unsigned low : 3; int high : 5; unsigned rest : 9; };
+union parts { int whole; short half[2]; unsigned char bytes[4]; };
+static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+static const struct pair pairs[3] = {{1, 10}, {2, 20}, {3, 30}};
+static int twice(int x) { return x > 1000 || x < -1000 ? 0 : 2 * x; }
+static int half(int x) { return x / 2; }
+static int down(int n) { return n <= 0 ? 0 : 1 + down(n - 1); }
+static void add(int *to, int x) { if (x < 100 && x > -100 && *to < 100 && *to > -100) *to += x; }
+static struct pair made(int x) { struct pair p = {x, (short)x}; return p; }
+static int first(struct nested n) { return n.first.a + n.more[1]; }
+"""
+IDIOMS = """
+struct pair p = {X, 3}; if (C) p.b = p.a; else p.a += 1 & p.b; V = p.b;
+struct pair p, *q = &p; q->a = N; q->b = (short)X; if (C) q->a = q->b; V = p.a;
+struct pair ps[3]; for (int i = 0; i < 3; i++) { ps[i].a = i; ps[i].b = N; } V = \
+ps[(unsigned)X % 3].a;
+struct pair ps[2] = {{N, 1}, {2, 3}}; ps[C].a = X; V = ps[1].a;
+V = pairs[(unsigned)X % 3].b; if (C) V = table[(unsigned)Y % 8];
+V = table[N & 7] + table[X & 3];
+struct nested n = {{X, 2}, {1, 2, 3, 4}}; n.more[(unsigned)Y % 4] = (unsigned char)X; V = \
+first(n);
+struct pair p = made(X); V = p.a; if (C) V = p.b;
+int t = N, u = 5; int *p = &t; if (C) p = &u; *p = X; V = t;
+int t = N; add(&t, X); add(&t, 1); V = t;
+int *p = C ? &cells[1] : &cells[2]; *p = N; V = cells[1];
+int st = 0; for (int k = 0; k < N; k++) switch (st) { case 0: st = C ? 1 : 0; break; case 1: \
+st = 2; V = 1; break; default: st = 0; } V = st;
+switch (X) { case 1: V = 3; case 2: V = 4; break; case 7: V = 1; break; default: V = 0; }
+int k = 0; do { k++; if (X == k) continue; if (k > N) break; } while (k < 20); V = k;
+int k = N; do { if (C) break; k--; } while (k > 0); V = k;
+unsigned u = X; u += 0xfffffff0u; V = u > 3;
+unsigned u = X; u = -u; V = u == 0;
+unsigned char c = (unsigned char)X; c++; V = c;
+signed char c = (signed char)X; c += 3; V = c;
+short h = (short)(X * 1); h = (short)(h - 7); V = h;
+unsigned short h = (unsigned short)X; V = h << 3;
+V = (unsigned)X >> (Y & 31); V = (int)(X & 0xff) << (Y & 7);
+V = (X & 0xff) >> (N & 3); V |= 1; V ^= X; V &= 0x7f;
+V = (X & 0xff) ; V += N; V -= Y & 15; V *= 2; V /= 3; V %= 11; V <<= 2; V >>= 1;
+V = down(X & 7); V = V + 1;
+V = twice(half(X)); V = half(twice(V));
+int (*f)(int) = C ? twice : half; V = f(X);
+int (*fs[2])(int) = {twice, half}; V = fs[C](X & 63);
+int k = 0; again: k++; if (k < N) goto again; V = k;
+int k = 0; if (C) goto middle; while (k < 5) { k++; middle: k += 2; } V = k;
+struct bits b = {0, 0, 0}; b.low = X; b.high = Y; b.rest = 5; V = b.low; if (C) V = b.high;
+struct bits b = {1, 2, 3}; b.low += X; V = b.low + b.rest;
+union parts u; u.whole = X; V = u.bytes[0]; if (C) V = u.half[1];
+union parts u; u.whole = 0; u.bytes[1] = (unsigned char)X; V = u.whole;
+int *h = malloc(N * sizeof(int)); if (h) { for (int i = 0; i < N; i++) h[i] = X; V = h[Y & 3]; \
+free(h); }
+int *h = malloc(8); if (h) { h[0] = X; h[1] = N; V = h[0]; if (C) { free(h); h = 0; } if (h) V \
+= h[1]; }
+struct pair *h = calloc(2, sizeof *h); if (h) { h[1].a = X; V = h[0].a + h[1].b; free(h); }
+int a[6]; int n = 0; while (n < 6 && C) { a[n] = N; n++; } if (n > 0) V = a[n - 1];
+int a[5] = {0}; for (int i = 0; i < 5; i++) a[i] = i * 2; V = a[(unsigned)X % 5];
+int a[4]; for (int i = 0; i < 4; i++) a[i] = table[i]; int b[4]; memcpy(b, a, sizeof a); b[0] \
+= X; V = b[Y & 3];
+int a[4]; memset(a, 0, sizeof a); a[X & 3] = N; V = a[0];
+char s[8] = "abc"; s[X & 3] = 0; V = (int)strlen(s);
+char s[8]; strcpy(s, C ? "ab" : "abcde"); V = s[0]; V = (int)strlen(s);
+const char *s = "hello"; while (*s && C) s++; V = *s;
+char s[6] = "ab"; char *p = strchr(s, 'b'); if (p) *p = (char)X; V = s[1]; if (p) V = (int)(p \
+- s);
+char s[10]; for (int i = 0; i < N && i < 9; i++) s[i] = 'a'; V = 1;
+V = C ? X : C ? Y : N;
+V = (X > 0) - (X < 0); V = !V; V = -V;
+V = X > Y ? X : Y; V = V < 100 ? V : 100; V = V > 0 ? V : 0;
+V = abs((int)(X & 0xff) - 100);
+long long wide = X; wide = wide * Y; V = wide > 0;
+long wide = (long)X * 3 - Y; V = wide > 0 ? 1 : wide < -5;
+double d = X * 0.5; V = d > 3.0 ? 1 : 0; if (d > -100.0 && d < 100.0) V = (int)d;
+double d = unknown_double(); if (d >= 0.0 && d <= 10.0) V = (int)(d * 2.0 + 1.0);
+float f = (float)X; f = f / 3.0f; V = f != f; if (f < 5.0f && f > 0.0f) V = (int)f + (f > 2.0f);
+double d = 0.0; for (int i = 0; i < N; i++) d += 0.1; V = d < 100.0; if (d <= 50.0) V = (int)d;
+float f = (float)unknown_double(); double d = f; V = !(d < 1.0) && !(d >= 1.0);
+double d = unknown_double(); if (d != 0.0) d = 1.0 / d; V = d == 0.0; if (!(d > 1.0)) V = d > 2.0;
+volatile int loud = N; V = loud;
+static int kept = 3; kept = kept > 50 ? 0 : kept + 1; V = kept;
+for (int i = 0, j = N; i < j; i++, j--) V = j - i;
+for (int i = N; i-- > 0;) { if (i == 2) break; V = i; }
+for (unsigned i = 10; i < 11; i--) V = (int)i;
+int i = 0, j = 0; while (i < N) { j = 0; while (j < i) j++; i++; } V = i + j;
+const int *p = table, *end = table + 8; while (p != end && C) p++; V = (int)(end - p);
 """
 
 
@@ -92,8 +182,26 @@ class _Writer:
             lines += self.statement(depth)
         return lines
 
+    def idiom(self) -> str:
+        """Return a block of its own, whose letters stand for what the function has."""
+        self.n_loops += 1
+        made = {
+            "V": lambda: self.source.choice(self.names),
+            "X": lambda: self.source.choice(self.names),
+            "Y": lambda: self.source.choice(self.names),
+            "N": lambda: str(self.source.randrange(1, 12)),
+            "C": self.condition,
+        }
+        words = {key: make() for key, make in made.items()}
+        line = self.source.choice(IDIOMS.strip().splitlines())
+        line = line.replace("again", f"again{self.n_loops}").replace("middle", f"in{self.n_loops}")
+        text = re.sub(r"\b[VXYNC]\b", lambda found: words[found[0]], line)
+        return "  { " + text + " }"
+
     def statement(self, depth: int) -> list[str]:
         kind = self.source.random()
+        if kind < 0.2:
+            return [self.idiom()]
         if depth == 0 or kind < 0.45:
             return [f"  {self.source.choice(self.names)} = {self.expression()};"]
         if kind < 0.55:

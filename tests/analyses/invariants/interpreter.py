@@ -1,18 +1,32 @@
 """A plain interpreter of the IR: what really happens, for random answers of unknown functions.
 
-It knows nothing of the analysis. `Execution` calls `enter` whenever a block begins, and `fail`
-whenever something happens that a check is about.
+It knows nothing of the analysis. `Execution` calls `enter` whenever a block begins, `fail` whenever
+something happens that a check is about, and `passed` behind every instruction that did not stop it.
 """
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from kleene.ir import Program
-from kleene.ir.codes import CALLS, ConstantKind, Flag, Opcode, Predicate, TypeKind, ValueKind
+from kleene.ir.codes import (
+    CALLS,
+    ConstantKind,
+    Flag,
+    GlobalKind,
+    Opcode,
+    Passing,
+    Predicate,
+    TypeKind,
+    ValueKind,
+)
 
 
 class StopError(Exception):
@@ -40,11 +54,41 @@ class Pointer:
 
 NULL = Pointer(-1, 0)
 DEEPEST = 30
+MEANT = {
+    "__assert_fail": "fail", "reach_error": "fail", "__VERIFIER_error": "fail",
+    "exit": "stop", "abort": "stop", "__VERIFIER_assume": "assume", "kleene_assume": "assume",
+    "kleene_check": "check", "llvm.memcpy.p0.p0.i64": "memcpy", "llvm.memmove.p0.p0.i64": "memcpy",
+    "memmove": "memcpy", "llvm.memset.p0.i64": "memset", "llvm.abs.i32": "abs", "labs": "abs",
+    "llvm.abs.i64": "abs", "llvm.lifetime.start.p0": "nothing", "llvm.lifetime.end.p0": "nothing",
+    "fgetc": "getchar", "getc": "getchar", "recv": "read",
+    "__isoc99_scanf": "scanf", "__isoc23_scanf": "scanf", "random": "rand",
+}  # fmt: skip
+PRESENT = {
+    "memcpy": (0, 1), "memset": (0,), "strnlen": (0,), "strncpy": (0, 1), "read": (1,),
+    "fread": (0,), "fgets": (0,),
+}  # fmt: skip
 
 
 def signed(value: int, width: int) -> int:
     half = 1 << width - 1
     return (value + half) % (1 << width) - half
+
+
+def rounded(value: float, bits: int) -> float:
+    """Return a number as a float of so many bits."""
+    if bits == 64:
+        return value
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:  # beyond the greatest float: Python refuses it
+        return math.copysign(math.inf, value)
+
+
+def divided(a: float, b: float) -> float:
+    """Return the quotient of IEEE 754."""
+    if b != 0:
+        return a / b
+    return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
 class Execution:
@@ -57,13 +101,15 @@ class Execution:
         enter: Callable[[Frame, int], None],
         fail: Callable[[str, int], None],
         most_steps: int = 3000,
+        passed: Callable[[Frame, int], None] = lambda frame, row: None,
     ) -> None:
         self.program, self.choose, self.enter, self.fail = program, choose, enter, fail
+        self.passed = passed
         self.table = program.instructions
         self.base = program.bases[ValueKind.INSTRUCTION]
         self.steps_left = most_steps
-        self.objects: list[dict[tuple[int, int], Any]] = []
-        self.sizes: list[int] = []
+        self.objects: list[list[Any]] = []  # of each byte a number, part of a pointer, or None
+        self.freed: set[int] = set()
         self.of_global: dict[int, int] = {}
 
     def run(self, function: int) -> None:
@@ -71,8 +117,7 @@ class Execution:
         frame = Frame(function, -1, None)
         for row in range(first, end):
             value = self.program.value(ValueKind.ARGUMENT, row)
-            width = self.width(value)
-            frame.values[value] = self.choose(width) if width else NULL
+            frame.values[value] = self.unknown(value)
         with suppress(StopError):
             self.call(frame)
 
@@ -80,6 +125,11 @@ class Execution:
         type_id = int(self.program.value_types[value])
         types = self.program.types
         return int(types.bits[type_id]) if types.kind[type_id] == TypeKind.INT else 0
+
+    def float_bits(self, value: int) -> int:
+        type_id = int(self.program.value_types[value])
+        types = self.program.types
+        return int(types.bits[type_id]) if types.kind[type_id] == TypeKind.FLOAT else 0
 
     def call(self, frame: Frame) -> Any:
         block = int(self.program.function_table.block_offsets[frame.function])
@@ -116,6 +166,7 @@ class Execution:
                 target = self.target(frame, opcode, operands)
                 return target - self.program.bases[ValueKind.BLOCK], None
             frame.values[self.base + row] = self.instruction(frame, row, opcode, operands)
+            self.passed(frame, row)
             row += 1
 
     def target(self, frame: Frame, opcode: int, operands: list[int]) -> int:
@@ -136,18 +187,24 @@ class Execution:
             return frame.values[value]
         kind, row = self.program.locate(value)
         if kind == ValueKind.GLOBAL:
+            if self.program.globals.kind[value] != GlobalKind.VARIABLE:
+                self.of_global.setdefault(value, self.new_object(0))
+                return Pointer(self.of_global[value], 0)
             return Pointer(self.global_object(value), 0)
         assert kind == ValueKind.CONSTANT, value
         table, width = self.program.constants, self.width(value)
         constant = int(table.kind[row])
         if constant in (ConstantKind.UNDEF, ConstantKind.POISON):
-            return self.choose(width) if width else NULL
+            return self.unknown(value)
         if constant == ConstantKind.EXPRESSION:
             operands = table.operands_of(row).tolist()
-            assert table.opcode[row] == Opcode.GETELEMENTPTR
+            if table.opcode[row] != Opcode.GETELEMENTPTR:
+                raise StopError
             return self.element(frame, operands, int(table.about[row]))
+        if constant == ConstantKind.FLOAT:
+            return struct.unpack("<d", struct.pack("<q", int(table.payload[row])))[0]
         if not width:
-            return NULL
+            return NULL if not self.float_bits(value) else 0.0
         if constant in (ConstantKind.NULL, ConstantKind.ZERO):
             return 0
         return int(table.payload[row]) % (1 << width)
@@ -155,35 +212,71 @@ class Execution:
     def global_object(self, value: int) -> int:
         if value not in self.of_global:
             size = int(self.program.types.size[self.program.globals.type[value]])
-            self.of_global[value] = self.new_object(size)
             initializer = int(self.program.globals.initializer[value])
-            if initializer >= 0:
+            self.of_global[value] = self.new_object(size, 0)
+            if initializer < 0:
+                width = 8 * max(size, 0)
+                drawn = self.choose(width) if width else 0
+                self.objects[self.of_global[value]][:] = drawn.to_bytes(width // 8, "little")
+            else:
                 self.fill(self.of_global[value], 0, initializer)
         return self.of_global[value]
 
     def fill(self, object: int, offset: int, value: int) -> None:
+        """Write an initializer, of which zeros are there already."""
         row = value - self.program.bases[ValueKind.CONSTANT]
-        if not 0 <= row < len(self.program.constants):
-            return
         table, types = self.program.constants, self.program.types
-        type_id = int(table.type[row])
-        if table.kind[row] == ConstantKind.AGGREGATE:
+        is_constant = 0 <= row < len(table)
+        if is_constant and table.kind[row] == ConstantKind.STRING:
+            text = self.program.strings[int(table.payload[row])]
+            found = text if isinstance(text, bytes) else text.encode("latin-1")
+            self.objects[object][offset : offset + len(found)] = list(found)
+        elif is_constant and table.kind[row] == ConstantKind.AGGREGATE:
+            type_id = int(table.type[row])
             for place, one in enumerate(table.operands_of(row).tolist()):
                 if types.kind[type_id] == TypeKind.STRUCT:
                     at = int(types.field_offsets_of(type_id)[place])
                 else:
                     at = place * int(types.size[types.elements_of(type_id)[0]])
                 self.fill(object, offset + at, one)
-        elif table.kind[row] in (ConstantKind.ZERO, ConstantKind.NULL):
-            self.objects[object]["zero"] = True  # type: ignore[index]
-        elif self.width(value):
-            size = int(types.size[type_id])
-            self.objects[object][offset, size] = int(table.payload[row]) % (1 << 8 * size)
+        elif not is_constant or table.kind[row] not in (ConstantKind.ZERO, ConstantKind.NULL):
+            size = int(types.size[self.program.value_types[value]])
+            content = self.content_of(value, self.value(Frame(-1, -1, None), value), size)
+            self.objects[object][offset : offset + size] = content
 
-    def new_object(self, size: int) -> int:
-        self.objects.append({})
-        self.sizes.append(size)
+    def new_object(self, size: int, byte: int | None = None) -> int:
+        self.objects.append([byte] * size)
         return len(self.objects) - 1
+
+    def content_of(self, value: int, given: Any, size: int) -> list[Any]:
+        """Return the bytes of a value: numbers, or parts of a pointer."""
+        if isinstance(given, Pointer):
+            return [0] * size if given == NULL else [(given, place) for place in range(size)]
+        if isinstance(given, float):
+            return list(struct.pack("<d" if size == 8 else "<f", given))
+        return list((given % (1 << 8 * size)).to_bytes(size, "little"))
+
+    def value_of(self, row: int, content: list[Any]) -> Any:
+        """Return what a load gets from bytes; those never written are reported and drawn."""
+        value = self.base + row
+        type_id = int(self.program.value_types[value])
+        kind = self.program.types.kind[type_id]
+        if None in content:
+            self.fail("uninitialised", row)
+            content = [self.choose(8) if one is None else one for one in content]
+        if kind == TypeKind.POINTER:
+            if all(isinstance(one, tuple) for one in content):
+                return content[0][0]
+            if not any(content):
+                return NULL
+            raise StopError  # a pointer made of numbers
+        content = [self.choose(8) if isinstance(one, tuple) else one for one in content]
+        if kind == TypeKind.FLOAT:
+            if len(content) not in (4, 8):
+                raise StopError
+            (found,) = struct.unpack("<d" if len(content) == 8 else "<f", bytes(content))
+            return found
+        return int.from_bytes(bytes(content), "little") % (1 << self.width(value))
 
     def instruction(self, frame: Frame, row: int, opcode: int, operands: list[int]) -> Any:
         value = self.base + row
@@ -191,6 +284,12 @@ class Execution:
             return self.call_instruction(frame, row, operands)
         if Opcode.ADD <= opcode <= Opcode.XOR:
             return self.binary(frame, row, opcode, operands)
+        if Opcode.FADD <= opcode <= Opcode.FREM or opcode == Opcode.FNEG:
+            return self.real(frame, row, opcode, operands)
+        if opcode == Opcode.FCMP:
+            return int(self.compare_reals(frame, row, operands))
+        if Opcode.FPTRUNC <= opcode <= Opcode.SITOFP:
+            return self.convert(frame, row, opcode, operands[0])
         if opcode == Opcode.ICMP:
             return int(self.compare(frame, row, operands))
         if opcode in (Opcode.ZEXT, Opcode.TRUNC, Opcode.SEXT):
@@ -212,7 +311,55 @@ class Execution:
             return self.load(frame, row, operands)
         if opcode == Opcode.STORE:
             return self.store(frame, row, operands)
+        if opcode == Opcode.PTRTOINT:
+            pointer = self.value(frame, operands[0])
+            return (((pointer.object + 1) << 24) + pointer.offset) % (1 << self.width(value))
         raise NotImplementedError(Opcode(opcode))
+
+    def real(self, frame: Frame, row: int, opcode: int, operands: list[int]) -> float:
+        given = [self.value(frame, one) for one in operands]
+        if opcode == Opcode.FNEG:
+            return -given[0]
+        a, b = given
+        if opcode == Opcode.FREM:
+            result = math.nan if math.isinf(a) or b == 0 or a != a or b != b else math.fmod(a, b)
+        else:
+            result = {
+                Opcode.FADD: lambda: a + b, Opcode.FSUB: lambda: a - b, Opcode.FMUL: lambda: a * b,
+                Opcode.FDIV: lambda: divided(a, b),
+            }[Opcode(opcode)]()  # fmt: skip
+        return rounded(result, self.float_bits(self.base + row))
+
+    def compare_reals(self, frame: Frame, row: int, operands: list[int]) -> bool:
+        a, b = (self.value(frame, one) for one in operands)
+        predicate = Predicate(int(self.table.sub[row]))
+        if a != a or b != b:
+            return predicate >= Predicate.UNO
+        return {
+            1: a == b, 2: a > b, 3: a >= b, 4: a < b, 5: a <= b, 6: a != b, 7: True, 0: False,
+        }[predicate & 7]  # fmt: skip
+
+    def convert(self, frame: Frame, row: int, opcode: int, operand: int) -> Any:
+        given, value = self.value(frame, operand), self.base + row
+        if opcode in (Opcode.FPTRUNC, Opcode.FPEXT):
+            return rounded(given, self.float_bits(value))
+        if opcode in (Opcode.UITOFP, Opcode.SITOFP):
+            if opcode == Opcode.SITOFP:
+                given = signed(given, self.width(operand))
+            return self.of_integer(given, self.float_bits(value))
+        width = self.width(value)
+        low, high = (
+            (0, 1 << width) if opcode == Opcode.FPTOUI else (-1 << width - 1, 1 << width - 1)
+        )
+        if given != given or math.isinf(given) or not low <= math.trunc(given) < high:
+            self.fail("conversion", row)
+            raise StopError
+        return math.trunc(given) % (1 << width)
+
+    def of_integer(self, given: int, bits: int) -> float:
+        """Return the nearest float, ties to even: NumPy rounds once, as the machine does."""
+        made = np.array([given], np.uint64 if given > 0 else np.int64)
+        return float(made.astype(np.float32 if bits == 32 else np.float64)[0])
 
     def binary(self, frame: Frame, row: int, opcode: int, operands: list[int]) -> int:
         width = self.width(self.base + row)
@@ -276,7 +423,10 @@ class Execution:
         if pointer.object < 0:
             self.fail("null", row)
             raise StopError
-        if not 0 <= pointer.offset <= self.sizes[pointer.object] - size:
+        if pointer.object in self.freed:
+            self.fail("freed", row)
+            raise StopError
+        if not 0 <= pointer.offset <= len(self.objects[pointer.object]) - size:
             self.fail("bounds", row)
             raise StopError
 
@@ -285,47 +435,239 @@ class Execution:
         value = self.base + row
         size = int(self.program.types.size[self.program.value_types[value]])
         self.access(row, pointer, size)
-        content = self.objects[pointer.object]
-        width = self.width(value)
-        missing = NULL if not width else 0 if content.get("zero") else self.choose(width)  # type: ignore[call-overload]
-        return content.setdefault((pointer.offset, size), missing)
+        found = self.objects[pointer.object][pointer.offset : pointer.offset + size]
+        made = self.value_of(row, found)
+        if None in found:  # later loads get what this one got
+            content = self.content_of(value, made, size)
+            self.objects[pointer.object][pointer.offset : pointer.offset + size] = content
+        return made
 
     def store(self, frame: Frame, row: int, operands: list[int]) -> None:
         pointer = self.value(frame, operands[1])
         size = int(self.program.types.size[self.program.value_types[operands[0]]])
         self.access(row, pointer, size)
-        self.objects[pointer.object][pointer.offset, size] = self.value(frame, operands[0])
+        content = self.content_of(operands[0], self.value(frame, operands[0]), size)
+        self.objects[pointer.object][pointer.offset : pointer.offset + size] = content
 
     def call_instruction(self, frame: Frame, row: int, operands: list[int]) -> Any:
-        callee = operands[0]
         arguments = [self.value(frame, one) for one in operands[1:] if self.is_plain(one)]
-        assert callee < len(self.program.globals), "a call through a pointer"
+        callee = operands[0]
+        if callee >= len(self.program.globals):
+            pointer = self.value(frame, callee)
+            named = [one for one, made in self.of_global.items() if made == pointer.object]
+            if not named or self.program.globals.function[named[0]] < 0:
+                raise StopError  # no function is there
+            callee = named[0]
         function = int(self.program.globals.function[callee])
         name = self.program.functions[function].name
-        if name in ("__assert_fail", "reach_error", "__VERIFIER_error"):
-            self.fail("assert", row)
-            raise StopError
-        if name in ("exit", "abort"):
-            raise StopError
-        if name in ("__VERIFIER_assume", "kleene_assume") and not arguments[0]:
-            raise StopError
-        if name == "kleene_check" and not arguments[0]:
-            self.fail("assert", row)
-            raise StopError
-        if name == "malloc":
-            is_there = self.choose(3) != 0
-            return Pointer(self.new_object(arguments[0]), 0) if is_there else NULL
+        model = getattr(
+            self, "call_" + MEANT.get(name, name.split(".p0")[0].replace(".", "_")), None
+        )
+        if model is not None:
+            for place in PRESENT.get(model.__name__.removeprefix("call_"), ()):
+                if arguments[place] == NULL:  # forbidden even for no bytes at all
+                    self.fail("null", row)
+                    raise StopError
+            return model(row, *arguments)
         blocks = self.program.function_table.block_offsets[function : function + 2].tolist()
         if blocks[0] == blocks[1]:
-            width = self.width(self.base + row)
-            return self.choose(width) if width else NULL
+            return self.unknown(self.base + row)
         inner = Frame(function, row, frame, depth=frame.depth + 1)
         if inner.depth > DEEPEST:
             raise StopError
-        first = int(self.program.function_table.argument_offsets[function])
-        for place, one in enumerate(arguments):
-            inner.values[self.program.value(ValueKind.ARGUMENT, first + place)] = one
+        first, end = self.program.function_table.argument_offsets[function : function + 2].tolist()
+        for place, one in zip(range(first, end), arguments, strict=False):
+            if self.program.arguments.passing[place] == Passing.BYVAL:
+                one = Pointer(len(self.objects), one.offset)
+                self.objects.append(list(self.objects[arguments[place - first].object]))
+            inner.values[self.program.value(ValueKind.ARGUMENT, place)] = one
         return self.call(inner)
+
+    def unknown(self, value: int) -> Any:
+        """Return what a function outside of the program may return."""
+        type_id = int(self.program.value_types[value])
+        if self.program.types.kind[type_id] == TypeKind.FLOAT:
+            bits = int(self.program.types.bits[type_id])
+            return self.draw_float(bits)
+        width = self.width(value)
+        return self.choose(width) if width else NULL
+
+    def draw_float(self, bits: int) -> float:
+        kind = self.choose(3)
+        if kind == 0:
+            return (math.inf, -math.inf, math.nan, -0.0)[self.choose(2)]
+        if kind < 5:
+            return signed(self.choose(8), 8) / (1 + self.choose(4))
+        found = struct.unpack("<d", self.choose(64).to_bytes(8, "little"))[0]
+        return rounded(found, bits)
+
+    # Functions of the C library, as the standard has them
+
+    def call_fail(self, row: int, *arguments: Any) -> None:
+        self.fail("assert", row)
+        raise StopError
+
+    def call_stop(self, row: int, *arguments: Any) -> None:
+        raise StopError
+
+    def call_assume(self, row: int, holds: int) -> None:
+        if not holds:
+            raise StopError
+
+    def call_check(self, row: int, holds: int) -> None:
+        if not holds:
+            self.call_fail(row)
+
+    def call_nothing(self, row: int, *arguments: Any) -> None:
+        pass
+
+    def call_malloc(self, row: int, size: int) -> Pointer:
+        is_there = self.choose(3) != 0 and size < 1 << 20
+        return Pointer(self.new_object(size), 0) if is_there else NULL
+
+    def call_calloc(self, row: int, count: int, each: int) -> Pointer:
+        is_there = self.choose(3) != 0 and count * each < 1 << 20
+        return Pointer(self.new_object(count * each, 0), 0) if is_there else NULL
+
+    def call_realloc(self, row: int, old: Pointer, size: int) -> Pointer:
+        made = self.call_malloc(row, size)
+        if made != NULL and old != NULL:
+            content = self.objects[old.object]
+            self.objects[made.object][: len(content)] = content[:size]
+            self.call_free(row, old)
+        return made
+
+    def call_free(self, row: int, pointer: Pointer) -> None:
+        if pointer == NULL:
+            return
+        if pointer.object in self.freed:
+            self.fail("freed", row)
+            raise StopError
+        if pointer.offset:
+            raise StopError
+        self.freed.add(pointer.object)
+
+    def bytes_at(self, row: int, pointer: Pointer, size: int) -> list[Any]:
+        if size:
+            self.access(row, pointer, size)
+        return self.objects[pointer.object][pointer.offset : pointer.offset + size]
+
+    def write(self, row: int, pointer: Pointer, content: list[Any]) -> Pointer:
+        if content:
+            self.access(row, pointer, len(content))
+            self.objects[pointer.object][pointer.offset : pointer.offset + len(content)] = content
+        return pointer
+
+    def call_memcpy(self, row: int, to: Pointer, source: Pointer, size: int, *_: Any) -> Pointer:
+        if size >= 1 << 20:
+            self.access(row, to, size)
+        return self.write(row, to, self.bytes_at(row, source, size))
+
+    def call_memset(self, row: int, to: Pointer, byte: int, size: int, *_: Any) -> Pointer:
+        if size >= 1 << 20:
+            self.access(row, to, size)
+        return self.write(row, to, [byte % 256] * size)
+
+    def text(self, row: int, pointer: Pointer, most: int | None = None) -> list[Any]:
+        """Return the bytes of a string in front of its end, or of at most so many."""
+        found: list[Any] = []
+        while most is None or len(found) < most:
+            at = Pointer(pointer.object, pointer.offset + len(found))
+            (byte,) = self.bytes_at(row, at, 1)
+            if not isinstance(byte, int):
+                raise StopError  # never written: any text
+            if byte == 0:
+                break
+            found.append(byte)
+        return found
+
+    def call_strlen(self, row: int, pointer: Pointer) -> int:
+        return len(self.text(row, pointer))
+
+    def call_strnlen(self, row: int, pointer: Pointer, most: int) -> int:
+        return len(self.text(row, pointer, most))
+
+    def call_strcpy(self, row: int, to: Pointer, source: Pointer) -> Pointer:
+        return self.write(row, to, [*self.text(row, source), 0])
+
+    def call_strncpy(self, row: int, to: Pointer, source: Pointer, size: int) -> Pointer:
+        found = self.text(row, source, size)
+        if size >= 1 << 20:
+            self.access(row, to, size)
+        return self.write(row, to, found + [0] * (size - len(found)))
+
+    def call_strcat(self, row: int, to: Pointer, source: Pointer) -> Pointer:
+        end = Pointer(to.object, to.offset + len(self.text(row, to)))
+        self.write(row, end, [*self.text(row, source), 0])
+        return to
+
+    def call_strchr(self, row: int, pointer: Pointer, byte: int) -> Pointer:
+        found = [*self.text(row, pointer), 0]
+        if byte % 256 not in found:
+            return NULL
+        return Pointer(pointer.object, pointer.offset + found.index(byte % 256))
+
+    def call_read(self, row: int, file: int, to: Pointer, size: int) -> int:
+        n = signed(self.choose(8), 8) % (min(size, 1 << 16) + 2) - 1
+        self.write(row, to, [self.choose(8) for _ in range(n)])
+        return n % (1 << 64)
+
+    def call_fread(self, row: int, to: Pointer, size: int, count: int, file: Pointer) -> int:
+        n = self.choose(8) % (min(count, 1 << 16) + 1)
+        self.write(row, to, [self.choose(8) for _ in range(n * size)])
+        return n if size else 0
+
+    def call_fgets(self, row: int, to: Pointer, size: int, file: Pointer) -> Pointer:
+        size = signed(size, 32)
+        if size < 2 or self.choose(2) == 0:
+            return NULL
+        n = self.choose(4) % size
+        return self.write(row, to, [1 + self.choose(6) for _ in range(n)] + [0])
+
+    def call_snprintf(self, row: int, to: Pointer, size: int, *rest: Any) -> int:
+        n = self.choose(5)
+        self.write(row, to, [65] * min(n, size - 1) + [0] if size else [])
+        return n
+
+    def call_scanf(self, row: int, form: Pointer, *rest: Pointer) -> int:
+        """Read single bytes of each argument anew, or none; as many or fewer are counted."""
+        for one in rest:
+            self.write(row, one, [self.choose(8)])
+        return (self.choose(8) % (len(rest) + 2) - 1) % (1 << 32)
+
+    def call_rand(self, row: int) -> int:
+        return self.choose(31)
+
+    def call_getchar(self, row: int, *_: Any) -> int:
+        return (self.choose(9) % 257 - 1) % (1 << 32)
+
+    def call_abs(self, row: int, given: int, *_: Any) -> int:
+        width = self.width(self.base + row)
+        if given == 1 << width - 1:
+            raise StopError
+        return abs(signed(given, width))
+
+    def call_toupper(self, row: int, given: int) -> int:
+        value = signed(given, 32)
+        if not -1 <= value <= 255:
+            raise StopError
+        return ord(chr(given).upper()) if 97 <= value <= 122 else given
+
+    def call_tolower(self, row: int, given: int) -> int:
+        value = signed(given, 32)
+        if not -1 <= value <= 255:
+            raise StopError
+        return value + 32 if 65 <= value <= 90 else given
+
+    def call_max(self, row: int, a: int, b: int) -> int:
+        return self.chosen(row, a, b, "max")
+
+    def chosen(self, row: int, a: int, b: int, name: str) -> int:
+        width = self.width(self.base + row)
+        function = max if name.endswith("max") else min
+        if name.startswith("u"):
+            return function(a, b)
+        return function(signed(a, width), signed(b, width)) % (1 << width)
 
     def is_plain(self, value: int) -> bool:
         kind, row = self.program.locate(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,17 +41,20 @@ int main(void) {
 
 def test_interpreted_and_compiled_runs_end_alike(tmp_path: Path) -> None:
     pytest.importorskip("ziglang", reason="the package ziglang compiles and links")
-    text = generated(4, seed=7)
+    text = generated(12, seed=7)
     file = tmp_path / "generated.c"
     file.write_text(text)
     program = load(file)
     runs, expected = [], []
     for function in defined(program):
-        for seed in range(6):
+        name = program.functions[function].name
+        if not re.fullmatch(r"[fg]\d+", name) or keeps_state(text, name):
+            continue
+        for seed in range(3):
             asked, failed = interpreted(program, function, seed)
             if failed in ("", "assert") and len(asked) < 400:
                 values = ", ".join(f"{value}u" for value in asked)
-                runs.append(f"{{{program.functions[function].name}, {len(asked)}, {{{values}}}}}")
+                runs.append(f"{{{name}, {len(asked)}, {{{values}}}}}")
                 expected.append("fails" if failed else "ends")
     assert {*expected} == {"fails", "ends"}
     (tmp_path / "runs.c").write_text(text + HARNESS.replace("RUNS", ",\n".join(runs)))
@@ -61,18 +65,29 @@ def test_interpreted_and_compiled_runs_end_alike(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == expected
 
 
+def keeps_state(text: str, name: str) -> bool:
+    """Return whether a function has a static variable, which a run leaves to the next."""
+    return "static" in text.partition(f"void {name}(")[2].partition("\n}")[0]
+
+
 def interpreted(program: object, function: int, seed: int) -> tuple[list[int], str]:
-    """Return the values that a run asked for and how it failed; "steps" if it did not end."""
+    """Return the values that a run asked for and how it failed.
+
+    "steps" if it did not end; "draws" if it asked for others than integers of 32 bits, which the
+    harness does not give: memory that was never written, whether there is storage, doubles.
+    """
     asked: list[int] = []
     failed = [""]
     choose = chooser(seed)
 
     def choose_and_keep(width: int) -> int:
         asked.append(choose(width))
+        if width != 32:
+            failed[0] = "draws"
         return asked[-1]
 
     def fail(kind: str, row: int) -> None:
-        failed[0] = kind
+        failed[0] = failed[0] or kind
 
     execution = Execution(program, choose_and_keep, lambda frame, block: None, fail)  # type: ignore[arg-type]
     execution.run(function)

@@ -50,12 +50,18 @@ class Oracle:
         self.sites = {
             (site.kind.value, site.instruction): place for place, site in enumerate(code.sites)
         }
+        self.sites_at: dict[int, list[int]] = {}
+        for place, site in enumerate(code.sites):
+            self.sites_at.setdefault(site.instruction, []).append(place)
+        self.noticed: set[int] = set()  # what failed at the instruction that runs
         self.n_entered = 0
         self.failed: set[int] = set()
 
     def run(self, seed: int) -> None:
         """Run once; every state that is seen must be one that each run of the analysis has."""
-        self.execution = Execution(self.program, chooser(seed), self.enter, self.fail)
+        self.execution = Execution(
+            self.program, chooser(seed), self.enter, self.fail, passed=self.passed
+        )
         self.execution.run(self.function)
 
     def context(self, frame: Frame | None) -> int:
@@ -87,7 +93,7 @@ class Oracle:
         """Return the value that a variable has, as its kind reads it; None if it has none."""
         kind = self.code.flat.kinds[key]
         if isinstance(key, Cell):
-            return None  # the interpreter's objects have other numbers
+            return self.cell(frame, context, key)
         assert isinstance(key, Base)
         at: Frame | None = frame
         here = context
@@ -101,11 +107,47 @@ class Oracle:
             return int(value.object >= 0)
         return kind.wrap(value)
 
+    def cell(self, frame: Frame, context: int, cell: Cell) -> int | None:
+        """Return what some bytes of a global or local variable hold."""
+        storage = self.code.flat.objects[cell.object]
+        if storage.value >= 0:
+            object = self.execution.global_object(storage.value)
+        else:
+            at: Frame | None = frame
+            here = context
+            base = storage.base
+            while base is not None and at is not None and here != base.context:
+                here = self.code.flat.contexts[here][2]
+                at = at.parent
+            pointer = at.values.get(base.value) if at is not None and base is not None else None
+            if not isinstance(pointer, Pointer) or pointer.object < 0:
+                return None
+            object = pointer.object
+        content = self.execution.objects[object][cell.offset : cell.offset + cell.size]
+        if cell.size == 0 or not all(isinstance(one, int) for one in content):
+            return None
+        found = int.from_bytes(bytes(content), "little")
+        return self.code.flat.kinds[cell].wrap(found)
+
+    def passed(self, frame: Frame, row: int) -> None:
+        """No check that fails always, or is unreachable, stands where a run goes on."""
+        for site in self.sites_at.get(row, ()):
+            kind = self.code.sites[site].kind
+            if self.context(frame) < 0 or kind.value == "assert" or site in self.noticed:
+                continue
+            for verdicts in self.verdicts:
+                said = verdicts[site]
+                assert said in (Verdict.MAY_FAIL, Verdict.SAFE), (
+                    f"{self.code.sites[site]} is {said}"
+                )
+        self.noticed.clear()
+
     def fail(self, kind: str, row: int) -> None:
         site = self.sites.get((kind, row))
         if site is None:
             return
         self.failed.add(site)
+        self.noticed.add(site)
         for verdicts in self.verdicts:
             said = verdicts[site]
             assert said in (Verdict.MAY_FAIL, Verdict.FAILS), f"{self.code.sites[site]} is {said}"

@@ -62,6 +62,7 @@ class Object:
         is_single: whether there is at most one at any time, so that a store replaces its content.
         is_global: whether functions that are not laid in can reach it by name.
         value: the global's value id, or -1.
+        base: the value that is the address of a local or of what a call allocates.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Object:
     is_global: bool = False
     value: int = -1
     is_exposed: bool = False
+    base: Base | None = None
 
 
 class Site(NamedTuple):

@@ -1,72 +1,343 @@
-"""What functions outside of the program do, as far as numbers go."""
+"""What functions outside of the program do, as far as numbers and memory go: a table of models.
+
+A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is the k-th argument,
+`room $k` the number of bytes from the place that it points to until the end of the object there.
+
+    fails                 reports an error: the run was wrong to come here
+    stops                 does not come back
+    assumes               goes on only if its first argument is not 0
+    checks                fails if its first argument is 0
+    returns $k            returns that argument; `returns $k or null`
+    returns inside $k     returns null, or a place in the object that the argument points to
+    returns heap [n]      returns null, or a new object of n bytes
+    reads $k [n]          reads n bytes at the argument: these are inside of an object
+    writes $k [n]         writes n bytes there
+    fills $k [n]          writes n bytes there, or fewer
+    reads $k, fills $k    as many bytes as there are until something ends it: no check
+    fills $k? [n]         the argument may be null, and nothing is written then
+    frees $k              ends the object that the argument points to
+    keeps $k              a pointer to the object there is found in memory afterwards
+    prints $k             writes what the format $k and the arguments behind it tell
+    prints $k to $0       writes it to $0, with a null byte behind it
+    scans $k              reads what the format $k tells into the arguments behind it
+    result a .. b         returns an integer from a to b
+
+A function with a model writes to nothing else than what its model says, and keeps no pointers.
+Functions without a model return anything, and write to everything they can reach; so do those whose
+format is no constant.
+"""
 
 from __future__ import annotations
 
-from enum import Enum, auto
+import re
+from dataclasses import dataclass, replace
+from functools import cache
 
 from kleene.ir import Program
 from kleene.ir.codes import Flag, GlobalFlag
 
+_TABLE = """
+__assert_fail __assert __assert_rtn reach_error __VERIFIER_error: fails
+abort exit _exit _Exit quick_exit longjmp siglongjmp llvm.trap: stops
+__VERIFIER_assume kleene_assume llvm.assume: assumes
+__VERIFIER_assert kleene_check: checks
+malloc: returns heap [$0]
+calloc: returns heap [$0*$1]
+aligned_alloc memalign: returns heap [$1]
+realloc: frees $0; returns heap [$1]
+free: frees $0
+llvm.dbg llvm.lifetime __VERIFIER_nondet: nothing
+llvm.expect: returns $0
 
-class Model(Enum):
-    """What a call of a function without a body does."""
+memcpy memmove __memcpy_chk __memmove_chk: writes $0 [$2]; reads $1 [$2]; returns $0
+llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]
+memset __memset_chk: writes $0 [$2]; returns $0
+llvm.memset: writes $0 [$2]
+memcmp bcmp: reads $0; reads $1
+memchr: reads $0; returns inside $0
+bzero: writes $0 [$1]
 
-    UNKNOWN = auto()  # returns anything, and writes to all that it can reach
-    PURE = auto()  # returns anything, and writes to nothing
-    STOP = auto()  # does not come back
-    FAIL = auto()  # reports an error: the run was wrong to come here
-    ASSUME = auto()  # goes on only if its argument is not 0
-    CHECK = auto()  # fails if its argument is 0
-    COPY = auto()  # returns its first argument
-    MALLOC = auto()  # allocates as many bytes as its argument says, or returns null
-    CALLOC = auto()  # allocates as many bytes as the product of its arguments, or returns null
-    FILL = auto()  # writes to the object of its first argument only
+strlen: reads $0; result 0 .. room $0 - 1
+strnlen: reads $0; result 0 .. $1
+strcmp strcasecmp strcoll: reads $0; reads $1
+strncmp strncasecmp: reads $0; reads $1
+strchr strrchr strpbrk: reads $0; returns inside $0
+strstr: reads $0; reads $1; returns inside $0
+strspn strcspn: reads $0; reads $1; result 0 .. room $0 - 1
+strcpy strcat __strcpy_chk __strcat_chk: fills $0; reads $1; returns $0
+strncpy __strncpy_chk: writes $0 [$2]; reads $1; returns $0
+strncat: fills $0; reads $1; returns $0
+atoi atol atoll atof: reads $0
+strtol strtoul strtoll strtoull strtod strtof: reads $0; fills $1? [8]; keeps $0
+__isoc23_strtol __isoc23_strtoul __isoc23_strtoll: reads $0; fills $1? [8]; keeps $0
+__isoc23_strtoull: reads $0; fills $1? [8]; keeps $0
 
+read pread pread64: fills $1 [$2]; result -1 .. $2
+recv: fills $1 [$2]
+write pwrite send: reads $1 [$2]; result -1 .. $2
+fread: fills $0 [$1*$2]; result 0 .. $2
+fwrite: reads $0; result 0 .. $2
+fgets: fills $0 [$1]; returns $0 or null
+printf: prints $0
+fprintf dprintf: prints $1
+snprintf: prints $2; fills $0? [$1]
+sprintf: prints $1 to $0
+scanf __isoc99_scanf __isoc23_scanf: scans $0
+fscanf __isoc99_fscanf __isoc23_fscanf sscanf __isoc99_sscanf __isoc23_sscanf: scans $1
+getchar getc fgetc getchar_unlocked getc_unlocked: result -1 .. 255
+putchar putc fputc: result -1 .. 255
+puts fputs: reads $0
+fflush fclose close: nothing
 
-_MODELS = {
-    "__assert_fail": Model.FAIL, "__assert": Model.FAIL, "__assert_rtn": Model.FAIL,
-    "reach_error": Model.FAIL, "__VERIFIER_error": Model.FAIL,
-    "abort": Model.STOP, "exit": Model.STOP, "_exit": Model.STOP, "_Exit": Model.STOP,
-    "__VERIFIER_assume": Model.ASSUME, "kleene_assume": Model.ASSUME, "llvm.assume": Model.ASSUME,
-    "__VERIFIER_assert": Model.CHECK, "kleene_check": Model.CHECK,
-    "malloc": Model.MALLOC, "calloc": Model.CALLOC, "free": Model.PURE,
-    "rand": Model.PURE, "random": Model.PURE, "time": Model.UNKNOWN, "abs": Model.PURE,
-    "putchar": Model.PURE, "puts": Model.PURE, "printf": Model.UNKNOWN, "strlen": Model.PURE,
-    "strcmp": Model.PURE, "strncmp": Model.PURE, "memcmp": Model.PURE, "getchar": Model.PURE,
-    "memset": Model.FILL, "memcpy": Model.FILL, "memmove": Model.FILL,
-}  # fmt: skip
+toupper tolower: result -128 .. 255
+isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper: nothing
+isxdigit: nothing
+rand random: result 0 .. 2147483647
+rand_r: fills $0 [4]; result 0 .. 2147483647
+srand srandom: nothing
+time: fills $0? [8]
+clock: result -1 .. 9223372036854775807
+"""
 _WHATEVER_THEY_DO = ("reach_error", "__VERIFIER_error", "kleene_assume", "kleene_check")
-_BEGIN = {
-    "__VERIFIER_nondet": Model.PURE,
-    "llvm.dbg": Model.PURE,
-    "llvm.lifetime": Model.PURE,
-    "llvm.expect": Model.COPY,
-    "llvm.memset": Model.FILL,
-    "llvm.memcpy": Model.FILL,
-    "llvm.memmove": Model.FILL,
-    "llvm.trap": Model.STOP,
-}
+_FAMILIES = ("llvm.", "__VERIFIER_nondet")  # names of the table that others begin with
+_BOUND = re.compile(r"(?:room \$(\d+)|((?:\$\d+\*?)+))? ?(-? ?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A number that arguments give: their product, or the room behind one, plus a constant."""
+
+    constant: int
+    arguments: tuple[int, ...] = ()
+    room: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Bytes that a call reads or writes, at one argument.
+
+    Attributes:
+        argument: its number.
+        size: how many bytes; None where that is not told.
+        is_write: whether they are written.
+        is_exact: whether all of them are touched, or perhaps fewer.
+        may_be_null: whether the argument may be null.
+        has_end: whether something ends it, if there is no size.
+    """
+
+    argument: int
+    size: Bound | None
+    is_write: bool
+    is_exact: bool
+    may_be_null: bool = False
+    has_end: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a call of a function does.
+
+    Attributes:
+        effect: "fails", "stops", "assumes" or "checks", or nothing of these.
+        returns: the argument that it returns.
+        is_inside: whether it returns another place of the object that this argument points to.
+        may_be_null: whether it may return null instead.
+        heap: the bytes that it allocates.
+        frees: the argument whose object it ends.
+        keeps: the argument whose object memory points to afterwards.
+        format: the argument that is a format, for the arguments behind it.
+        is_scan: whether that format tells what is read into these.
+        prints_to: the argument that the text goes to.
+        touches: the memory that it reads and writes.
+        result: the least and the greatest value that it returns.
+        is_unknown: whether it may write to all that it can reach, besides.
+    """
+
+    effect: str = ""
+    returns: int | None = None
+    is_inside: bool = False
+    may_be_null: bool = False
+    heap: Bound | None = None
+    frees: int | None = None
+    keeps: int | None = None
+    format: int | None = None
+    is_scan: bool = False
+    prints_to: int | None = None
+    touches: tuple[Touch, ...] = ()
+    result: tuple[Bound, Bound] | None = None
+    is_unknown: bool = False
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the result is one of the arguments and nothing else."""
+        return self.returns is not None and not (self.may_be_null or self.is_inside)
+
+
+UNKNOWN = Model(is_unknown=True)
+PURE = Model()
+STOP = Model("stops")
+
+
+def _bound(text: str) -> Bound:
+    found = _BOUND.fullmatch(text.strip())
+    assert found is not None, text
+    room, arguments, constant = found.groups()
+    numbers = tuple(int(one) for one in re.findall(r"\d+", arguments or ""))
+    return Bound(int((constant or "0").replace(" ", "")), numbers, int(room) if room else None)
+
+
+def _with(model: Model, effect: str) -> Model:
+    """Return a model with one more effect."""
+    word, _, rest = effect.strip().partition(" ")
+    if word == "nothing":
+        return model
+    if word in ("fails", "stops", "assumes", "checks"):
+        return replace(model, effect=word)
+    if word == "result":
+        low, high = rest.split(" .. ")
+        return replace(model, result=(_bound(low), _bound(high)))
+    place = re.search(r"\$(\d+)", rest)
+    size = re.search(r"\[(.*)\]", rest)
+    given = _bound(size[1]) if size else None
+    if rest.startswith("heap"):
+        return replace(model, heap=given)
+    assert place is not None, effect
+    argument = int(place[1])
+    if word == "returns":
+        is_inside = rest.startswith("inside")
+        may_be_null = is_inside or rest.endswith("or null")
+        return replace(model, returns=argument, is_inside=is_inside, may_be_null=may_be_null)
+    if word == "frees":
+        return replace(model, frees=argument)
+    if word == "keeps":
+        return replace(model, keeps=argument)
+    if word in ("prints", "scans"):
+        goes_to = 0 if rest.endswith("to $0") else None
+        return replace(model, format=argument, is_scan=word == "scans", prints_to=goes_to)
+    assert word in ("reads", "writes", "fills"), effect
+    touch = Touch(argument, given, word != "reads", word != "fills", "?" in rest)
+    return replace(model, touches=(*model.touches, touch))
+
+
+@cache
+def models() -> dict[str, Model]:
+    """Return the models of the table, by name."""
+    found = {}
+    for line in _TABLE.strip().splitlines():
+        names, _, effects = line.partition(": ")
+        model = PURE
+        for effect in effects.split(";") if effects else ():
+            model = _with(model, effect)
+        found.update(dict.fromkeys(names.split(), model))
+    return found
 
 
 def model_of(program: Program, callee: int) -> Model:
     """Return what a call does, from whom it calls; a function with a body has no model."""
     if callee >= len(program.globals) or (row := int(program.globals.function[callee])) < 0:
-        return Model.UNKNOWN
+        return UNKNOWN
     offsets = program.function_table.block_offsets
     name = program.strings[int(program.globals.name[callee])]
     if offsets[row] < offsets[row + 1] and name not in _WHATEVER_THEY_DO:
-        return Model.UNKNOWN
-    if name in _MODELS:
-        return _MODELS[name]
-    for prefix, model in _BEGIN.items():
-        if name.startswith(prefix):
-            return model
+        return UNKNOWN
+    found = models().get(name)
+    if found is not None:
+        return found
+    if name.startswith(_FAMILIES):
+        for known, model in models().items():
+            if known.startswith(_FAMILIES) and name.startswith(known):
+                return model
     flags = int(program.globals.flags[callee])
     if flags & GlobalFlag.NORETURN:
-        return Model.STOP
-    return Model.PURE if flags & (GlobalFlag.READ_NONE | GlobalFlag.READ_ONLY) else Model.UNKNOWN
+        return STOP
+    return PURE if flags & (GlobalFlag.READ_NONE | GlobalFlag.READ_ONLY) else UNKNOWN
 
 
 def is_noreturn(flags: int) -> bool:
     """Return whether a call instruction says that it does not come back."""
     return bool(flags & Flag.NORETURN)
+
+
+# Formats
+
+_LENGTHS = {"hh": 1, "h": 2, "": 4, "l": 8, "ll": 8, "z": 8, "j": 8, "t": 8, "q": 8, "L": 16}
+_CONVERSION = re.compile(
+    r"%(?P<flags>[-+ #0']*)(?P<star>\*)?(?P<width>\d+)?(?:\.(?P<exact>\d+|\*)?)?"
+    r"(?P<length>hh|h|ll|l|z|j|t|q|L)?(?P<kind>\[\^?\]?[^\]]*\]|[a-zA-Z%])"
+)
+
+
+def with_format(model: Model, text: str | None) -> Model:
+    """Return the model of a call whose format is a constant; one that is none tells nothing."""
+    if model.format is None:
+        return model
+    conversions = None if text is None else list(_CONVERSION.finditer(text))
+    if (
+        text is None
+        or conversions is None
+        or text.count("%") != sum(one[0].count("%") for one in conversions)
+    ):
+        return UNKNOWN
+    if model.is_scan:
+        return _scanned(model, conversions)
+    if any(one["kind"] == "n" for one in conversions):
+        return UNKNOWN
+    if model.prints_to is None:
+        return model
+    n_bytes = _longest(text, conversions)
+    touch = Touch(
+        model.prints_to, None if n_bytes is None else Bound(n_bytes + 1), True, False, has_end=False
+    )
+    return replace(model, touches=(*model.touches, touch))
+
+
+def _scanned(model: Model, conversions: list[re.Match[str]]) -> Model:
+    """Return what the conversions of a format write: `%d` 4 bytes, `%9s` 10 at most, `%s` any."""
+    assert model.format is not None
+    argument, touches, n_counted = model.format, [], 0
+    for one in conversions:
+        kind = one["kind"]
+        if kind == "%" or one["star"]:
+            continue
+        argument += 1
+        n_counted += kind != "n"
+        size: int | None = 8 if kind == "p" else _LENGTHS[one["length"] or ""]
+        if kind in "aAeEfFgG":
+            size = {"": 4, "l": 8, "L": 16}.get(one["length"] or "")
+        elif kind in "cCsS" or kind[0] == "[":
+            is_wide = one["length"] == "l" or kind in "CS"
+            units = None if kind != "c" and one["width"] is None else int(one["width"] or 1)
+            size = None if units is None or is_wide else units + (kind != "c")
+        bound = None if size is None else Bound(size)
+        touches.append(Touch(argument, bound, True, False, has_end=False))
+    result = Bound(-1), Bound(n_counted)
+    return replace(model, touches=tuple(touches), result=result)
+
+
+def _longest(text: str, conversions: list[re.Match[str]]) -> int | None:
+    """Return how many bytes a format prints at most, if that is known: `%d` at most 11."""
+    n_bytes = len(text) - sum(len(one[0]) for one in conversions)
+    for one in conversions:
+        bits = 8 * _LENGTHS[one["length"] or ""]
+        kind, exact = one["kind"], one["exact"]
+        if one["star"] or exact == "*":
+            return None
+        if kind == "%":
+            longest: int | None = 1
+        elif kind == "c" and not one["length"]:
+            longest = 1
+        elif kind in "di":
+            longest = max(len(str(1 << bits - 1)), int(exact or 0)) + 1
+        elif kind in "uxXo":
+            digits = len(format((1 << bits) - 1, kind.replace("u", "d")))
+            longest = max(digits, int(exact or 0)) + 2  # with 0x in front
+        elif kind == "p":
+            longest = 18
+        elif kind == "s" and exact is not None and not one["length"]:
+            longest = int(exact)
+        else:
+            longest = None
+        if longest is None or "'" in one["flags"]:
+            return None
+        n_bytes += max(longest, int(one["width"] or 0))
+    return n_bytes

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kleene.analyses.invariants.calls import lower_call
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
     ZERO,
@@ -34,7 +35,7 @@ from kleene.analyses.invariants.flat import (
     Source,
 )
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import Model, is_noreturn, model_of
+from kleene.analyses.invariants.library import is_noreturn, model_of
 from kleene.analyses.invariants.memory import resolve
 from kleene.analyses.invariants.operations import (
     AnyValue,
@@ -42,7 +43,6 @@ from kleene.analyses.invariants.operations import (
     Binary,
     Check,
     Choose,
-    Guard,
     Operation,
     Wrap,
 )
@@ -495,52 +495,26 @@ class _Lowering:
         model = model_of(self._program, operands[0])
         if self._table.flags[row] & Flag.RETURNS_TWICE:
             self.flat.refused = "a call may return twice (setjmp)"
-        if self._model(block, context, row, model, arguments):
-            return block if model not in (Model.FAIL, Model.STOP) else None
-        if is_noreturn(int(self._table.flags[row])) and model is Model.STOP:
+        if self._values.is_pointer(value) and model.returns is None and model.heap is None:
+            for one in arguments:  # the result may point to what an argument points to
+                self._expose(context, one)
+        model = lower_call(self, block, context, row, model, arguments)
+        if not model.is_unknown:
+            return block if model.effect not in ("fails", "stops") else None
+        if is_noreturn(int(self._table.flags[row])):
             return None
         function = self._callee(operands[0], len(arguments), context)
         if function is not None:
             return self._lay_call(block, context, row, function, arguments)
-        if model is Model.UNKNOWN:
-            for one in arguments:
-                self._expose(context, one)
-            self._emit(block, Escape())
+        for one in arguments:
+            self._expose(context, one)
+        self._emit(block, Escape())
         self._result(block, context, value)
         return block
 
     def _result(self, block: Block, context: int, value: int) -> None:
         if self._values.width(value) or self._values.is_pointer(value):
             self._emit(block, AnyValue(self._values.base(context, value)))
-
-    def _model(
-        self, block: Block, context: int, row: int, model: Model, arguments: list[int]
-    ) -> bool:
-        """Add what the model of a function says; return whether that is all."""
-        value = self._base + row
-        if self._values.is_pointer(value):  # the result may point to what an argument points to
-            for one in arguments:
-                self._expose(context, one)
-        if model is Model.FAIL:
-            message = self._assertion(arguments)
-            self._check(block, CheckKind.ASSERT, row, Always(False), message)
-        elif model is Model.STOP:
-            self._emit(block, Guard(Always(False)))
-        elif model in (Model.ASSUME, Model.CHECK):
-            condition = self._truth(context, arguments[0]) if arguments else Unknown()
-            if model is Model.ASSUME:
-                self._emit(block, Guard(condition))
-            else:
-                self._check(block, CheckKind.ASSERT, row, condition, "the condition holds")
-        elif model is Model.FILL:
-            address = self._values.address(context, arguments[0])
-            self._emit(block, Access(None, address.object, address.offset, -1, True))
-            self._result(block, context, value)
-        elif model in (Model.PURE, Model.MALLOC, Model.CALLOC):
-            self._result(block, context, value)
-        elif model is not Model.COPY:
-            return False
-        return True
 
     def _truth(self, context: int, value: int) -> Condition:
         if self._values.width(value) == 1:

@@ -30,7 +30,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, FlatFunction, Object
 from kleene.analyses.invariants.kinds import Readings
-from kleene.analyses.invariants.library import Model, model_of
+from kleene.analyses.invariants.library import model_of
 from kleene.ir import Program
 from kleene.ir.codes import (
     CALLS,
@@ -395,7 +395,7 @@ class Values:
             is_single = int(self._table.block[row]) == int(entry)
             names = self.program.variables_of(value)
             self._objects[key] = self._new_object(
-                Object(names[0] if names else "", size, is_single)
+                Object(names[0] if names else "", size, is_single, base=key)
             )
         return Address(self._objects[key], ZERO, Always(True))
 
@@ -431,23 +431,34 @@ class Values:
         return Address(base.object, offset, base.is_present)
 
     def _call(self, context: int, value: int, operands: list[int]) -> Expression:
-        model = model_of(self.program, operands[0])
-        if model is Model.COPY:
-            return self.of(context, operands[1])
-        if model in (Model.MALLOC, Model.CALLOC) and self.is_pointer(value):
-            key = self.base(context, value)
-            if key not in self._objects:
-                size = self._allocated(context, model, operands[1:])
-                self._objects[key] = self._new_object(Object("heap", size, False))
-            return Address(self._objects[key], ZERO, Relation(only(key), "ne"))
-        return None
+        model, arguments = model_of(self.program, operands[0]), operands[1:]
+        if model.is_copy and model.returns is not None:
+            return self.of(context, arguments[model.returns])
+        if not self.is_pointer(value):
+            return None
+        key = self.base(context, value)
+        is_present = Relation(only(key), "ne")
+        if model.returns is not None:
+            address = self.address(context, arguments[model.returns])
+            offset = address.offset
+            if model.is_inside and offset is not None:
+                inside = Base(context, ~value)  # how many bytes behind the argument
+                self.flat.kinds[inside] = Kind(64, False)
+                offset = offset.plus(only(inside))
+            return Address(address.object, offset, is_present)
+        if model.heap is None:
+            return None
+        if key not in self._objects:
+            size = self._allocated(context, [arguments[one] for one in model.heap.arguments])
+            self._objects[key] = self._new_object(Object("heap", size, False, base=key))
+        return Address(self._objects[key], ZERO, is_present)
 
-    def _allocated(self, context: int, model: Model, operands: list[int]) -> Form | None:
+    def _allocated(self, context: int, operands: list[int]) -> Form | None:
         """Return how many bytes a call allocates."""
         forms = [self.integer(context, one, Kind(64, True)) for one in operands]
         if any(form is None for form in forms):
             return None
-        if model is Model.MALLOC:
+        if len(forms) == 1:
             return forms[0]
         first, second = forms[:2]
         assert first is not None

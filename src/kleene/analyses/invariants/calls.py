@@ -1,0 +1,213 @@
+"""Calls of functions outside of the program, as their models tell: checks, memory and results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.expressions import (
+    ONE,
+    Always,
+    Both,
+    Condition,
+    Either,
+    Form,
+    Relation,
+    Unknown,
+    negation,
+    only,
+)
+from kleene.analyses.invariants.flat import Access, Base, Block
+from kleene.analyses.invariants.library import Bound, Model, Touch, with_format
+from kleene.analyses.invariants.operations import AnyValue, Guard
+from kleene.ir.views import Constant
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.lower import _Lowering
+    from kleene.analyses.invariants.values import Address
+
+_MOST = 1 << 40  # bytes of an object, at most: what is inside of one is less far from its start
+
+
+def text_of(lowering: _Lowering, context: int, value: int) -> str | None:
+    """Return the text that a constant pointer points to the start of."""
+    program = lowering._program
+    if not 0 <= value < len(program.globals):
+        return None
+    initializer = int(program.globals.initializer[value])
+    view = program.value_view(initializer) if initializer >= 0 else None
+    if not isinstance(view, Constant) or view.string is None or b"\0" not in view.string:
+        return None
+    return view.string.split(b"\0")[0].decode("latin-1")
+
+
+def lower_call(
+    lowering: _Lowering, block: Block, context: int, row: int, model: Model, arguments: list[int]
+) -> Model:
+    """Add what a model says; return it, which says less if a format is not known."""
+    if model.format is not None:
+        given = arguments[model.format] if model.format < len(arguments) else -1
+        model = with_format(model, text_of(lowering, context, given))
+    if not model.is_unknown:
+        _Call(lowering, block, context, row, model, arguments).lower()
+    return model
+
+
+class _Call:
+    def __init__(
+        self,
+        lowering: _Lowering,
+        block: Block,
+        context: int,
+        row: int,
+        model: Model,
+        arguments: list[int],
+    ) -> None:
+        self.lowering, self.values = lowering, lowering._values
+        self.block, self.context, self.row = block, context, row
+        self.model, self.arguments = model, arguments
+        self.value = lowering._base + row
+        operands = lowering._table.operands_of(row).tolist()
+        self.name = lowering._program.strings[int(lowering._program.globals.name[operands[0]])]
+
+    def lower(self) -> None:
+        """Add checks, then what is written, then the result."""
+        model, lowering = self.model, self.lowering
+        if model.effect:
+            self._effect()
+        touches = [one for one in model.touches if one.argument < len(self.arguments)]
+        self._check(CheckKind.NULL, "the pointers are not null", map(self._not_null, touches))
+        message = f"{self.name.split('.p0')[0]} stays inside of its objects"
+        self._check(CheckKind.BOUNDS, message, map(self._inside, touches))
+        for one in touches:
+            if one.is_write:
+                address = self._address(one.argument)
+                access = Access(None, address.object, address.offset, -1, True)
+                lowering._emit(self.block, access)
+        if model.keeps is not None and model.keeps < len(self.arguments):
+            lowering._expose(self.context, self.arguments[model.keeps])
+        self._result()
+
+    def _effect(self) -> None:
+        lowering, model = self.lowering, self.model
+        if model.effect == "fails":
+            message = lowering._assertion(self.arguments)
+            lowering._check(self.block, CheckKind.ASSERT, self.row, Always(False), message)
+        elif model.effect != "stops":  # behind a call that does not come back is no edge
+            first = self.arguments[:1]
+            condition = lowering._truth(self.context, first[0]) if first else Unknown()
+            if model.effect == "assumes":
+                lowering._emit(self.block, Guard(condition))
+            else:
+                message = "the condition holds"
+                lowering._check(self.block, CheckKind.ASSERT, self.row, condition, message)
+
+    # Memory
+
+    def _address(self, argument: int) -> Address:
+        return self.values.address(self.context, self.arguments[argument])
+
+    def _check(self, kind: CheckKind, message: str, parts: Iterator[Condition | None]) -> None:
+        """Add one check of all parts that are not trivially so."""
+        found = [one for one in parts if one is not None and one != Always(True)]
+        if found:
+            whole = found[0]
+            for one in found[1:]:
+                whole = Both(whole, one)
+            self.lowering._check(self.block, kind, self.row, whole, message)
+
+    def _not_null(self, touch: Touch) -> Condition | None:
+        return None if touch.may_be_null else self._address(touch.argument).is_present
+
+    def _inside(self, touch: Touch) -> Condition | None:
+        """Return that the bytes of one argument are inside of its object, if that is known."""
+        address = self._address(touch.argument)
+        if address.object is None or (touch.size is None and touch.has_end):
+            return None
+        size = self.lowering.flat.objects[address.object].size
+        if size is None:
+            return None
+        length = None if touch.size is None else self._bound(touch.size)
+        if length is None or address.offset is None:
+            return Unknown()
+        inside: Condition = Both(
+            Relation(address.offset.scaled(-1), "le"),
+            Relation(address.offset.plus(length).plus(size, -1), "le"),
+        )
+        if length.terms:  # a negative length is a large one; none at all is always inside
+            inside = Either(Relation(length, "eq"), Both(Relation(length.scaled(-1), "le"), inside))
+        elif length.constant == 0:
+            return None
+        if touch.may_be_null:
+            inside = Either(negation(address.is_present), inside)
+        return inside if touch.is_exact else Either(inside, Unknown())
+
+    def _bound(self, bound: Bound) -> Form | None:
+        """Return a number of the model as a form; None where it is not linear or not known."""
+        if bound.room is not None:
+            address = self._address(bound.room)
+            size = None
+            if address.object is not None:
+                size = self.lowering.flat.objects[address.object].size
+            if size is None or address.offset is None:
+                return None
+            return size.plus(address.offset, -1).shifted(bound.constant)
+        found = ONE if bound.arguments else Form()
+        for argument in bound.arguments:
+            value = self.arguments[argument]
+            form = self.values.integer(self.context, value, self.values.kind(value))
+            if form is None or (found.terms and form.terms):
+                return None
+            found = found.scaled(form.constant) if not form.terms else form.scaled(found.constant)
+        return found.shifted(bound.constant)
+
+    # Results
+
+    def _result(self) -> None:
+        model, lowering = self.model, self.lowering
+        if model.is_copy:
+            return
+        lowering._result(self.block, self.context, self.value)
+        if model.is_inside:
+            self._place_inside()
+        elif model.result is not None and self.values.width(self.value) > 1:
+            for condition in self._within(*model.result):
+                lowering._emit(self.block, Guard(condition))
+
+    def _place_inside(self) -> None:
+        """Set how far from its argument the result points: until the end of the object."""
+        key = Base(self.context, ~self.value)  # see `Values._call`
+        lowering = self.lowering
+        self.values.of(self.context, self.value)
+        if key not in lowering.flat.kinds:
+            return
+        assert self.model.returns is not None
+        lowering._emit(self.block, AnyValue(key, (0, _MOST)))
+        room = self._bound(Bound(-1, room=self.model.returns))
+        if room is not None:
+            lowering._emit(self.block, Guard(Relation(only(key).plus(room, -1), "le")))
+
+    def _within(self, low: Bound, high: Bound) -> Iterator[Condition]:
+        """Yield what holds of the result.
+
+        A length that is kept as signed and negative is a large one, of which nothing follows. Of a
+        result that is kept as unsigned, -1 is the greatest value.
+        """
+        kind = self.values.kind(self.value)
+        result = only(self.values.base(self.context, self.value))
+        least, most = low.constant, self._bound(high)
+        if most is None:
+            most = Form((), kind.high)
+        below: Condition = Relation(result.plus(most, -1), "le")
+        if most.terms and self._is_signed(high):
+            below = Either(Relation(most.shifted(1), "le"), below)
+        if kind.is_unsigned and least < 0:
+            yield Either(below, Relation(result.shifted(-kind.wrap(least)), "eq"))
+        else:
+            yield Relation(result.scaled(-1).shifted(least), "le")
+            yield below
+
+    def _is_signed(self, bound: Bound) -> bool:
+        kinds = [self.values.kind(self.arguments[one]) for one in bound.arguments]
+        return any(not kind.is_unsigned for kind in kinds)
