@@ -55,6 +55,12 @@ _CASTS = {
     Opcode.TRUNC: Operator.TRUNCATE, Opcode.ZEXT: Operator.ZERO_EXTEND,
     Opcode.SEXT: Operator.SIGN_EXTEND,
 }  # fmt: skip
+_BITWISE = (Opcode.AND, Opcode.OR, Opcode.XOR)
+# What hands on words of which only bits are defined, until a bitwise operation looks at them.
+_PASS_PARTS = (
+    Opcode.PHI, Opcode.SELECT, Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.LSHR,
+    Opcode.ASHR, *_CASTS,
+)  # fmt: skip
 _SAME = (Opcode.BITCAST, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.PTRTOADDR)
 _INTRINSICS = {
     b"llvm.umin.": Operator.UNSIGNED_MIN, b"llvm.umax.": Operator.UNSIGNED_MAX,
@@ -331,6 +337,7 @@ class Generator:
         operators[list(_ARITHMETIC)] = list(_ARITHMETIC.values())
         rows = self.rows(*_ARITHMETIC)
         pairs = np.stack([self.operand(rows, 0), self.operand(rows, 1)], axis=1)
+        self._freeze_parts(rows, pairs)
         flags = np.zeros(len(rows), np.int64)
         if self.trusts_flags:
             given = self.table.flags[rows]
@@ -345,6 +352,23 @@ class Generator:
         rows, predicate = rows[known], predicate[known]
         pairs = np.stack([self.operand(rows, 0), self.operand(rows, 1)], axis=1)
         self.define(rows, Operator.COMPARE, pairs, predicate)
+
+    def _freeze_parts(self, rows: I64, pairs: I64) -> None:
+        """Let operands of `and`, `or` and `xor` be any value where they may be undefined in part.
+
+        A bit-field of a struct that has no value yet is set by reading its word, clearing the
+        field's bits, setting them and storing the word: `(undefined & ~255) | 3` is 3 in its low
+        byte. Words of which only bits are undefined are those that are loaded and stored back by
+        one function, and what is computed in registers from an undefined constant.
+        """
+        chosen = np.flatnonzero(np.isin(self.table.opcode[rows], _BITWISE))
+        values = np.stack([self.operand_value(rows[chosen], k) for k in (0, 1)], axis=1)
+        which, place = np.nonzero(_partly_defined(self.program)[values])
+        which = chosen[which]
+        names = self.build.names(len(which))
+        width = self.width[self.name(rows[which])]
+        self.build.define(names, Operator.FREEZE, pairs[which, place][:, None], width=width)
+        pairs[which, place] = names
 
     def _casts(self) -> None:
         operators = np.zeros(len(Opcode), np.int64)
@@ -759,6 +783,29 @@ def widths_of(program: Program) -> I64:
     is_pointer = (types.kind == TypeKind.POINTER) & (types.size == 8)
     width[:-1][is_pointer] = 64
     return width[program.value_types]
+
+
+def _partly_defined(program: Program) -> Bools:
+    """Return the values that may have bits that are defined beside others that are not."""
+    table, first = program.instructions, program.bases[ValueKind.INSTRUCTION]
+    found = np.zeros(program.n_values, bool)
+    constants = program.constants
+    found[
+        program.bases[ValueKind.CONSTANT] + np.flatnonzero(constants.kind == ConstantKind.UNDEF)
+    ] = True
+    loads, stores = (np.flatnonzero(table.opcode == o) for o in (Opcode.LOAD, Opcode.STORE))
+    function = program.instruction_function.astype(np.int64)
+    read = function[loads] << 32 | table.operands[table.offsets[loads]]
+    written = function[stores] << 32 | table.operands[table.offsets[stores] + 1]
+    found[first + loads[np.isin(read, written)]] = True
+    owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    passes = np.isin(table.opcode[owner], _PASS_PARTS)
+    source, target = table.operands[passes].astype(np.int64), first + owner[passes]
+    while True:
+        more = np.unique(target[found[source] & ~found[target]])
+        if not len(more):
+            return found
+        found[more] = True
 
 
 def _not_zero(width: int, n_zeros: int) -> ValueFact:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kleene.analyses.dataflow.calls import Calls
 from kleene.analyses.dataflow.constraints import Generator, ValueConstraints
-from kleene.analyses.dataflow.evidence import DataGraph, graph_of
+from kleene.analyses.dataflow.data_graph import DataGraph, graph_of
 from kleene.analyses.dataflow.forwarding import forwarded
 from kleene.analyses.dataflow.memory import Cells, cells_of
 from kleene.analyses.dataflow.splitting import split_for_values

@@ -16,286 +16,229 @@ shown.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import IntFlag
-from functools import cached_property
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kleene.analyses.dataflow.memory_names import UNDEFINED, ZERO, MemoryNames, memory_names
+from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
 from kleene.analyses.points_to.library import Role
-from kleene.base.arrays import I64, U64, Bools, Ints, csr, offsets_of, ragged
+from kleene.base.arrays import I64, Bools, Ints, csr, ragged
 from kleene.base.errors import Span
-from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import CALLS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Location
-from kleene.solvers.dataflow import BitConstraints, solve_bits
 from kleene.solvers.dataflow.codes import HIGH, LEAST, LOW, MOST, ONES
 from kleene.transforms.splitting import NameKind
-from kleene.transforms.splitting.program import phi_edges
 
 if TYPE_CHECKING:
     from kleene.analyses.dataflow.context import Context
 
 
-class EdgeKind(IntFlag):
-    """What a name has to do with one that it is computed from."""
-
-    SAME = 1  # the very value: φ, copies, selects, memory, arguments, results
-    CAST = 2  # extended or cut
-    COMPUTED = 4  # by arithmetic
-    FIELD = 8  # an address in what the other one points to
-    INDEX = 16  # an address that far
-    THROUGH = 32  # read from where the other one points to
-    VAGUE = 64  # read from bytes that are written in other ways too
-    WEAK = 128  # what a memory variable was before a write that may leave it
-    PASSED = 256  # a function of the library passes it on
+_MOST_PARAMETERS = 64
 
 
-_SAME = (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.INTTOPTR, Opcode.PTRTOINT)
-_WIDTHS = (Opcode.TRUNC, Opcode.ZEXT, Opcode.SEXT)
-_PARTS = (Opcode.EXTRACTVALUE, Opcode.INSERTVALUE, Opcode.EXTRACTELEMENT, Opcode.INSERTELEMENT,
-          Opcode.SHUFFLEVECTOR)  # fmt: skip
+class Layer(IntEnum):
+    """How evidence got to a name: by calls that fit, and whether in memory that all may write."""
+
+    HERE = 0  # from the name's own function, or from what it has called
+    BELOW = 1  # from a caller
+    STORED_HERE = 2  # read from memory, here or in what was called since
+    STORED_BELOW = 3  # read from memory, by a caller
 
 
-@dataclass(frozen=True, eq=False)
-class DataGraph:
-    """Which names have their values from which: names of values, of memory, and results.
+class _Step(IntEnum):
+    """What an edge of the data graph does to the layer."""
 
-    Attributes:
-        n_names: how many there are.
-        source: names.
-        target: names.
-        kind: an `EdgeKind`.
-        row: the instruction that makes the step; -1 for none.
-        first_memory: names of memory begin here.
-        first_result: those of the results of functions do.
-        memory: what is in memory.
-    """
-
-    n_names: int
-    source: I64
-    target: I64
-    kind: I64
-    row: I64
-    first_memory: int
-    first_result: int
-    memory: MemoryNames
-
-    @cached_property
-    def zeros(self) -> I64:
-        """The names of memory that start as 0, because the program or `calloc` says so."""
-        return self._special(ZERO)
-
-    @cached_property
-    def undefined(self) -> I64:
-        """The names of memory that a local variable has before it is written."""
-        memory = self.memory
-        found = self._special(UNDEFINED)
-        is_version = memory.instruction[found - self.first_memory] >= 0
-        return found[is_version]
-
-    def _special(self, code: int) -> I64:
-        memory = self.memory
-        owner = np.repeat(np.arange(memory.n_names), np.diff(memory.offsets))
-        return self.first_memory + np.unique(owner[memory.operands == code])
+    LOCAL = 0
+    DOWN = 1  # from an argument to the parameter
+    UP = 2  # from a function's result to a call
+    STORED = 3  # to a name of memory that stands for any time
 
 
-def graph_of(context: Context) -> DataGraph:
-    """Return which names of a program have their values from which."""
-    return _Builder(context).graph()
-
-
-class _Builder:
-    def __init__(self, context: Context) -> None:
-        self.context, self.program = context, context.program
-        self.split, self.table = context.split, context.program.instructions
-        self.first = self.program.bases[ValueKind.INSTRUCTION]
-        self.is_reached = context.block_is_reached
-        self.parts: list[tuple[I64, I64, I64, I64]] = []
-
-    def graph(self) -> DataGraph:
-        memory = memory_names(self.split, self.context.points_to)
-        self.first_memory = self.split.n_names
-        self.first_result = self.first_memory + memory.n_names
-        n_names = self.first_result + len(self.program.function_table)
-        self._instructions()
-        self._versions()
-        self._calls()
-        self._memory(memory)
-        source, target, kind, row = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        keep = row < 0
-        keep[~keep] = self.is_reached[self.table.block[row[~keep]]]
-        return DataGraph(
-            n_names, source[keep], target[keep], kind[keep], row[keep],
-            self.first_memory, self.first_result, memory,
-        )  # fmt: skip
-
-    def add(self, source: Ints, target: Ints, kind: Ints | int, row: Ints | int) -> None:
-        columns = np.broadcast_arrays(source, target, kind, row)
-        self.parts.append(tuple(c.astype(np.int64) for c in columns))  # type: ignore[arg-type]
-
-    def _instructions(self) -> None:
-        table = self.table
-        owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-        place = np.arange(len(owner)) - table.offsets[owner]
-        opcode = table.opcode[owner]
-        kind = np.zeros(len(owner), np.int64)
-        kind[np.isin(opcode, _SAME)] = EdgeKind.SAME
-        kind[np.isin(opcode, _WIDTHS)] = EdgeKind.CAST
-        others = sorted({*BINARY, *CASTS, Opcode.FNEG, *_PARTS} - {*_SAME, *_WIDTHS})
-        kind[np.isin(opcode, others)] = EdgeKind.COMPUTED
-        kind[(opcode == Opcode.SELECT) & (place > 0)] = EdgeKind.SAME
-        is_address = opcode == Opcode.GETELEMENTPTR
-        kind[is_address] = np.where(place[is_address] == 0, EdgeKind.FIELD, EdgeKind.INDEX)
-        kind[(opcode == Opcode.LOAD) & (place == 0)] = EdgeKind.THROUGH
-        intrinsic = self._is_intrinsic()[owner] & (place > 0)
-        kind[intrinsic] = EdgeKind.COMPUTED
-        places, edges = phi_edges(self.program, self.split.flow)
-        taken = places[self.context.edge_is_reached[edges]]
-        kind[taken] = EdgeKind.SAME
-        rows = np.flatnonzero(kind)
-        self.add(self.split.operand[rows], self.first + owner[rows], kind[rows], owner[rows])
-
-    def _is_intrinsic(self) -> Bools:
-        """Return which instructions call LLVM's own functions, whose results are computed."""
-        program, table = self.program, self.table
-        calls = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
-        callee = table.operands[table.offsets[calls]]
-        named = callee < len(program.globals)
-        found = np.zeros(len(table), bool)
-        symbols = program.globals.name[callee[named]]
-        found[calls[named]] = program.strings.begin_with(symbols, b"llvm.")
-        return found
-
-    def _versions(self) -> None:
-        split = self.split
-        owner = np.repeat(np.arange(split.n_new), np.diff(split.offsets)) + self.program.n_values
-        known = split.operands >= 0
-        self.add(split.operands[known], owner[known], EdgeKind.SAME, -1)
-
-    def _calls(self) -> None:
-        calls, table = self.context.calls, self.program.function_table
-        n_formals = np.diff(table.argument_offsets)[calls.function]
-        n_passed = np.diff(self.table.offsets)[calls.call] - 1
-        n_passed = n_passed - 2 * (self.table.opcode[calls.call] == Opcode.INVOKE)
-        count = np.minimum(n_formals, np.maximum(n_passed, 0)).astype(np.int64)
-        which, nth = ragged(np.zeros(len(count), np.int64), count)
-        call, function = calls.call[which], calls.function[which]
-        actual = self.split.operand[self.table.offsets[call] + 1 + nth]
-        formal = self.program.bases[ValueKind.ARGUMENT] + table.argument_offsets[function] + nth
-        self.add(actual, formal, EdgeKind.SAME, call)
-        returns = np.flatnonzero(
-            (self.table.opcode == Opcode.RET) & (np.diff(self.table.offsets) == 1)
-        )
-        function = self.program.instruction_function[returns].astype(np.int64)
-        value = self.split.operand[self.table.offsets[returns]]
-        self.add(value, self.first_result + function, EdgeKind.SAME, returns)
-        result = self.first_result + calls.function
-        self.add(result, self.first + calls.call, EdgeKind.SAME, calls.call)
-
-    def _memory(self, memory: MemoryNames) -> None:
-        owner = np.repeat(np.arange(memory.n_names), np.diff(memory.offsets))
-        known = memory.operands >= 0
-        n_blocks = len(self.program.blocks)
-        guard = memory.guard
-        is_block, is_edge = (guard >= 0) & (guard < n_blocks), guard >= n_blocks
-        known[is_block] &= self.is_reached[guard[is_block]]
-        known[is_edge] &= self.context.edge_is_reached[guard[is_edge] - n_blocks]
-        operand, owner = memory.operands[known], owner[known]
-        row = memory.instruction[owner]
-        kind = np.full(len(owner), int(EdgeKind.SAME))
-        # What was before a weak write, and what calls outside read.
-        writes = memory.memory.writes
-        first = memory.n_names - memory.memory.names.n_names
-        is_weak = np.zeros(memory.n_names, bool)
-        is_weak[first + writes.name[writes.before >= 0]] = True
-        is_before = (operand >= self.first_memory + first) & is_weak[owner]
-        kind[is_before] = EdgeKind.WEAK
-        kind[memory.is_outside[owner]] = EdgeKind.PASSED
-        self.add(operand, self.first_memory + owner, kind, np.where(is_before, -1, row))
-        load = np.repeat(np.arange(len(memory.load)), np.diff(memory.load_offsets))
-        kind = np.where(memory.is_exact[load], EdgeKind.SAME, EdgeKind.VAGUE)
-        rows = memory.load[load]
-        self.add(self.first_memory + memory.loaded, self.first + rows, kind, rows)
+# The layer behind an edge, by its step and the layer before it; -1: that is no way. Who has come
+# down from a call only leaves the function along the summary of its parameter, which is LOCAL.
+_NEXT = np.array([[0, 1, 2, 3], [1, 1, 3, 3], [0, -1, 2, -1], [2, 2, 2, 2]])
 
 
 class Evidence:
-    """Bits of names, and how they got there."""
+    """Which names something bad gets to, and how.
+
+    A way enters and leaves functions as calls do: what one call passes does not come out of another
+    one. Memory that all functions write forgets the calls, and has a layer of its own.
+
+    Args:
+        context: the program.
+        graph: which names have their values from which.
+        gen: the names at which evidence begins.
+        kill: the names that do not take it over from others.
+        kinds: the edges along which it flows.
+    """
 
     def __init__(
-        self, context: Context, graph: DataGraph, gen: U64, kill: U64, kinds: EdgeKind
+        self, context: Context, graph: DataGraph, gen: Bools, kill: Bools, kinds: EdgeKind
     ) -> None:
-        self.context, self.graph = context, graph
+        self.context, self.graph, self._gen = context, graph, gen
+        self._n = graph.n_names
         chosen = np.flatnonzero(graph.kind & int(kinds))
-        target = graph.target[chosen]
-        counts = np.bincount(target, minlength=graph.n_names)
-        _, order = csr(target, graph.n_names)
-        self._edges = chosen if order is None else chosen[order]
-        self._offsets = offsets_of(counts)
-        constraints = BitConstraints(
-            gen, kill, self._offsets, graph.source[self._edges].astype(np.int32)
+        chosen = chosen[~kill[graph.target[chosen]]]
+        source, target, row = graph.source[chosen], graph.target[chosen], graph.row[chosen]
+        step = self._steps(source, target)
+        more = _Summaries(context, graph, kill, source, target, step).edges()
+        source, target, row = (
+            np.concatenate([column, extra])
+            for column, extra in zip((source, target, row), more, strict=True)
         )
-        self._gen = gen
-        self._known: dict[int, I64] = {}
-        self.bits: U64 = solve_bits(constraints)
+        step = np.append(step, np.full(len(more[0]), _Step.LOCAL))
+        self._offsets, order = csr(source, self._n)
+        columns = (target, row, step)
+        self._target, self._row, self._step = (
+            columns if order is None else tuple(column[order] for column in columns)
+        )
+        self._came = np.full(len(Layer) * self._n, -1, np.int64)  # from which (layer, name)
+        self._along = np.full(len(Layer) * self._n, -1, np.int64)  # the instruction of the step
+        self._seen = np.zeros(len(Layer) * self._n, bool)
+        self._search()
+        layers = self._seen.reshape(len(Layer), self._n)
+        self._found: Bools = np.logical_or.reduce(layers, axis=0)
 
-    def has(self, names: Ints, bit: int) -> Bools:
-        """Return which names have a bit."""
-        found: Bools = self.bits[names] & np.uint64(1 << bit) != 0
+    def _steps(self, source: I64, target: I64) -> I64:
+        """Return what edges do to the layer."""
+        program, graph = self.context.program, self.graph
+        step = np.full(len(source), _Step.LOCAL)
+        low, high = program.bases[ValueKind.ARGUMENT], program.bases[ValueKind.BLOCK]
+        step[(target >= low) & (target < high)] = _Step.DOWN
+        first, end = graph.first_result, graph.first_result + len(program.function_table)
+        step[(source >= first) & (source < end)] = _Step.UP
+        memory = graph.memory
+        n_shared = memory.n_names - memory.memory.names.n_names
+        begin = graph.first_memory
+        step[(target >= begin) & (target < begin + n_shared)] = _Step.STORED
+        return step
+
+    def _search(self) -> None:
+        """Go breadth first from all starts together; through memory only when all else is done."""
+        waiting = np.flatnonzero(self._gen)
+        self._seen[waiting] = True
+        late: list[tuple[I64, I64, I64]] = []
+        while len(waiting) or late:
+            if not len(waiting):
+                source, node, row = (np.concatenate(part) for part in zip(*late, strict=True))
+                late = []
+                waiting = self._reach(source, node, row)
+                continue
+            name, layer = waiting % self._n, waiting // self._n
+            which, edge = ragged(self._offsets[name], self._offsets[name + 1])
+            step = self._step[edge]
+            to = _NEXT[step, layer[which]]
+            node = to * self._n + self._target[edge]
+            keep = to >= 0
+            later = keep & (layer[which] < Layer.STORED_HERE) & (step == _Step.STORED)
+            if later.any():
+                late.append((waiting[which[later]], node[later], self._row[edge[later]]))
+            keep &= ~later
+            waiting = self._reach(waiting[which[keep]], node[keep], self._row[edge[keep]])
+
+    def _reach(self, source: I64, node: I64, row: I64) -> I64:
+        """Note how nodes are reached that were not yet, and return these."""
+        new = ~self._seen[node]
+        source, node, row = source[new], node[new], row[new]
+        found, first = np.unique(node, return_index=True)
+        self._seen[found] = True
+        self._came[found], self._along[found] = source[first], row[first]
         return found
 
-    def reaches(self, name: int, row: int, bit: int) -> bool:
-        """Return whether a bit of a name gets to a use of it by an instruction.
+    def has(self, names: Ints) -> Bools:
+        """Return which names evidence gets to."""
+        found: Bools = self._found[names]
+        return found
+
+    def is_direct(self, name: int) -> bool:
+        """Return whether evidence gets to a name without memory that other functions may write."""
+        return bool(self._seen[name] or self._seen[self._n + name])
+
+    def reaches(self, name: int, row: int) -> bool:
+        """Return whether evidence for a name gets to a use of it by an instruction.
 
         `while (p && p->n) p = p->next` joins p from before and behind `p->n` and then branches on
         φ(false, p->n): in the body only the one from behind is left. So a φ of a block that ends in
         a branch on a φ of conditions has, behind the branch, what comes along edges that fit.
         """
-        if not self.bits[name] & np.uint64(1 << bit):
+        if not self._found[name]:
             return False
         operands = _fitting_operands(self.context, name, row)
-        if operands is None:
-            return True
-        return any(bool(self.bits[one] & np.uint64(1 << bit)) for one in operands)
+        return True if operands is None else any(bool(self._found[one]) for one in operands)
 
-    def path(self, name: int, bit: int) -> tuple[list[int], int]:
-        """Return the instructions on a shortest way of a bit to a name, and where it starts."""
-        came = self._came_along(bit)
+    def path(self, name: int) -> tuple[list[int], int]:
+        """Return the instructions on a shortest way of evidence to a name, and where it starts."""
+        layers = self._seen.reshape(len(Layer), self._n)[:, name]
+        node = int(np.argmax(layers)) * self._n + name
         rows: list[int] = []
-        at = name
-        while came[at] >= 0:
-            edge = int(came[at])
-            row = int(self.graph.row[edge])
+        while self._came[node] >= 0:
+            row = int(self._along[node])
             if row >= 0 and (not rows or rows[-1] != row):
                 rows.append(row)
-            at = int(self.graph.source[edge])
-        return rows[::-1], at
+            node = int(self._came[node])
+        return rows[::-1], node % self._n
 
-    def _came_along(self, bit: int) -> I64:
-        """Return for each name the edge by which a bit first gets there from where it starts; -1.
 
-        Breadth first from all starts together, level by level.
-        """
-        if bit in self._known:
-            return self._known[bit]
-        graph, has = self.graph, self.bits & np.uint64(1 << bit) != 0
-        source, target = graph.source[self._edges], graph.target[self._edges]
-        useful = has[source] & has[target]
-        edges, source, target = self._edges[useful], source[useful], target[useful]
-        offsets, order = csr(source, graph.n_names)
-        edges, target = (edges, target) if order is None else (edges[order], target[order])
-        found = np.full(graph.n_names, -1, np.int64)
-        seen = self._gen & np.uint64(1 << bit) != 0
-        frontier = np.flatnonzero(seen & has)
-        while len(frontier):
-            _, place = ragged(offsets[frontier], offsets[frontier + 1])
-            place = place[~seen[target[place]]]
-            found[target[place]] = edges[place]
-            frontier = np.unique(target[place])
-            seen[frontier] = True
-        self._known[bit] = found
-        return found
+class _Summaries:
+    """Which parameters get to the result of their function: edges from arguments to calls."""
+
+    def __init__(
+        self, context: Context, graph: DataGraph, kill: Bools, source: I64, target: I64, step: I64
+    ) -> None:
+        program, calls = context.program, context.calls
+        table, functions = program.instructions, program.function_table
+        local = step == _Step.LOCAL
+        self._graph, self._n = graph, graph.n_names
+        self._offsets, order = csr(source[local], self._n)
+        self._target = target[local] if order is None else target[local][order]
+        self._bits = np.zeros(self._n, np.uint64)
+        # A bit for each parameter of its function; those behind the 64th have none.
+        n_parameters = np.diff(functions.argument_offsets)
+        nth = np.arange(int(n_parameters.sum())) - np.repeat(
+            functions.argument_offsets[:-1], n_parameters
+        )
+        formal = program.bases[ValueKind.ARGUMENT] + np.flatnonzero(nth < _MOST_PARAMETERS)
+        self._bits[formal] = np.uint64(1) << nth[nth < _MOST_PARAMETERS].astype(np.uint64)
+        self._waiting = formal
+        n_passed = np.diff(table.offsets)[calls.call] - 1
+        n_passed = n_passed - 2 * (table.opcode[calls.call] == Opcode.INVOKE)
+        count = np.minimum(n_parameters[calls.function], np.maximum(n_passed, 0))
+        count = np.minimum(count, _MOST_PARAMETERS).astype(np.int64)
+        which, self._nth = ragged(np.zeros(len(count), np.int64), count)
+        self._call, self._function = calls.call[which], calls.function[which]
+        self._actual = context.split.operand[table.offsets[self._call] + 1 + self._nth]
+        self._result = program.bases[ValueKind.INSTRUCTION] + self._call
+        usable = ~kill[self._result]
+        self._nth, self._call, self._function, self._actual, self._result = (
+            column[usable]
+            for column in (self._nth, self._call, self._function, self._actual, self._result)
+        )
+
+    def edges(self) -> tuple[I64, I64, I64]:
+        """Return arguments, the calls that pass them and get them back, and these instructions."""
+        active = np.zeros(len(self._call), bool)
+        while True:
+            self._flow()
+            returned = self._bits[self._graph.first_result + self._function]
+            active = returned >> self._nth.astype(np.uint64) & np.uint64(1) != 0
+            self._waiting = self._add(self._actual[active], self._result[active])
+            if not len(self._waiting):
+                break
+        return self._actual[active].astype(np.int64), self._result[active], self._call[active]
+
+    def _flow(self) -> None:
+        while len(self._waiting):
+            which, edge = ragged(self._offsets[self._waiting], self._offsets[self._waiting + 1])
+            self._waiting = self._add(self._waiting[which], self._target[edge])
+
+    def _add(self, source: Ints, target: I64) -> I64:
+        """Give names the bits of others, and return those that have more now."""
+        before = self._bits[target]
+        useful = self._bits[source] & ~before != 0
+        np.bitwise_or.at(self._bits, target[useful], self._bits[source[useful]])
+        return np.unique(target[useful])
 
 
 def _fitting_operands(context: Context, name: int, row: int) -> list[int] | None:

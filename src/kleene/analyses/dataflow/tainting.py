@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.dataflow.evidence import DataGraph, EdgeKind, Evidence, calls_with_roles
+from kleene.analyses.dataflow.data_graph import DataGraph, EdgeKind
+from kleene.analyses.dataflow.evidence import Evidence, calls_with_roles
 from kleene.analyses.points_to.library.language import RESULT, Cleans, Passes, Taints
 from kleene.base.arrays import I64
 from kleene.ir.codes import ValueKind
-
-TAINTED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,7 @@ class Tainting:
     """What comes from outside, and how.
 
     Attributes:
-        evidence: bit TAINTED of names.
+        evidence: where it gets to.
         sources: the instruction by which data comes in, by the name that it comes to; -1: `main`.
         called: what each of these calls, in words.
     """
@@ -75,8 +74,8 @@ class _Finder:
         self.context, self.graph = context, context.data
         self.program, self.table = context.program, context.program.instructions
         self.n_names = self.graph.n_names
-        self.gen = np.zeros(self.graph.n_names, np.uint64)
-        self.kill = np.zeros(self.graph.n_names, np.uint64)
+        self.gen = np.zeros(self.graph.n_names, bool)
+        self.kill = np.zeros(self.graph.n_names, bool)
         self.sources: dict[int, int] = {}
         self.called: dict[int, str] = {}
         self.edges: list[tuple[int, int, int]] = []
@@ -102,7 +101,7 @@ class _Finder:
             np.concatenate([graph.row, columns[:, 2]]),
             graph.first_memory, graph.first_result, graph.memory,
         )  # fmt: skip
-        more = np.zeros(self.n_names - graph.n_names, np.uint64)
+        more = np.zeros(self.n_names - graph.n_names, bool)
         # What a call outside reads gets to what it writes only if its model says so.
         kinds = ~(EdgeKind.INDEX | EdgeKind.PASSED)
         evidence = Evidence(
@@ -122,7 +121,7 @@ class _Finder:
         return value, int(self.context.split.operand[at])
 
     def _begin(self, name: int, row: int, called: str) -> None:
-        self.gen[name] |= np.uint64(1 << TAINTED)
+        self.gen[name] = True
         self.sources.setdefault(name, row)
         self.called.setdefault(name, called)
 
@@ -151,7 +150,7 @@ class _Finder:
 
     def _clean(self, row: int, position: int) -> None:
         if position == RESULT:
-            self.kill[self.first + row] |= np.uint64(1 << TAINTED)
+            self.kill[self.first + row] = True
 
     def _command_line(self) -> None:
         """The arguments of main, and all texts they lead to."""

@@ -13,8 +13,8 @@ import numpy as np
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.data_graph import EdgeKind
 from kleene.analyses.dataflow.evidence import (
-    EdgeKind,
     Evidence,
     excludes_zero,
     span_of,
@@ -25,7 +25,6 @@ from kleene.analyses.dataflow.tainting import tainted
 from kleene.ir.codes import Opcode
 from kleene.results import Finding, Location
 
-_ZERO = 0
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 
 
@@ -37,12 +36,11 @@ def answer(context: Context) -> Answer:
 def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each division by what may be 0, with the way it gets there."""
     graph, program, table = context.data, context.program, context.program.instructions
-    gen = np.zeros(graph.n_names, np.uint64)
-    gen[zero_constants(context)] = 1 << _ZERO
+    gen = np.zeros(graph.n_names, bool)
+    gen[zero_constants(context)] = True
     never = excludes_zero(context, graph.n_names)
-    kill = np.where(never, np.uint64(1 << _ZERO), np.uint64(0))
     kinds = EdgeKind.SAME | EdgeKind.CAST | EdgeKind.WEAK
-    zero = Evidence(context, graph, gen, kill, kinds)
+    zero = Evidence(context, graph, gen, never, kinds)
     outside = tainted(context)
     seen = set()
     for row in np.flatnonzero(np.isin(table.opcode, _DIVISIONS)).tolist():
@@ -51,10 +49,10 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         for evidence, what in ((zero, "0"), (outside.evidence, "a number from outside")):
             span = span_of(context, row)
-            if span is None or span in seen or not evidence.has(np.array([name]), 0)[0]:
+            if span is None or span in seen or not evidence.has(np.array([name]))[0]:
                 continue
             seen.add(span)
-            way, start = evidence.path(name, 0)
+            way, start = evidence.path(name)
             rows = [*outside.start(start), *way] if evidence is outside.evidence else way
             path = [*steps(context, rows, what), Location(span, "it divides")]
             function = program.functions[int(program.instruction_function[row])].name

@@ -14,8 +14,8 @@ import numpy as np
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.data_graph import EdgeKind
 from kleene.analyses.dataflow.evidence import (
-    EdgeKind,
     Evidence,
     calls_with_roles,
     excludes_zero,
@@ -27,8 +27,6 @@ from kleene.analyses.points_to.library.language import MayReturnNull, Trusts
 from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, ValueKind
 from kleene.results import Finding, Location
 
-_NULL = 0
-
 
 def answer(context: Context) -> Answer:
     """Return the accesses through pointers that may be null."""
@@ -38,19 +36,19 @@ def answer(context: Context) -> Answer:
 def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each access through what may be null, with the way it gets there."""
     graph, program = context.data, context.program
-    gen = np.zeros(graph.n_names, np.uint64)
-    gen[null_constants(context)] = 1 << _NULL
+    gen = np.zeros(graph.n_names, bool)
+    gen[null_constants(context)] = True
     first = program.bases[ValueKind.INSTRUCTION]
     sinks: list[tuple[int, int, str]] = []
     sources: dict[int, str] = {}
     for row, called, roles in calls_with_roles(context):
         if MayReturnNull() in roles:
-            gen[first + row] = 1 << _NULL
+            gen[first + row] = True
             sources[first + row] = called
         for role in roles:
             if isinstance(role, Trusts) and role.use == "address":
                 sinks.append((row, role.position + 1, f"is passed to {called}"))
-    kill = np.where(excludes_zero(context, graph.n_names), np.uint64(1 << _NULL), np.uint64(0))
+    kill = excludes_zero(context, graph.n_names)
     gen &= ~kill
     kinds = EdgeKind.SAME | EdgeKind.FIELD | EdgeKind.WEAK
     evidence = Evidence(context, graph, gen, kill, kinds)
@@ -67,13 +65,13 @@ def findings(context: Context) -> Iterator[Finding]:
         if at >= table.offsets[row + 1] or not reached[table.block[row]]:
             continue
         name = int(context.split.operand[at])
-        if not evidence.reaches(_base(context, name), row, _NULL):
+        if not evidence.reaches(_base(context, name), row):
             continue
         span = span_of(context, row)
         if span is None or (span.file, span.line, what) in seen:
             continue
         seen.add((span.file, span.line, what))
-        way, start = evidence.path(name, _NULL)
+        way, start = evidence.path(name)
         origin = f"{sources[start]} may return null" if start in sources else "null"
         path = steps(context, [*([start - first] if start in sources else []), *way], origin)
         path.append(Location(span, f"the pointer {what}"))

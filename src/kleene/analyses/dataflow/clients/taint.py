@@ -14,7 +14,7 @@ from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.evidence import calls_with_roles, is_bounded, span_of, steps
-from kleene.analyses.dataflow.tainting import TAINTED, contents, tainted
+from kleene.analyses.dataflow.tainting import contents, tainted
 from kleene.analyses.points_to.library.language import Trusts
 from kleene.results import Finding, Location
 
@@ -47,12 +47,12 @@ def findings(context: Context) -> Iterator[Finding]:
                     continue
             else:
                 names = np.concatenate([names, contents(context, value)])
-            bad = names[evidence.has(names, TAINTED)]
+            bad = names[evidence.has(names)]
             span = span_of(context, row)
             if not len(bad) or span is None or (span, role.use) in seen:
                 continue
             seen.add((span, role.use))
-            way, start = evidence.path(int(bad[0]), TAINTED)
+            way, start = evidence.path(int(bad[0]))
             source = found.called.get(start, "outside")
             path = steps(context, [*found.start(start), *way], f"data from {source}")
             path.append(Location(span, f"it is used as a {role.use} by {called}"))

@@ -18,20 +18,18 @@ import numpy as np
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.dataflow.data_graph import EdgeKind
 from kleene.analyses.dataflow.evidence import (
-    EdgeKind,
     Evidence,
     span_of,
     steps,
     undefined_constants,
 )
-from kleene.base.arrays import I64, U64, Bools, distinct
+from kleene.base.arrays import I64, Bools, distinct
 from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
 from kleene.transforms.memory_ssa import MemorySSA
 from kleene.transforms.splitting import NameKind
-
-_UNDEFINED = 0
 
 
 def answer(context: Context) -> Answer:
@@ -42,11 +40,11 @@ def answer(context: Context) -> Answer:
 def findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for each use of what may be undefined."""
     graph, program, table = context.data, context.program, context.program.instructions
-    gen = np.zeros(graph.n_names, np.uint64)
+    gen = np.zeros(graph.n_names, bool)
     patterns = pattern_constants(context)
-    gen[patterns] = 1 << _UNDEFINED
-    gen[_unwritten(context)] = 1 << _UNDEFINED
-    gen[_filled(context)] = 1 << _UNDEFINED
+    gen[patterns] = True
+    gen[_unwritten(context)] = True
+    gen[_filled(context)] = True
     kill = _assigned(context)
     evidence = Evidence(context, graph, gen, kill, EdgeKind.SAME | EdgeKind.CAST)
     owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
@@ -61,7 +59,7 @@ def findings(context: Context) -> Iterator[Finding]:
     rows = np.flatnonzero(uses & context.block_is_reached[table.block[owner]])
     undefined = np.zeros(graph.n_names, bool)
     undefined[undefined_constants(context)] = True
-    rows = rows[evidence.has(names[rows], _UNDEFINED) | undefined[names[rows]]]
+    rows = rows[evidence.has(names[rows]) | undefined[names[rows]]]
     kinds = program.types.kind[program.value_types[table.operands[rows]]]
     rows = rows[np.isin(kinds, (TypeKind.INT, TypeKind.POINTER, TypeKind.FLOAT))]
     # Masks of these bytes are not unusual.
@@ -76,7 +74,7 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((span.file, span.line))
         is_known = name >= 0 and not undefined[name]
-        way = evidence.path(name, _UNDEFINED)[0] if is_known else []
+        way = evidence.path(name)[0] if is_known else []
         path = [*steps(context, way, "no value"), Location(span, "it is used")]
         called = []
         if 0 <= name < context.split.n_names:
@@ -104,8 +102,8 @@ def pattern_constants(context: Context) -> I64:
     return first + np.flatnonzero(found)
 
 
-def _assigned(context: Context) -> U64:
-    """Return the bit for names that count as assigned.
+def _assigned(context: Context) -> Bools:
+    """Return the names that count as assigned.
 
     These are regions and groups of memory, which stand for any time, and what calls write.
     """
@@ -120,7 +118,7 @@ def _assigned(context: Context) -> U64:
     is_call[row >= 0] = np.isin(opcode[row[row >= 0]], list(CALLS))
     is_call[is_call] = [not _fills_with_pattern(context, int(one)) for one in row[is_call].tolist()]
     found[graph.first_memory + first + np.flatnonzero(is_call)] = True
-    return np.where(found, np.uint64(1 << _UNDEFINED), np.uint64(0))
+    return found
 
 
 def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]]:
@@ -160,7 +158,7 @@ def _is_undefined(context: Context, evidence: Evidence, memory: MemorySSA, name:
             stored = int(context.split.operand[table.offsets[row]])
             if table.opcode[row] == Opcode.ALLOCA or _fills_with_pattern(context, row):
                 return True
-            if table.opcode[row] == Opcode.STORE and evidence.has(np.array([stored]), 0)[0]:
+            if table.opcode[row] == Opcode.STORE and evidence.has(np.array([stored]))[0]:
                 return True
     return False
 
