@@ -9,6 +9,7 @@ import pytest
 from kleene.analyses.dataflow.forwarding import forwarded
 from kleene.ir import Program, parse
 from kleene.ir.codes import Opcode
+from kleene.transforms.splitting.program import control_flow
 from tests.analyses.dataflow.running import Machine
 from tests.analyses.dataflow.test_memory import PROGRAMS, loaded
 
@@ -40,13 +41,13 @@ def ran(program: Program) -> tuple[int, list[tuple[int, int]]]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_computes_the_same(tmp_path: Path, name: str, level: str) -> None:
     program = loaded(tmp_path, name, level)
-    other = forwarded(program, program.points_to(device="cpu"))
+    other = forwarded(program, program.points_to(device="cpu"), control_flow(program))
     assert ran(other) == ran(program)
 
 
 def test_loads_are_what_was_stored_until_it_changes() -> None:
     program = parse(FIELD)
-    other = forwarded(program, program.points_to(device="cpu"))
+    other = forwarded(program, program.points_to(device="cpu"), control_flow(program))
     table = other.instructions
     used = {
         str(other.value_view(int(value)))

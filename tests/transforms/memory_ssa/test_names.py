@@ -7,7 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kleene.transforms.memory_ssa import MemoryAccesses, MemoryRole, MemorySSA, memory_ssa
+from kleene.transforms.memory_ssa import (
+    MemoryAccesses,
+    MemoryRole,
+    MemorySSA,
+    load_names,
+    memory_ssa,
+)
 from kleene.transforms.splitting import ControlFlow, NameKind
 
 READ, WRITE, OVERWRITE = MemoryRole.READ, MemoryRole.WRITE, MemoryRole.OVERWRITE
@@ -206,3 +212,66 @@ def test_a_weak_write_keeps_what_was_and_an_overwrite_does_not() -> None:
 def test_nothing_at_all_has_no_names() -> None:
     found = memory_ssa(ControlFlow.of([0], []), MemoryAccesses.of([], [], 0))
     assert found.n_variables == found.names.n_names == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_loads_of_one_name_find_memory_unchanged(seed: int) -> None:
+    """On random walks, since a load of the same name that dominates; and who wrote last is told."""
+    rng = np.random.default_rng(seed)
+    n_same = n_written = 0
+    for _ in range(120):
+        flow, accesses = random_program(rng)
+        by_row: dict[int, list[int]] = {}
+        for row, instruction in enumerate(accesses.instruction.tolist()):
+            by_row.setdefault(instruction, []).append(row)
+        reading = {i: [r for r in rows if accesses.role[r] == READ] for i, rows in by_row.items()}
+        loads = [i for i, rows in reading.items() if len({int(accesses.group[r]) for r in rows})]
+        # One access of each group for each load.
+        keep = np.ones(len(accesses.role), bool)
+        for rows in reading.values():
+            groups = [int(accesses.group[r]) for r in rows]
+            keep[[r for n, r in enumerate(rows) if groups[n] in groups[:n]]] = False
+        some = MemoryAccesses(
+            accesses.instruction[keep], accesses.group[keep], accesses.role[keep], accesses.groups,
+            accesses.is_exact, accesses.n_locations,
+        )  # fmt: skip
+        found = load_names(flow, some, np.array(sorted(loads), np.int64))
+        name = dict(zip(found.load.tolist(), found.name.tolist(), strict=True))
+        touches = {
+            i: sorted({x for r in rows for x in accesses.groups[int(accesses.group[r])].tolist()})
+            for i, rows in reading.items()
+        }
+        tree, block_of = flow.tree, np.repeat(np.arange(flow.blocks.n_nodes), np.diff(flow.first))
+        for _ in range(6):
+            version, writer = dict.fromkeys(range(accesses.n_locations), 0), {}
+            seen: dict[int, tuple[int, ...]] = {}
+            block = int(rng.choice(flow.entries))
+            for step in range(12):
+                for i in range(int(flow.first[block]), int(flow.first[block + 1])):
+                    if i in name:
+                        assert name[i] >= 0
+                        now = tuple(version[x] for x in touches[i])
+                        for other, then in seen.items():
+                            above, here = block_of[other], block_of[i]
+                            dominates = tree.pre[above] <= tree.pre[here] <= tree.last[above]
+                            dominates &= above != here or other < i
+                            if name[other] == name[i] and dominates:
+                                assert touches[other] == touches[i]
+                                assert then == now
+                                n_same += 1
+                        if found.writer[name[i]] >= 0:
+                            last = {writer[x] for x in touches[i] if x in writer}
+                            assert max(last, key=lambda w: w[0])[1] == found.writer[name[i]]
+                            n_written += 1
+                        seen[i] = now
+                    for row in by_row.get(i, []):
+                        if accesses.role[row] != READ:
+                            for x in accesses.groups[int(accesses.group[row])].tolist():
+                                version[x] += 1
+                                writer[x] = (step * 100 + i - int(flow.first[block]), i)
+                targets = flow.blocks.successors(block).tolist()
+                if not targets:
+                    break
+                block = int(rng.choice(targets))
+    assert n_same > 20
+    assert n_written > 100

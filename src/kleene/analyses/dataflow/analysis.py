@@ -66,5 +66,6 @@ class Dataflow:
             program, self.library, self.wraps, self.whole_program, device, threads, self.models
         )
         with progress.task("solving"):
+            context = context.forwarded
             _ = context.facts
         return DataflowResult(context, self.client, asked.answer(context))

@@ -18,7 +18,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.calls import Calls
 from kleene.analyses.dataflow.memory import UNDEFINED, UNKNOWN, ZERO, Cells, byte_of
-from kleene.analyses.dataflow.refinements import PREDICATE, Refinements, refinements
+from kleene.analyses.dataflow.refinements import PREDICATE, Refinements, refinements, switch_cases
 from kleene.base.arrays import I64, Bools, Ints, csr, distinct, offsets_of, ragged
 from kleene.ir import Program
 from kleene.ir import codes as ir
@@ -290,23 +290,23 @@ class Generator:
 
     def _switches(self, blocks: I64, last: I64) -> None:
         constants, first = self.program.constants, self.bases[ValueKind.CONSTANT]
-        for block in blocks.tolist():
-            row = int(last[block])
-            value = int(self.operand_value(np.array([row]), 0)[0])
-            if not self.is_tracked[value]:
-                continue
-            name = int(self.operand(np.array([row]), 0)[0])
-            _, _, *rest = self.table.operands_of(row).tolist()
-            here = int(self.end_name[block])
-            edge = int(self.split.flow.blocks.offsets[block])
-            cases = np.array(rest[::2], np.int64)
-            names = self.build.names(1 + len(cases))
-            self.edge_name[edge : edge + len(names)] = names
-            operands = np.concatenate([[here, name], cases])
-            self.build.define(names[:1], Operator.WHEN_OTHER, operands, offsets=[0, len(operands)])
-            pairs = np.stack([np.full(len(cases), here), np.full(len(cases), name)], axis=1)
-            payload = constants.payload[cases - first]
-            self.build.define(names[1:], Operator.WHEN, pairs, attribute=payload)
+        blocks = blocks[self.is_tracked[self.operand_value(last[blocks], 0)]]
+        value, here = self.operand(last[blocks], 0), self.end_name[blocks]
+        which, edge, case = switch_cases(self.program, self.split.flow, blocks)
+        names = self.build.names(len(case))
+        self.edge_name[edge] = names
+        pairs = np.stack([here[which], value[which]], axis=1)
+        payload = constants.payload[case - first]
+        self.build.define(names, Operator.WHEN, pairs, attribute=payload)
+        offsets = offsets_of(2 + np.bincount(which, minlength=len(blocks)))
+        operands = np.empty(int(offsets[-1]), np.int64)
+        is_case = np.ones(len(operands), bool)
+        is_case[offsets[:-1]] = is_case[offsets[:-1] + 1] = False
+        operands[offsets[:-1]], operands[offsets[:-1] + 1] = here, value
+        operands[is_case] = case
+        others = self.build.names(len(blocks))
+        self.edge_name[self.split.flow.blocks.offsets[blocks]] = others
+        self.build.define(others, Operator.WHEN_OTHER, operands, offsets=offsets)
 
     def _entries(self) -> None:
         """The first block of a function is reached if code outside calls it, or a call here is."""

@@ -20,7 +20,8 @@ from kleene.base.device import Device
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
 from kleene.solvers.dataflow import ValueFact, ValueFacts, solve
-from kleene.transforms.splitting import SplitProgram
+from kleene.transforms.splitting import ControlFlow, SplitProgram
+from kleene.transforms.splitting.program import control_flow
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Context:
     @cached_property
     def split(self) -> SplitProgram:
         """The program's values with names for what is learnt about them."""
-        return split_for_values(self.program, trusts_flags=not self.wraps)
+        return split_for_values(self.program, self.flow, trusts_flags=not self.wraps)
 
     @cached_property
     def values(self) -> ValueConstraints:
@@ -91,13 +92,22 @@ class Context:
         return graph_of(self)
 
     @cached_property
+    def flow(self) -> ControlFlow:
+        """The control flow of all functions."""
+        return control_flow(self.program)
+
+    @cached_property
     def forwarded(self) -> Context:
         """The same program with loads of what is known to be in a register read from there."""
-        program = forwarded(self.program, self.points_to)
-        if program is self.program:
+        if not self.whole_program:
             return self
+        program = forwarded(self.program, self.points_to, self.flow)
         found = replace(self, program=program)
-        found.__dict__["points_to"] = replace(self.points_to, program=program)
+        points_to = replace(self.points_to, program=program)
+        # No instruction touches other memory than before, and control flows as it did.
+        for kept in ("_effects", "_aliases", "_call_graph", "memory_accesses"):
+            points_to.__dict__[kept] = getattr(self.points_to, kept)
+        found.__dict__.update(points_to=points_to, flow=self.flow, forwarded=found)
         return found
 
     def fact(self, name: int) -> ValueFact:

@@ -19,14 +19,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.base.arrays import I64, Bools, Ints, ragged
+from kleene.base.arrays import I64, Bools, Ints, offsets_of, ragged
 from kleene.ir import Program
 from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.codes import Predicate as IrPredicate
 from kleene.solvers.dataflow import SWAPPED, ConstraintBuilder, Operator, Predicate
-from kleene.transforms.splitting import SplitProgram
+from kleene.transforms.splitting import ControlFlow, SplitProgram
 
 _DEEPEST = 8  # how many operations are undone
+_LOOKED_THROUGH = np.zeros(len(Opcode), bool)
+_LOOKED_THROUGH[[
+    Opcode.FREEZE, Opcode.PTRTOINT, Opcode.INTTOPTR, Opcode.BITCAST, Opcode.ZEXT, Opcode.SEXT,
+    Opcode.TRUNC, Opcode.ADD, Opcode.SUB, Opcode.XOR, Opcode.AND,
+]] = True  # fmt: skip
 # The solver's predicate by the program's; -1 for those of floating point.
 PREDICATE = np.full(len(IrPredicate), -1, np.int64)
 for _word in ("EQ", "NE", "ULT", "UGE", "UGT", "ULE", "SLT", "SGE", "SGT", "SLE"):
@@ -74,6 +79,7 @@ class _Search:
     def __init__(
         self, split: SplitProgram, build: ConstraintBuilder, width: I64, true: int, false: int
     ) -> None:
+        self._split = split
         self._program: Program = split.program
         self._table = split.program.instructions
         self._operand = split.operand
@@ -140,6 +146,14 @@ class _Search:
         found: Bools = has & (values >= self._constants[0]) & (values < self._constants[1])
         return found
 
+    def _is_of_use(self, edge: I64, value: I64) -> Bools:
+        """Return which facts a name wants, or may tell of what the value is computed from."""
+        found = self._split.has_sigma(edge, value)
+        row = value - self._first
+        inner = row >= 0
+        found[inner] |= _LOOKED_THROUGH[self._table.opcode[row[inner]]]
+        return found
+
     def _same(self, level: Refinements, place: int) -> Refinements:
         """Return that what holds of values holds of an operand of theirs."""
         operand = self._operands(level.value - self._first, place)
@@ -155,6 +169,9 @@ class _Search:
     ) -> Refinements:
         """Return facts of an operand, computed by new names from others."""
         value = self._operands(level.value - self._first, place)
+        keep = self._is_of_use(level.edge, value)
+        level, value, operands = level.chosen(keep), value[keep], operands[keep]
+        attribute = attribute[keep] if isinstance(attribute, np.ndarray) else attribute
         names = self._build.names(len(level))
         width = self._width[value]
         self._build.define(names, operator, operands, width=width, attribute=attribute)
@@ -282,29 +299,38 @@ def refinements(
         Refinements.of(edge, condition, np.full(len(edge), true)),
         Refinements.of(edge + 1, condition, np.full(len(edge), false)),
     ]
-    cases: list[tuple[int, int, int]] = []
-    constants = split.program.constants
-    for block in np.flatnonzero(opcode == Opcode.SWITCH).tolist():
-        value, _, *rest = table.operands_of(int(last[block])).tolist()
-        if width[value] == 0:
-            continue
-        name = int(split.operand[table.offsets[last[block]]])
-        numbers = rest[::2]
-        from_edge = int(begin[block])
-        cases += [(from_edge + 1 + k, value, number) for k, number in enumerate(numbers)]
-        payload = constants.payload[np.array(numbers, np.int64) - split.program.bases[1]]
-        other = build.names(1)
-        ordered = np.array(numbers, np.int64)[np.argsort(payload)].tolist()
-        build.define(
-            other, Operator.EXCLUDE, [name, *ordered], offsets=[0, 1 + len(numbers)],
-            width=int(width[value]),
-        )  # fmt: skip
-        cases.append((from_edge, value, int(other[0])))
-    columns = np.array(cases, np.int64).reshape(-1, 3)
-    start.append(Refinements.of(columns[:, 0], columns[:, 1], columns[:, 2]))
+    blocks = np.flatnonzero(opcode == Opcode.SWITCH)
+    blocks = blocks[width[table.operands[table.offsets[last[blocks]]]] > 0]
+    value = table.operands[table.offsets[last[blocks]]].astype(np.int64)
+    which, edge, number = switch_cases(split.program, split.flow, blocks)
+    start.append(Refinements.of(edge, value[which], number))
+    # Behind the default, the value is none of them.
+    payload = split.program.constants.payload[number - split.program.bases[ValueKind.CONSTANT]]
+    ordered = np.lexsort((payload, which))
+    counts = np.bincount(which, minlength=len(blocks))
+    offsets = offsets_of(1 + counts)
+    operands = np.empty(int(offsets[-1]), np.int64)
+    is_first = np.zeros(len(operands), bool)
+    is_first[offsets[:-1]] = True
+    operands[is_first] = split.operand[table.offsets[last[blocks]]]
+    operands[~is_first] = number[ordered]
+    others = build.names(len(blocks))
+    build.define(others, Operator.EXCLUDE, operands, offsets=offsets, width=width[value])
+    start.append(Refinements.of(begin[blocks], value, others))
     begun = Refinements.join(start)
     found = _Search(split, build, width, true, false).all(begun.chosen(begun.value >= first))
     return found.chosen(_is_still_so(split, found))
+
+
+def switch_cases(program: Program, flow: ControlFlow, blocks: I64) -> tuple[I64, I64, I64]:
+    """Return the cases of switches: which of the blocks, the edge, and the constant (a value)."""
+    table = program.instructions
+    row = program.blocks.instruction_offsets[blocks + 1].astype(np.int64) - 1
+    which, place = ragged(table.offsets[row] + 2, table.offsets[row + 1])
+    nth = place - (table.offsets[row] + 2)[which]
+    which, place, nth = which[nth % 2 == 0], place[nth % 2 == 0], nth[nth % 2 == 0] >> 1
+    edge = flow.blocks.offsets[blocks][which] + 1 + nth
+    return which, edge, table.operands[place].astype(np.int64)
 
 
 def _is_still_so(split: SplitProgram, found: Refinements) -> Bools:

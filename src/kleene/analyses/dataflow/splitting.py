@@ -25,7 +25,9 @@ _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _DEEPEST = 4  # how many fields of fields
 
 
-def split_for_values(program: Program, *, trusts_flags: bool) -> SplitProgram:
+def split_for_values(
+    program: Program, flow: ControlFlow | None = None, *, trusts_flags: bool
+) -> SplitProgram:
     """Return the program's values with names for bounds, bits and nullness."""
 
     def points(flow: ControlFlow, accesses: Accesses) -> Points:
@@ -38,7 +40,7 @@ def split_for_values(program: Program, *, trusts_flags: bool) -> SplitProgram:
             branches.up_point,
         )
 
-    return split_program(program, points)
+    return split_program(program, points, flow=flow)
 
 
 def refining_uses(program: Program) -> tuple[I64, I64]:

@@ -38,7 +38,7 @@ from kleene.results import Finding, Table, findings_json
 from kleene.results.call_graph import CallGraph
 from kleene.results.explanation import Explanation, Step
 from kleene.solvers.inclusion.why import Derivations
-from kleene.transforms.memory_ssa import MemorySSA, memory_ssa
+from kleene.transforms.memory_ssa import MemoryAccesses, MemorySSA, memory_ssa
 from kleene.transforms.splitting.program import control_flow
 
 Pointer = str | int | Value  # one pointer: a name, the number of a value, or its view
@@ -187,9 +187,16 @@ class PointsToResult(Solved):
             calls_read: whether calls read what their callees read; else they only write.
             only_overwritten: whether only what a function overwrites has names in it.
         """
-        accesses = memory_accesses_of(self, self._effects, self._aliases, calls_read=calls_read)
+        accesses = self.memory_accesses
+        if calls_read:
+            accesses = memory_accesses_of(self, self._effects, self._aliases, calls_read=True)
         flow = control_flow(self.program)
         return memory_ssa(flow, accesses, only_overwritten=only_overwritten)
+
+    @cached_property
+    def memory_accesses(self) -> MemoryAccesses:
+        """What instructions do to `regions`; calls only write."""
+        return memory_accesses_of(self, self._effects, self._aliases)
 
     @property
     def effects(self) -> EffectFinder:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kleene.base.arrays import I32, I64, U8, Bools, Ints, offsets_of, ragged
+from kleene.base.arrays import I32, I64, U8, Bools, Ints, csr, offsets_of
 from kleene.graphs import Graph, depth_first, strong_components
 from kleene.solvers.dataflow.codes import STRIDE, Operator, Predicate
 
@@ -48,8 +48,10 @@ class Schedule:
         # Names that read nothing first: their trees are the last in reverse postorder.
         reads_nothing = np.diff(offsets) == 0
         roots = np.concatenate([np.flatnonzero(reads_nothing), np.flatnonzero(~reads_nothing)])
-        post = depth_first(graph, roots.astype(np.int32)).post.astype(np.int64)
-        order = np.lexsort((-post, components.component)).astype(np.int32)
+        order = np.empty(n_names, np.int32)
+        order[n_names - 1 - depth_first(graph, roots.astype(np.int32)).post] = np.arange(n_names)
+        _, by_component = csr(components.component[order], components.n_components)
+        order = order if by_component is None else order[by_component]
         place_of = np.empty(n_names, np.int32)
         place_of[order] = np.arange(n_names, dtype=np.int32)
         sizes = np.bincount(components.component, minlength=components.n_components)
@@ -123,9 +125,19 @@ class Constraints:
         """
         owner = np.repeat(np.arange(self.n_names), np.diff(self.offsets))
         source, target = self.operands[self.carries_value], owner[self.carries_value]
-        component = strong_components(Graph.from_edges(self.n_names, source, target)).component
-        place, inside = self.schedule.place_of, component[source] == component[target]
-        back = inside & (place[source] >= place[target])
+        # A cycle of values is one of the whole graph: only those of its components need be looked
+        # at, and their names are few.
+        schedule = self.schedule
+        cyclic = schedule.is_cyclic[schedule.component_of] != 0
+        inside = cyclic[target] & (schedule.component_of[source] == schedule.component_of[target])
+        names = np.flatnonzero(cyclic)
+        number = np.cumsum(cyclic) - 1
+        graph = Graph.from_edges(len(names), number[source[inside]], number[target[inside]])
+        component = np.full(self.n_names, -1, np.int64)
+        component[names] = strong_components(graph).component
+        place = schedule.place_of
+        back = inside & (component[source] == component[target])
+        back &= place[source] >= place[target]
         is_rounded = np.zeros(self.n_names, bool)
         is_rounded[target[back]] = True
         wanted, set_of = np.unique(component[is_rounded], return_inverse=True)
@@ -255,21 +267,20 @@ class ConstraintBuilder:
         n = self._n_names
         operator, width = np.zeros(n, np.uint8), np.ones(n, np.uint8)
         attribute = np.zeros(n, np.int64)
-        part_of, row_of = np.full(n, -1, np.int64), np.zeros(n, np.int64)
         starts, lengths, column = np.zeros(n, np.int64), np.zeros(n, np.int64), []
         before = 0
-        for part, (rows, codes, widths, attributes, offsets, operands) in enumerate(self._parts):
+        for rows, codes, widths, attributes, offsets, operands in self._parts:
             operator[rows], width[rows], attribute[rows] = codes, widths, attributes
-            part_of[rows], row_of[rows] = part, np.arange(len(rows))
             starts[rows], lengths[rows] = before + offsets[:-1], np.diff(offsets)
             column.append(operands)
             before += len(operands)
-        flat = np.concatenate([np.empty(0, np.int64), *column])
-        _, places = ragged(starts, starts + lengths)
+        flat = np.concatenate([np.empty(0, np.int64), *column]).astype(np.int32)
         given = np.concatenate([np.empty(0, np.int64), *self._given])
-        return Constraints(
-            operator, width, attribute, offsets_of(lengths), flat[places].astype(np.int32), given
-        )
+        ends = offsets_of(lengths)
+        # The operands of names in their order; ranges of `flat` from `starts` on.
+        places = np.repeat(starts - ends[:-1], lengths)
+        places += np.arange(len(places))
+        return Constraints(operator, width, attribute, ends, flat[places], given)
 
 
 def checked(constraints: Constraints) -> None:

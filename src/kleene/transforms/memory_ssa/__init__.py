@@ -18,14 +18,17 @@ in SSA form", 1996 (χ and μ are our weak writes and reads); variables by funct
 """
 
 from kleene.transforms.memory_ssa.names import (
+    LoadNames,
     MemoryAccesses,
     MemoryReads,
     MemoryRole,
     MemorySSA,
     MemoryWrites,
+    load_names,
     memory_ssa,
 )
 
 __all__ = [
-    "MemoryAccesses", "MemoryReads", "MemoryRole", "MemorySSA", "MemoryWrites", "memory_ssa",
+    "LoadNames", "MemoryAccesses", "MemoryReads", "MemoryRole", "MemorySSA", "MemoryWrites",
+    "load_names", "memory_ssa",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The loop of memory SSA: which locations no access of a function tells apart."""
+"""The loops of memory SSA: which locations no access of a function tells apart; who writes them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kleene.kernels.compiled import CompilationUnit
 
 UNIT = CompilationUnit(Path(__file__).parent)
 entry_point, device_function = UNIT.entry_point, UNIT.device_function
+_LARGE = 16  # locations of a group from which on it has a set of bits too
 
 
 @device_function
@@ -126,3 +127,78 @@ def partition(
         function_of[:n_variables].copy(),
         is_partial,
     )
+
+
+@entry_point
+def large_groups(group_offsets: I64, locations: I32, n_locations: int) -> tuple[I64, I64]:
+    """Return sets of bits for groups that have many locations: which set (-1: none), and these."""
+    n_groups, n_words = len(group_offsets) - 1, (n_locations >> 5) + 1
+    which = np.full(n_groups, -1, np.int64)
+    n_large = 0
+    for group in range(n_groups):
+        if group_offsets[group + 1] - group_offsets[group] >= _LARGE:
+            which[group] = n_large
+            n_large += 1
+    bits = np.zeros(n_large * n_words, np.int64)
+    for group in range(n_groups):
+        if which[group] >= 0:
+            for place in range(group_offsets[group], group_offsets[group + 1]):
+                location = locations[place]
+                bits[which[group] * n_words + (location >> 5)] |= 1 << (location & 31)
+    return which, bits
+
+
+@device_function
+def _meet(one: int, other: int, group_offsets: I64, locations: I32, large: I64, bits: I64,
+          n_words: int) -> bool:  # fmt: skip
+    """Return whether two groups have a location in common."""
+    if large[one] >= 0 and large[other] >= 0:
+        first, second = large[one] * n_words, large[other] * n_words
+        for word in range(n_words):  # noqa: SIM110 -- compiled code has no generators
+            if bits[first + word] & bits[second + word]:
+                return True
+        return False
+    if large[one] >= 0:
+        one, other = other, one  # the first has few locations
+    for place in range(group_offsets[one], group_offsets[one + 1]):
+        location = locations[place]
+        if large[other] >= 0:
+            if bits[large[other] * n_words + (location >> 5)] >> (location & 31) & 1:
+                return True
+            continue
+        for at in range(group_offsets[other], group_offsets[other + 1]):
+            if locations[at] == location:
+                return True
+    return False
+
+
+@entry_point
+def touched(
+    variable_offsets: I64, group: I64, second: I64, write_offsets: I64, written: I64,
+    group_offsets: I64, locations: I32, large: I64, bits: I64, n_words: int,
+) -> tuple[I64, I64]:  # fmt: skip
+    """Return which variables of its function each write may touch: places in `written`, variables.
+
+    A variable is the locations of `group` and, where that is not -1, of `second`.
+    """
+    row_of, variable_of = np.full(16, -1, np.int64), np.full(16, -1, np.int64)
+    n_rows = 0
+    for function in range(len(variable_offsets) - 1):
+        if variable_offsets[function] == variable_offsets[function + 1]:
+            continue
+        for row in range(write_offsets[function], write_offsets[function + 1]):
+            for variable in range(variable_offsets[function], variable_offsets[function + 1]):
+                if not _meet(
+                    group[variable], written[row], group_offsets, locations, large, bits, n_words
+                ) and (
+                    second[variable] < 0
+                    or not _meet(
+                        second[variable], written[row], group_offsets, locations, large, bits,
+                        n_words,
+                    )
+                ):  # fmt: skip
+                    continue
+                row_of, variable_of = _grown(row_of, n_rows), _grown(variable_of, n_rows)
+                row_of[n_rows], variable_of[n_rows] = row, variable
+                n_rows += 1
+    return row_of[:n_rows].copy(), variable_of[:n_rows].copy()

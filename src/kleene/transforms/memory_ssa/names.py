@@ -195,6 +195,26 @@ def memory_ssa(
     )
 
 
+def _same_groups(groups: Rows) -> I64:
+    """Return for each group one that has the same locations in the same order: the first known.
+
+    Groups are compared with the one whose sum of numbers, one by location, is the same.
+    """
+    numbers = np.random.default_rng(0).integers(1, 1 << 62, int(groups.values.max(initial=0)) + 1)
+    before = np.concatenate([[0], np.cumsum(numbers[groups.values])])
+    total = before[groups.offsets[1:]] - before[groups.offsets[:-1]]
+    _, first, which = np.unique(total, return_index=True, return_inverse=True)
+    like = first[which]
+    lengths = groups.lengths()
+    same = lengths[like] == lengths
+    owner, place = ragged(groups.offsets[:-1][same], groups.offsets[1:][same])
+    at = groups.offsets[like[same]][owner] + place - groups.offsets[:-1][same][owner]
+    differs = groups.values[place] != groups.values[at]
+    rows = np.flatnonzero(same)
+    same[rows[owner[differs]]] = False
+    return np.where(same, like, np.arange(len(groups)))
+
+
 def _variables(
     accesses: MemoryAccesses, function: I64, n_functions: int, only_overwritten: bool
 ) -> tuple[I64, I64, I64, Rows, I64, Bools]:
@@ -232,3 +252,88 @@ def _pairs(instruction: I64, variable: I64) -> I64:
     """Return pairs of an instruction and a variable, ascending, each once."""
     found: I64 = distinct(instruction << 32 | variable)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class LoadNames:
+    """What loads read, as one name each: two that read the same name find memory unchanged.
+
+    Attributes:
+        load: instructions, ascending.
+        name: what each of them reads; -1 where no path leads.
+        writer: of each name, the instruction that defines it; -1 for entries and φ.
+    """
+
+    load: I64
+    name: I64
+    writer: I64
+
+
+def load_names(flow: ControlFlow, accesses: MemoryAccesses, loads: I64) -> LoadNames:
+    """Return what some loads read; a write that may touch one of their locations ends a name.
+
+    Loads of a function that may read the same locations share a variable. There are fewer of these
+    than of `memory_ssa`, which has one for each set of locations that no access tells apart.
+    """
+    from kleene.transforms.memory_ssa import cpu
+
+    entries = np.sort(flow.entries)
+    function_of = np.searchsorted(entries, flow.node_of(accesses.instruction), side="right") - 1
+    is_read = accesses.role == MemoryRole.READ
+    reads = np.flatnonzero(is_read & np.isin(accesses.instruction, loads))
+    reads = reads[np.lexsort((accesses.group[reads], accesses.instruction[reads]))]
+    rows, first, counts = np.unique(
+        accesses.instruction[reads], return_index=True, return_counts=True
+    )
+    assert counts.max(initial=0) <= 2, "a load reads by its pointer, and what is unknown of that"
+    group = _same_groups(accesses.groups)[accesses.group[reads]]
+    other = np.where(counts > 1, group[np.minimum(first + 1, len(group) - 1)], -1)
+    keys = np.stack([function_of[reads[first]], group[first], other])
+    variables, which = np.unique(keys, axis=1, return_inverse=True)
+    which = which.reshape(-1)
+    written = np.flatnonzero(~is_read)
+    pair_keys = function_of[written] << 32 | accesses.group[written]
+    pairs = distinct(pair_keys)
+    n_functions = len(entries)
+    n_visits = int(accesses.groups.lengths()[pairs & 0xFFFFFFFF].sum())
+    with compiled.sized(_INTERPRETED_S_A_VISIT * n_visits, cpu.UNIT):
+        large, bits = cpu.large_groups(
+            accesses.groups.offsets, accesses.groups.values, accesses.n_locations
+        )
+        pair_of, touched = cpu.touched(
+            np.searchsorted(variables[0], np.arange(n_functions + 1)).astype(np.int64),
+            variables[1], variables[2],
+            np.searchsorted(pairs >> 32, np.arange(n_functions + 1)).astype(np.int64),
+            pairs & 0xFFFFFFFF, accesses.groups.offsets, accesses.groups.values, large, bits,
+            (accesses.n_locations >> 5) + 1,
+        )  # fmt: skip
+    offsets = offsets_of(np.bincount(pair_of, minlength=len(pairs)))
+    pair = np.searchsorted(pairs, pair_keys)
+    access, place = ragged(offsets[pair], offsets[pair + 1])
+    writes = _pairs(accesses.instruction[written[access]], touched[place])
+    n_variables = variables.shape[1]
+    parts: list[tuple[Ints, Ints, int]] = [
+        (
+            np.arange(n_variables),
+            flow.into(0) + entries[variables[0]].astype(np.int64),
+            Role.DEFINITION,
+        ),
+        (writes & 0xFFFFFFFF, writes >> 32, Role.DEFINITION),
+        (which, rows, Role.USE),
+    ]
+    names = split(
+        flow,
+        Accesses(
+            np.concatenate([part[0] for part in parts]).astype(np.int32),
+            np.concatenate([part[1] for part in parts]).astype(np.int64),
+            np.repeat([part[2] for part in parts], [len(part[0]) for part in parts]).astype(
+                np.uint8
+            ),
+        ),
+        "ssa",
+    )
+    end = n_variables + len(writes)
+    writer = np.full(names.n_names + 1, -1, np.int64)  # the last is for -1
+    writer[names.name[n_variables:end]] = writes >> 32
+    writer[-1] = -1
+    return LoadNames(rows, names.name[end:], writer)

@@ -14,26 +14,81 @@ entry_point, device_function = UNIT.entry_point, UNIT.device_function
 
 
 @entry_point
-def versions(variable: I64, moment: I64, last: I64, defines: I64, reads: I64, n_reads: int) -> I64:
+def positions(
+    points: I64, is_definition: Bools, block_of: I64, first: I64, n_edges: int
+) -> tuple[I64, I64]:
+    """Return the block or edge of each point, and the slot of a use or definition there.
+
+    `flow` says how points and slots are numbered.
+    """
+    n_instructions, n_blocks = len(block_of), len(first) - 1
+    nodes, slots = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
+    for row in range(len(points)):
+        beyond = points[row] - n_instructions
+        defines = 1 if is_definition[row] else 0
+        if beyond < 0:
+            block = block_of[points[row]]
+            nodes[row], slots[row] = block, 2 * (points[row] - first[block]) + 2 + defines
+        elif beyond < n_blocks:
+            nodes[row], slots[row] = beyond, 0
+        elif beyond < 2 * n_blocks:
+            block = beyond - n_blocks
+            nodes[row], slots[row] = block, 2 * (first[block + 1] - first[block]) + 2
+        elif beyond < 2 * n_blocks + n_edges:
+            nodes[row], slots[row] = beyond - n_blocks, 1 - defines
+        else:
+            nodes[row], slots[row] = beyond - n_blocks - n_edges, 3 - defines
+    return nodes, slots
+
+
+@device_function
+def _sort_by(keys: I64, n_keys: int, rows: I64) -> I64:
+    """Return the rows by their keys, which are below n_keys; equal ones keep their order."""
+    place = np.zeros(n_keys + 1, np.int64)
+    for row in rows:
+        place[keys[row] + 1] += 1
+    for key in range(n_keys):
+        place[key + 1] += place[key]
+    found = np.empty(len(rows), np.int64)
+    for row in rows:
+        found[place[keys[row]]] = row
+        place[keys[row]] += 1
+    return found
+
+
+@entry_point
+def ordered(variable: I64, n_variables: int, moment: I64, n_moments: int) -> I64:
+    """Return the rows whose moment is not -1 by variable, and then by moment."""
+    n_rows = 0
+    rows = np.empty(len(variable), np.int64)
+    for row in range(len(variable)):
+        if moment[row] >= 0:
+            rows[n_rows] = row
+            n_rows += 1
+    return _sort_by(variable, n_variables, _sort_by(moment, n_moments, rows[:n_rows]))
+
+
+@entry_point
+def versions(order: I64, variable: I64, moment: I64, last: I64, n_reads: int) -> I64:
     """Return what each read reads: the nearest definition of its variable that dominates it.
 
-    Events come by variable, then by their moment in the preorder of the dominator tree. An event
-    either defines the name `defines`, which holds until the moment `last` at the end of the
-    definition's subtree, or else it is the read `reads`.
+    Rows are definitions and then reads; `order` has them by variable, then by their moment in the
+    preorder of the dominator tree. The definition n holds until the moment `last[n]` at the end of
+    its subtree.
     """
     found = np.full(n_reads, -1, np.int64)
-    stack = np.empty(len(variable), np.int64)
-    n_stack = 0
-    for event in range(len(variable)):
-        if event > 0 and variable[event] != variable[event - 1]:
-            n_stack = 0
-        while n_stack > 0 and last[stack[n_stack - 1]] < moment[event]:
+    stack = np.empty(len(last), np.int64)
+    n_stack, before = 0, -1
+    for row in order:
+        if variable[row] != before:
+            n_stack, before = 0, variable[row]
+        while n_stack > 0 and last[stack[n_stack - 1]] < moment[row]:
             n_stack -= 1
-        if defines[event] >= 0:
-            stack[n_stack] = event
+        if row < len(last):
+            stack[n_stack] = row
             n_stack += 1
         elif n_stack > 0:
-            found[reads[event]] = defines[stack[n_stack - 1]]
+            found[row - len(last)] = stack[n_stack - 1]
     return found
 
 

@@ -161,31 +161,25 @@ class ControlFlow:
 
     @cached_property
     def _block(self) -> I64:
-        """The block of each instruction, and -1."""
-        return np.append(np.repeat(np.arange(self.blocks.n_nodes), np.diff(self.first)), -1)
+        """The block of each instruction."""
+        return np.repeat(np.arange(self.blocks.n_nodes), np.diff(self.first))
+
+    def positions_of(self, points: Ints, is_definition: Bools) -> tuple[I64, I64]:
+        """Return the block or edge of each point, and the slot of a use or definition there."""
+        from kleene.transforms.splitting import cpu
+
+        return cpu.positions(
+            points.astype(np.int64, copy=False), is_definition, self._block, self.first,
+            self.blocks.n_edges,
+        )  # fmt: skip
 
     def node_of(self, points: Ints) -> I64:
         """Return the block or edge of each point."""
-        n_blocks = self.blocks.n_nodes
-        beyond = points - self.n_instructions
-        edge = beyond - n_blocks - self.blocks.n_edges * (points >= self.at_end_of(0))
-        return np.select(
-            [beyond < 0, beyond < n_blocks, beyond < 2 * n_blocks],
-            [self._block[np.minimum(points, self.n_instructions)], beyond, beyond - n_blocks],
-            edge,
-        )
+        return self.positions_of(points, np.zeros(len(points), bool))[0]
 
     def slot_of(self, points: Ints, is_definition: Bools) -> I64:
         """Return the place of a use or definition among those of its node."""
-        block = np.minimum(self.node_of(points), self.blocks.n_nodes - 1)
-        inside = 2 * (points - self.first[block]) + 2 + is_definition
-        out = 2 * (self.first[block + 1] - self.first[block]) + 2
-        on_edge = 1 - is_definition.astype(np.int64)
-        return np.select(
-            [points < self.into(0), points < self.out_of(0), points < self.along(0)],
-            [inside, 0, out],
-            on_edge + 2 * (points >= self.at_end_of(0)),
-        )
+        return self.positions_of(points, is_definition)[1]
 
     @cached_property
     def _n_slots(self) -> I64:
@@ -202,27 +196,39 @@ class ControlFlow:
 
     def moment_of(self, points: Ints, is_definition: Bools) -> I64:
         """Return when each use or definition comes in the tree's preorder; -1 if unreachable."""
-        start = self._starts[self.node_of(points)]
-        return np.where(start < 0, -1, start + self.slot_of(points, is_definition))
+        node, slot = self.positions_of(points, is_definition)
+        start = self._starts[node]
+        return np.where(start < 0, -1, start + slot)
+
+    @property
+    def n_moments(self) -> int:
+        """How many moments there are at most."""
+        return int(self._n_slots.sum())
 
     def end_of(self, nodes: Ints) -> I64:
-        """Return the last moment that each node dominates; all are reachable."""
-        last = self.tree.preorder[self.tree.last[nodes]]
-        return self._starts[last] + self._n_slots[last] - 1
+        """Return the last moment that each node dominates; -1 if it is unreachable."""
+        found = np.full(len(nodes), -1, np.int64)
+        is_reached = self.tree.pre[nodes] >= 0
+        end = self.tree.preorder[self.tree.last[nodes[is_reached]]]
+        found[is_reached] = self._starts[end] + self._n_slots[end] - 1
+        return found
 
     def ordered(self, accesses: Accesses) -> tuple[I64, I64, I64, Bools]:
         """Return uses and definitions by variable, node and slot.
 
         The columns are their rows, variables and nodes, and which are definitions.
         """
+        from kleene.transforms.splitting import cpu
+
         rows = accesses.rows(Role.DEFINITION, Role.USE)
         is_definition = accesses.role[rows] == Role.DEFINITION
-        node = self.node_of(accesses.point[rows])
-        slot = self.slot_of(accesses.point[rows], is_definition)
-        within = node * (2 * int(np.diff(self.first).max(initial=0)) + 4) + slot
-        order = np.lexsort((within, accesses.variable[rows]))
-        rows = rows[order]
-        return rows, accesses.variable[rows].astype(np.int64), node[order], is_definition[order]
+        node, slot = self.positions_of(accesses.point[rows], is_definition)
+        variable = accesses.variable[rows].astype(np.int64)
+        begin = np.cumsum(self._n_slots) - self._n_slots
+        order = cpu.ordered(
+            variable, int(variable.max(initial=-1)) + 1, begin[node] + slot, self.n_moments
+        )
+        return rows[order], variable[order], node[order], is_definition[order]
 
     def edges_out_of(self, blocks: Ints) -> tuple[I64, I64]:
         """Return the edges out of some blocks, beside the row of their block among these."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -70,12 +71,29 @@ class SplitProgram:
         found[new] = self.value[names[new] - first]
         return found
 
+    @cached_property
+    def _sigmas(self) -> I64:
+        """An edge and a value as one number, ascending, for each σ."""
+        rows = np.flatnonzero(self.kind == NameKind.SIGMA)
+        edge = self.point[rows] - self.flow.along(0)
+        return np.sort(edge * self.program.n_values + self.value[rows])
+
+    def has_sigma(self, edge: I64, value: I64) -> Bools:
+        """Return which of some values have a name of their own on some edges."""
+        wanted = edge * self.program.n_values + value
+        if not len(self._sigmas):
+            return np.zeros(len(wanted), bool)
+        place = np.minimum(np.searchsorted(self._sigmas, wanted), len(self._sigmas) - 1)
+        found: Bools = self._sigmas[place] == wanted
+        return found
+
 
 def split_program(
     program: Program,
     strategy: str | Strategy | Points | Callable[[ControlFlow, Accesses], Points] = "essa",
     *,
     among: Bools | None = None,
+    flow: ControlFlow | None = None,
 ) -> SplitProgram:
     """Return the program's values with names by a strategy.
 
@@ -87,8 +105,10 @@ def split_program(
         strategy: one of `STRATEGIES` by name, or where to split, or what returns that; variables
             are values.
         among: which values may be split; all by default.
+        flow: the program's control flow, where the caller has it.
     """
-    flow, accesses = control_flow(program), accesses_of(program)
+    flow = flow or control_flow(program)
+    accesses = accesses_of(program, flow)
     chosen = STRATEGIES[strategy] if isinstance(strategy, str) else strategy
     if isinstance(chosen, Strategy):
         points = chosen.points(flow, accesses)
@@ -118,13 +138,13 @@ def control_flow(program: Program) -> ControlFlow:
     return ControlFlow(Graph(offsets.astype(np.int64), targets), entries.astype(np.int32), first)
 
 
-def accesses_of(program: Program) -> Accesses:
+def accesses_of(program: Program, flow: ControlFlow | None = None) -> Accesses:
     """Return the definitions, uses and tests of all values that are computed.
 
     Uses come first, one for each operand that is an argument or the result of an instruction, by
     their rows in the table of operands.
     """
-    flow = control_flow(program)
+    flow = flow or control_flow(program)
     rows, point = _uses(program, flow)
     arguments = np.arange(len(program.arguments))
     per_function = np.diff(program.function_table.argument_offsets)
@@ -239,7 +259,7 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
         new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
         place = np.minimum(np.searchsorted(seen, keys), max(len(seen) - 1, 0))
         new &= seen[place] != keys if len(seen) else True
-        seen = np.sort(np.concatenate([seen, keys[new]]))
+        seen = np.sort(np.concatenate([seen, keys[new]]), kind="stable")  # it merges the two
         rows = np.flatnonzero(known)[order[new]]
         block, value, equality, derived = block[rows], value[rows], equality[rows], derived[rows]
         role = np.where(equality, Role.EQUALITY_TEST, Role.TEST)

@@ -224,32 +224,20 @@ def _renamed(flow: ControlFlow, accesses: Accesses, variable: I64, point: I64) -
         (variable[at_fork][fork_rows], point[at_fork][fork_rows]),
         (variable[at_code], copied),
     )
-    found = cpu.versions(*_events(flow, name_variable, name_point, read_variable, read_point))
+    all_variables = np.concatenate([name_variable, read_variable])
+    is_definition = np.arange(len(all_variables)) < len(name_variable)
+    moment = flow.moment_of(np.concatenate([name_point, read_point]), is_definition)
+    n_variables = int(all_variables.max(initial=-1)) + 1
+    order = cpu.ordered(all_variables, n_variables, moment, flow.n_moments)
+    last = flow.end_of(flow.node_of(name_point))
+    found = cpu.versions(order, all_variables, moment, last, len(read_variable))
     name = np.full(len(accesses.variable), -1, np.int64)
     name[defined] = np.arange(len(defined))
     name[used] = found[: len(used)]
     return Splitting(
         flow, name_variable.astype(np.int32), kind.astype(np.uint8), name_point,
-        offsets_of(n_operands),
- found[len(used) :], name,
+        offsets_of(n_operands), found[len(used) :], name,
     )  # fmt: skip
-
-
-def _events(
-    flow: ControlFlow, name_variable: I64, name_point: I64, read_variable: I64, read_point: I64
-) -> tuple[I64, I64, I64, I64, I64, int]:
-    """Return the definitions and reads that control flow reaches, for `cpu.versions`."""
-    n_names, n_reads = len(name_variable), len(read_variable)
-    variable = np.concatenate([name_variable, read_variable])
-    point = np.concatenate([name_point, read_point])
-    is_definition = np.arange(n_names + n_reads) < n_names
-    moment = flow.moment_of(point, is_definition)
-    reached = np.flatnonzero(moment >= 0)
-    order = reached[np.lexsort((moment[reached], variable[reached]))]
-    last = flow.end_of(flow.node_of(point[order]))
-    defines = np.where(is_definition[order], order, -1)
-    reads = np.where(is_definition[order], -1, order - n_names)
-    return variable[order], moment[order], last, defines, reads, n_reads
 
 
 def _pruned(names: Splitting, accesses: Accesses) -> Splitting:
