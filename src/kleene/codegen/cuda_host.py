@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kleene.codegen import cuda, rows
+from kleene.codegen.arguments import Passed, arguments
 from kleene.codegen.contractions import LEAST, contraction_of, depth_of
-from kleene.codegen.cuda import REDUCTION_THREADS, Passed, arguments
+from kleene.codegen.cuda import REDUCTION_THREADS
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
-from kleene.codegen.rows import row_sums_of
+from kleene.codegen.rows import sums_of
 from kleene.codegen.text import safe, size_text, type_name
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
@@ -175,11 +176,12 @@ class _Cuda(HostWriter):
             tiles = f"blocks(x_, {wide}), blocks(y_, {tall})"
             yield f"{pad}    {kernel.name}_tiled<<<dim3({tiles}), 256>>>({given});"
             tests = f"else if ({tests})"
-        along = row_sums_of(self.plan, kernel)
+        along = sums_of(self.plan, kernel)
         if along is not None:
             deep = self.printer.expression(along.depth)
             yield f"{pad}  if (x_ > 0 && ({deep}) >= {rows.LEAST})"
-            yield f"{pad}    {kernel.name}_rows<<<blocks(x_, 8), 256>>>({given});"
+            shape = "blocks(x_, 8), 256" if along.way == "rows" else "blocks(x_, 32), 1024"
+            yield f"{pad}    {kernel.name}_{along.way}<<<{shape}>>>({given});"
             tests = f"else if ({tests})"
         yield f"{pad}  {tests if tests.startswith('else') else f'if ({tests})'}"
         yield f"{pad}    {kernel.name}<<<dim3({grid}), dim3({shape})>>>({given});"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass, field
 
+from kleene.codegen.arguments import Passed, arguments
 from kleene.codegen.contractions import contraction_of, depth_of
-from kleene.codegen.cuda import Passed, arguments
 from kleene.codegen.plan import (
     Axis,
     CannotError,
@@ -26,7 +26,8 @@ from kleene.codegen.plan import (
     Snapshot,
     Step,
 )
-from kleene.codegen.rows import row_sums_of
+from kleene.codegen.resident import loops_of
+from kleene.codegen.rows import sums_of
 from kleene.codegen.text import size_text
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Expression, Symbol, Type, Variable
@@ -44,7 +45,7 @@ _TYPES = {
     ("float", 32, True): "float32",
     ("float", 64, True): "float64",
 }
-_RESERVED = ("np", "math", "run", "quotient", "remainder", "steps", "sections", "hull")
+_RESERVED = ("np", "math", "max", "run", "quotient", "remainder", "steps", "sections", "hull")
 _SAME = {"+", "-", "*", "<", ">", "<=", ">=", "==", "!=", "&", "|", "^", "<<", ">>"}
 _NAMED = {"fabs": "abs", "abs": "abs", "fmax": "max", "fmin": "min"}
 
@@ -140,14 +141,14 @@ class _Driver:
                 given = self._given(arguments(self.plan, step))
                 counts = [self._count(step.axes[position]) for position in step.mapping]
                 shape = f"({', '.join(counts)}{',' if len(counts) == 1 else ''})"
-                sums, along = contraction_of(self.plan, step), row_sums_of(self.plan, step)
-                if along is not None:
-                    more = self.value(along.depth)
-                    self.write(depth, f'run.rows("{step.name}", {shape}, {more}, ({given}))')
-                elif sums is None:
+                tiled, sums = contraction_of(self.plan, step), sums_of(self.plan, step)
+                if sums is not None:
+                    more = self.value(sums.depth)
+                    self.write(depth, f'run.{sums.way}("{step.name}", {shape}, {more}, ({given}))')
+                elif tiled is None:
                     self.write(depth, f'run.grid("{step.name}", {shape}, ({given}))')
                 else:
-                    more = f"{self.value(depth_of(sums))}, {sums.tile}"
+                    more = f"{self.value(depth_of(tiled))}, {tiled.tile}"
                     self.write(depth, f'run.tiles("{step.name}", {shape}, {more}, ({given}))')
             case Reduction():
                 given = self._given(arguments(self.plan, step))
@@ -155,6 +156,14 @@ class _Driver:
                 count = self._count(step.axis)
                 self.write(depth, f'run.reduce("{step.name}", {count}, ({given}), np.{kind})')
             case HostLoop():
+                whole = [one for one in loops_of(self.plan) if one.loop is step]
+                if whole:
+                    given = self._given(list(whole[0].passed))
+                    points = ", ".join(map(self.value, whole[0].points))
+                    more = f"max({points}, 1), {whole[0].has_loops}"
+                    text = f'run.resident("{whole[0].name}", {more}, ({given}))'
+                    self.write(depth, f"if not {text}:")
+                    depth += 1
                 self._assignments(step.init, depth)
                 self.write(depth, f"while {self.value(step.test)}:")
                 self.steps(step.steps, depth + 1)

@@ -1,16 +1,22 @@
-"""Kernels whose threads sum along rows, by a warp for each row.
+"""Kernels whose threads sum along a loop, by several threads for each sum.
 
-    y[i] += a[i][j] * x[j]          for every j, in a thread of i
+    y[i] += a[i][j] * x[j]          for every j, in a thread of i: a warp for each i
+    y[j] += a[i][j] * x[i]          for every i, in a thread of j: up to 32 threads for each j
 
-Threads that follow each other would read elements a row apart. With a warp for each i, its lanes
-take every 32nd j and read what lies side by side; shuffles add what they have. The terms are added
-in another order, as by any parallel sum. What stands before, between and after such loops is done
-by the first lane.
+In the first, threads that follow each other would read elements a row apart. With a warp for each
+i, its lanes take every 32nd j and read what lies side by side; shuffles add what they have. In the
+second they read side by side, but there may be few columns: a block takes 32 of them, each of its
+warps every so many rows, and partial sums are added in shared memory in the order of the warps.
+
+Either way the order is fixed, but not that of the text: of n terms t, two orders differ by at most
+2 (n - 1) u sum |t| / (1 - (n - 1) u), with u the unit roundoff of the type. What stands before,
+between and after such loops is done by the first thread of each sum.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as OneOf
 
 from kleene.codegen.plan import Axis, CannotError, Kernel, Plan
 from kleene.codegen.text import (
@@ -26,7 +32,8 @@ from kleene.codegen.trees import Counted, binary, choose, counted
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Location, Symbol, Variable
 
-LEAST = 64  # terms from which on warps are used
+LEAST = 64  # terms from which on several threads are used for a sum
+_MAX_SUMS = 4  # of one loop: each has partial sums in shared memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,15 @@ class Summed:
 
 
 @dataclass(frozen=True, slots=True)
-class RowSums:
-    """A kernel with one axis whose loops are sums; other statements stand between them."""
+class Sums:
+    """A kernel with one axis whose loops are sums; other statements stand between them.
+
+    The sums go along "rows", so that a warp reads side by side what one of them needs, or down
+    "columns", so that it reads side by side what neighbours need.
+    """
 
     axis: Axis
+    way: OneOf["rows", "columns"]
     parts: tuple[Block | Summed, ...]
 
     @property
@@ -65,16 +77,16 @@ class RowSums:
         return found
 
 
-def row_sums_of(plan: Plan, kernel: Kernel) -> RowSums | None:
-    """Return a kernel as sums along rows, if it is that, and warps read side by side."""
+def sums_of(plan: Plan, kernel: Kernel) -> Sums | None:
+    """Return a kernel as sums, if it is that, and all go one way."""
     if len(kernel.axes) != 1:
         return None
     (axis,) = kernel.axes
     own = {axis.variable, *axis.aliases}
-    unknown = own | {*kernel.private, *plan.device_scalars}
+    of_first = {*kernel.private, *assigned_in(kernel.body)}  # the others do not have their values
     parts: list[Block | Summed] = []
     pending: list[tree.Statement] = []
-    n_sums = n_along = 0
+    ways: list[str] = []
     for one in kernel.body:
         if not isinstance(one, tree.Loop):
             if any(isinstance(inner, tree.Loop | tree.Declare) for inner in tree.walk(one)):
@@ -82,21 +94,26 @@ def row_sums_of(plan: Plan, kernel: Kernel) -> RowSums | None:
             pending.append(one)
             continue
         found = _sums(one)
-        if found is None or symbols_in((found.loop.low, found.loop.high)) & unknown:
+        if found is None:
             return None
-        if any(isinstance(e, Element) for e in tree.walk((found.loop.low, found.loop.high))):
+        bounds = (found.loop.low, found.loop.high)
+        if symbols_in(bounds) & (own | of_first | {*plan.device_scalars}):
             return None
-        along = _along(found, own)
-        if along is None:
+        if any(isinstance(e, Element) for e in tree.walk(bounds)):
             return None
-        n_sums, n_along = n_sums + 1, n_along + along
+        terms = tuple(each.term for each in found.sums)
+        if symbols_in(terms) & (of_first - {found.loop.variable}):
+            return None
+        ways += _ways(terms, found.loop.variable, own)
         if pending:
             parts.append(tuple(pending))
             pending = []
         parts.append(found)
     if pending:
         parts.append(tuple(pending))
-    return RowSums(axis, tuple(parts)) if n_sums and n_along else None
+    if len(set(ways)) != 1:
+        return None
+    return Sums(axis, "rows" if ways[0] == "rows" else "columns", tuple(parts))
 
 
 def _sums(loop: tree.Loop) -> Summed | None:
@@ -123,68 +140,117 @@ def _sums(loop: tree.Loop) -> Summed | None:
         return None
     targets = [one.target for one in sums]
     is_apart = len({_base(one) for one in targets}) == len(targets)
-    return Summed(form, tuple(sums)) if sums and not is_read and is_apart else None
+    is_whole = 0 < len(sums) <= _MAX_SUMS and not is_read and is_apart
+    return Summed(form, tuple(sums)) if is_whole else None
 
 
 def _base(location: Location) -> Symbol:
     return location.symbol if isinstance(location, Variable) else flattened(location)[0]
 
 
-def _along(found: Summed, own: set[Symbol]) -> int | None:
-    """Return how many reads go along rows; None if one goes along the axis."""
-    form, n = found.loop, 0
-    for one in tree.walk(tuple(each.term for each in found.sums)):
+def _ways(terms: tuple[Expression, ...], variable: Symbol, own: set[Symbol]) -> list[str]:
+    """Return the ways that the elements go which change with the loop and with the axis."""
+    found = []
+    for one in tree.walk(terms):
         if not isinstance(one, tree.Read) or not isinstance(one.location, Element):
             continue
         last = symbols_in(flattened(one.location)[1][-1][0])
         used = symbols_in(one.location)
-        if last & own and form.variable in used and form.variable not in last:
-            return None
-        n += form.variable in last and bool(used & own)
-    return n
+        if variable in used and used & own:
+            is_row, is_column = variable in last, bool(last & own)
+            found.append("neither" if is_row == is_column else "rows" if is_row else "columns")
+    return found
 
 
-def lines(kernel: Kernel, rows: RowSums, signature: str, printer: Printer) -> list[str]:
-    """Return the kernel as text, under its name with `_rows`."""
-    axis = rows.axis
-    kind, name = type_name(axis.variable.type), safe(axis.variable.name)
-    low, high = _text(printer, axis.low), _text(printer, axis.high)
-    by = "" if axis.step == 1 else f"{axis.step} * "
-    warp = "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32"
-    lines = ["// The same with a warp for each of these."]
-    lines.append(f'extern "C" __global__ void {kernel.name}_rows({signature}) {{')
-    lines.append(f"  const {kind} {name} = {low} + {by}({kind})({warp});")
-    lines.append("  const int lane_ = threadIdx.x % 32;")
-    lines.append(f"  if ({name} >= {high}) return;")
-    lines += [f"  {printer.declaration(one)};" for one in kernel.private]
-    for part in rows.parts:
-        if isinstance(part, Summed):
-            lines += _summed(printer, part.loop, part.sums)
+def lines(kernel: Kernel, sums: Sums, signature: str, printer: Printer) -> list[str]:
+    """Return the kernel as text, under its name with `_rows` or `_columns`."""
+    is_row = sums.way == "rows"
+    each = "a warp for each of these" if is_row else "all warps of a block for 32 of these"
+    bound = "" if is_row else "__launch_bounds__(1024) "
+    lines = [f"// The same with {each}."]
+    lines.append(f'extern "C" __global__ void {bound}{kernel.name}_{sums.way}({signature}) {{')
+    first = "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32" if is_row else "blockIdx.x * 32"
+    lines += _Text(kernel, sums, printer).lines(first, 1)
+    return [*lines, "}"]
+
+
+def resident_lines(kernel: Kernel, sums: Sums, printer: Printer, depth: int) -> list[str]:
+    """Return the sums as a step of a kernel with other steps; `x_` is how many there are."""
+    pad = "  " * depth
+    first, stride = "blockIdx.x * 32", "gridDim.x * 32"
+    if sums.way == "rows":
+        first = "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32"
+        stride = "gridDim.x * (blockDim.x / 32)"
+    head = f"unsigned point_ = {first}; point_ < (unsigned)x_; point_ += {stride}"
+    body = _Text(kernel, sums, printer).lines("point_", depth + 1)
+    return [f"{pad}for ({head}) {{", *body, f"{pad}}}"]
+
+
+class _Text:
+    """The text of sums on its way."""
+
+    def __init__(self, kernel: Kernel, sums: Sums, printer: Printer) -> None:
+        self._kernel, self._sums, self._printer = kernel, sums, printer
+        self._is_row = sums.way == "rows"
+        self._first = "lane_ == 0" if self._is_row else "warp_ == 0"
+        self._barrier = "__syncwarp();" if self._is_row else "__syncthreads();"
+
+    def lines(self, first: str, depth: int) -> list[str]:
+        """Return the sums of one warp, or of 32 columns from `first` on."""
+        pad, axis, printer = "  " * depth, self._sums.axis, self._printer
+        kind, name = type_name(axis.variable.type), printer.name(axis.variable)
+        low, high = _text(printer, axis.low), _text(printer, axis.high)
+        by = "" if axis.step == 1 else f"{axis.step} * "
+        at = f"({first})" if self._is_row else f"({first} + threadIdx.x % 32)"
+        lines = [
+            "const int lane_ = threadIdx.x % 32, warp_ = threadIdx.x / 32;",
+            f"const {kind} {name} = {low} + {by}({kind}){at};",
+            f"const bool inside_ = {name} < {high};",
+            *(f"{printer.declaration(one)};" for one in self._kernel.private),
+        ]
+        lines = [f"{pad}{line}" for line in lines]
+        for part in self._sums.parts:
+            if isinstance(part, Summed):
+                lines += self._summed(part, depth)
+            else:
+                lines.append(f"{pad}if ({self._first} && inside_) {{")
+                lines += [*printer.block(part, depth + 1), f"{pad}}}"]
+            lines.append(f"{pad}{self._barrier}")
+        return lines
+
+    def _summed(self, part: Summed, depth: int) -> list[str]:
+        pad, printer, form = "  " * (depth + 1), self._printer, part.loop
+        variable, kind = safe(form.variable.name), type_name(form.variable.type)
+        low, high = _text(printer, form.low), _text(printer, form.high)
+        numbered = list(enumerate(part.sums))
+        lines = []
+        for n, one in numbered:
+            own = type_name(one.target.type)
+            lines.append(f"{own} sum{n}_ = 0;")
+            if not self._is_row:
+                lines.append(f"__shared__ {own} part{n}_[32][33];")
+        start, stride = ("lane_", "32") if self._is_row else ("warp_", f"({kind})(blockDim.x / 32)")
+        head = f"{kind} {variable} = {low} + {start}; {variable} < {high}; {variable} += {stride}"
+        lines += ["if (inside_) {", "#pragma unroll 4", f"  for ({head}) {{"]
+        lines += [f"    sum{n}_ += {printer.expression(one.term)};" for n, one in numbered]
+        lines += ["  }", "}"]
+        if self._is_row:
+            lines.append("for (int by_ = 16; by_; by_ /= 2) {")
+            for n, _ in numbered:
+                lines.append(f"  sum{n}_ += __shfl_down_sync(0xffffffffu, sum{n}_, by_);")
+            lines.append("}")
         else:
-            lines += ["  if (lane_ == 0) {", *printer.block(part, 2), "  }"]
-        lines.append("  __syncwarp();")
-    return [*lines[:-1], "}"]
-
-
-def _summed(printer: Printer, form: Counted, sums: tuple[Sum, ...]) -> list[str]:
-    variable, kind = safe(form.variable.name), type_name(form.variable.type)
-    low, high = _text(printer, form.low), _text(printer, form.high)
-    lines = ["  {"]
-    for number, one in enumerate(sums):
-        lines.append(f"    {type_name(one.target.type)} sum{number}_ = 0;")
-    head = f"{kind} {variable} = {low} + lane_; {variable} < {high}; {variable} += 32"
-    lines.append(f"    for ({head}) {{")
-    for number, one in enumerate(sums):
-        lines.append(f"      sum{number}_ += {printer.expression(one.term)};")
-    lines.append("    }")
-    lines.append("    for (int by_ = 16; by_; by_ /= 2) {")
-    for number, _ in enumerate(sums):
-        taken = f"__shfl_down_sync(0xffffffffu, sum{number}_, by_)"
-        lines.append(f"      sum{number}_ += {taken};")
-    lines += ["    }", "    if (lane_ == 0) {"]
-    for number, one in enumerate(sums):
-        lines.append(f"      {printer.location(one.target)} {one.operator}= sum{number}_;")
-    return [*lines, "    }", "  }"]
+            lines += [f"part{n}_[warp_][lane_] = sum{n}_;" for n, _ in numbered]
+            lines.append("__syncthreads();")
+        lines.append(f"if ({self._first} && inside_) {{")
+        for n, one in numbered:
+            if not self._is_row:
+                each = "int by_ = 1; by_ < (int)(blockDim.x / 32); by_++"
+                lines.append(f"  for ({each}) sum{n}_ += part{n}_[by_][lane_];")
+            lines.append(f"  {printer.location(one.target)} {one.operator}= sum{n}_;")
+        lines.append("}")
+        shifted = [line if line.startswith("#") else f"{pad}{line}" for line in lines]
+        return [f"{'  ' * depth}{{", *shifted, f"{'  ' * depth}}}"]
 
 
 def _text(printer: Printer, value: Expression) -> str:

@@ -43,6 +43,7 @@ class Run:
         self._launch = launch
         self.xp = xp
         self._partial: dict[Any, Any] = {}
+        self.most_resident = 1 << 21  # points of a step up to which loops are one launch
         self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
 
     def grid(self, name: str, counts: Sequence[int], args: Sequence[Any]) -> None:
@@ -83,6 +84,39 @@ class Run:
             return
         self._launch(f"{name}_rows", (-(-counts[0] // 8),), (256,), args)
 
+    def columns(self, name: str, counts: Sequence[int], depth: int, args: Sequence[Any]) -> None:
+        """Launch a kernel with blocks for 32 columns each if sums are long; else one by threads."""
+        if depth < self.least_tiled or counts[0] <= 0:
+            self.grid(name, counts, args)
+            return
+        threads = 128 if self.xp is np else 1024
+        self._launch(f"{name}_columns", (-(-counts[0] // 32),), (threads,), args)
+
+    def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
+        """Launch a loop whole, if its largest step has few points; return whether it was done.
+
+        One block takes up to `_ONE_BLOCK` points in turn, if these have no loops of their own. Else
+        points are divided among blocks on all multiprocessors, which are launched together.
+        """
+        if points > self.most_resident:
+            return False
+        barrier = self.xp.zeros(1, np.uint32)
+        if self.xp is np:
+            self._launch(name, (1,), (64,), (*args, barrier))
+        elif points <= _ONE_BLOCK and not has_loops:
+            self._launch(name, (1,), (min(1024, _warps(points)),), (*args, barrier))
+        else:
+            n = self._n_processors()
+            threads = min(1024, _warps(-(-points // n)))
+            blocks = min(n, -(-points // threads))
+            self._launch(name, (blocks,), (threads,), (*args, barrier), together=True)
+        return True
+
+    def _n_processors(self) -> int:
+        """Return the number of multiprocessors of the device."""
+        found: int = self.xp.cuda.Device().attributes["MultiProcessorCount"]
+        return found
+
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         """Launch a reduction over iterations, and the combination of its blocks' results."""
         blocks = 1
@@ -115,6 +149,11 @@ class Run:
     def fetch(self, scalar: Any) -> Any:
         """Return the value of a variable of the device."""
         return scalar.item()
+
+
+def _warps(count: int) -> int:
+    """Return the threads of the warps that have so many."""
+    return -(-max(count, 1) // 32) * 32
 
 
 def _line(count: int) -> int:
@@ -264,9 +303,12 @@ class Called:
             module = cupy.RawModule(code=self.source, options=("-std=c++17",))
             kernels: dict[str, Any] = {}
 
-            def launch(name: str, grid: Any, block: Any, args: Any) -> None:
+            def launch(name: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
                 kernel = kernels.get(name) or kernels.setdefault(name, module.get_function(name))
-                kernel(grid, block, tuple(args))
+                if together:
+                    kernel.kernel(grid, block, tuple(args), 0, None, True)
+                else:
+                    kernel(grid, block, tuple(args))
 
             self._run = Run(launch, cupy)
         return self._run

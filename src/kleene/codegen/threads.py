@@ -1,20 +1,28 @@
 """A plan as C for the threads of a host: proven loops on POSIX threads, the rest as it was.
 
 The outermost loop of a nest that is an axis is divided among threads, and the loops inside stay in
-their order. Reductions have a fixed number of parts, so that results are the same on any machine.
+their order. Before that, its operations are counted, by trips of loops with other variables in the
+middle of their ranges: less work than waking threads is worth is done by the caller. Reductions
+have a number of parts that hangs on their iterations alone, so that results are the same on any
+machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kleene.codegen.cuda import Passed, arguments, neutral_text
+from kleene.codegen.arguments import Passed, arguments, neutral_text
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, Reduction, Snapshot
-from kleene.codegen.text import Printer, assigned_in, safe, size_text, type_name
+from kleene.codegen.text import Printer, assigned_in, safe, size_text, symbols_in, type_name
+from kleene.codegen.trees import counted, number, substituted
 from kleene.ir.loops import tree
+from kleene.ir.loops.tree import Block, Element, Expression, Symbol
 
-_PARTS = 256  # of a reduction
+_PARTS = 256  # of a reduction, at most
+_PART = 1024  # iterations of a reduction for each part
+_CALL = 20  # operations that a call of the library counts as
+_UNKNOWN_TRIPS = 16  # of a loop whose bounds are in arrays
 _COMBINED = {
     "min": "{1} < {0} ? {1} : {0}",
     "max": "{0} < {1} ? {1} : {0}",
@@ -25,18 +33,27 @@ POOL = """#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
 #include <unistd.h>
 
-// A pool of threads: each takes the next few iterations until none are left.
+// A pool of threads: each takes the next few iterations until none are left. Threads without work
+// look for it for a while, and then sleep.
 typedef void kleene_work(void *, long long, long long);
+enum { KLEENE_SPINS = 4000, KLEENE_LEAST = 40000 };  // operations: some 20 microseconds
 static pthread_mutex_t kleene_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t kleene_begin = PTHREAD_COND_INITIALIZER;
 static struct {
   kleene_work *work;
   void *args;
   long long count, next, chunk;
-  int n_threads, n_running, round;
+  int n_threads, n_running, n_asleep, round;
 } kleene_pool;
+
+static void kleene_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
 
 static void kleene_take(void) {
   const long long count = kleene_pool.count, chunk = kleene_pool.chunk;
@@ -47,17 +64,22 @@ static void kleene_take(void) {
   }
 }
 
+// A caller changes `round` and then looks whether anyone sleeps; a thread says that it sleeps and
+// then looks at `round` again: one of the two sees the other.
 static void *kleene_thread(void *unused) {
-  int seen = 0;
-  for (;;) {
-    for (int i = 0; i < 20000 && __atomic_load_n(&kleene_pool.round, __ATOMIC_ACQUIRE) == seen; i++)
-      ;
-    if (__atomic_load_n(&kleene_pool.round, __ATOMIC_ACQUIRE) == seen) {
+  for (int seen = 0;; seen++) {
+    for (int i = 0; __atomic_load_n(&kleene_pool.round, __ATOMIC_ACQUIRE) == seen; i++) {
+      if (i < KLEENE_SPINS) {
+        kleene_pause();
+        continue;
+      }
       pthread_mutex_lock(&kleene_lock);
-      while (kleene_pool.round == seen) pthread_cond_wait(&kleene_begin, &kleene_lock);
+      __atomic_fetch_add(&kleene_pool.n_asleep, 1, __ATOMIC_SEQ_CST);
+      while (__atomic_load_n(&kleene_pool.round, __ATOMIC_SEQ_CST) == seen)
+        pthread_cond_wait(&kleene_begin, &kleene_lock);
+      __atomic_fetch_sub(&kleene_pool.n_asleep, 1, __ATOMIC_SEQ_CST);
       pthread_mutex_unlock(&kleene_lock);
     }
-    seen++;
     kleene_take();
     __atomic_fetch_sub(&kleene_pool.n_running, 1, __ATOMIC_RELEASE);
   }
@@ -74,12 +96,20 @@ static void kleene_start(void) {
   }
 }
 
-static void kleene_parallel(kleene_work *work, void *args, long long count) {
+static double kleene_trips(double low, double high, double step) {
+  return high > low ? (high - low) / step : 0;
+}
+
+static void kleene_parallel(kleene_work *work, void *args, long long count, double n_operations) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   static pthread_mutex_t callers = PTHREAD_MUTEX_INITIALIZER;
-  pthread_once(&once, kleene_start);
   if (count <= 0) return;
-  if (count == 1 || kleene_pool.n_threads == 1) {
+  if (count == 1 || n_operations < KLEENE_LEAST) {
+    work(args, 0, count);
+    return;
+  }
+  pthread_once(&once, kleene_start);
+  if (kleene_pool.n_threads == 1) {
     work(args, 0, count);
     return;
   }
@@ -90,12 +120,17 @@ static void kleene_parallel(kleene_work *work, void *args, long long count) {
   kleene_pool.chunk = count / (8 * kleene_pool.n_threads) + 1;
   kleene_pool.next = 0;
   kleene_pool.n_running = kleene_pool.n_threads - 1;
-  pthread_mutex_lock(&kleene_lock);
-  __atomic_fetch_add(&kleene_pool.round, 1, __ATOMIC_RELEASE);
-  pthread_cond_broadcast(&kleene_begin);
-  pthread_mutex_unlock(&kleene_lock);
+  __atomic_fetch_add(&kleene_pool.round, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&kleene_pool.n_asleep, __ATOMIC_SEQ_CST)) {
+    pthread_mutex_lock(&kleene_lock);
+    pthread_cond_broadcast(&kleene_begin);
+    pthread_mutex_unlock(&kleene_lock);
+  }
   kleene_take();
-  while (__atomic_load_n(&kleene_pool.n_running, __ATOMIC_ACQUIRE)) usleep(0);
+  for (int i = 0; __atomic_load_n(&kleene_pool.n_running, __ATOMIC_ACQUIRE); i++) {
+    if (i < KLEENE_SPINS) kleene_pause();
+    else sched_yield();
+  }
   pthread_mutex_unlock(&callers);
 }
 """
@@ -234,7 +269,7 @@ class _Threads(HostWriter):
     def _fields(self, kernel: Kernel | Reduction, passed: list[Passed]) -> list[str]:
         fields = [f"{self._type(one)}{safe(one.symbol.name)}" for one in passed]
         if isinstance(kernel, Reduction):
-            fields.append(f"{type_name(kernel.target.type)} *partial_")
+            fields += ["long long parts_", f"{type_name(kernel.target.type)} *partial_"]
         return fields or ["int unused"]
 
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
@@ -286,7 +321,7 @@ class _Threads(HostWriter):
         yield "  for (long long part_ = first_; part_ < last_; part_++) {"
         yield f"    const long long count_ = {count};"
         yield f"    {type_name(kernel.target.type)} {own} = {neutral};"
-        ends = [f"count_ * {which} / {_PARTS}" for which in ("part_", "(part_ + 1)")]
+        ends = [f"count_ * {which} / args_->parts_" for which in ("part_", "(part_ + 1)")]
         yield f"    for (long long number_ = {ends[0]}; number_ < {ends[1]}; number_++) {{"
         yield f"      {self._index(printer, axis)}"
         yield from printer.block(kernel.body, 3)
@@ -315,22 +350,84 @@ class _Threads(HostWriter):
         count = self._count(self.printer, kernel.axes[0]) if kernel.axes else "1"
         yield f"{pad}{{"
         yield f"{pad}  {kernel.name}_args args_ = {{{given}}};"
-        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {count});"
+        each = self._operations(kernel.body, _middles(kernel.axes))
+        trips = [self._trips(one.low, one.high, one.step) for one in kernel.axes]
+        work = " * ".join([*trips, each])
+        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {count}, {work});"
         yield f"{pad}}}"
+
+    def _trips(self, low: Expression, high: Expression, step: int) -> str:
+        """Return how many iterations a loop has."""
+        ends = f"{self.printer.expression(low)}, {self.printer.expression(high)}"
+        return f"kleene_trips({ends}, {step})"
+
+    def _operations(self, block: Block, middles: dict[Symbol, Expression]) -> str:
+        """Return about how many operations statements have, with variables at some values."""
+        total, parts = 0, []
+        for one in block:
+            match one:
+                case tree.Loop(body=body):
+                    trips, inner, form = str(_UNKNOWN_TRIPS), middles, counted(one)
+                    if form is not None:
+                        low, high = (substituted(e, middles) for e in (form.low, form.high))
+                        if self._is_known((low, high)):
+                            trips = self._trips(low, high, form.step)
+                            inner = middles | {form.variable: _middle(low, high)}
+                    parts.append(f"{trips} * {self._operations(body, inner)}")
+                case tree.If(condition=condition, then=then, otherwise=otherwise):
+                    total += _n_operations(condition)
+                    parts.append(self._operations((*then, *otherwise), middles))
+                case _:
+                    total += _n_operations(one)
+        text = " + ".join([str(total), *parts])
+        return f"({text})" if parts else text
+
+    def _is_known(self, values: object) -> bool:
+        """Return whether the host knows some values: they are of its variables."""
+        is_data = any(isinstance(one, Element) for one in tree.walk(values))
+        return not is_data and symbols_in(values) <= set(self.names)
 
     def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
         """Yield the call that computes the parts of a reduction, and their combination."""
         pad = "  " * depth
         kind = type_name(kernel.target.type)
-        given = self._given(arguments(self.plan, kernel), ["partial_"])
+        given = self._given(arguments(self.plan, kernel), ["parts_", "partial_"])
+        count = self._count(self.printer, kernel.axis)
+        each = self._operations(kernel.body, _middles((kernel.axis,)))
         yield f"{pad}{{"
         yield f"{pad}  {kind} partial_[{_PARTS}];"
+        yield f"{pad}  const long long count_ = {count};"
+        most = f"count_ / {_PART} < {_PARTS - 1} ? count_ / {_PART} + 1 : {_PARTS}"
+        yield f"{pad}  const long long parts_ = {most};"
         yield f"{pad}  {kernel.name}_args args_ = {{{given}}};"
-        yield f"{pad}  kleene_parallel({kernel.name}, &args_, {_PARTS});"
+        yield f"{pad}  kleene_parallel({kernel.name}, &args_, parts_, (double)count_ * {each});"
         yield from self.printer.block(kernel.before, depth + 1)
         target = self.printer.location(kernel.target)
         form = _COMBINED.get(kernel.operator, f"{{0}} {kernel.operator} {{1}}")
         combined = form.format(target, "partial_[part_]")
-        yield f"{pad}  for (int part_ = 0; part_ < {_PARTS}; part_++) {target} = {combined};"
+        yield f"{pad}  for (long long part_ = 0; part_ < parts_; part_++) {target} = {combined};"
         yield from self.printer.block(kernel.after, depth + 1)
         yield f"{pad}}}"
+
+
+def _middle(low: Expression, high: Expression) -> Expression:
+    """Return the value in the middle of a range."""
+    total = tree.Binary(high.type, tree.NOWHERE, "+", low, high)
+    return tree.Binary(high.type, tree.NOWHERE, "/", total, number(2, high.type))
+
+
+def _middles(axes: Sequence[Axis]) -> dict[Symbol, Expression]:
+    return {
+        symbol: _middle(axis.low, axis.high)
+        for axis in axes
+        for symbol in (axis.variable, *axis.aliases)
+    }
+
+
+def _n_operations(node: object) -> int:
+    """Return how many operations a statement has: accesses, arithmetic, and calls."""
+    total = 1
+    for one in tree.walk(node):
+        total += isinstance(one, tree.Binary | Element)
+        total += _CALL * isinstance(one, tree.Call)
+    return total

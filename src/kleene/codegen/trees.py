@@ -65,19 +65,24 @@ def counted(loop: tree.Loop) -> Counted | None:
     """Return a `for` loop as its variable and bounds, or None if it has another form."""
     if loop.kind != "for" or loop.before or loop.after or loop.test is None:
         return None
-    start = [one for one in loop.init if isinstance(one, tree.Assign)]
-    others = [one for one in loop.init if not isinstance(one, tree.Assign | tree.Declare)]
-    if len(start) != 1 or others or len(loop.step) != 1:
+    return counted_head(loop.init, loop.test, loop.step)
+
+
+def counted_head(init: Block, test: Expression, step: Block) -> Counted | None:
+    """Return the head of a loop as its variable and bounds, or None if it has another form."""
+    start = [one for one in init if isinstance(one, tree.Assign)]
+    others = [one for one in init if not isinstance(one, tree.Assign | tree.Declare)]
+    if len(start) != 1 or others or len(step) != 1:
         return None
     target, first = start[0].target, start[0].value
-    step = loop.step[0]
-    if not isinstance(target, Variable) or not isinstance(step, tree.Assign):
+    (one_step,) = step
+    if not isinstance(target, Variable) or not isinstance(one_step, tree.Assign):
         return None
     symbol = target.symbol
     if symbol.type.kind != "int" or symbol.type.bits < 32 or symbol.is_exposed:
         return None
-    by = _step(step, symbol)
-    bound = _bound(loop.test, symbol)
+    by = _step(one_step, symbol)
+    bound = _bound(test, symbol)
     if by is None or bound is None:
         return None
     operator, limit = bound
@@ -191,12 +196,12 @@ def reads(node: object, symbol: Symbol) -> bool:
 # What is read first, of a variable: "read", "write" or neither
 
 
-def _first_use(node: object, symbol: Symbol) -> str:
+def first_use(node: object, symbol: Symbol) -> str:
     """Return "read" if a variable may be read before it is written, "write" if it is written."""
     match node:
         case tuple():
             for one in node:
-                if found := _first_use(one, symbol):
+                if found := first_use(one, symbol):
                     return found
             return ""
         case tree.Assign(target=target, value=value):
@@ -208,13 +213,13 @@ def _first_use(node: object, symbol: Symbol) -> str:
         case tree.If(condition=condition, then=then, otherwise=otherwise):
             if reads(condition, symbol):
                 return "read"
-            uses = {_first_use(then, symbol), _first_use(otherwise, symbol)}
+            uses = {first_use(then, symbol), first_use(otherwise, symbol)}
             return "read" if "read" in uses else "write" if uses == {"write"} else ""
         case tree.Loop():
-            head = _first_use((*node.init, *node.before), symbol)
+            head = first_use((*node.init, *node.before), symbol)
             if head or (node.test is not None and reads(node.test, symbol)):
                 return head or "read"
-            inner = _first_use((*node.body, *node.step, *node.after), symbol)
+            inner = first_use((*node.body, *node.step, *node.after), symbol)
             return "write" if inner == "write" and node.kind == "do" else "read" * (inner == "read")
         case tree.Declare(symbol=declared):
             return "write" if declared is symbol else ""
@@ -227,7 +232,7 @@ def is_live(following: Sequence[tuple[Block, bool]], symbol: Symbol) -> bool:
     Each says whether it may be left out, as the next iteration of a loop around.
     """
     for block, is_optional in following:
-        found = _first_use(block, symbol)
+        found = first_use(block, symbol)
         if found == "read":
             return True
         if found == "write" and not is_optional:

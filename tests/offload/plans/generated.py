@@ -70,7 +70,7 @@ class Compared:
                 form = "tiles" if least_tiled == 0 else "kernels"
                 made[form] = _copies(args)
                 answers.append(self._kernels(plan, made[form], seed, least_tiled))
-                if not re.search(r"run\.(tiles|rows)\(", python.source(plan)):
+                if not re.search(r"run\.(tiles|rows|columns|resident)\(", python.source(plan)):
                     break
         for form, values in made.items():
             for symbol, value, other in zip(plan.parameters, values, wanted, strict=True):
@@ -94,6 +94,7 @@ class Compared:
         with launch.on_host(seed=seed):
             run = runtime.Run(launch.load(self._file).launch, np)
             run.least_tiled = least_tiled
+            run.most_resident = -1 if least_tiled else run.most_resident
             return names["steps"](run, *args)
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("islpy", reason="plans need the package islpy")
 
 from kleene.codegen.contractions import contraction_of
 from kleene.codegen.plan import Kernel, Reduction
-from kleene.codegen.rows import row_sums_of
+from kleene.codegen.rows import sums_of
 from kleene.ir.loops import tree
 from kleene.kernels.launch import host
 from tests.offload.kernels.loop_programs import PROGRAMS
@@ -102,12 +102,13 @@ def test_tiles_that_are_not_whole(name, units, compared):
     compared.assert_same(function, arguments(function, sizes), seed=0)
 
 
-def test_sums_along_rows_are_computed_by_warps(plans):
+def test_sums_along_rows_and_columns_are_computed_by_several_threads(plans):
     found = {
-        one.name
+        one.name: made.way
         for plan in plans.values()
         for one in plan.kernels()
-        if isinstance(one, Kernel) and row_sums_of(plan, one) is not None
+        if isinstance(one, Kernel) and (made := sums_of(plan, one)) is not None
     }
-    assert {"atax_i", "gesummv_i", "mvt_i", "gemver_i_3"} <= found
-    assert not {"atax_j_2", "mvt_i_2", "gemver_i"} & found  # threads read side by side
+    by_rows = {name for name, way in found.items() if way == "rows"}
+    assert {"atax_i", "gesummv_i", "mvt_i", "gemver_i_3"} <= by_rows
+    assert {"atax_j_2", "mvt_i_2", "gemver_i", "gramschmidt_j"} <= {*found} - by_rows

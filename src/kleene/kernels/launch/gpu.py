@@ -74,9 +74,19 @@ class _GpuModule:
     kernels: dict[str, Any] = field(default_factory=dict)
 
     def launch(
-        self, name: str, grid: Dim, block: Dim, args: Sequence[Any], *, shared_bytes: int = 0
+        self,
+        name: str,
+        grid: Dim,
+        block: Dim,
+        args: Sequence[Any],
+        *,
+        shared_bytes: int = 0,
+        together: bool = False,
     ) -> None:
-        """Queue kernel `name` on the current stream; an empty grid is no work."""
+        """Queue kernel `name` on the current stream; an empty grid is no work.
+
+        With `together` all blocks are on the device at once, or the launch fails.
+        """
         if not math.prod(grid):
             return
         kernel = self.kernels.get(name)
@@ -84,4 +94,7 @@ class _GpuModule:
             kernel = self.kernels[name] = self.module.get_function(name)
         if shared_bytes > _STATIC_LIMIT_BYTES:
             kernel.max_dynamic_shared_size_bytes = shared_bytes
-        kernel(grid, block, tuple(args), shared_mem=shared_bytes)
+        if together:
+            kernel.kernel(grid, block, tuple(args), shared_bytes, None, True)
+        else:
+            kernel(grid, block, tuple(args), shared_mem=shared_bytes)

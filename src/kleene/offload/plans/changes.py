@@ -20,6 +20,7 @@ from kleene.codegen.trees import (
     binary,
     choose,
     counted,
+    first_use,
     is_live,
     number,
     read,
@@ -87,11 +88,13 @@ class Changes(Launches):
                 for one in tree.walk(block)
                 if isinstance(one, tree.Loop) and (form := counted(one)) is not None
             }
-            own = assigned_in(block) - inner
+            own = assigned_in(block)
             own |= {one.symbol for one in tree.walk(block) if isinstance(one, tree.Declare)}
             others = [one for n, one in enumerate(blocks) if n != position]
-            if any(reads(other, symbol) for other in others for symbol in own):
+            if any(reads(other, symbol) for other in others for symbol in own - inner):
                 return False  # a scalar of one iteration is used in two parts
+            if any(first_use(other, symbol) == "read" for other in others for symbol in inner):
+                return False  # likewise the last value of a counter
         if is_axis:
             return True
         by_block = [

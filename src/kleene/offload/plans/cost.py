@@ -27,10 +27,10 @@ from typing import Any
 
 from kleene.base.cache import Cache, default_folder, key_of
 from kleene.codegen import python, runtime
+from kleene.codegen.arguments import arguments
 from kleene.codegen.contractions import contraction_of, depth_of
-from kleene.codegen.cuda import arguments
 from kleene.codegen.plan import Kernel, Plan, Reduction
-from kleene.codegen.rows import row_sums_of
+from kleene.codegen.rows import sums_of
 from kleene.codegen.text import flattened
 from kleene.codegen.trees import counted
 from kleene.ir.loops import tree
@@ -142,6 +142,12 @@ class _Recorder(runtime.Run):
 
     def rows(self, name: str, counts: Any, depth: int, args: Any) -> None:
         self._add(name, counts, args)
+
+    def columns(self, name: str, counts: Any, depth: int, args: Any) -> None:
+        self._add(name, counts, args)
+
+    def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
+        return False
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         self._add(name, (max(count, 1),), args)
@@ -299,8 +305,9 @@ def _with_sharing(
         tall, wide = sums.tile
         each = math.prod(counts) * deep * (sums.target.type.bits // 8)
         return each * (len(sums.of_row) / wide + len(sums.of_column) / tall), chain / 16
-    if row_sums_of(plan, kernel) is not None:
-        return traffic / 8, chain / _WARP
+    by_warps = sums_of(plan, kernel)
+    if by_warps is not None:
+        return traffic / (8 if by_warps.way == "rows" else 1), chain / _WARP
     return traffic, chain
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kleene.codegen.cuda import OPERATORS
+from kleene.codegen.arguments import OPERATORS
 from kleene.codegen.plan import (
     Atomic,
     Axis,

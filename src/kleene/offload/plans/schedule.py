@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kleene.codegen.cuda import arguments
+from kleene.codegen.arguments import arguments
 from kleene.codegen.plan import (
     Array,
     CannotError,

@@ -1,0 +1,393 @@
+"""Loops of the host that one launch does whole, with barriers between steps.
+
+    while (i < n) {                       lu_loop, on one block or on all multiprocessors
+      while (j < i) { lu_a; j++; }        each step's points are divided among all threads,
+      lu_j; i++;                          and then all threads wait for each other
+    }
+
+Every thread computes the host's scalars for itself. A launch costs microseconds, a barrier of one
+block a tenth of that; so loops of many small steps are done this way. Blocks wait by a counter in
+memory: all of them must be on the device at once, which a cooperative launch guarantees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kleene.codegen import rows
+from kleene.codegen.arguments import OPERATORS, Passed, arguments, neutral_text, order, signature
+from kleene.codegen.contractions import contraction_of
+from kleene.codegen.host import HostWriter
+from kleene.codegen.plan import (
+    Axis,
+    CannotError,
+    HostBlock,
+    HostIf,
+    HostLoop,
+    Kernel,
+    Plan,
+    Reduction,
+    Snapshot,
+    Step,
+    launches,
+)
+from kleene.codegen.text import Printer, assigned_in, safe, symbols_in, type_name
+from kleene.codegen.trees import binary, choose, counted_head, first_use, number
+from kleene.ir.loops import tree
+from kleene.ir.loops.tree import Expression, Symbol, Variable
+
+BARRIER = """
+// Wait for all threads: of the block, or of all blocks, which add up to `round` times their number.
+__device__ void all_threads(unsigned *barrier, unsigned &round) {
+  __syncthreads();
+  if (gridDim.x == 1) return;
+  round += gridDim.x;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(barrier, 1u);
+    while ((int)(*(volatile unsigned *)barrier - round) < 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """A loop of the host as one launch: its name, what it is given, and how large its steps are.
+
+    No step has work for more threads than the greatest of `points`.
+    """
+
+    name: str
+    loop: HostLoop
+    passed: tuple[Passed, ...]
+    points: tuple[Expression, ...]
+    has_loops: bool  # some of its threads have loops of their own
+
+
+def loops_of(plan: Plan) -> list[Resident]:
+    """Return the outermost loops of the host that can be one launch."""
+    found: list[Resident] = []
+    _find(plan, plan.steps, (), found)
+    return found
+
+
+def _find(plan: Plan, steps: Sequence[Step], after: tuple[Step, ...], into: list[Resident]) -> None:
+    for position, one in enumerate(steps):
+        rest = (*steps[position + 1 :], *after)
+        if isinstance(one, HostIf):
+            _find(plan, one.then, rest, into)
+            _find(plan, one.otherwise, rest, into)
+        elif isinstance(one, HostLoop):
+            made = _resident(plan, one, rest, len(into))
+            into += [] if made is None else [made]
+
+
+def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Resident | None:
+    kernels = list(launches((loop,)))
+    if any(isinstance(one, Kernel) and contraction_of(plan, one) is not None for one in kernels):
+        return None  # tiles need a block of their own shape
+    if any(isinstance(one, Snapshot) for one in _all((loop,))):
+        return None
+    points = _points((loop,), {})
+    used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
+    for symbol in _host_symbols((loop,)):
+        used.setdefault(symbol, Passed(symbol, "host"))
+    changed = _assigned((loop,))
+    if points is None or any(_use(after, one) == "read" for one in changed):
+        return None
+    if plan.returned is not None and symbols_in(plan.returned) & changed:
+        return None
+    written = {p.symbol for k in kernels for p in arguments(plan, k) if p.is_written}
+    passed = [
+        Passed(one.symbol, one.kind, one.symbol in written)
+        for one in used.values()
+        if one.kind != "host" or _use((loop,), one.symbol) == "read"
+    ]
+    name = f"{plan.function}_loop" + (f"_{n + 1}" if n else "")
+    has_loops = any(isinstance(n, tree.Loop) for k in kernels for n in tree.walk(k.body))
+    return Resident(name, loop, tuple(order(passed)), tuple(points), has_loops)
+
+
+# What steps use
+
+
+def _all(steps: Sequence[Step]) -> Iterator[Step]:
+    for one in steps:
+        yield one
+        if isinstance(one, HostLoop):
+            yield from _all(one.steps)
+        elif isinstance(one, HostIf):
+            yield from _all((*one.then, *one.otherwise))
+
+
+def _host_symbols(steps: Sequence[Step]) -> set[Symbol]:
+    """Return the variables that the host's parts of steps name; arrays are not among them."""
+    found: set[Symbol] = set()
+    for one in _all(steps):
+        match one:
+            case HostLoop(init=init, test=test, step=step):
+                found |= symbols_in((*init, test, *step))
+            case HostIf(condition=condition):
+                found |= symbols_in(condition)
+            case HostBlock(statements=statements):
+                found |= symbols_in(statements)
+    return found
+
+
+def _assigned(steps: Sequence[Step]) -> set[Symbol]:
+    found: set[Symbol] = set()
+    for one in _all(steps):
+        match one:
+            case HostLoop(init=init, step=step):
+                found |= assigned_in((*init, *step))
+            case HostBlock(statements=statements):
+                found |= assigned_in(statements)
+    return found
+
+
+def _use(steps: Sequence[Step], symbol: Symbol) -> str:
+    """Return "read" if steps may read a variable of the host before they assign it."""
+    for one in steps:
+        found = ""
+        match one:
+            case HostBlock(statements=statements):
+                found = first_use(statements, symbol)
+            case HostIf(condition=condition, then=then, otherwise=otherwise):
+                uses = {_use(then, symbol), _use(otherwise, symbol)}
+                is_read = symbol in symbols_in(condition) or "read" in uses
+                found = "read" if is_read else "write" if uses == {"write"} else ""
+            case HostLoop(init=init, test=test, step=step, steps=inner):
+                found = first_use(init, symbol)
+                if not found and symbol in symbols_in(test):
+                    found = "read"
+                if not found and _use((*inner, HostBlock(step)), symbol) == "read":
+                    found = "read"
+            case Kernel() | Reduction():
+                found = "read" if symbol in _named(one) else ""
+        if found:
+            return found
+    return ""
+
+
+def _named(kernel: Kernel | Reduction) -> set[Symbol]:
+    if isinstance(kernel, Kernel):
+        bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
+        own = {s for axis in kernel.axes for s in (axis.variable, *axis.aliases)}
+        return symbols_in((*kernel.body, *bounds)) - own - set(kernel.private)
+    axis = kernel.axis
+    target = tree.Read(kernel.target.type, tree.NOWHERE, kernel.target)
+    parts = (*kernel.body, *kernel.before, *kernel.after, axis.low, axis.high, target)
+    return symbols_in(parts) - {axis.variable, *axis.aliases, *kernel.private}
+
+
+# The largest step
+
+
+Ranges = dict[Symbol, tuple[Expression, Expression]]
+
+
+def _points(steps: Sequence[Step], ranges: Ranges) -> dict[Expression, None] | None:
+    """Return bounds of the threads of steps, by the ranges of loops; None if one is not known."""
+    found: dict[Expression, None] = {number(1, _LONG): None}
+    for one in steps:
+        bounds: dict[Expression, None] | None = {}
+        match one:
+            case HostLoop():
+                bounds = _points(one.steps, ranges | _range(one, ranges))
+                changed = _assigned((one,))
+                if bounds is None or any(symbols_in(each) & changed for each in bounds):
+                    return None
+            case HostIf(then=then, otherwise=otherwise):
+                bounds = _points((*then, *otherwise), ranges)
+            case Kernel() | Reduction():
+                axes = one.axes if isinstance(one, Kernel) else (one.axis,)
+                total: Expression | None = number(1, _LONG)
+                for axis in axes:
+                    count = _count(axis, ranges)
+                    total = None if total is None or count is None else _product(total, count)
+                bounds = None if total is None else {total: None}
+        if bounds is None:
+            return None
+        found |= bounds
+    return found
+
+
+def _range(loop: HostLoop, ranges: Ranges) -> Ranges:
+    form = counted_head(loop.init, loop.test, loop.step)
+    if form is None or form.variable in _assigned(loop.steps):
+        return {}
+    low, high = _bound(form.low, ranges, -1), _bound(form.high, ranges, 1)
+    if low is None or high is None:
+        return {}
+    return {form.variable: (low, binary("-", high, number(1, high.type)))}
+
+
+_LONG = tree.Type("int", "long", 64)
+
+
+def _product(one: Expression, other: Expression) -> Expression:
+    if one == number(1, _LONG):
+        return other
+    return tree.Binary(_LONG, tree.NOWHERE, "*", one, other)
+
+
+def _count(axis: Axis, ranges: Ranges) -> Expression | None:
+    low, high = _bound(axis.low, ranges, -1), _bound(axis.high, ranges, 1)
+    return None if low is None or high is None else binary("-", high, low)
+
+
+def _bound(value: Expression, ranges: Ranges, way: int) -> Expression | None:
+    """Return a bound of a value from below (-1) or above (1), over the ranges of variables.
+
+    Each variable is taken on its own: the bound of `n - i` from above is n less the least i.
+    """
+    if not symbols_in(value) & set(ranges):
+        return value
+    match value:
+        case tree.Read(location=Variable(symbol=symbol)):
+            return ranges[symbol][0 if way < 0 else 1]
+        case tree.Convert(operand=operand) if value.type.bits >= operand.type.bits:
+            return _bound(operand, ranges, way)
+        case tree.Binary(operator="+" | "-", left=left, right=right):
+            first = _bound(left, ranges, way)
+            second = _bound(right, ranges, way if value.operator == "+" else -way)
+            if first is None or second is None:
+                return None
+            return binary(value.operator, first, second)
+        case tree.Binary(operator="*", left=tree.Literal(value=factor), right=right):
+            inner = _bound(right, ranges, way if factor >= 0 else -way)
+            return None if inner is None else binary("*", value.left, inner)
+        case tree.Choose(then=then, otherwise=otherwise):
+            first, second = _bound(then, ranges, way), _bound(otherwise, ranges, way)
+            if first is None or second is None:
+                return None
+            return choose("<" if way < 0 else ">", first, second)
+    return None
+
+
+# The text
+
+
+def lines(plan: Plan, made: Resident) -> list[str]:
+    """Return the launch that does a loop, as CUDA C++."""
+    return _Text(plan, made).lines()
+
+
+class _Text(HostWriter):
+    """Steps as parts of one kernel."""
+
+    def __init__(self, plan: Plan, made: Resident) -> None:
+        super().__init__(plan)
+        self._made = made
+
+    def lines(self) -> list[str]:
+        made = self._made
+        more = ["unsigned *barrier_"]
+        head = signature(self.plan, made.passed, more, names=self.names, is_one_step=False)
+        lines = ["// All of a loop, with barriers between steps."]
+        lines.append(f'extern "C" __global__ void __launch_bounds__(1024) {made.name}({head}) {{')
+        given = {one.symbol for one in made.passed}
+        own = sorted(_assigned((made.loop,)) - given, key=lambda one: self.names[one])
+        lines += [f"  {type_name(one.type)} {self.names[one]};" for one in own]
+        lines.append("  unsigned round_ = 0;")
+        return [*lines, *self.steps((made.loop,), 1), "}"]
+
+    def _printer(self, kernel: Kernel | Reduction) -> Printer:
+        names = dict(self.names)
+        for axis in kernel.axes if isinstance(kernel, Kernel) else (kernel.axis,):
+            for one in (axis.variable, *axis.aliases):
+                names[one] = safe(axis.variable.name)
+        for array in self.plan.arrays.values():
+            names[array.symbol] = safe(array.symbol.name)
+        given = arguments(self.plan, kernel)
+        return Printer(frozenset(one.symbol for one in given if one.kind == "device"), names)
+
+    def _count(self, axis: Axis) -> str:
+        low, high = self.printer.expression(axis.low), self.printer.expression(axis.high)
+        count = f"({high})" if low == "0" else f"({high}) - ({low})"
+        return count if axis.step == 1 else f"({count} + {axis.step - 1}) / {axis.step}"
+
+    def launch(self, kernel: Kernel, depth: int) -> Iterator[str]:
+        """Yield a step whose points are divided among all threads."""
+        pad = "  " * depth
+        printer = self._printer(kernel)
+        if not kernel.axes:
+            yield f"{pad}if (blockIdx.x == 0 && threadIdx.x == 0) {{"
+            yield from printer.block(kernel.body, depth + 1)
+            yield f"{pad}}}"
+            yield f"{pad}all_threads(barrier_, round_);"
+            return
+        sums = rows.sums_of(self.plan, kernel)
+        letters = "xyz"[: len(kernel.axes)]
+        yield f"{pad}{{"
+        for letter, position in zip(letters, kernel.mapping, strict=True):
+            yield f"{pad}  const int {letter}_ = {self._count(kernel.axes[position])};"
+        yield f"{pad}  if ({' && '.join(f'{letter}_ > 0' for letter in letters)}) {{"
+        if sums is not None:
+            yield from rows.resident_lines(kernel, sums, printer, depth + 2)
+        else:
+            yield from self._points_of(kernel, printer, letters, depth + 2)
+        yield f"{pad}    all_threads(barrier_, round_);"
+        yield f"{pad}  }}"
+        yield f"{pad}}}"
+
+    def _points_of(
+        self, kernel: Kernel, printer: Printer, letters: str, depth: int
+    ) -> Iterator[str]:
+        pad = "  " * depth
+        total = " * ".join(f"(unsigned){letter}_" for letter in letters)
+        first, stride = "blockIdx.x * blockDim.x + threadIdx.x", "gridDim.x * blockDim.x"
+        yield f"{pad}for (unsigned point_ = {first}; point_ < {total}; point_ += {stride}) {{"
+        rest = "point_"
+        for number_, (letter, position) in enumerate(zip(letters, kernel.mapping, strict=True)):
+            axis = kernel.axes[position]
+            kind = type_name(axis.variable.type)
+            is_last = number_ == len(letters) - 1
+            at = rest if is_last else f"{rest} % (unsigned){letter}_"
+            rest = f"{rest} / (unsigned){letter}_"
+            by = "" if axis.step == 1 else f"{axis.step} * "
+            low = printer.expression(axis.low)
+            base = "" if low == "0" else f"({low}) + "
+            yield f"{pad}  const {kind} {printer.name(axis.variable)} = {base}{by}({kind})({at});"
+        for one in kernel.private:
+            yield f"{pad}  {printer.declaration(one)};"
+        yield from printer.block(kernel.body, depth + 1)
+        yield f"{pad}}}"
+
+    def reduce(self, kernel: Reduction, depth: int) -> Iterator[str]:
+        """Yield a reduction, which the first block does."""
+        pad = "  " * depth
+        printer = self._printer(kernel)
+        axis, own = kernel.axis, kernel.accumulator.name
+        kind, whole = type_name(kernel.target.type), type_name(axis.variable.type)
+        functor, _ = OPERATORS[kernel.operator]
+        neutral = neutral_text(kernel.operator, kernel.target.type)
+        variable = printer.name(axis.variable)
+        low, high = printer.expression(axis.low), printer.expression(axis.high)
+        by = "" if axis.step == 1 else f"{axis.step} * "
+        yield f"{pad}if (blockIdx.x == 0) {{"
+        yield f"{pad}  {kind} {own} = {neutral};"
+        for one in kernel.private:
+            yield f"{pad}  {printer.declaration(one)};"
+        head = f"{whole} {variable} = ({low}) + {by}({whole})threadIdx.x; {variable} < ({high})"
+        yield f"{pad}  for ({head}; {variable} += {by}({whole})blockDim.x) {{"
+        yield from printer.block(kernel.body, depth + 2)
+        yield f"{pad}  }}"
+        yield f"{pad}  {own} = in_block({own}, ({kind}){neutral}, {functor}());"
+        yield f"{pad}  if (threadIdx.x == 0) {{"
+        yield from printer.block(kernel.before, depth + 2)
+        target = printer.location(kernel.target)
+        yield f"{pad}    {target} = {functor}()({target}, {own});"
+        yield from printer.block(kernel.after, depth + 2)
+        yield f"{pad}  }}"
+        yield f"{pad}}}"
+        yield f"{pad}all_threads(barrier_, round_);"
+
+    def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
+        """Refuse: copies are launches of their own."""
+        raise CannotError(f"a copy of {step.array.name}")

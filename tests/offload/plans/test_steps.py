@@ -1,0 +1,114 @@
+"""How loops are divided into steps, and what several threads do together."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("islpy", reason="plans need the package islpy")
+
+from kleene.codegen import python
+from kleene.codegen.resident import loops_of
+from kleene.kernels.launch import host
+from kleene.kernels.launch.host_build import compiler
+from kleene.offload.plans.call import call_c, compiled, parameters_of
+from kleene.offload.plans.files import file_of
+from tests.offload.kernels.loop_programs import unit
+from tests.offload.plans.generated import Compared, arguments, plans_of, polybench_plans
+
+no_runner = pytest.mark.skipif(host.problem() is not None, reason=str(host.problem()))
+
+
+def compare(code: str, folder: Path, *sizes: dict[str, int]) -> Compared:
+    """Compare every function of a program in all forms."""
+    file = folder / "program.c"
+    file.write_text(code)
+    found = unit(file)
+    compared = Compared([code], plans_of(found), folder)
+    for function in found.functions:
+        for each in sizes:
+            compared.assert_same(function, arguments(function, each))
+    return compared
+
+
+@no_runner
+def test_all_threads_of_a_sum_have_what_its_terms_read(tmp_path: Path):
+    # `scale` is each row's own: the first lane alone would compute it.
+    code = """
+    void f(int n, int m, double a[restrict n][m], double *restrict b, double *restrict y) {
+      double scale;
+      for (int i = 0; i < n; i++) {
+        scale = 2 * b[i];
+        for (int j = 0; j < m; j++) y[i] += scale * a[i][j];
+      }
+    }"""
+    compare(code, tmp_path, {"n": 5, "m": 70})
+
+
+@no_runner
+def test_the_last_value_of_a_counter_keeps_statements_together(tmp_path: Path):
+    code = """
+    void f(int n, double a[restrict n][n], double b[restrict n][n], double *restrict u) {
+      int c;
+      for (int i = 1; i < n; i++) {
+        for (c = 0; c < i; c++) a[i][c] = a[i - 1][c] + 1;
+        u[i] = u[i - 1] + c;
+      }
+    }"""
+    compare(code, tmp_path, {"n": 7})
+
+
+def test_loops_of_small_steps_are_one_launch():
+    plans = polybench_plans()
+    made = {one.name for plan in plans.values() for one in loops_of(plan)}
+    names = "durbin trisolv seidel_2d gramschmidt floyd_warshall nussinov lu cholesky ludcmp"
+    assert {f"{name}_loop" for name in names.split()} <= made
+    assert "run.resident(" in python.source(plans["durbin"])
+
+
+@no_runner
+def test_a_scalar_of_the_host_that_a_loop_changes_is_kept(tmp_path: Path):
+    # `by` is used after the loop: it would be lost if the loop was one launch.
+    code = """
+    void f(int n, double *restrict a, double *restrict b) {
+      double by = 1;
+      for (int t = 0; t < 3; t++) {
+        for (int i = 1; i < n; i++) b[i] = by * a[i - 1];
+        for (int i = 1; i < n; i++) a[i] = b[i];
+        by = by * 0.5;
+      }
+      for (int i = 0; i < n; i++) a[i] += by;
+    }
+    void g(int n, double *restrict a, double *restrict b) {
+      double by = 1;
+      for (int t = 0; t < 3; t++) {
+        for (int i = 1; i < n; i++) b[i] = by * a[i - 1];
+        for (int i = 1; i < n; i++) a[i] = b[i];
+        by = by * 0.5;
+      }
+    }"""
+    plans = compare(code, tmp_path, {"n": 9}).plans
+    assert not loops_of(plans["f"])
+    assert len(loops_of(plans["g"])) == 1
+
+
+@pytest.mark.skipif(compiler() is None, reason="the package 'ziglang' is not installed")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no list of threads")
+def test_small_steps_start_no_threads(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KLEENE_THREADS", "3")
+    plans = [polybench_plans()[name] for name in ("cholesky", "gemm")]
+    library = compiled(file_of(plans, "c")[0])
+
+    def n_started(plan, given) -> int:
+        before = len(os.listdir("/proc/self/task"))
+        call_c(library, plan.function, parameters_of(plan), "", given)
+        return len(os.listdir("/proc/self/task")) - before
+
+    a = np.eye(40) * 50 + np.ones((40, 40))
+    assert n_started(plans[0], {"n": 40, "a": a.copy()}) == 0
+    big = {name: np.ones((64, 64)) for name in "abc"}
+    sizes = {"ni": 64, "nj": 64, "nk": 64, "alpha": 1.5, "beta": 1.2}
+    assert n_started(plans[1], {**sizes, **big}) == 2
