@@ -34,6 +34,7 @@ class ProgramAnalyses:
         functions: tuple[str, ...] = (),
         wraps: bool = False,
         time_s: float = 0.0,
+        whole_program: bool | None = None,
         device: Device | str = ...,
         threads: int | None = None,
     ) -> InvariantsResult:

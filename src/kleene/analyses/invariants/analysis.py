@@ -25,6 +25,8 @@ _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _WRAPS = "signed overflow wraps around"
+_MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
+_WHOLE_DOMAINS = DOMAINS[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ class Invariants:
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
         time_s: seconds for each function; then the result of cheaper domains stands. 0: no limit.
+        whole_program: whether all functions are looked at together, every fact about a value for
+            all calls alike (intervals and octagons only); else each by itself with callees laid in.
+            None: together if the program has more than 3,000 instructions and no function is named.
     """
 
     domain: str = "predicates"
@@ -50,6 +55,7 @@ class Invariants:
     functions: tuple[str, ...] = ()
     wraps: bool = False
     time_s: float = 0.0
+    whole_program: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("checks", "functions"):  # one text is one name, not a name for each letter
@@ -67,7 +73,9 @@ class Invariants:
     def run(
         self, program: Program, *, device: Device | str = Device.AUTO, threads: int | None = None
     ) -> InvariantsResult:
-        """Return the answer for a program; it is computed on the CPU, by one thread.
+        """Return the answer for a program.
+
+        Functions by themselves are looked at on the CPU, by one thread.
 
         Raises:
             SourceError: the program is not one of C or C++ (`invariants/not-c`), or has no such
@@ -75,6 +83,8 @@ class Invariants:
         """
         if not isinstance(program, Program):
             raise SourceError(None, "invariants/not-c", "this is no C or C++ program")
+        if self._is_whole(program):
+            return self._whole(program, device, threads)
         answers: list[FunctionResult] = []
         verdicts: dict[Site, tuple[Verdict, str, str]] = {}
         with progress.task("interpreting functions"):
@@ -86,6 +96,36 @@ class Invariants:
         checks = [self._check(program, site, *answer) for site, answer in verdicts.items()]
         assumed = _WRAPS if self.wraps else _NO_OVERFLOW
         return InvariantsResult(program, answers, by_place(checks), (assumed,))
+
+    def _is_whole(self, program: Program) -> bool:
+        if self.whole_program is None:
+            return not self.functions and len(program.instructions) > _MOST_INSTRUCTIONS
+        return self.whole_program
+
+    def _whole(
+        self, program: Program, device: Device | str, threads: int | None
+    ) -> InvariantsResult:
+        """Return the answer for all functions together; of named ones if some are."""
+        from kleene.analyses.invariants.whole import interpret
+
+        chosen = self.domain if self.domain in _WHOLE_DOMAINS else _WHOLE_DOMAINS[-1]
+        run = interpret(program, domain=chosen, wraps=self.wraps, device=device, threads=threads)
+        offsets = program.function_table.block_offsets
+        defined = [row for row in range(len(offsets) - 1) if offsets[row] < offsets[row + 1]]
+        rows = [_function(program, name, defined) for name in self.functions] or defined
+        names = [program.functions[row].name for row in rows]
+        answers = [FunctionResult(name, domain=chosen, notes=run.notes(name)) for name in names]
+        if chosen != self.domain:
+            answers[0].notes.append(f"{self.domain} is for functions by themselves: {chosen}")
+        inside = set(rows)
+        checks = [
+            one
+            for one in run.results()
+            if self._is_wanted(one.kind)
+            and (not self.functions or int(program.instruction_function[one.instruction]) in inside)
+        ]
+        assumed = _WRAPS if self.wraps else _NO_OVERFLOW
+        return InvariantsResult(program, answers, by_place(checks), (assumed,), run)
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from kleene.analyses.invariants.compile import Code, before, needed_at_end
 from kleene.analyses.invariants.expressions import Form, Key, only
 from kleene.analyses.invariants.flat import Base, Cell
@@ -105,12 +107,12 @@ def reaching(program: Program, function: int, instruction: int) -> dict[int, int
     bindings: dict[int, list[tuple[int, int, int]]] = {}
     table = program.bindings
     low, high = int(starts[first]), int(starts[end])
-    for row in range(len(table)):
+    inside = (table.before >= low) & (table.before < high) & (table.kind != Binding.DECLARE)
+    for row in inside.nonzero()[0].tolist():
         before = int(table.before[row])
-        if low <= before < high and table.kind[row] != Binding.DECLARE:
-            block = int(program.instructions.block[before])
-            value = int(table.value[row]) if table.exact[row] else _CONFLICT
-            bindings.setdefault(block, []).append((before, int(table.variable[row]), value))
+        block = int(program.instructions.block[before])
+        value = int(table.value[row]) if table.exact[row] else _CONFLICT
+        bindings.setdefault(block, []).append((before, int(table.variable[row]), value))
     into: dict[int, dict[int, int]] = {first: {}}
     todo = [first]
     offsets, targets = program.successors
@@ -227,4 +229,14 @@ def lines_of(program: Program, run: Run, file: str, line: int) -> Iterator[tuple
             yield block, row
 
 
-__all__ = ["Facts", "constraints", "facts_at", "lines_of", "reaching"]
+def first_of_line(program: Program, file: str, line: int) -> list[int]:
+    """Return the first instruction of a line in each function that has some of it."""
+    spans, table = program.spans, program.instructions
+    files = {symbol: program.strings[symbol].endswith(file) for symbol in set(spans.file.tolist())}
+    wanted = [row for row in (spans.line == line).nonzero()[0].tolist() if files[spans.file[row]]]
+    rows = np.flatnonzero(np.isin(table.span, wanted))
+    _, first = np.unique(program.instruction_function[rows], return_index=True)
+    return [int(one) for one in rows[first].tolist()]
+
+
+__all__ = ["Facts", "constraints", "facts_at", "first_of_line", "lines_of", "reaching"]

@@ -6,15 +6,19 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kleene.analyses.invariants import rules
 from kleene.analyses.invariants.checks import CheckResult, Verdict
-from kleene.analyses.invariants.facts import Facts, facts_at, lines_of
+from kleene.analyses.invariants.facts import Facts, facts_at, first_of_line, lines_of
 from kleene.analyses.invariants.solve import Run
 from kleene.base.errors import SourceError
 from kleene.base.source_text import relative_path
 from kleene.ir import Program
 from kleene.results import Finding, Table, apply_suppressions, rules_in
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.whole import WholeRun
 
 
 @dataclass
@@ -43,12 +47,14 @@ class InvariantsResult:
         functions: the answers, one for each function that was analysed on its own.
         checks: all checks, by place.
         assumed: what is taken for granted of all runs.
+        whole: what is known of values, where all functions were looked at together.
     """
 
     program: Program
     functions: list[FunctionResult]
     checks: list[CheckResult]
     assumed: tuple[str, ...]
+    whole: WholeRun | None = None
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {name}" for name, n in self.counts().items() if n)
@@ -72,7 +78,10 @@ class InvariantsResult:
         """
         file, _, number = place.rpartition(":")
         found: list[Facts] = []
-        if number.isdigit():
+        if number.isdigit() and self.whole is not None:
+            for row in first_of_line(self.program, file, int(number)):
+                found.append(self.whole.places.at(row))
+        elif number.isdigit():
             for function in self.functions:
                 for run in function.runs[-1:]:
                     for block, row in lines_of(self.program, run, file, int(number)):

@@ -40,6 +40,14 @@ def run(
             help="The last to try: interval, octagon, relational, partitioned, predicates.",
         ),
     ] = "predicates",
+    whole_program: Annotated[
+        bool | None,
+        option(
+            "--whole-program/--by-function",
+            help="All functions together, or each by itself with callees laid in.",
+            show_default="together from 3,000 instructions on",
+        ),
+    ] = None,
     places: Annotated[
         list[str] | None,
         option("--at", metavar="FILE:LINE", help="What holds in front of this line?"),
@@ -80,6 +88,7 @@ def run(
         functions=tuple(functions or ()),
         wraps=wraps,
         time_s=time_s,
+        whole_program=whole_program,
     )
     program = sources.load()
     result = analysis.run(program)

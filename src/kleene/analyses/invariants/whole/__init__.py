@@ -1,0 +1,113 @@
+"""Whole programs: facts on values, found for all functions at once, decide checks.
+
+Where a program is too large to be interpreted function by function with callees laid in, values are
+followed sparsely: a fact belongs to a name and not to a point, calls are joined over all callers,
+memory is cells by points-to (`analyses.dataflow`). Nothing here grows with calls of calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.whole.places import PlaceFacts
+from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
+from kleene.analyses.invariants.whole.sites import KINDS, Checker, Checks
+from kleene.base import progress
+from kleene.base.device import Device
+from kleene.ir import Program
+from kleene.solvers.dataflow import Constraints, Operator
+from kleene.solvers.dataflow.codes import HAS_VALUE, STATE, STRIDE
+
+_VERDICTS = (Verdict.SAFE, Verdict.MAY_FAIL, Verdict.FAILS, Verdict.UNREACHABLE)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeRun:
+    """What holds in a whole program.
+
+    Attributes:
+        context: its values, calls and memory.
+        pointers: where pointers point inside of objects.
+        checks: with verdicts.
+        proved_by: the domain that decided each check; empty where it may fail.
+        given_up: what was not followed, by function.
+    """
+
+    context: Context
+    pointers: Pointers
+    checks: Checks
+    proved_by: tuple[str, ...]
+    given_up: dict[str, list[str]] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> PlaceFacts:
+        """What holds at places of the source."""
+        return PlaceFacts(self.context)
+
+    def notes(self, function: str) -> list[str]:
+        """Return what was not followed in a function, as sentences."""
+        return self.given_up.get(function, [])
+
+    def results(self) -> list[CheckResult]:
+        """Return the checks one by one."""
+        program, checks = self.context.program, self.checks
+        functions = program.instruction_function[checks.row].tolist()
+        named: dict[int, str] = {}
+        for function in set(functions):
+            view = program.functions[function]
+            named[function] = view.source_name or view.name
+        columns = (checks.kind, checks.row, checks.message, checks.verdict)
+        found = []
+        for kind, row, message, verdict, by, function in zip(
+            *(column.tolist() for column in columns), self.proved_by, functions, strict=True
+        ):
+            span = program.instruction_view(row).span
+            text = checks.messages[message]
+            found.append(
+                CheckResult(
+                    KINDS[kind], _VERDICTS[verdict], span, named[function], text, by, "", row
+                )
+            )
+        return found
+
+
+def interpret(
+    program: Program,
+    *,
+    domain: str = "interval",
+    wraps: bool = False,
+    device: Device | str = Device.AUTO,
+    threads: int | None = None,
+) -> WholeRun:
+    """Return what holds in a whole program; without a `main`, in one that others call."""
+    is_library = not any(one.name == "main" and len(one.blocks) for one in program.functions)
+    context = Context(program, is_library, wraps, True, device, threads).forwarded
+    with progress.task("solving"):
+        context.__dict__["values"] = replace(
+            context.values, constraints=_without_undefined(context)
+        )
+        pointers = pointers_of(context)
+    with progress.task("deciding checks"):
+        checks = Checker(context, pointers).run()
+    by = tuple("interval" if one != 1 else "" for one in checks.verdict.tolist())
+    return WholeRun(context, pointers, checks, by)
+
+
+def _without_undefined(context: Context) -> Constraints:
+    """Return the constraints with any value where one may be read that nobody has written.
+
+    Dataflow leaves out such values; a run has some bits there nevertheless.
+    """
+    constraints = context.values.constraints
+    given = constraints.given.reshape(-1, STRIDE)
+    is_given = constraints.operator == Operator.GIVEN
+    row = np.where(is_given, constraints.attribute, 0)
+    has_value = np.ones(len(row), bool)
+    has_value[is_given] = given[row[is_given], STATE] & HAS_VALUE != 0
+    operator = np.where(has_value, constraints.operator, Operator.ANY).astype(np.uint8)
+    return replace(constraints, operator=operator)

@@ -1,0 +1,87 @@
+"""What holds of the source's variables at a place of a whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.facts import Facts, reaching
+from kleene.base.arrays import I64
+from kleene.ir.codes import TypeKind, ValueKind
+from kleene.solvers.dataflow import ValueFact
+
+
+class PlaceFacts:
+    """Facts on names, looked up by place.
+
+    A name of a value holds from where it is defined on, wherever that place dominates: a run that
+    computes the value anew passes there again before it comes to what is dominated.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context, self._program = context, context.program
+        self._by_value = np.argsort(context.split.value, kind="stable")
+        self._values = context.split.value[self._by_value]
+
+    def at(self, instruction: int) -> Facts:
+        """Return what holds in front of an instruction."""
+        program = self._program
+        block = int(program.instructions.block[instruction])
+        function = int(program.blocks.function[block])
+        name = program.functions[function].name
+        if not self._context.block_is_reached[block]:
+            return Facts(name, (), ())
+        texts: list[str] = []
+        for variable, value in sorted(reaching(program, function, instruction).items()):
+            if value >= program.bases[ValueKind.ARGUMENT]:
+                called = program.strings[int(program.variables.name[variable])]
+                texts += self._constraints(called, value, instruction)
+        return Facts(name, (), (tuple(dict.fromkeys(texts)),))
+
+    def names_at(self, value: int, instruction: int) -> I64:
+        """Return the names of a value that hold in front of an instruction, itself among them."""
+        split = self._context.split
+        flow, tree = split.flow, split.flow.tree
+        low, high = np.searchsorted(self._values, [value, value + 1])
+        new = self._by_value[low:high]
+        points = split.point[new]
+        node, here = flow.node_of(points), int(self._program.instructions.block[instruction])
+        above = (tree.pre[node] <= tree.pre[here]) & (tree.pre[here] <= tree.last[node])
+        is_inside = (node == here) & (points < flow.n_instructions)
+        is_end = (node == here) & (points >= flow.n_instructions + flow.blocks.n_nodes)
+        above &= ~is_inside | (points < instruction)
+        above &= ~is_end
+        return np.concatenate([[value], new[above] + self._program.n_values]).astype(np.int64)
+
+    def _constraints(self, called: str, value: int, instruction: int) -> Iterator[str]:
+        if not self._context.values.width[value]:
+            return
+        facts = [self._context.fact(int(name)) for name in self.names_at(value, instruction)]
+        facts = [fact for fact in facts if fact.has_value]
+        kind = self._program.types.kind[self._program.value_types[value]]
+        if kind == TypeKind.POINTER:
+            if any(fact.least for fact in facts):
+                yield f"{called} != 0"
+        elif facts:
+            yield from _range(called, facts)
+
+
+def _range(called: str, facts: list[ValueFact]) -> Iterator[str]:
+    """Yield the ends of a variable, signed where that says something."""
+    full = ValueFact.any(facts[0].width)
+    low, high = max(one.low for one in facts), min(one.high for one in facts)
+    least, most = max(one.least for one in facts), min(one.most for one in facts)
+    if low == high:
+        yield f"{called} == {low}"
+    elif low < 0 <= high and most - least < high - low:  # unsigned ends say more
+        if least > 0:
+            yield f"{least} <= (unsigned){called}"
+        if most < full.most:
+            yield f"(unsigned){called} <= {most}"
+    else:
+        if low > full.low:
+            yield f"{low} <= {called}"
+        if high < full.high:
+            yield f"{called} <= {high}"

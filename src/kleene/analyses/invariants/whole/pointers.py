@@ -1,0 +1,281 @@
+"""Where pointers point inside of their objects, and how large these are.
+
+Two further systems of constraints have the names of those on values (`dataflow.constraints`). In
+the one, the fact of a pointer is its offset in bytes from the start of the object it was made
+from; in the other, the size of that object:
+
+    p = malloc(n)        offset 0              size n
+    q = &p[i]            offset(p) + 4 * i     size(p)
+    r = φ(q, s)          either                either
+    r = *cell            what was stored there
+
+Of what is no pointer, all that is known of the values is given. Points-to tells which stores a load
+may read, and no more: a pointer out of its object keeps its offset, so that an access through
+it is noticed. Null has neither offset nor size; whether a pointer may be null is another question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.library import Bound
+from kleene.analyses.invariants.whole.addresses import (
+    address_sums,
+    calls_by_model,
+    constant_numbers,
+)
+from kleene.base.arrays import I64, Bools, offsets_of, ragged
+from kleene.ir.codes import (
+    ConstantKind,
+    GlobalFlag,
+    GlobalKind,
+    Linkage,
+    Opcode,
+    TypeKind,
+    ValueKind,
+)
+from kleene.solvers.dataflow import ConstraintBuilder, Constraints, Operator, ValueFacts, solve
+
+_COPIES = (Operator.JOIN, Operator.FREEZE)
+_FIRST_ONLY = (Operator.MEET, Operator.REFINE, Operator.EXCLUDE)
+
+
+@dataclass(frozen=True, eq=False)
+class Pointers:
+    """Facts on the pointers of a program, by name.
+
+    Attributes:
+        offset: bytes from the start of the object that a pointer was made from.
+        size: bytes of that object.
+    """
+
+    offset: ValueFacts
+    size: ValueFacts
+
+
+def pointers_of(context: Context) -> Pointers:
+    """Return what is known of all pointers."""
+    writer = _Writer(context)
+    return Pointers(solve(writer.system(is_offset=True)), solve(writer.system(is_offset=False)))
+
+
+class _Writer:
+    def __init__(self, context: Context) -> None:
+        self._context, self._program = context, context.program
+        self._table = self._program.instructions
+        self._first = self._program.bases[ValueKind.INSTRUCTION]
+        self._values = context.values.constraints
+        self._is_pointer = self._pointers()
+
+    def _pointers(self) -> Bools:
+        """Return which names are pointers; of helpers, those that pointers are read from."""
+        split, program, table = self._context.split, self._program, self._values
+        types = program.value_types[split.value_of(np.arange(split.n_names))]
+        found = np.zeros(table.n_names, bool)
+        found[: split.n_names] = program.types.kind[types] == TypeKind.POINTER
+        found &= table.width == 64
+        owner = np.repeat(np.arange(table.n_names), np.diff(table.offsets))
+        is_source = self._is_source(owner) & (table.operands >= split.n_names)
+        owner, operand = owner[is_source], table.operands[is_source]
+        while True:
+            new = operand[found[owner] & ~found[operand]]
+            if not len(new):
+                return found
+            found[new] = True
+
+    def _is_source(self, owner: I64) -> Bools:
+        """Return which operands hand their pointer over to a pointer."""
+        table = self._values
+        code = table.operator[owner]
+        nth = np.arange(len(owner)) - table.offsets[owner]
+        found: Bools = np.isin(code, _COPIES) | (code == Operator.PHI) & (nth % 2 == 0)
+        found |= (code == Operator.SELECT) & (nth > 0)
+        found |= np.isin(code, _FIRST_ONLY) & (nth == 0)
+        return found
+
+    def system(self, *, is_offset: bool) -> Constraints:
+        """Return the constraints on offsets, or on sizes."""
+        table, facts = self._values, self._context.facts
+        build = ConstraintBuilder()
+        names = build.names(table.n_names)
+        others = np.flatnonzero(~self._is_pointer)
+        given = build.given(facts.rows[others])
+        build.define(others, Operator.GIVEN, width=table.width[others], attribute=given)
+        build.define(np.flatnonzero(self._is_pointer), Operator.ANY, width=64)
+        self._any = int(build.names(1)[0])
+        build.define([self._any], Operator.ANY, width=64)
+        self._copy(build, names)
+        self._constants(build, is_offset)
+        self._made(build, is_offset)
+        self._elements(build, is_offset)
+        return build.constraints()
+
+    def _copy(self, build: ConstraintBuilder, names: I64) -> None:
+        """Take over the constraints that hand pointers on; what is no pointer may point anywhere.
+
+        Of a pointer that was compared, no more is kept than that it is the same.
+        """
+        table = self._values
+        owner = np.repeat(np.arange(table.n_names), np.diff(table.offsets))
+        nth = np.arange(len(owner)) - table.offsets[owner]
+        is_guard = (table.operator[owner] == Operator.PHI) & (nth % 2 == 1)
+        is_guard |= (table.operator[owner] == Operator.SELECT) & (nth == 0)
+        operand = table.operands.astype(np.int64)
+        operand = np.where(is_guard | self._is_pointer[operand], operand, self._any)
+        kept = np.isin(table.operator, (*_COPIES, Operator.PHI, Operator.SELECT))
+        rows = np.flatnonzero(kept & self._is_pointer)
+        _, place = ragged(table.offsets[rows], table.offsets[rows + 1])
+        lengths = np.diff(table.offsets)[rows]
+        build.define(
+            names[rows], table.operator[rows], operand[place], offsets=offsets_of(lengths), width=64
+        )
+        rows = np.flatnonzero(np.isin(table.operator, _FIRST_ONLY) & self._is_pointer)
+        build.define(names[rows], Operator.JOIN, operand[table.offsets[rows]][:, None], width=64)
+
+    # What makes pointers
+
+    def _constants(self, build: ConstraintBuilder, is_offset: bool) -> None:
+        program, table = self._program, self._program.constants
+        is_null = self._is_pointer & (self._values.operator == Operator.CONSTANT)
+        is_null &= self._values.attribute == 0
+        build.define(np.flatnonzero(is_null), Operator.NOTHING, width=64)
+        size = self._global_sizes()
+        known = np.flatnonzero(size >= 0)
+        number = np.zeros(len(known), np.int64) if is_offset else size[known]
+        build.define(known, Operator.CONSTANT, width=64, attribute=number)
+        rows = np.flatnonzero(
+            (table.kind == ConstantKind.EXPRESSION) & (table.opcode == Opcode.GETELEMENTPTR)
+        )
+        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
+        base = table.operands[starts].astype(np.int64)
+        sums = address_sums(program, table.operands, starts, ends, table.about[rows])
+        plain = sums.is_known & (base < len(size))
+        plain[sums.row] = False
+        plain[plain] = size[base[plain]] >= 0
+        names = rows[plain] + program.bases[ValueKind.CONSTANT]
+        number = sums.constant[plain] if is_offset else size[base[plain]]
+        inside = self._is_pointer[names]
+        build.define(names[inside], Operator.CONSTANT, width=64, attribute=number[inside])
+
+    def _global_sizes(self) -> I64:
+        """Return how many bytes each global has; -1 where that is not known here."""
+        program, table = self._program, self._program.globals
+        size = program.types.size[table.type].astype(np.int64)
+        is_open = table.flags & GlobalFlag.DECLARATION != 0
+        is_open |= (table.kind != GlobalKind.VARIABLE) | (table.linkage == Linkage.COMMON)
+        is_open |= np.isin(table.linkage, (Linkage.WEAK, Linkage.LINKONCE, Linkage.EXTERN_WEAK))
+        return np.where(is_open, -1, size)
+
+    def _made(self, build: ConstraintBuilder, is_offset: bool) -> None:
+        """Locals and what allocators return begin at their first byte."""
+        rows, sizes = self._locals(build)
+        calls, products = self._allocated(build)
+        rows, sizes = np.concatenate([rows, calls]), np.concatenate([sizes, products])
+        names = rows + self._first
+        keep = self._is_pointer[names]
+        if is_offset:
+            build.define(names[keep], Operator.CONSTANT, width=64, attribute=0)
+        else:
+            build.define(names[keep], Operator.JOIN, sizes[keep][:, None], width=64)
+
+    def _locals(self, build: ConstraintBuilder) -> tuple[I64, I64]:
+        table = self._table
+        rows = np.flatnonzero(table.opcode == Opcode.ALLOCA)
+        each = self._program.types.size[table.about[rows]].astype(np.int64)
+        rows, each = rows[each >= 0], each[each >= 0]
+        sizes = self._numbers(build, each)
+        has_count = np.flatnonzero(np.diff(table.offsets)[rows] > 0)
+        counts = self._wide(build, table.offsets[rows[has_count]].astype(np.int64))
+        products = build.names(len(has_count))
+        pairs = np.stack([counts, sizes[has_count]], axis=1)
+        build.define(products, Operator.MULTIPLY, pairs, width=64)
+        sizes[has_count] = products
+        return rows, sizes
+
+    def _allocated(self, build: ConstraintBuilder) -> tuple[I64, I64]:
+        """Return the calls that allocate, by their models, and names of how many bytes."""
+        table = self._table
+        found, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for model, rows in calls_by_model(self._program):
+            if model.heap is None or not model.heap.arguments or model.heap.room is not None:
+                continue
+            mine = rows[np.diff(table.offsets)[rows] > 1 + max(model.heap.arguments)]
+            found.append(mine)
+            sizes.append(self._product(build, mine, model.heap))
+        return np.concatenate(found), np.concatenate(sizes)
+
+    def _product(self, build: ConstraintBuilder, calls: I64, bound: Bound) -> I64:
+        """Return names of the product of arguments, plus a constant."""
+        at = self._table.offsets[calls].astype(np.int64) + 1
+        size = self._wide(build, at + bound.arguments[0])
+        others = [self._wide(build, at + place) for place in bound.arguments[1:]]
+        operators = [Operator.MULTIPLY] * len(others)
+        if bound.constant:
+            others.append(self._numbers(build, np.full(len(calls), bound.constant)))
+            operators.append(Operator.ADD)
+        for operator, other in zip(operators, others, strict=True):
+            pairs = np.stack([size, other], axis=1)
+            size = build.names(len(calls))
+            build.define(size, operator, pairs, width=64)
+        return size
+
+    def _elements(self, build: ConstraintBuilder, is_offset: bool) -> None:
+        """An element's address is that of the base plus each index times a size.
+
+        The machine adds modulo 2^64, and so do these names: nothing is assumed about overflow.
+        """
+        table, operator = self._table, self._values.operator
+        rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
+        rows = rows[operator[rows + self._first] == Operator.ADDRESS]
+        rows = rows[self._is_pointer[rows + self._first]]
+        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
+        base = self._context.split.operand[starts].astype(np.int64)
+        base = np.where(self._is_pointer[base], base, self._any)
+        if not is_offset:
+            build.define(rows + self._first, Operator.JOIN, base[:, None], width=64)
+            return
+        sums = address_sums(self._program, table.operands, starts, ends, table.about[rows])
+        total = base
+        for nth in range(int(np.bincount(sums.row, minlength=1).max(initial=0))):
+            order = np.argsort(sums.row, kind="stable")
+            count = np.bincount(sums.row, minlength=len(rows))
+            has = np.flatnonzero(count > nth)
+            term = order[offsets_of(count)[:-1][has] + nth]
+            index = self._wide(build, sums.place[term])
+            product, made = build.names(len(has)), build.names(len(has))
+            stride = self._numbers(build, sums.stride[term])
+            pairs = np.stack([index, stride], axis=1)
+            build.define(product, Operator.MULTIPLY, pairs, width=64)
+            pairs = np.stack([total[has], product], axis=1)
+            build.define(made, Operator.ADD, pairs, width=64)
+            total = total.copy()
+            total[has] = made
+        pairs = np.stack([total, self._numbers(build, sums.constant)], axis=1)
+        names = rows + self._first
+        build.define(names[sums.is_known], Operator.ADD, pairs[sums.is_known], width=64)
+
+    def _numbers(self, build: ConstraintBuilder, numbers: I64) -> I64:
+        """Return names of numbers."""
+        distinct, which = np.unique(numbers, return_inverse=True)
+        names = build.names(len(distinct))
+        build.define(names, Operator.CONSTANT, width=64, attribute=distinct)
+        return names[which.reshape(-1)]
+
+    def _wide(self, build: ConstraintBuilder, places: I64) -> I64:
+        """Return operands, read as signed, as names of 64 bits."""
+        operands = self._context.split.operand[places].astype(np.int64)
+        width = self._context.values.width[self._table.operands[places]]
+        names = np.where(width == 64, operands, self._any)
+        narrow = np.flatnonzero((width > 0) & (width < 64))
+        made = build.names(len(narrow))
+        build.define(made, Operator.SIGN_EXTEND, operands[narrow][:, None], width=64)
+        names[narrow] = made
+        is_number, number = constant_numbers(
+            self._program, self._table.operands[places].astype(np.int64)
+        )
+        is_number &= width > 0
+        names[is_number] = self._numbers(build, number[is_number])
+        return names

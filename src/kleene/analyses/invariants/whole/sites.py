@@ -1,0 +1,336 @@
+"""The checks of a whole program as columns, and what facts on values say about them.
+
+A check is a question about the operands of one instruction. Each of the methods of `Checker` asks
+one kind of question for all instructions at once; what holds of operands is what holds of their
+names, which are others behind each branch and each access.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.library import Touch
+from kleene.analyses.invariants.whole.addresses import calls_by_model, constant_numbers
+from kleene.analyses.invariants.whole.pointers import Pointers
+from kleene.base.arrays import I64, U8, Bools, Ints
+from kleene.ir.codes import Flag, GlobalKind, Opcode, TypeKind, ValueKind
+
+KINDS = tuple(CheckKind)
+SAFE, MAY_FAIL, FAILS, UNREACHABLE = range(4)  # verdicts
+_SIGNS = {Opcode.ADD: "+", Opcode.SUB: "-", Opcode.MUL: "*", Opcode.SHL: "<<"}
+_DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
+_SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+_ACCESSES = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
+_LARGE = 1 << 61  # sums of two numbers below it do not overflow
+
+Integers = NDArray[np.object_]  # Python's: products of 64-bit numbers are exact
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """Checks of a program, sorted by instruction.
+
+    Attributes:
+        kind: the place in `KINDS`.
+        row: the instruction.
+        message: the place in `messages`.
+        verdict: SAFE, MAY_FAIL, FAILS or UNREACHABLE.
+        messages: what is asked, as sentences without their full stop.
+    """
+
+    kind: U8
+    row: I64
+    message: I64
+    verdict: U8
+    messages: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class Checker:
+    """Asks all questions about a program, and answers them by facts on values."""
+
+    def __init__(self, context: Context, pointers: Pointers) -> None:
+        self._context, self._pointers = context, pointers
+        self._program, self._table = context.program, context.program.instructions
+        self._facts = context.facts
+        self._is_reached = context.block_is_reached
+        self._messages: dict[str, int] = {}
+        self._columns: list[tuple[U8, I64, I64, U8]] = []
+
+    def run(self) -> Checks:
+        """Return all checks."""
+        if not self._context.wraps:
+            for opcode in _SIGNS:
+                self._overflow(opcode)
+            self._division_overflow()
+        self._division()
+        self._shift()
+        self._accesses()
+        self._assertions()
+        kind, row, message, verdict = (
+            np.concatenate([np.empty(0, part[0].dtype), *part])
+            for part in zip(*self._columns, strict=True)
+        )
+        order = np.lexsort((kind, row))
+        return Checks(
+            kind[order], row[order], message[order], verdict[order], tuple(self._messages)
+        )
+
+    def _add(self, kind: CheckKind, rows: I64, message: str, safe: Bools, fails: Bools) -> None:
+        number = self._messages.setdefault(message, len(self._messages))
+        verdict = np.where(safe, SAFE, np.where(fails, FAILS, MAY_FAIL))
+        verdict = np.where(self._is_reached[self._table.block[rows]], verdict, UNREACHABLE)
+        self._columns.append(
+            (
+                np.full(len(rows), KINDS.index(kind), np.uint8),
+                rows.astype(np.int64),
+                np.full(len(rows), number, np.int64),
+                verdict.astype(np.uint8),
+            )
+        )
+
+    def _rows(self, *opcodes: int) -> I64:
+        """Return the instructions with one of some opcodes whose result is an integer."""
+        rows = np.flatnonzero(np.isin(self._table.opcode, opcodes))
+        types = self._program.value_types[rows + self._program.bases[ValueKind.INSTRUCTION]]
+        found: I64 = rows[self._program.types.kind[types] == TypeKind.INT]
+        return found
+
+    def _width(self, rows: I64) -> I64:
+        types = self._program.value_types[rows + self._program.bases[ValueKind.INSTRUCTION]]
+        return self._program.types.bits[types].astype(np.int64)
+
+    def _operand(self, rows: I64, place: int) -> I64:
+        return self._context.split.operand[self._table.offsets[rows] + place].astype(np.int64)
+
+    def _is_known(self, names: I64) -> Bools:
+        """Return which names have facts: integers of up to 64 bits, and pointers."""
+        return self._context.is_tracked(names)
+
+    def _signed(self, rows: I64, place: int) -> tuple[Integers, Integers]:
+        """Return the least and the greatest number of operands, as Python's integers."""
+        names = self._operand(rows, place)
+        low, high = self._facts.low[names].astype(object), self._facts.high[names].astype(object)
+        strange = ~self._is_known(names)
+        full = 1 << (self._width(rows)[strange] - 1).astype(object)
+        low[strange], high[strange] = -full, full - 1
+        return low, high
+
+    # Arithmetic
+
+    def _overflow(self, opcode: Opcode) -> None:
+        """The result of exact arithmetic lies between the least and the greatest number."""
+        rows = self._rows(opcode)
+        rows = rows[self._table.flags[rows] & Flag.NSW != 0]
+        width = self._width(rows)
+        (a_low, a_high), (b_low, b_high) = self._signed(rows, 0), self._signed(rows, 1)
+        if opcode == Opcode.ADD:
+            low, high = a_low + b_low, a_high + b_high
+        elif opcode == Opcode.SUB:
+            low, high = a_low - b_high, a_high - b_low
+        else:
+            if opcode == Opcode.SHL:  # by an amount that `_shift` asks about, below the width
+                most = width.astype(object) - 1
+                b_low, b_high = (
+                    1 << np.maximum(np.minimum(one, most), 0) for one in (b_low, b_high)
+                )
+            ends = [a * b for a in (a_low, a_high) for b in (b_low, b_high)]
+            low = np.minimum.reduce(ends) if len(rows) else a_low
+            high = np.maximum.reduce(ends) if len(rows) else a_low
+        for bits in np.unique(width).tolist():
+            mine, half = width == bits, 1 << bits - 1
+            safe = (low[mine] >= -half) & (high[mine] < half)
+            fails = (high[mine] < -half) | (low[mine] >= half)
+            message = f"'{_SIGNS[opcode]}' of {bits} bits does not overflow"
+            self._add(
+                CheckKind.OVERFLOW, rows[mine], message, safe.astype(bool), fails.astype(bool)
+            )
+
+    def _division_overflow(self) -> None:
+        """Of a signed division, the least number is not divided by -1."""
+        rows = self._rows(Opcode.SDIV, Opcode.SREM)
+        is_number, number = constant_numbers(
+            self._program, self._table.operands[self._table.offsets[rows] + 1].astype(np.int64)
+        )
+        rows = rows[~is_number | (number == -1)]
+        width = self._width(rows)
+        (a_low, a_high), (b_low, b_high) = self._signed(rows, 0), self._signed(rows, 1)
+        for bits in np.unique(width).tolist():
+            mine, least = width == bits, -(1 << bits - 1)
+            safe = (a_low[mine] > least) | (b_low[mine] > -1) | (b_high[mine] < -1)
+            fails = (a_high[mine] == least) & (b_low[mine] == -1) & (b_high[mine] == -1)
+            message = f"'/' of {bits} bits does not overflow"
+            self._add(
+                CheckKind.OVERFLOW, rows[mine], message, safe.astype(bool), fails.astype(bool)
+            )
+
+    def _division(self) -> None:
+        rows = self._rows(*_DIVISIONS)
+        safe, fails = self._not_zero(self._operand(rows, 1))
+        self._add(CheckKind.DIVISION, rows, "the divisor is not 0", safe, fails)
+
+    def _not_zero(self, names: I64) -> tuple[Bools, Bools]:
+        """Return which names are never 0, and which always."""
+        known, facts = self._is_known(names), self._facts
+        is_zero = facts.has_value[names] & (facts.most[names] == 0)
+        return known & (facts.least[names] != 0), known & is_zero
+
+    def _shift(self) -> None:
+        rows = self._rows(*_SHIFTS)
+        width, names = self._width(rows), self._operand(rows, 1)
+        known = self._is_known(names)
+        for bits in np.unique(width).tolist():
+            mine = width == bits
+            safe = known[mine] & (self._facts.most[names[mine]] < bits)
+            fails = known[mine] & (self._facts.least[names[mine]] >= bits)
+            message = f"the shift is by 0 to {bits - 1} bits"
+            self._add(CheckKind.SHIFT, rows[mine], message, safe, fails)
+
+    # Memory
+
+    def _accesses(self) -> None:
+        rows, names, n_bytes = self._addresses()
+        is_made = self._is_made(names)
+        safe, fails = self._not_zero(names)
+        self._add(
+            CheckKind.NULL,
+            rows[~is_made],
+            "the pointer is not null",
+            safe[~is_made],
+            fails[~is_made],
+        )
+        self._inside(rows, names, n_bytes, "the access is inside of its object")
+        for model, calls in calls_by_model(self._program):
+            for touch in model.touches:
+                self._touched(calls, touch)
+
+    def _touched(self, calls: I64, touch: Touch) -> None:
+        """Ask whether the bytes that a model reads or writes are inside of an object."""
+        n_operands = np.diff(self._table.offsets)[calls]
+        calls = calls[n_operands > 1 + touch.argument]
+        if not touch.may_be_null:
+            safe, fails = self._not_zero(self._operand(calls, 1 + touch.argument))
+            self._add(CheckKind.NULL, calls, "the pointers are not null", safe, fails)
+        size = touch.size
+        if size is None or size.room is not None:
+            return
+        n_operands = np.diff(self._table.offsets)[calls]
+        calls = calls[n_operands > 1 + max(touch.argument, *size.arguments, 0)]
+        n_bytes = np.full(len(calls), int(bool(size.arguments)), object)
+        for place in size.arguments:
+            names = self._operand(calls, 1 + place)
+            most = self._facts.most[names].astype(object)
+            most[~self._is_known(names)] = _LARGE
+            n_bytes = n_bytes * most
+        n_bytes = np.minimum(n_bytes + size.constant, _LARGE).astype(np.int64)
+        names = self._operand(calls, 1 + touch.argument)
+        message = f"all bytes {'written' if touch.is_write else 'read'} are inside of an object"
+        self._inside(calls, names, n_bytes, message, is_exact=False, is_null=touch.may_be_null)
+
+    def _inside(
+        self,
+        rows: I64,
+        names: I64,
+        n_bytes: I64,
+        message: str,
+        *,
+        is_exact: bool = True,
+        is_null: bool = False,
+    ) -> None:
+        """Ask whether so many bytes at pointers are inside of their objects.
+
+        Args:
+            rows: instructions that access them.
+            names: of the pointers.
+            n_bytes: how many, -1 where that is not known.
+            message: what is asked.
+            is_exact: whether it is always so many, or perhaps fewer.
+            is_null: whether a null pointer is no fault.
+        """
+        offset, size = self._pointers.offset, self._pointers.size
+        known = self._is_known(names) & (n_bytes >= 0) & self._facts.has_value[names]
+        low, high = offset.low[names], offset.high[names]
+        least, most = size.low[names], size.high[names]
+        has_offset = offset.has_value[names] & size.has_value[names]
+        plain = known & has_offset & (low > -_LARGE) & (high < _LARGE) & (least > -_LARGE)
+        room = np.where(plain, least - np.maximum(n_bytes, 0), -1)
+        inside = plain & (low >= 0) & (high <= room)
+        if is_exact:  # a pointer that is always null has no offset: runs stop at the other check
+            inside |= known & ~has_offset
+        elif is_null:
+            inside |= known & (self._facts.most[names] == 0)
+        room = np.where(plain & (most < _LARGE), most - np.maximum(n_bytes, 0), _LARGE)
+        outside = plain & is_exact & ((high < 0) | (low > room))
+        self._add(CheckKind.BOUNDS, rows, message, inside, outside)
+
+    def _addresses(self) -> tuple[I64, I64, I64]:
+        """Return all accesses: instructions, names of addresses, bytes (-1 if not known)."""
+        table, program = self._table, self._program
+        found: list[tuple[I64, I64, I64]] = []
+        for opcode, place in _ACCESSES.items():
+            rows = np.flatnonzero(table.opcode == opcode)
+            stored = {Opcode.STORE: 0, Opcode.CMPXCHG: 1, Opcode.ATOMICRMW: 1}.get(opcode)
+            values: Ints = rows + program.bases[ValueKind.INSTRUCTION]
+            if stored is not None:
+                values = table.operands[table.offsets[rows] + stored]
+            size = program.types.size[program.value_types[values]].astype(np.int64)
+            found.append((rows, self._operand(rows, place), size))
+        rows, names, size = (np.concatenate(part) for part in zip(*found, strict=True))
+        return rows.astype(np.int64), names, size
+
+    def _is_made(self, names: I64) -> Bools:
+        """Return which names are addresses of locals and global variables themselves."""
+        program, first = self._program, self._program.bases[ValueKind.INSTRUCTION]
+        is_global = names < len(program.globals)
+        is_global[is_global] = program.globals.kind[names[is_global]] == GlobalKind.VARIABLE
+        is_local = (names >= first) & (names < program.n_values)
+        is_local[is_local] = self._table.opcode[names[is_local] - first] == Opcode.ALLOCA
+        return is_global | is_local
+
+    # Assertions
+
+    def _assertions(self) -> None:
+        table = self._table
+        for model, calls in calls_by_model(self._program):
+            if model.effect == "fails":
+                for row in calls.tolist():
+                    self._error(row)
+            elif model.effect == "checks":
+                checks = calls[np.diff(table.offsets)[calls] > 1]
+                safe, never = self._not_zero(self._operand(checks, 1))
+                self._add(CheckKind.ASSERT, checks, "the condition holds", safe, never)
+
+    def _error(self, row: int) -> None:
+        """Ask whether the report of an error is reached; if not, its test may be."""
+        block = int(self._table.block[row])
+        rows, is_reached = np.array([row]), self._is_reached[[block]]
+        self._add(CheckKind.ASSERT, rows, assertion(self._context, row), ~is_reached, ~is_reached)
+        if self._predecessors_reached(block) and not is_reached[0]:
+            self._columns[-1][3][:] = SAFE
+
+    def _predecessors_reached(self, block: int) -> bool:
+        offsets, edges = self._context.split.flow.incoming
+        sources, _ = self._context.split.flow.blocks.edges()
+        before = sources[edges[offsets[block] : offsets[block + 1]]]
+        return bool(self._is_reached[before].any())
+
+
+def assertion(context: Context, row: int) -> str:
+    """Return the text of an assertion, which glibc's `assert` passes first."""
+    from kleene.ir.views import Constant
+
+    program = context.program
+    _, *arguments = program.instructions.operands_of(row).tolist()
+    if len(arguments) == 4 and arguments[0] < len(program.globals):
+        text = int(program.globals.initializer[arguments[0]])
+        view = program.value_view(text) if text >= 0 else None
+        if isinstance(view, Constant) and view.string is not None:
+            return "assertion " + view.string.split(b"\0")[0].decode("utf-8", "replace")
+    return "the error is not reached"

@@ -1,0 +1,145 @@
+"""What is said of a whole program holds on every run: facts on values, pointers and checks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kleene import load
+from kleene.analyses.invariants.whole import WholeRun, interpret
+from kleene.analyses.invariants.whole.sites import FAILS, KINDS, MAY_FAIL, SAFE
+from kleene.ir import Program
+from kleene.ir.codes import ValueKind
+
+from .generator import generated
+from .interpreter import Execution, Frame, Pointer
+from .truth import chooser
+
+DEEP = os.environ.get("KLEENE_DEEP") == "1"
+N_RUNS = 100 if DEEP else 4
+N_FUNCTIONS = 300 if DEEP else 5
+
+
+class WholeOracle:
+    """Runs functions of a program beside what was found for all of them."""
+
+    def __init__(self, program: Program, run: WholeRun) -> None:
+        self.program, self.run = program, run
+        self.context = run.context
+        checks = run.checks
+        columns = zip(
+            checks.kind.tolist(), checks.row.tolist(), checks.verdict.tolist(), strict=True
+        )
+        self.verdicts: dict[tuple[str, int], set[int]] = {}
+        for kind, row, verdict in columns:
+            self.verdicts.setdefault((KINDS[kind].value, row), set()).add(verdict)
+        self.n_values = 0
+        self.failed: set[tuple[str, int]] = set()
+        self._names: dict[tuple[int, int], list[int]] = {}
+
+    def execute(self, function: int, seed: int) -> None:
+        self.execution = Execution(self.program, chooser(seed), self.enter, self.fail)
+        self.execution.run(function)
+
+    def enter(self, frame: Frame, block: int) -> None:
+        assert self.context.block_is_reached[block], f"block {block} was called unreachable"
+        first = int(self.program.blocks.instruction_offsets[block])
+        tree = self.context.split.flow.tree
+        for value, concrete in frame.values.items():
+            if concrete is None or not self.context.values.width[value]:
+                continue
+            if not self._dominates(tree, value, block):
+                continue
+            for name in self.names(value, first):
+                self.n_values += 1
+                self.holds(name, concrete)
+
+    def _dominates(self, tree: object, value: int, block: int) -> bool:
+        row = value - self.program.bases[ValueKind.INSTRUCTION]
+        if row < 0:
+            return True
+        return self.context.split.flow.tree.dominates(
+            int(self.program.instructions.block[row]), block
+        )
+
+    def names(self, value: int, instruction: int) -> list[int]:
+        key = (value, instruction)
+        if key not in self._names:
+            self._names[key] = self.run.places.names_at(value, instruction).tolist()
+        return self._names[key]
+
+    def holds(self, name: int, concrete: object) -> None:
+        if not isinstance(concrete, Pointer):
+            assert isinstance(concrete, int)
+            fact = self.context.fact(name)
+            assert fact.holds(concrete), f"name {name} is {concrete}, not {fact}"
+            return
+        fact = self.context.fact(name)
+        if concrete.object < 0:
+            assert fact.has_value, f"name {name} is null"
+            assert fact.least == 0, f"name {name} is null, not {fact}"
+            return
+        offset, size = self.run.pointers.offset[name], self.run.pointers.size[name]
+        assert offset.holds(concrete.offset), f"name {name}: {concrete} not {offset}"
+        total = len(self.execution.objects[concrete.object])
+        assert size.holds(total), f"name {name} has {total} bytes, not {size}"
+
+    def fail(self, kind: str, row: int) -> None:
+        self.failed.add((kind, row))
+        said = self.verdicts.get((kind, row), {MAY_FAIL})
+        assert said & {MAY_FAIL, FAILS}, f"{kind} at {row} was called safe"
+
+
+def watched(program: Program, seeds: range) -> WholeOracle:
+    oracle = WholeOracle(program, interpret(program, domain="octagon"))
+    for function in entries(oracle):
+        for seed in seeds:
+            oracle.execute(function, seed)
+    return oracle
+
+
+def entries(oracle: WholeOracle) -> list[int]:
+    """Return the functions that others may call."""
+    is_open = oracle.context.calls.is_open
+    return [row for row in np.flatnonzero(is_open).tolist() if oracle.program.functions[row].blocks]
+
+
+def test_runs_of_the_checked_functions(program: Program) -> None:
+    oracle = watched(program, range(N_RUNS))
+    assert oracle.n_values > 1000
+    assert len(oracle.failed) >= 10
+
+
+def test_runs_of_generated_functions(tmp_path: Path) -> None:
+    file = tmp_path / "generated.c"
+    file.write_text(generated(N_FUNCTIONS, seed=2))
+    oracle = watched(load(file), range(N_RUNS))
+    assert oracle.n_values > 10 * N_FUNCTIONS
+    assert oracle.failed
+
+
+def test_a_wrong_fact_is_noticed(program: Program) -> None:
+    oracle = WholeOracle(program, interpret(program))
+    oracle.context.facts.rows[program.bases[ValueKind.ARGUMENT] :, :2] = 5  # low and high
+
+    def run_all() -> None:
+        for function in entries(oracle):
+            oracle.execute(function, 1)
+
+    with pytest.raises(AssertionError, match=r"not \S+"):
+        run_all()
+
+
+def test_a_wrong_verdict_is_noticed(program: Program) -> None:
+    oracle = WholeOracle(program, interpret(program))
+    oracle.verdicts = {key: {SAFE} for key in oracle.verdicts}
+
+    def run_all() -> None:
+        for function in entries(oracle):
+            oracle.execute(function, 1)
+
+    with pytest.raises(AssertionError, match="was called safe"):
+        run_all()
