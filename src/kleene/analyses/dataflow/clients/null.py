@@ -24,6 +24,7 @@ from kleene.analyses.dataflow.evidence import (
     steps,
 )
 from kleene.analyses.points_to.library.language import MayReturnNull, Trusts
+from kleene.base.arrays import I64
 from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, ValueKind
 from kleene.results import Finding, Location
 
@@ -58,14 +59,18 @@ def findings(context: Context) -> Iterator[Finding]:
         sinks += [(row, place, "is dereferenced") for row in rows.tolist()]
     rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
     sinks += [(row, 0, "is called") for row in rows.tolist()]
-    reached = context.block_is_reached
+    base = _bases(context)
+    sinks.sort()
+    places = np.array([sink[:2] for sink in sinks], np.int64).reshape(-1, 2)
+    at = table.offsets[places[:, 0]] + places[:, 1]
+    keep = at < table.offsets[places[:, 0] + 1]
+    keep &= context.block_is_reached[table.block[places[:, 0]]]
+    keep[keep] = evidence.has(base[at[keep]])
     seen = set()
-    for row, place, what in sorted(sinks):
-        at = int(table.offsets[row]) + place
-        if at >= table.offsets[row + 1] or not reached[table.block[row]]:
-            continue
-        name = int(context.split.operand[at])
-        if not evidence.reaches(_base(context, name), row):
+    for index in np.flatnonzero(keep).tolist():
+        row, _, what = sinks[index]
+        name = int(context.split.operand[at[index]])
+        if not evidence.reaches(int(base[at[index]]), row):
             continue
         span = span_of(context, row)
         if span is None or (span.file, span.line, what) in seen:
@@ -82,15 +87,17 @@ def findings(context: Context) -> Iterator[Finding]:
         yield Finding(rules.NULL_DEREFERENCE, span, message, function, path=tuple(path))
 
 
-def _base(context: Context, name: int) -> int:
-    """Return the pointer whose field an address is of, as it is called there."""
+def _bases(context: Context) -> I64:
+    """Return for each operand the pointer whose field it is, as that is called there."""
     table, first = context.program.instructions, context.program.bases[ValueKind.INSTRUCTION]
-    value = name
-    while first <= value < context.program.n_values and (
-        table.opcode[value - first] == Opcode.GETELEMENTPTR
-    ):
-        value = int(context.split.operand[table.offsets[value - first]])
-    return value
+    found = context.split.operand.astype(np.int64)
+    is_address = np.zeros(context.split.n_names, bool)
+    is_address[first : context.program.n_values] = table.opcode == Opcode.GETELEMENTPTR
+    places = np.flatnonzero(is_address[found])
+    while len(places):
+        found[places] = context.split.operand[table.offsets[found[places] - first]]
+        places = places[is_address[found[places]]]
+    return found
 
 
 CLIENT = Client("Which pointers that may be null are dereferenced?", answer)

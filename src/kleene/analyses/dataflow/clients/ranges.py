@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kleene.analyses.dataflow import rules
 from kleene.analyses.dataflow.clients import Answer, Client
@@ -29,23 +30,37 @@ def ranges(context: Context) -> Table:
     function = context.program.variables.function[variable]
     order = np.lexsort((names, line, variable, function))
     names, variable, line, why = names[order], variable[order], line[order], why[order]
-    rows = [facts[int(name)] for name in names]
-    program = context.program
-    function_names = [program.functions[int(f)].name for f in program.variables.function[variable]]
+    program, width = context.program, context.values.constraints.width
+    function, of_function = np.unique(program.variables.function[variable], return_inverse=True)
+    symbol, of_symbol = np.unique(program.variables.name[variable], return_inverse=True)
+    # Most facts are alike: one in twenty is worth a text of its own.
+    columns = np.column_stack([facts.rows[names], width[names]])
+    _, first, which = np.unique(_digest(columns), return_index=True, return_inverse=True)
+    some = [facts[int(name)] for name in names[first]]
     return Table(
         {
-            "function": function_names,
-            "variable": [program.strings[int(s)] for s in program.variables.name[variable]],
+            "function": _texts([program.functions[int(f)].name for f in function], of_function),
+            "variable": _texts([program.strings[int(s)] for s in symbol], of_symbol),
             "line": line,
-            "why": [Places.WHY[int(code)] for code in why],
-            "range": [str(fact) for fact in rows],
-            "low": [fact.low for fact in rows],
-            "high": [fact.high for fact in rows],
-            "width": [fact.width for fact in rows],
-            "n_bits": [fact.n_bits for fact in rows],
+            "why": _texts(list(Places.WHY), why),
+            "range": _texts([str(fact) for fact in some], which),
+            "low": facts.low[names],
+            "high": facts.high[names],
+            "width": width[names].astype(np.int64),
+            "n_bits": np.array([fact.n_bits for fact in some], np.int64)[which],
             "name": names,
         }
     )
+
+
+def _digest(rows: I64) -> NDArray[np.void]:
+    """Return each row as one item, which is equal to those of equal rows."""
+    found = np.ascontiguousarray(rows)
+    return found.view(np.dtype((np.void, found.dtype.itemsize * found.shape[1]))).ravel()
+
+
+def _texts(different: list[str], which: I64) -> list[str]:
+    return [different[one] for one in which.tolist()]
 
 
 def decided(context: Context) -> tuple[I64, I64]:

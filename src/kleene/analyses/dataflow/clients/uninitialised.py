@@ -116,7 +116,7 @@ def _assigned(context: Context) -> Bools:
     is_call = np.zeros(len(row), bool)
     opcode = context.program.instructions.opcode
     is_call[row >= 0] = np.isin(opcode[row[row >= 0]], list(CALLS))
-    is_call[is_call] = [not _fills_with_pattern(context, int(one)) for one in row[is_call].tolist()]
+    is_call[is_call] = ~_fills_with_pattern(context)[row[is_call]]
     found[graph.first_memory + first + np.flatnonzero(is_call)] = True
     return found
 
@@ -156,28 +156,31 @@ def _is_undefined(context: Context, evidence: Evidence, memory: MemorySSA, name:
         elif one >= memory.n_variables:
             row = int(memory.writes.instruction[one - memory.n_variables])
             stored = int(context.split.operand[table.offsets[row]])
-            if table.opcode[row] == Opcode.ALLOCA or _fills_with_pattern(context, row):
+            if table.opcode[row] == Opcode.ALLOCA or _fills_with_pattern(context)[row]:
                 return True
             if table.opcode[row] == Opcode.STORE and evidence.has(np.array([stored]))[0]:
                 return True
     return False
 
 
-def _fills_with_pattern(context: Context, row: int) -> bool:
-    """Return whether an instruction makes a variable bytes of 0xAA."""
-    program, table = context.program, context.program.instructions
-    if table.opcode[row] not in CALLS:
-        return False
-    callee, *arguments = table.operands_of(row).tolist()
-    if callee >= len(program.globals):
-        return False
-    symbol = program.strings.raw(int(program.globals.name[callee]))
-    if not symbol.startswith(b"llvm.memset."):
-        return False
-    kind, constant = program.locate(arguments[1])
-    known = program.constants
-    is_number = kind == ValueKind.CONSTANT and known.kind[constant] == ConstantKind.INT
-    return bool(is_number and known.payload[constant] & 0xFF == 0xAA)
+def _fills_with_pattern(context: Context) -> Bools:
+    """Return which instructions make a variable bytes of 0xAA."""
+    if "fills_with_pattern" in context.__dict__:
+        found: Bools = context.__dict__["fills_with_pattern"]
+        return found
+    program, table, known = context.program, context.program.instructions, context.program.constants
+    rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
+    callee = table.operands[table.offsets[rows]]
+    rows, callee = rows[callee < len(program.globals)], callee[callee < len(program.globals)]
+    rows = rows[program.strings.begin_with(program.globals.name[callee], b"llvm.memset.")]
+    constant = table.operands[table.offsets[rows] + 2] - program.bases[ValueKind.CONSTANT]
+    is_known = (constant >= 0) & (constant < len(known))
+    rows, constant = rows[is_known], constant[is_known]
+    is_fill = (known.kind[constant] == ConstantKind.INT) & (known.payload[constant] & 0xFF == 0xAA)
+    found = np.zeros(len(table), bool)
+    found[rows[is_fill]] = True
+    context.__dict__["fills_with_pattern"] = found
+    return found
 
 
 def _filled(context: Context) -> I64:
@@ -185,8 +188,8 @@ def _filled(context: Context) -> I64:
     graph, memory = context.data, context.data.memory
     first = memory.n_names - memory.memory.names.n_names
     rows = memory.instruction[first:]
-    known = {int(r): _fills_with_pattern(context, int(r)) for r in np.unique(rows[rows >= 0])}
-    chosen = np.array([r >= 0 and known[r] for r in rows.tolist()], bool)
+    chosen = rows >= 0
+    chosen[chosen] = _fills_with_pattern(context)[rows[chosen]]
     found: I64 = graph.first_memory + first + np.flatnonzero(chosen)
     return found
 
