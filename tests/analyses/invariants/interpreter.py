@@ -52,8 +52,16 @@ class Pointer:
     offset: int
 
 
+class Undefined(int):
+    """A value that nobody gave: any, but to compute with it is an error."""
+
+
 NULL = Pointer(-1, 0)
 DEEPEST = 30
+COMPUTES = {
+    *range(Opcode.ADD, Opcode.SREM + 1), Opcode.XOR, Opcode.ASHR, Opcode.ICMP, Opcode.SEXT,
+    Opcode.GETELEMENTPTR, Opcode.BR, Opcode.SWITCH,
+}  # fmt: skip
 MEANT = {
     "__assert_fail": "fail", "reach_error": "fail", "__VERIFIER_error": "fail",
     "exit": "stop", "abort": "stop", "__VERIFIER_assume": "assume", "kleene_assume": "assume",
@@ -110,6 +118,7 @@ class Execution:
         self.steps_left = most_steps
         self.objects: list[list[Any]] = []  # of each byte a number, part of a pointer, or None
         self.freed: set[int] = set()
+        self.heap: set[int] = set()
         self.of_global: dict[int, int] = {}
 
     def run(self, function: int) -> None:
@@ -162,6 +171,11 @@ class Execution:
                 return -1, self.value(frame, operands[0]) if operands else None
             if opcode == Opcode.UNREACHABLE:
                 raise StopError
+            if opcode in COMPUTES:
+                used = operands[:1] if opcode in (Opcode.BR, Opcode.SWITCH) else operands
+                if any(isinstance(self.value(frame, one), Undefined) for one in used
+                       if not self.program.bases[3] <= one < self.base):  # fmt: skip
+                    self.fail("uninitialised", row)
             if opcode in (Opcode.BR, Opcode.SWITCH):
                 target = self.target(frame, opcode, operands)
                 return target - self.program.bases[ValueKind.BLOCK], None
@@ -195,7 +209,8 @@ class Execution:
         table, width = self.program.constants, self.width(value)
         constant = int(table.kind[row])
         if constant in (ConstantKind.UNDEF, ConstantKind.POISON):
-            return self.unknown(value)
+            drawn = self.unknown(value)
+            return Undefined(drawn) if isinstance(drawn, int) else drawn
         if constant == ConstantKind.EXPRESSION:
             operands = table.operands_of(row).tolist()
             if table.opcode[row] != Opcode.GETELEMENTPTR:
@@ -523,11 +538,15 @@ class Execution:
 
     def call_malloc(self, row: int, size: int) -> Pointer:
         is_there = self.choose(3) != 0 and size < 1 << 20
-        return Pointer(self.new_object(size), 0) if is_there else NULL
+        return self.allocated(size, None) if is_there else NULL
+
+    def allocated(self, size: int, byte: int | None) -> Pointer:
+        self.heap.add(len(self.objects))
+        return Pointer(self.new_object(size, byte), 0)
 
     def call_calloc(self, row: int, count: int, each: int) -> Pointer:
         is_there = self.choose(3) != 0 and count * each < 1 << 20
-        return Pointer(self.new_object(count * each, 0), 0) if is_there else NULL
+        return self.allocated(count * each, 0) if is_there else NULL
 
     def call_realloc(self, row: int, old: Pointer, size: int) -> Pointer:
         made = self.call_malloc(row, size)
@@ -543,7 +562,8 @@ class Execution:
         if pointer.object in self.freed:
             self.fail("freed", row)
             raise StopError
-        if pointer.offset:
+        if pointer.offset or pointer.object not in self.heap:
+            self.fail("freed", row)
             raise StopError
         self.freed.add(pointer.object)
 

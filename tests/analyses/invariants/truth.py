@@ -13,6 +13,7 @@ from kleene.analyses.invariants.expressions import Form, Key
 from kleene.analyses.invariants.flat import Base, Cell
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
+from kleene.analyses.invariants.storage import freed
 from kleene.ir import Program
 
 from .interpreter import Execution, Frame, Pointer
@@ -123,8 +124,10 @@ class Oracle:
             if not isinstance(pointer, Pointer) or pointer.object < 0:
                 return None
             object = pointer.object
+        if cell == freed(cell.object):
+            return int(object in self.execution.freed)
         content = self.execution.objects[object][cell.offset : cell.offset + cell.size]
-        if cell.size == 0 or not all(isinstance(one, int) for one in content):
+        if cell.size <= 0 or not all(isinstance(one, int) for one in content):
             return None
         found = int.from_bytes(bytes(content), "little")
         return self.code.flat.kinds[cell].wrap(found)

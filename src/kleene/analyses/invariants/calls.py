@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
+    BOOL,
     ONE,
+    ZERO,
     Always,
     Both,
     Condition,
@@ -20,7 +22,8 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
 from kleene.analyses.invariants.library import Bound, Model, Touch, with_format
-from kleene.analyses.invariants.operations import AnyValue, Guard
+from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
+from kleene.analyses.invariants.storage import Filled, MayFree, freed
 from kleene.ir.views import Constant
 
 if TYPE_CHECKING:
@@ -82,12 +85,71 @@ class _Call:
         self._check(CheckKind.BOUNDS, message, map(self._inside, touches))
         for one in touches:
             if one.is_write:
-                address = self._address(one.argument)
-                access = Access(None, address.object, address.offset, -1, True)
-                lowering._emit(self.block, access)
+                self._write(one)  # what was there may be gone
         if model.keeps is not None and model.keeps < len(self.arguments):
             lowering._expose(self.context, self.arguments[model.keeps])
+        if model.frees is not None:
+            self._check_freed(self._address(model.frees))
         self._result()
+        for one in touches:
+            if one.until is not None:
+                self._write_until(one, one.until)
+        if model.frees is not None:
+            self._free(self._address(model.frees))
+
+    def _write_until(self, touch: Touch, arguments: tuple[int, ...]) -> None:
+        """Note how many bytes were written, as the result says; none of a negative one."""
+        kind = self.values.kind(self.value)
+        assert self.model.result is not None
+        if kind.is_unsigned and self.model.result[0].constant < 0:
+            return
+        numbers = [self.values.constant(self.arguments[one]) for one in arguments]
+        address = self._address(touch.argument)
+        if address.object is None or None in numbers:
+            return
+        length = only(self.values.base(self.context, self.value))
+        for number in numbers:
+            length = length.scaled(number or 0)
+        self.lowering._emit(self.block, Filled(address.object, address.offset, length))
+
+    def _write(self, touch: Touch) -> None:
+        """Write to the object of an argument; how many bytes, and which, if that is known."""
+        address = self._address(touch.argument)
+        length = self._bound(touch.size) if touch.size is not None and touch.is_exact else None
+        is_zero = touch.content is not None and (
+            self.values.constant(self.arguments[touch.content]) == 0
+        )
+        source = ZERO if is_zero else None
+        access = Access(None, address.object, address.offset, -1, True, source, length=length)
+        self.lowering._emit(self.block, access)
+
+    # Lifetimes
+
+    def _check_freed(self, address: Address) -> None:
+        """Check that what is freed is null, or was allocated and not freed yet."""
+        if address.object is None:
+            return
+        key = freed(address.object)
+        is_allocated: Condition = Always(False)
+        if key in self.lowering.flat.kinds:
+            is_allocated = Relation(only(key), "eq")
+            if address.offset is not None:
+                is_allocated = Both(is_allocated, Relation(address.offset, "eq"))
+        is_null = negation(address.is_present)
+        whole = is_allocated if is_null == Always(False) else Either(is_null, is_allocated)
+        message = "what is freed was allocated, and not freed before"
+        self.lowering._check(self.block, CheckKind.FREED, self.row, whole, message)
+
+    def _free(self, address: Address) -> None:
+        """End an object; `realloc` does so if it has given another."""
+        condition = address.is_present
+        if self.model.heap is not None:
+            made = Relation(only(self.values.base(self.context, self.value)), "ne")
+            condition = Both(condition, made)
+        if address.object is None:
+            self.lowering._emit(self.block, MayFree(None))
+        elif freed(address.object) in self.lowering.flat.kinds:
+            self.lowering._emit(self.block, MayFree(address.object, condition))
 
     def _effect(self) -> None:
         lowering, model = self.lowering, self.model
@@ -169,7 +231,15 @@ class _Call:
         if model.is_copy:
             return
         lowering._result(self.block, self.context, self.value)
-        if model.is_inside:
+        if model.heap is not None and self.values.is_pointer(self.value):
+            object = self.values.address(self.context, self.value).object
+            assert object is not None
+            source = ZERO if model.is_zero else None
+            access = Access(None, object, ZERO, -1, True, source=source, is_new=True)
+            lowering._emit(self.block, access)
+            lowering.flat.kinds[freed(object)] = BOOL
+            lowering._emit(self.block, Assign(freed(object), ZERO))
+        elif model.is_inside:
             self._place_inside()
         elif model.result is not None and self.values.width(self.value) > 1:
             for condition in self._within(*model.result):

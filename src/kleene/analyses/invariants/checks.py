@@ -17,6 +17,8 @@ class CheckKind(StrEnum):
     SHIFT = "shift"  # a shift is by at least 0 and less than the width
     BOUNDS = "bounds"  # an access stays inside of its object
     NULL = "null"  # an access is not through a null pointer
+    UNINITIALISED = "uninitialised"  # what is read was written before
+    FREED = "freed"  # storage that is used, or freed, was not freed before
 
 
 class Verdict(StrEnum):

@@ -22,6 +22,7 @@ from kleene.analyses.invariants.expressions import (
 )
 from kleene.analyses.invariants.flat import Base, Cell, Edge, FlatFunction, Site, Source
 from kleene.analyses.invariants.operations import Havoc, Operation
+from kleene.analyses.invariants.storage import name_of
 from kleene.ir import Program
 
 
@@ -255,7 +256,8 @@ def _named(program: Program, flat: FlatFunction, members: list[Key]) -> str:
         elif isinstance(key, Cell):
             object = flat.objects[key.object]
             is_whole = object.size == Form((), key.size)
-            names[object.name if is_whole else f"{object.name}@{key.offset}"] += 1
+            part = object.name if is_whole else f"{object.name}@{key.offset}"
+            names[name_of(key, object.name) or part] += 1
     return names.most_common(1)[0][0] if names else ""
 
 

@@ -93,6 +93,8 @@ class Access(Operation):
     is_store: bool
     source: Source = None
     kind: Kind | None = None
+    length: Form | None = None  # of what a call writes, whose `size` is -1; all bytes are `source`
+    is_new: bool = False  # storage begins here
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     checks                fails if its first argument is 0
     returns $k            returns that argument; `returns $k or null`
     returns inside $k     returns null, or a place in the object that the argument points to
-    returns heap [n]      returns null, or a new object of n bytes
+    returns heap [n]      returns null, or a new object of n bytes; `zeros [n]` if these are 0
     reads $k [n]          reads n bytes at the argument: these are inside of an object
     writes $k [n]         writes n bytes there
+    writes $k [n] with $j all of them are the value of $j
     fills $k [n]          writes n bytes there, or fewer
+    fills … until $j*result   as many as the result says, each of so many bytes; `until result`
     reads $k, fills $k    as many bytes as there are until something ends it: no check
     fills $k? [n]         the argument may be null, and nothing is written then
     frees $k              ends the object that the argument points to
@@ -42,7 +44,7 @@ abort exit _exit _Exit quick_exit longjmp siglongjmp llvm.trap: stops
 __VERIFIER_assume kleene_assume llvm.assume: assumes
 __VERIFIER_assert kleene_check: checks
 malloc: returns heap [$0]
-calloc: returns heap [$0*$1]
+calloc: returns zeros [$0*$1]
 aligned_alloc memalign: returns heap [$1]
 realloc: frees $0; returns heap [$1]
 free: frees $0
@@ -51,8 +53,8 @@ llvm.expect: returns $0
 
 memcpy memmove __memcpy_chk __memmove_chk: writes $0 [$2]; reads $1 [$2]; returns $0
 llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]
-memset __memset_chk: writes $0 [$2]; returns $0
-llvm.memset: writes $0 [$2]
+memset __memset_chk: writes $0 [$2] with $1; returns $0
+llvm.memset: writes $0 [$2] with $1
 memcmp bcmp: reads $0; reads $1
 memchr: reads $0; returns inside $0
 bzero: writes $0 [$1]
@@ -72,10 +74,10 @@ strtol strtoul strtoll strtoull strtod strtof: reads $0; fills $1? [8]; keeps $0
 __isoc23_strtol __isoc23_strtoul __isoc23_strtoll: reads $0; fills $1? [8]; keeps $0
 __isoc23_strtoull: reads $0; fills $1? [8]; keeps $0
 
-read pread pread64: fills $1 [$2]; result -1 .. $2
+read pread pread64: fills $1 [$2] until result; result -1 .. $2
 recv: fills $1 [$2]
 write pwrite send: reads $1 [$2]; result -1 .. $2
-fread: fills $0 [$1*$2]; result 0 .. $2
+fread: fills $0 [$1*$2] until $1*result; result 0 .. $2
 fwrite: reads $0; result 0 .. $2
 fgets: fills $0 [$1]; returns $0 or null
 printf: prints $0
@@ -123,6 +125,9 @@ class Touch:
         is_exact: whether all of them are touched, or perhaps fewer.
         may_be_null: whether the argument may be null.
         has_end: whether something ends it, if there is no size.
+        content: the argument that all bytes become.
+        until: the arguments that, times the result, say how many bytes are written; None if those
+            of `size` are.
     """
 
     argument: int
@@ -131,6 +136,8 @@ class Touch:
     is_exact: bool
     may_be_null: bool = False
     has_end: bool = True
+    content: int | None = None
+    until: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,7 @@ class Model:
         is_inside: whether it returns another place of the object that this argument points to.
         may_be_null: whether it may return null instead.
         heap: the bytes that it allocates.
+        is_zero: whether these are 0.
         frees: the argument whose object it ends.
         keeps: the argument whose object memory points to afterwards.
         format: the argument that is a format, for the arguments behind it.
@@ -158,6 +166,7 @@ class Model:
     is_inside: bool = False
     may_be_null: bool = False
     heap: Bound | None = None
+    is_zero: bool = False
     frees: int | None = None
     keeps: int | None = None
     format: int | None = None
@@ -199,8 +208,8 @@ def _with(model: Model, effect: str) -> Model:
     place = re.search(r"\$(\d+)", rest)
     size = re.search(r"\[(.*)\]", rest)
     given = _bound(size[1]) if size else None
-    if rest.startswith("heap"):
-        return replace(model, heap=given)
+    if rest.startswith(("heap", "zeros")):
+        return replace(model, heap=given, is_zero=rest.startswith("zeros"))
     assert place is not None, effect
     argument = int(place[1])
     if word == "returns":
@@ -215,7 +224,13 @@ def _with(model: Model, effect: str) -> Model:
         goes_to = 0 if rest.endswith("to $0") else None
         return replace(model, format=argument, is_scan=word == "scans", prints_to=goes_to)
     assert word in ("reads", "writes", "fills"), effect
+    content = re.search(r"with \$(\d+)", rest)
     touch = Touch(argument, given, word != "reads", word != "fills", "?" in rest)
+    if content is not None:
+        touch = replace(touch, content=int(content[1]))
+    until = re.search(r"until (?:\$(\d+)\*)?result", rest)
+    if until is not None:
+        touch = replace(touch, until=(int(until[1]),) if until[1] else ())
     return replace(model, touches=(*model.touches, touch))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from kleene.analyses.invariants.calls import lower_call
 from kleene.analyses.invariants.checks import CheckKind
 from kleene.analyses.invariants.expressions import (
+    BOOL,
+    ONE,
     ZERO,
     Always,
     Both,
@@ -46,9 +48,20 @@ from kleene.analyses.invariants.operations import (
     Operation,
     Wrap,
 )
+from kleene.analyses.invariants.storage import MayFree, track
 from kleene.analyses.invariants.values import Address, Context, Expression, Values
 from kleene.ir import Program
-from kleene.ir.codes import BINARY, CALLS, Flag, Opcode, Passing, TypeFlag, TypeKind, ValueKind
+from kleene.ir.codes import (
+    BINARY,
+    CALLS,
+    ConstantKind,
+    Flag,
+    Opcode,
+    Passing,
+    TypeFlag,
+    TypeKind,
+    ValueKind,
+)
 from kleene.ir.views import Constant
 
 MOST_BLOCKS = 400  # of a function with its callees; further calls are not laid in
@@ -62,6 +75,12 @@ _SIGNS = {"add": "+", "sub": "-", "mul": "*", "shl": "<<", "sdiv": "/", "srem": 
 _TELL_NOBODY = (Opcode.ICMP, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.FENCE)
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+_DEFINED = -(1 << 60)  # variables for whether a phi has a value, by the phi
+_COMPUTES = {
+    Opcode.ADD, Opcode.SUB, Opcode.MUL, *_DIVISIONS, Opcode.XOR, Opcode.ASHR, Opcode.ICMP,
+    Opcode.SEXT, Opcode.GETELEMENTPTR, Opcode.BR, Opcode.SWITCH, Opcode.FADD, Opcode.FSUB,
+    Opcode.FMUL, Opcode.FDIV, Opcode.FCMP, Opcode.SITOFP, Opcode.UITOFP,
+}  # fmt: skip
 
 
 def lower(program: Program, function: int, *, wraps: bool = False) -> FlatFunction:
@@ -88,8 +107,10 @@ class _Lowering:
         self._sites: dict[tuple[CheckKind, int], int] = {}
         self._wraps = wraps
         self._now = (0, 0)
+        self._undefined: dict[int, set[int]] = {}
         self._lay(function, None, (), -1, None)
         self._enter_root(function)
+        track(program, self.flat)
         is_main = program.functions[function].name == "main"
         resolve(program, self.flat, self._readings, is_main=is_main)
 
@@ -155,6 +176,7 @@ class _Lowering:
             operands = self._table.operands_of(place).tolist()
             if opcode == Opcode.PHI:
                 continue
+            self._check_defined(block, context, place, opcode, operands)
             if opcode in (Opcode.INVOKE, Opcode.CALLBR):
                 self._throw(block, context, row, operands, places)
             if opcode in CALLS:
@@ -246,10 +268,82 @@ class _Lowering:
             operands = self._table.operands_of(row).tolist()
             for one, block in zip(operands[::2], operands[1::2], strict=True):
                 if block == source + self._blocks_base:
+                    if row in self._undefined_phis(context):
+                        flag = self._defined(context, one)
+                        found.append((self._defined_key(context, value), flag))
                     key = self._values.base(context, value)
                     found.append((key, self._source(context, one, self._values.kind(value))))
                     break
         return found
+
+    # Values that nobody gave
+
+    def _undefined_phis(self, context: int) -> set[int]:
+        """Return the phis of a function that may have no value: one of theirs is undefined."""
+        function = self._values.contexts[context].function
+        if function not in self._undefined:
+            found: set[int] = set()
+            blocks = self._program.function_table.block_offsets[function : function + 2]
+            first, end = self._program.blocks.instruction_offsets[blocks].tolist()
+            opcodes = self._table.opcode[first:end]
+            phis = [first + int(one) for one in (opcodes == Opcode.PHI).nonzero()[0]]
+            given = {row: self._table.operands_of(row).tolist()[::2] for row in phis}
+            changed = True
+            while changed:
+                more = {
+                    row
+                    for row, values in given.items()
+                    if row not in found
+                    and any(self._is_undefined(one) or one - self._base in found for one in values)
+                }
+                found |= more
+                changed = bool(more)
+            self._undefined[function] = found
+        return self._undefined[function]
+
+    def _is_undefined(self, value: int) -> bool:
+        row = value - self._program.bases[ValueKind.CONSTANT]
+        kinds = self._program.constants.kind
+        return 0 <= row < len(kinds) and kinds[row] in (ConstantKind.UNDEF, ConstantKind.POISON)
+
+    def _defined_key(self, context: int, value: int) -> Base:
+        """Return the variable that is 1 where a phi has a value."""
+        key = Base(context, _DEFINED - value)
+        self.flat.kinds[key] = BOOL
+        return key
+
+    def _defined(self, context: int, value: int) -> Form:
+        """Return 1 where a value is defined, else 0."""
+        if self._is_undefined(value):
+            return ZERO
+        row = value - self._base
+        if row >= 0 and row in self._undefined_phis(context):
+            return only(self._defined_key(context, value))
+        return ONE
+
+    def _check_defined(
+        self, block: Block, context: int, row: int, opcode: int, operands: list[int]
+    ) -> None:
+        """Check that what something is computed from has a value.
+
+        Masks and shifts are left out: LLVM puts small integers into the undefined bits of larger
+        ones by them.
+        """
+        if opcode not in _COMPUTES:
+            return
+        used = operands[:1] if opcode in (Opcode.BR, Opcode.SWITCH) else operands
+        flags = [
+            self._defined(context, one)
+            for one in used
+            if one < self._blocks_base or (one >= self._base)
+        ]
+        missing = [Relation(flag, "ne") for flag in flags if flag != ONE]
+        if missing:
+            condition: Condition = missing[0]
+            for one in missing[1:]:
+                condition = Both(condition, one)
+            message = "what is used has a value"
+            self._check(block, CheckKind.UNINITIALISED, row, condition, message)
 
     def _source(self, context: int, value: int, kind: Kind | None = None) -> Source:
         """Return a value as it is assigned: a flag as the condition that it stands for."""
@@ -275,7 +369,8 @@ class _Lowering:
         place = self._sites.setdefault((kind, row), len(self.flat.sites))
         if place == len(self.flat.sites):
             self.flat.sites.append(Site(kind, row, message))
-        self._emit(block, Check(place, condition))
+        is_stop = kind is not CheckKind.UNINITIALISED  # where it fails, any value is used
+        self._emit(block, Check(place, condition, is_stop))
 
     def _instruction(
         self, block: Block, context: int, row: int, opcode: int, operands: list[int]
@@ -291,7 +386,7 @@ class _Lowering:
             self._access(block, context, row, opcode, operands)
         elif opcode == Opcode.ALLOCA:  # a new object: whatever it held before
             address = self._values.address(context, value)
-            self._emit(block, Access(None, address.object, ZERO, -1, True))
+            self._emit(block, Access(None, address.object, ZERO, -1, True, is_new=True))
         elif opcode == Opcode.GETELEMENTPTR:
             self._indices(block, context, value, operands)
         else:
@@ -509,8 +604,17 @@ class _Lowering:
         for one in arguments:
             self._expose(context, one)
         self._emit(block, Escape())
+        if operands[0] >= len(self._program.globals) or self._has_body(operands[0]):
+            self._emit(block, MayFree(None))
         self._result(block, context, value)
         return block
+
+    def _has_body(self, callee: int) -> bool:
+        row = int(self._program.globals.function[callee])
+        if row < 0:
+            return False
+        first, end = self._program.function_table.block_offsets[row : row + 2].tolist()
+        return bool(first < end)
 
     def _result(self, block: Block, context: int, value: int) -> None:
         if self._values.width(value) or self._values.is_pointer(value):

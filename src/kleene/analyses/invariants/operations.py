@@ -378,16 +378,17 @@ class Guard(Operation):
 
 @dataclass(frozen=True)
 class Check(Operation):
-    """Ask whether a condition holds, and go on where it does."""
+    """Ask whether a condition holds, and go on where it does, or everywhere if it is no `stop`."""
 
     check: int
     condition: Condition
+    is_stop: bool = True
 
     def apply(self, numbers: Numbers, observe: Observe | None) -> Numbers:
         """Return what holds after the step."""
         if observe is not None:
             observe(self.check, numbers, self.condition)
-        return assume(numbers, self.condition)
+        return assume(numbers, self.condition) if self.is_stop else numbers
 
 
 @dataclass(frozen=True)

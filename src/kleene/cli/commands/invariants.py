@@ -25,7 +25,8 @@ def run(
         option(
             "--checks",
             metavar="KINDS",
-            help="assert, overflow, division, shift, bounds, null: some, with commas between.",
+            help="assert, overflow, division, shift, bounds, null, uninitialised, freed: some, with"
+            " commas between.",
         ),
     ] = None,
     functions: Annotated[

@@ -1,0 +1,179 @@
+/* Each function stands alone: what was written, what is freed, and what arrays hold. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern int unknown(void);
+
+int all_written(int at) {
+  int a[10];
+  for (int i = 0; i < 10; i++) a[i] = i * 2;
+  if (at < 0 || at > 9) return 0;
+  int x = a[at];               // expect: safe uninitialised
+  assert(x >= 0 && x <= 18);   // expect: safe assert
+  assert(x <= 17);             // expect: may fail assert
+  return x;
+}
+
+int written_up_to(int n) {
+  int a[10];
+  if (n < 1 || n > 10) return 0;
+  for (int i = 0; i < n; i++) a[i] = 7;
+  assert(a[n - 1] == 7);  // expect: safe uninitialised, safe assert
+  return a[0];            // expect: safe uninitialised
+}
+
+int one_too_few(int n) {
+  int a[10];
+  if (n < 1 || n > 9) return 0;
+  for (int i = 0; i < n; i++) a[i] = 1;
+  return a[n];  // expect: safe bounds, may fail uninitialised
+}
+
+int never_written(int at) {
+  int a[4];
+  return a[at & 3];  // expect: may fail uninitialised
+}
+
+int written_by_memset(int at) {
+  int a[4];
+  memset(a, 0, sizeof a);
+  int x = a[at & 3];  // expect: safe uninitialised
+  assert(x == 0);     // expect: safe assert
+  a[at & 3] = 5;
+  x = a[(at + 1u) & 3];
+  assert(x >= 0 && x <= 5);  // expect: safe assert
+  return x;
+}
+
+int written_in_part(int at) {
+  int a[4];
+  memset(a, 0, 2 * sizeof(int));
+  return a[at & 3];  // expect: may fail uninitialised
+}
+
+int read_from_a_file(int file) {
+  char a[64];
+  long n = read(file, a, sizeof a);
+  int sum = 0;
+  for (long i = 0; i < n; i++) sum ^= a[i];  // expect: safe uninitialised
+  return sum;
+}
+
+int read_too_much_of_a_file(int file) {
+  char a[64];
+  long n = read(file, a, sizeof a);
+  int sum = 0;
+  for (long i = 0; i <= n && i < 64; i++) sum ^= a[i];  // expect: may fail uninitialised
+  return sum;
+}
+
+int zeros(int at) {
+  int *a = calloc(8, sizeof *a);
+  if (!a) return 0;
+  int x = a[at & 7];  // expect: safe uninitialised
+  assert(x == 0);     // expect: safe assert
+  free(a);            // expect: safe freed
+  return x;
+}
+
+int heap_without_value(int at) {
+  int *a = malloc(8 * sizeof *a);
+  if (!a) return 0;
+  a[0] = 1;
+  return a[at & 7];  // expect: may fail uninitialised
+}
+
+int no_value(int c) {
+  int x, y = 1;
+  if (c) x = unknown() & 3;
+  if (c) y = 2;
+  return x * y;  // expect: may fail uninitialised
+}
+
+int value_by_flag(int c) {
+  int x = 0, has = 0;
+  if (c) { x = unknown() & 3; has = 1; }
+  return has ? x + 1 : 0;  // expect: safe overflow
+}
+
+static const int table[6] = {2, 3, 5, 7, 11, 13};
+static const struct { char c; short n; } rows[3] = {{'a', 10}, {'b', 20}, {'c', 30}};
+static const char word[] = "hello";
+
+int constant_tables(unsigned at) {
+  int x = table[at % 6];
+  assert(x >= 2 && x <= 13);  // expect: safe assert
+  assert(x != 4 || x == 4);
+  x = rows[at % 3].n;
+  assert(x >= 10 && x <= 30);  // expect: safe assert
+  x = word[at % 6];
+  assert(x >= 0 && x <= 'o');  // expect: safe assert
+  return 100 / table[at % 6];  // expect: safe division
+}
+
+int used_after_free(void) {
+  int *p = malloc(sizeof *p);
+  if (!p) return 0;
+  *p = 3;     // expect: safe freed
+  free(p);    // expect: safe freed
+  return *p;  // expect: fails always freed
+}
+
+void freed_twice(int c) {
+  int *p = malloc(4);
+  if (c) free(p);  // expect: safe freed
+  free(p);         // expect: may fail freed
+}
+
+void freed_once(int c) {
+  int *p = malloc(4);
+  if (c) { free(p); p = 0; }
+  if (!c) free(p);
+}
+
+void freed_in_a_loop(int n) {
+  for (int i = 0; i < n; i++) {
+    char *p = malloc(10);
+    if (!p) return;
+    p[0] = 1;  // expect: safe freed
+    free(p);   // expect: safe freed
+  }
+}
+
+void not_allocated(void) {
+  int x[2] = {1, unknown()};
+  free(x);  // expect: fails always freed
+}
+
+void not_the_start(void) {
+  char *p = malloc(10);
+  if (p) free(p + 1);  // expect: fails always freed
+}
+
+extern char *keeper;
+void freed_through_another_pointer(void) {
+  char *p = malloc(10);
+  if (!p) return;
+  keeper = p;
+  free(keeper);
+  p[0] = 1;  // expect: may fail freed
+}
+
+void grown(int n) {
+  char *p = malloc(4);
+  char *q = realloc(p, 8);
+  if (q) {
+    q[7] = 1;   // expect: safe freed
+    free(q);    // expect: safe freed
+  } else {
+    free(p);    // expect: may fail freed
+  }
+}
+
+void old_one_after_realloc(void) {
+  char *p = malloc(4);
+  if (!p) return;
+  char *q = realloc(p, 8);
+  if (q) p[0] = 1;  // expect: fails always freed
+}
