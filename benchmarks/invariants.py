@@ -43,7 +43,7 @@ def domain_of(result: InvariantsResult) -> str | None:
     """Return the last domain that was needed, None if some assertion is not proved."""
     if not all(one.is_proved for one in result.checks):
         return None
-    used = [DOMAINS.index(one.proved_by) for one in result.checks if one.proved_by]
+    used = [DOMAINS.index(one.proved_by.split(",")[0]) for one in result.checks if one.proved_by]
     return DOMAINS[max(used, default=0)]
 
 

@@ -22,6 +22,8 @@ def check_lines(result: InvariantsResult, root: str | os.PathLike[str]) -> Itera
         yield f"{where}{one.verdict.value}: {one.kind.value}: {one.message}{by}\n"
         if not one.is_proved and one.state:
             yield f"    known: {one.state}\n"
+        if one.lost:
+            yield f"    {one.lost}\n"
 
 
 def place_lines(asked: Mapping[str, Iterable[Facts]]) -> Iterator[str]:

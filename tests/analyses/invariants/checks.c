@@ -417,3 +417,61 @@ void two_callers(void) {
   positive(1);
   positive(-1);
 }
+
+int same_test_twice(int c, int x) {
+  int n = 5;
+  if (c > 3) n = 0;
+  for (int i = 0; i < x; i++) unknown();
+  if (c > 3) return 0;
+  return 10 / n;  // expect: safe division
+}
+
+void chosen_by_a_flag(int c) {
+  int ok = c > 3 && c < 10;
+  int y = 0;
+  if (ok) y = c;
+  if (y != 0) assert(y > 3);  // expect: safe assert
+}
+
+void chosen_by_another_flag(int c, int d) {
+  int ok = c > 3 && c < 10;
+  int y = 0;
+  if (ok || d) y = c;
+  if (y != 0) assert(y > 3);  // expect: may fail assert
+}
+
+void rounds_change_it(int c, int x) {
+  int n = 1;
+  for (int i = 0; i < x; i++) {
+    if (c > 3) n = 0;
+    if (c > -1000) c--;
+  }
+  if (c <= 4) assert(n == 1);  // expect: may fail assert
+}
+
+void rounds_do_not_change_it(int c, int x) {
+  int n = 1;
+  for (int i = 0; i < x; i++) {
+    if (c > 3) n = i - 1;
+  }
+  if (c <= 3) assert(n == 1);  // expect: safe assert
+}
+
+static int never_written, five = 5;
+int by_a_flag_never_written(int x) {
+  if (never_written) return 100 / x;  // expect: unreachable division
+  unknown();
+  return 100 / five;  // expect: safe division
+}
+
+static int written_elsewhere = 5;
+void writes(void) { written_elsewhere = 0; }
+int by_a_flag_that_is_written(void) {
+  return 100 / written_elsewhere;  // expect: may fail division
+}
+
+static int constant(void) { return 5; }
+int by_a_constant_function(int x) {
+  if (constant() != 5) return 100 / x;  // expect: unreachable division
+  return 100 / (constant() - 4);        // expect: safe division
+}

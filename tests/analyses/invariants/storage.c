@@ -167,7 +167,7 @@ void grown(int n) {
     q[7] = 1;   // expect: safe freed
     free(q);    // expect: safe freed
   } else {
-    free(p);    // expect: may fail freed
+    free(p);    // expect: safe freed
   }
 }
 

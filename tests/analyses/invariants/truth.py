@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from kleene.algebra import Octagon
+from kleene.analyses.invariants.backward import Backward
 from kleene.analyses.invariants.checks import Verdict
 from kleene.analyses.invariants.compile import Code
 from kleene.analyses.invariants.expressions import Form, Key
@@ -36,12 +38,22 @@ def chooser(seed: int) -> Any:
     return choose
 
 
+def with_backward(run: Run) -> dict[int, Verdict]:
+    """Return the verdicts of a run, those of checks that no path fails changed."""
+    found, walk = run.verdicts()[0], Backward(run, inf)
+    for check, verdict in found.items():
+        if verdict in (Verdict.MAY_FAIL, Verdict.FAILS) and not walk.may_fail(check):
+            is_may = verdict is Verdict.MAY_FAIL
+            found[check] = Verdict.SAFE if is_may else Verdict.UNREACHABLE
+    return found
+
+
 class Oracle:
     """Runs a program many times beside what was found; raises where something is wrong."""
 
     def __init__(self, program: Program, function: int, code: Code, runs: list[Run]) -> None:
         self.program, self.function, self.code, self.runs = program, function, code, runs
-        self.verdicts = [run.verdicts()[0] for run in runs]
+        self.verdicts = [with_backward(run) for run in runs]
         self.contexts = {
             (call, parent): place for place, (_, call, parent) in enumerate(code.flat.contexts)
         }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
 
+from kleene.analyses.invariants.backward import Backward, first_loss
 from kleene.analyses.invariants.checks import CheckKind, CheckResult, Verdict
 from kleene.analyses.invariants.compile import compile_function
+from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Site
 from kleene.analyses.invariants.lower import lower
@@ -24,6 +27,7 @@ from kleene.ir.codes import GlobalFlag, Linkage
 _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
+_BACKWARD_S = 1.0  # for the walks backward of one function
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
@@ -87,13 +91,17 @@ class Invariants:
             return self._whole(program, device, threads)
         answers: list[FunctionResult] = []
         verdicts: dict[Site, tuple[Verdict, str, str]] = {}
+        losses: dict[Site, str] = {}
         with progress.task("interpreting functions"):
             todo = self._roots(program)
             for function in todo:  # it grows: calls that are not followed may pass anything
-                answer, others = self._function(program, function, verdicts)
+                answer, others = self._function(program, function, verdicts, losses)
                 answers.append(answer)
                 todo += [] if self.functions else [one for one in others if one not in todo]
-        checks = [self._check(program, site, *answer) for site, answer in verdicts.items()]
+        checks = [
+            self._check(program, site, *answer, losses.get(site, ""))
+            for site, answer in verdicts.items()
+        ]
         assumed = _WRAPS if self.wraps else _NO_OVERFLOW
         return InvariantsResult(program, answers, by_place(checks), (assumed,))
 
@@ -128,13 +136,14 @@ class Invariants:
         return InvariantsResult(program, answers, by_place(checks), (assumed,), run)
 
     def _check(
-        self, program: Program, site: Site, verdict: Verdict, by: str, state: str
+        self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str
     ) -> CheckResult:
         view = program.instruction_view(site.instruction)
         name = view.function.source_name or view.function.name
         return CheckResult(
-            site.kind, verdict, view.span, name, site.message, by, state, site.instruction
-        )
+            site.kind, verdict, view.span, name, site.message, by, state, site.instruction,
+            lost if verdict in _OPEN else "",
+        )  # fmt: skip
 
     # Functions
 
@@ -166,6 +175,7 @@ class Invariants:
         program: Program,
         function: int,
         verdicts: dict[Site, tuple[Verdict, str, str]],
+        losses: dict[Site, str],
     ) -> tuple[FunctionResult, list[int]]:
         """Return the answer for a function, and functions it calls that are not laid in."""
         deadline_s = perf_counter() + self.time_s if self.time_s else inf
@@ -188,6 +198,8 @@ class Invariants:
             answer.domain = domain
             if self._judge(program, run, domain, found):
                 break
+        if answer.runs:
+            self._discard(answer.runs[-1], answer.domain, found, deadline_s)
         if not answer.runs:
             found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
         for place, (verdict, by, state) in found.items():
@@ -195,8 +207,32 @@ class Invariants:
             if self._is_wanted(site.kind):
                 known = verdicts.get(site)
                 merged = worst(known[0] if known else None, verdict)
+                if verdict in _OPEN and answer.runs and perf_counter() < deadline_s:
+                    losses.setdefault(site, _lost(program, answer.runs[-1], place))
                 verdicts[site] = (merged, by if merged is verdict else "", state)
         return answer, list(flat.not_followed)
+
+    def _discard(
+        self,
+        run: Run,
+        domain: str,
+        found: dict[int, tuple[Verdict, str, str]],
+        deadline_s: float,
+    ) -> None:
+        """Call checks safe that no path, walked backward, leads to a failure of."""
+        sites = run.code.sites
+        todo = [
+            place
+            for place, (verdict, _, _) in found.items()
+            if verdict in _OPEN and self._is_wanted(sites[place].kind)
+        ]
+        if todo:
+            walk = Backward(run, min(deadline_s, perf_counter() + _BACKWARD_S))
+            for place in todo:
+                if not walk.may_fail(place):
+                    fails = found[place][0] is Verdict.FAILS
+                    verdict = Verdict.UNREACHABLE if fails else Verdict.SAFE
+                    found[place] = (verdict, f"{domain}, backward", "")
 
     def _is_wanted(self, kind: CheckKind) -> bool:
         return not self.checks or kind.value in self.checks
@@ -232,6 +268,24 @@ def _state(program: Program, run: Run, check: int) -> str:
         if any(origin[1] == row for origin in origins) and not run.values[block].is_bottom():
             return str(facts_at(program, run, block, row))
     return ""
+
+
+def _lost(program: Program, run: Run, check: int) -> str:
+    """Return the first constraint that a check lacks, where it was lost, and why."""
+    loss = first_loss(run, check)
+    if loss is None:
+        return ""
+    code = run.code
+    text = show(loss.needed, lambda key: code.names[key] or "a value")
+    if loss.position >= 0:
+        row = code.origins[loss.block][loss.position][1]
+        span = program.instruction_view(row).span if row >= 0 else None
+    else:
+        first = int(program.blocks.instruction_offsets[code.flat.blocks[loss.block].row])
+        spans = (one.span for one in program.instruction_view(first).block.instructions)
+        span = next((one for one in spans if one is not None and one.line), None)
+    place = f" at {os.path.basename(span.file)}:{span.line}" if span is not None else ""
+    return f"{text} is lost{place}: {loss.reason}"
 
 
 def _callers(program: Program, defined: list[int]) -> dict[int, set[int]]:

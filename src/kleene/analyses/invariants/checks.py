@@ -43,6 +43,8 @@ class CheckResult:
         proved_by: the domains that gave the answer; empty where it may fail.
         state: what was known where it may fail.
         instruction: its row in the IR.
+        lost: the first constraint that would have proved it and was lost, where, and why; empty
+            where it is proved.
     """
 
     kind: CheckKind
@@ -53,6 +55,7 @@ class CheckResult:
     proved_by: str
     state: str
     instruction: int
+    lost: str = ""
 
     @property
     def is_proved(self) -> bool:

@@ -214,6 +214,34 @@ def negation(condition: Condition) -> Condition:
     return condition.negated()
 
 
+def show(condition: Condition, name: Callable[[Key], str]) -> str:
+    """Return the text of a condition, such as `x - y <= 3`."""
+    if isinstance(condition, Relation):
+        sign = {"le": "<=", "eq": "==", "ne": "!="}[condition.sign]
+        form, divisor = condition.form, condition.form.divisor
+        if sign == "<=" and divisor > 1:  # k*f + c <= 0 is f <= -c // k
+            terms = tuple((key, factor // divisor) for key, factor in form.terms)
+            form = Form(terms, -(-form.constant // divisor))
+        if sign == "<=" and form.terms and all(factor < 0 for _, factor in form.terms):
+            return f"{form.constant} <= {Form(form.terms).scaled(-1).show(name)}"
+        return f"{Form(form.terms).show(name)} {sign} {-form.constant}"
+    if isinstance(condition, Compared):
+        sign = {"t": "<", "e": "<="}[condition.predicate[-1]]
+        sign = sign.replace("<", ">") if "g" in condition.predicate else sign
+        reading = "unsigned" if condition.predicate.startswith("u") else "signed"
+        return f"{condition.left.show(name)} {sign} {condition.right.show(name)} ({reading})"
+    if isinstance(condition, Congruent):
+        sign = "==" if condition.holds else "!="
+        return f"({condition.form.show(name)}) % {condition.modulus} {sign} {condition.rest}"
+    if isinstance(condition, Either):
+        return f"{show(condition.left, name)} or {show(condition.right, name)}"
+    if isinstance(condition, Both):
+        return f"{show(condition.left, name)} and {show(condition.right, name)}"
+    if isinstance(condition, Same):
+        return show(condition.left, name)
+    return "the condition" if isinstance(condition, Unknown) else str(condition.holds).lower()
+
+
 def keys_of(condition: Condition) -> Iterator[Key]:
     """Yield the variables of a condition."""
     if isinstance(condition, (Relation, Congruent)):

@@ -62,6 +62,7 @@ class Object:
         is_single: whether there is at most one at any time, so that a store replaces its content.
         is_global: whether functions that are not laid in can reach it by name.
         value: the global's value id, or -1.
+        is_constant: whether it holds its initializer as long as the program runs.
         base: the value that is the address of a local or of what a call allocates.
     """
 
@@ -71,6 +72,7 @@ class Object:
     is_global: bool = False
     value: int = -1
     is_exposed: bool = False
+    is_constant: bool = False
     base: Base | None = None
 
 

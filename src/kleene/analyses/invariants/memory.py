@@ -153,7 +153,7 @@ def _first_value(program: Program, flat: FlatFunction, cell: Cell, is_main: bool
         return AnyValue(cell)
     table = program.globals
     flags = int(table.flags[object.value])
-    is_known = is_main or bool(flags & GlobalFlag.CONSTANT)
+    is_known = is_main or object.is_constant
     initializer = int(table.initializer[object.value])
     if not is_known or initializer < 0 or flags & GlobalFlag.EXTERNALLY_INITIALIZED:
         return AnyValue(cell)

@@ -98,6 +98,7 @@ class InvariantsResult:
             lines.append(f"  proved with {check.proved_by or 'no domain: nothing leads here'}")
             return "\n".join(lines)
         lines.append(f"  known there: {check.state or 'nothing'}")
+        lines += [f"  {check.lost}"] if check.lost else []
         for function in self.functions:
             lines += [f"  note: {note}" for note in function.notes]
         return "\n".join(lines)
@@ -133,6 +134,7 @@ class InvariantsResult:
                     "message": [one.message for one in checks],
                     "proved_by": [one.proved_by for one in checks],
                     "state": [one.state for one in checks],
+                    "lost": [one.lost for one in checks],
                 }
             )
         }
@@ -162,6 +164,7 @@ def _check_json(one: CheckResult, root: str | os.PathLike[str]) -> dict[str, obj
         "message": one.message,
         "proved_by": one.proved_by or None,
         "state": one.state or None,
+        "lost": one.lost or None,
     }
 
 

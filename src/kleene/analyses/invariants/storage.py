@@ -48,7 +48,7 @@ from kleene.analyses.invariants.operations import (
     always,
 )
 from kleene.ir import Program
-from kleene.ir.codes import ConstantKind, Flag, GlobalFlag, TypeKind
+from kleene.ir.codes import ConstantKind, Flag, TypeKind
 
 _FREED, _PREFIX, _ELEMENTS = -1, -2, -3  # offsets of cells that are no bytes
 _NAMES = {_FREED: "freed", _PREFIX: "written", _ELEMENTS: "each"}
@@ -398,10 +398,9 @@ class _Tracking:
             self._tables[object] = None
             storage, table = self._flat.objects[object], self._program.globals
             if storage.value >= 0 and storage.size is not None:
-                is_constant = int(table.flags[storage.value]) & GlobalFlag.CONSTANT
                 initializer = int(table.initializer[storage.value])
                 size = storage.size.constant
-                if is_constant and initializer >= 0 and size <= _MOST_BYTES:
+                if storage.is_constant and initializer >= 0 and size <= _MOST_BYTES:
                     content: list[int | None] = [0] * size
                     self._write(content, 0, initializer)
                     self._tables[object] = content

@@ -8,6 +8,7 @@ been set anew passes the value's own instruction again.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import isqrt
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from kleene.analyses.invariants.kinds import Readings
 from kleene.analyses.invariants.library import model_of
 from kleene.ir import Program
 from kleene.ir.codes import (
+    ADDRESS_OPERAND,
     CALLS,
     ConstantKind,
     Flag,
@@ -86,6 +88,17 @@ class Values:
         self._table = program.instructions
         self._kinds = program.types.kind.tolist()
         self._bits = program.types.bits.tolist()
+
+    @cached_property
+    def _stored_to(self) -> frozenset[int]:
+        """The globals that some instruction of the program writes to by name."""
+        table, found = self._table, set()
+        for opcode, place in ADDRESS_OPERAND.items():
+            if opcode != Opcode.LOAD:
+                rows = (table.opcode == opcode).nonzero()[0]
+                found.update(table.operands[table.offsets[rows] + place].tolist())
+        n_globals = len(self.program.globals)
+        return frozenset(one for one in found if one < n_globals)
 
     # Types
 
@@ -176,7 +189,12 @@ class Values:
             made = Object(name, Form((), size) if is_known else None, True, True, value)
             is_hidden = table.linkage[value] in (Linkage.INTERNAL, Linkage.PRIVATE)
             is_taken = bool(table.flags[value] & GlobalFlag.ADDRESS_TAKEN)
-            made.is_exposed = is_taken or not is_hidden
+            is_written = is_taken or not is_hidden or value in self._stored_to
+            flags = int(table.flags[value])
+            made.is_constant = bool(flags & GlobalFlag.CONSTANT) or not is_written
+            made.is_constant &= not flags & GlobalFlag.EXTERNALLY_INITIALIZED
+            made.is_global = not made.is_constant
+            made.is_exposed = (is_taken or not is_hidden) and not made.is_constant
             self._objects[key] = self._new_object(made)
         return Address(self._objects[key], ZERO, Always(True))
 
