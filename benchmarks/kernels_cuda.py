@@ -1,23 +1,29 @@
-"""How fast are generated kernels, beside the C on threads, cuBLAS, and the naive mapping?
+"""How fast are generated kernels, beside C, kernels written by hand, cuBLAS and a naive mapping?
 
-    python benchmarks/kernels_cuda.py write FOLDER        where kleene and its packages are
-    python benchmarks/kernels_cuda.py run FOLDER OUT.json where the GPU is: NumPy and CuPy suffice
+    python benchmarks/kernels_cuda.py write FOLDER             where kleene and its packages are
+    python benchmarks/kernels_cuda.py run FOLDER OUT.json ...  where the GPU is: NumPy, CuPy suffice
+    python benchmarks/kernels_cuda.py table OUT.json           predicts, and writes the results
 
-`write` generates the thirty computations (kernels, the Python that launches them, the C compiled
-for any x86-64 with AVX2) and the same with the outermost parallel loop alone on the grid. `run`
-compares each with the C as it is written on small sizes, with the C on threads on real ones, and
-times it.
+`write` generates the thirty computations and two more (kernels, the Python that launches them, the
+C compiled for any x86-64 with AVX2), the same with the outermost parallel loop alone on the grid,
+and some with every order of loops on the grid and several shapes of blocks. `run` compares each
+with the C as it is written, and times it; `--only best,hand` and `--programs gemm,atax` choose.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
-import importlib.util
+import itertools
 import json
+import re
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,90 +62,186 @@ SIZES: dict[str, tuple[int, ...]] = {  # integer parameters in their order
     "syrk": (2048, 2048),
     "trisolv": (4000,),
     "trmm": (1024, 1024),
+    "matrix_add": (8192,),
+    "convolve": (4096, 4096, 5),
 }
+# One core would need more than some seconds for these: it gets smaller ones.
+ONE_CORE: dict[str, tuple[int, ...]] = {
+    "two_products": (512,) * 4,
+    "three_products": (512,) * 5,
+    "correlation": (512, 512),
+    "covariance": (512, 512),
+    "gemm": (1024, 1024, 1024),
+    "syr2k": (768, 768),
+    "syrk": (768, 768),
+    "heat_3d": (10, 256),
+    "fdtd_2d": (10, 4096, 4096),
+    "jacobi_1d": (40, 4_000_000),
+    "jacobi_2d": (20, 4096),
+}
+RANKED = ("matrix_add", "gemm", "syrk", "jacobi_2d", "heat_3d", "gesummv", "floyd_warshall")
+RANKED_SIZES: dict[str, tuple[int, ...]] = {
+    "gemm": (1024, 1024, 1024),
+    "syrk": (1024, 1024),
+    "jacobi_2d": (10, 4096),
+    "heat_3d": (4, 256),
+    "floyd_warshall": (512,),
+}
+BLOCKS = {2: [(32, 8), (16, 16), (64, 4), (128, 2)], 3: [(32, 4, 2), (64, 2, 2), (16, 4, 4)]}
+BY_HAND = ("gemm", "jacobi_2d", "atax", "correlation", "floyd_warshall", "convolve")
 SMALL = 37
-BUDGET_S = 6.0  # of one variant of one computation
+BUDGET_S = 1.5  # of the repeats of one variant of one computation
+BOUND = 1e-6  # of a difference, relative to the largest element: durbin's is the greatest
+MATRIX_ADD = """
+void matrix_add(int n, const int a[restrict n][n], const int b[restrict n][n],
+                int c[restrict n][n]) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      c[i][j] = a[i][j] + b[i][j];
+}
+"""
+PARTS = ["small", "best", "kernels", "naive", "threads", "core", "library", "transfers", "hand"]
+PARTS += ["ranked", "calls"]
+
+
+# Where kleene is
+
+
+def functions_of(folder: Path) -> list[tuple[Path, Any, Any]]:
+    """Return the file, the tree and the verdicts of every computation."""
+    from kleene.frontends.c.loops import read
+    from kleene.frontends.c.source import Source
+    from kleene.offload.kernels import Kernels
+
+    added = folder / "matrix_add.c"
+    added.write_text(MATRIX_ADD)
+    files = [*sorted(PROGRAMS.glob("*.c")), added, ROOT / "examples" / "loops" / "convolution.c"]
+    units = read([Source(str(one), "c") for one in files])
+    verdicts = Kernels(("size > 0",)).verdicts_on(units[-1:]).functions
+    verdicts = [*Kernels().verdicts_on(units[:-1]).functions, *verdicts]
+    by_name = {one.table.function: one for one in verdicts}
+    found = []
+    for file, unit in zip(files, units, strict=True):
+        (function,) = unit.functions
+        found.append((file, function, by_name[function.name]))
+    return found
+
+
+def orders_of(plan: Any) -> list[Any]:
+    """Return a plan with its kernels' axes in every order on x, y and z."""
+    from kleene.codegen.plan import HostIf, HostLoop, Kernel
+
+    def changed(steps: Any, number: int) -> Any:
+        found = []
+        for one in steps:
+            if isinstance(one, Kernel) and len(one.axes) > 1:
+                orders = list(itertools.permutations(range(len(one.axes))))
+                one = replace(one, mapping=orders[number % len(orders)])
+            elif isinstance(one, HostLoop):
+                one = replace(one, steps=changed(one.steps, number))
+            elif isinstance(one, HostIf):
+                then, otherwise = (changed(part, number) for part in (one.then, one.otherwise))
+                one = replace(one, then=then, otherwise=otherwise)
+            found.append(one)
+        return tuple(found)
+
+    n_axes = max(len(one.axes) if isinstance(one, Kernel) else 1 for one in plan.kernels())
+    count = len(list(itertools.permutations(range(n_axes))))
+    return [replace(plan, steps=changed(plan.steps, n)) for n in range(count)]
+
+
+def variants_of(plan: Any) -> dict[str, tuple[Any, tuple[int, ...] | None, bool]]:
+    """Return plans by name, each with the shape of its blocks and whether sums are by tiles."""
+    found: dict[str, tuple[Any, tuple[int, ...] | None, bool]] = {}
+    source = set()
+    for order in orders_of(plan):
+        axes = max((one.mapping for one in order.kernels() if hasattr(one, "mapping")), key=len)
+        if axes in source:
+            continue
+        source.add(axes)
+        name = "order " + "".join(map(str, axes))
+        from kleene.codegen import python
+
+        text = python.source(order)
+        if re.search(r"run\.(tiles|rows|columns|resident)\(", text):
+            found[f"{name}, tiles"] = (order, None, True)
+        for block in BLOCKS.get(len(axes), [None]):
+            shape = "" if block is None else " " + "x".join(map(str, block))
+            found[f"{name}, threads{shape}"] = (order, block, False)
+    return found
 
 
 def write(folder: Path) -> None:
     """Generate everything into a folder."""
     from kleene.codegen import cuda, python, threads
-    from kleene.codegen.text import element_of, extents_of
-    from kleene.frontends.c.loops import read
-    from kleene.frontends.c.source import Source
-    from kleene.offload.kernels import Kernels
+    from kleene.codegen.text import extents_of
     from kleene.offload.plans import plan_of
     from kleene.offload.plans.call import parameters_of
-    from kleene.offload.plans.cost import predict
+    from kleene.offload.plans.machine import host_source
 
     folder.mkdir(parents=True, exist_ok=True)
-    files = sorted(PROGRAMS.glob("*.c"))
     described: dict[str, Any] = {}
-    plans = []
-    units = read([Source(str(one), "c") for one in files])
-    by_name = {one.table.function: one for one in Kernels().verdicts_on(units).functions}
-    for file, unit in zip(files, units, strict=True):
-        (function,) = unit.functions
+    plans, texts = [], []
+    started = time.perf_counter()
+    for file, function, verdicts in functions_of(folder):
         name = function.name
-        for variant, n_axes in (("best", 3), ("naive", 1)):
-            plan = plan_of(function, by_name[name], n_axes=n_axes)
-            (folder / f"{name}_{variant}.cu").write_text(cuda.source([plan]))
-            (folder / f"{name}_{variant}.py").write_text(python.source(plan))
-            if variant == "best":
-                plans.append(plan)
-        shapes = {}
+        start = time.perf_counter()
+        plan = plan_of(function, verdicts)
+        kinds = {"best": (plan, None, True), "naive": (naive_of(function, verdicts), None, False)}
+        if name in RANKED:
+            kinds |= variants_of(plan)
+        written = {}
+        for kind, (one, block, is_tiled) in kinds.items():
+            stem = f"{name}_{len(written)}"
+            (folder / f"{stem}.cu").write_text(cuda.source([one]))
+            (folder / f"{stem}.py").write_text(python.source(one))
+            written[kind] = {"stem": stem, "block": block, "is_tiled": is_tiled}
+        generate_s = time.perf_counter() - start
+        rows = {}
         for one in function.parameters:
             if one.type.kind == "pointer" and one.type.target is not None:
                 extents = extents_of(one.type.target)
-                shapes[one.name] = [e.location.symbol.name for e in extents]
-                element_of(one.type)
-        numbers = iter(SIZES[name])
-        sizes = {
-            one.name: next(numbers) if one.type.kind == "int" else 1.2
-            for one in function.parameters
-            if one.type.kind in ("int", "float")
-        }
-        predicted = predict(plans[-1], sizes)
+                rows[one.name] = [
+                    e if isinstance(e, int) else e.location.symbol.name for e in extents
+                ]
+        plans.append(plan)
+        texts.append(file.read_text())
         described[name] = {
-            "predicted": {
-                "kernels_s": predicted.kernels_s,
-                "transfer_s": predicted.transfer_s,
-                "cpu_s": predicted.cpu_s,
-                "pays": predicted.pays,
-            },
             "file": file.stem,
-            "parameters": parameters_of(plans[-1]),
-            "rows": shapes,
-            "axes": max(
-                (len(k.axes) for k in plans[-1].kernels() if hasattr(k, "axes")), default=1
-            ),
+            "parameters": parameters_of(plan),
+            "overlaps": plan.overlaps,
+            "rows": rows,
+            "variants": written,
+            "generate_s": generate_s,
+            "axes": max((len(k.axes) for k in plan.kernels() if hasattr(k, "axes")), default=1),
         }
+    print(f"{len(described)} programs, {time.perf_counter() - started:.1f} s")
     (folder / "threads.c").write_text(threads.source(plans))
-    (folder / "written.c").write_text("\n".join(one.read_text() for one in files))
+    (folder / "written.c").write_text("\n".join(texts))
+    (folder / "speeds.c").write_text(host_source())
+    for stem in ("threads", "written", "speeds"):
+        compile_c(folder, stem)
+    (folder / "programs.json").write_text(json.dumps(described, indent=1))
+
+
+def naive_of(function: Any, verdicts: Any) -> Any:
+    """Return the plan with the outermost parallel loop of each nest alone on the grid."""
+    from kleene.offload.plans import plan_of
+
+    return plan_of(function, verdicts, n_axes=1)
+
+
+def compile_c(folder: Path, stem: str) -> None:
+    """Compile a file as a library for any machine with AVX2."""
     from kleene.kernels.launch.host_build import compiler
 
-    for stem in ("threads", "written"):
-        target = ["-target", "x86_64-linux-gnu.2.17", "-mcpu=x86_64_v3"]
-        command = [str(compiler()), "cc", *target, "-O3", "-shared", "-fPIC", "-w"]
-        command += [
-            "-fno-sanitize=all",
-            str(folder / f"{stem}.c"),
-            "-o",
-            str(folder / f"{stem}.so"),
-        ]
-        subprocess.run([*command, "-lm", "-lpthread"], check=True)
-    (folder / "programs.json").write_text(json.dumps(described, indent=1))
-    print(f"{len(described)} programs in {folder}")
+    command = [str(compiler()), "cc", "-target", "x86_64-linux-gnu.2.17", "-mcpu=x86_64_v3"]
+    command += ["-O3", "-shared", "-fPIC", "-w", "-fno-sanitize=all", str(folder / f"{stem}.c")]
+    command += ["-o", str(folder / f"{stem}.so"), "-lm", "-lpthread"]
+    subprocess.run(command, check=True)
 
 
-def load(path: Path) -> Any:
-    """Return a Python file as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+# Where the GPU is
 
 
 def arguments(one: dict[str, Any], sizes: tuple[int, ...]) -> dict[str, Any]:
@@ -159,7 +261,9 @@ def arguments(one: dict[str, Any], sizes: tuple[int, ...]) -> dict[str, Any]:
         if kind == "array":
             n = max(numbers.values()) if not one["rows"][name] else most
             for extent in one["rows"][name]:
-                n *= numbers[extent]
+                n *= numbers[extent] if isinstance(extent, str) else int(extent)
+            if name == "filter":
+                n = numbers["size"] ** 2
             if np.dtype(dtype).kind == "f":
                 given[name] = (rng.random(n) + 0.5).astype(dtype)
             else:
@@ -194,70 +298,295 @@ def call_c(library: Any, name: str, one: dict[str, Any], given: dict[str, Any]) 
     return time.perf_counter() - start
 
 
-class Variant:
-    """One computation's kernels on the GPU."""
-
-    def __init__(self, folder: Path, name: str, variant: str, runtime: Any) -> None:
-        import cupy
-
-        start = time.perf_counter()
-        self.module = cupy.RawModule(
-            code=(folder / f"{name}_{variant}.cu").read_text(), options=("-std=c++17",)
-        )
-        kernels: dict[str, Any] = {}
-
-        def launch(kernel: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
-            found = kernels.get(kernel)
-            if found is None:
-                found = kernels[kernel] = self.module.get_function(kernel)
-            if together:
-                found.kernel(grid, block, tuple(args), 0, None, True)
-            else:
-                found(grid, block, args)
-
-        self.run = runtime.Run(launch, cupy)
-        if variant == "naive":
-            self.run.least_tiled = 1 << 62  # neither tiles nor warps
-            self.run.most_resident = -1  # nor loops as one launch
-        names = dict(runtime.NAMESPACE)
-        exec((folder / f"{name}_{variant}.py").read_text(), names)
-        self.sections, self.steps = names["sections"], names["steps"]
-        self.compile_s = time.perf_counter() - start
-
-    def on_device(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return arguments with arrays on the GPU."""
-        import cupy
-
-        return {n: cupy.asarray(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
-
-    def timed(self, moved: dict[str, Any]) -> float:
-        """Return the seconds of one call whose arrays are on the GPU."""
-        import cupy
-
-        cupy.cuda.Device().synchronize()
-        start = time.perf_counter()
-        self.steps(self.run, *moved.values())
-        cupy.cuda.Device().synchronize()
-        return time.perf_counter() - start
-
-
 def difference(given: dict[str, Any], wanted: dict[str, Any]) -> float:
     """Return the greatest difference: relative to the array's largest element; whole ones by 1."""
+    import cupy
+
     worst = 0.0
     for name, value in wanted.items():
         if not isinstance(value, np.ndarray):
             continue
-        other = given[name]
-        other = other if isinstance(other, np.ndarray) else other.get()
+        one, other = cupy.asarray(value), cupy.asarray(given[name])
         if value.dtype.kind == "f":
-            with np.errstate(invalid="ignore", over="ignore"):
-                apart = np.nan_to_num(np.abs(value - other), nan=0.0, posinf=0.0)
-                scale = np.nan_to_num(np.abs(value), nan=0.0, posinf=0.0).max() or 1.0
-            is_same = np.isfinite(value) == np.isfinite(other)
-            worst = max(worst, float(apart.max() / scale), 0.0 if is_same.all() else 1.0)
+            apart = cupy.nan_to_num(cupy.abs(one - other), nan=0.0, posinf=0.0)
+            scale = float(cupy.nan_to_num(cupy.abs(one), nan=0.0, posinf=0.0).max()) or 1.0
+            is_same = bool((cupy.isfinite(one) == cupy.isfinite(other)).all())
+            worst = max(worst, float(apart.max()) / scale, 0.0 if is_same else 1.0)
         else:
-            worst = max(worst, float((value != other).any()))
+            worst = max(worst, float((one != other).any()))
+        del one, other
+        free()
     return worst
+
+
+def on_device(given: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with arrays on the GPU."""
+    import cupy
+
+    return {n: cupy.asarray(v) if isinstance(v, np.ndarray) else v for n, v in given.items()}
+
+
+def waited(call: Callable[[], Any]) -> float:
+    """Return the seconds of a call and of what it queues on the GPU."""
+    import cupy
+
+    cupy.cuda.Device().synchronize()
+    start = time.perf_counter()
+    call()
+    cupy.cuda.Device().synchronize()
+    return time.perf_counter() - start
+
+
+def several(call: Callable[[], float], first: float) -> list[float]:
+    """Return the times of a few calls within the budget; of long ones, the first stands alone."""
+    n = min(5, int(BUDGET_S / max(first, 1e-4)))
+    return [call() for _ in range(n)] or [first]
+
+
+class Measured:
+    """One computation on the GPU's machine: everything is compared with the C's result."""
+
+    def __init__(self, folder: Path, name: str, one: dict[str, Any], libraries: Any) -> None:
+        self.folder, self.name, self.one = folder, name, one
+        self.written, self.threads = libraries
+        self.found: dict[str, Any] = {"sizes": SIZES[name]}
+
+    def called(self, kind: str) -> Any:
+        """Return a variant as its users call it."""
+        from kleene.codegen import runtime
+
+        made = self.one["variants"][kind]
+        names = dict(runtime.NAMESPACE)
+        exec((self.folder / f"{made['stem']}.py").read_text(), names)
+        source = (self.folder / f"{made['stem']}.cu").read_text()
+        given = (self.one["parameters"], self.one["overlaps"])
+        found = runtime.Called(self.name, *given, names["sections"], names["steps"], source)
+        if not made["is_tiled"]:
+            found.run().least_tiled = 1 << 62  # neither tiles nor warps
+            found.run().most_resident = -1  # nor loops as one launch
+        if made["block"] is not None:
+            found.run().blocks[len(made["block"])] = tuple(made["block"])
+        return found
+
+    def check(self, label: str, given: dict[str, Any], wanted: dict[str, Any]) -> None:
+        """Note how far a result is from the C's; refuse one that is wrong."""
+        apart = difference(given, wanted)
+        self.found[f"{label}_difference"] = apart
+        if not apart < BOUND:
+            raise ValueError(f"{self.name}: {label} differs from C by {apart}")
+
+    def measure(self, parts: set[str]) -> None:
+        """Fill in what is asked for."""
+        one, found = self.one, self.found
+        start = time.perf_counter()
+        best = self.called("best")
+        best.run()
+        found["compile_s"] = time.perf_counter() - start
+        kinds = [kind for kind in ("best", "naive") if kind in parts]
+        variants = {"best": best, **{k: self.called(k) for k in kinds if k != "best"}}
+        if "small" in parts:
+            self.small(variants)
+        given = arguments(one, SIZES[self.name])
+        wanted = copies(given)
+        if "threads" in parts or "core" not in parts or self.name in ONE_CORE:
+            first = call_c(self.threads, f"{self.name}", one, wanted)
+            times = [first]
+            if first < 1:
+                times += [call_c(self.threads, self.name, one, copies(given)) for _ in range(2)]
+            found["threads_s"] = min(times)
+        if "core" in parts:
+            sizes = ONE_CORE.get(self.name, SIZES[self.name])
+            alone = arguments(one, sizes)
+            found["core_sizes"] = sizes
+            found["core_s"] = call_c(self.written, self.name, one, alone)
+            if self.name not in ONE_CORE:
+                found["core_s"] = min(
+                    found["core_s"], call_c(self.written, self.name, one, copies(given))
+                )
+                wanted = alone
+        for kind in kinds:
+            moved = on_device(given)
+            call = variants[kind]
+            again = partial(waited, partial(call, *moved.values()))
+            first = again()
+            self.check(kind, moved, wanted)
+            times = several(again, first)
+            found[f"{kind}_s"] = statistics.median(times)
+            found[f"{kind}_times"] = times
+            if kind == "best" and "library" in parts:
+                self.library(moved)
+            if kind == "best" and "kernels" in parts:
+                found["kernels"] = by_kernel(call, moved)
+            del moved, again
+            free()
+        if "transfers" in parts:
+            times = []
+            for _ in range(3):
+                own = copies(given)
+                times.append(waited(partial(best, *own.values())))
+            self.check("transfers", own, wanted)
+            found["transfers_s"], found["transfers_first_s"] = min(times[1:]), times[0]
+            sections = best.arguments.prepared(tuple(own.values())).sections
+            found["moved_bytes"] = [
+                sum(end - first for first, end in [s[n] or (0, 0) for s in sections.values()])
+                for n in (0, 1)
+            ]
+        if "hand" in parts and self.name in BY_HAND:
+            self.by_hand(given, wanted)
+        if "ranked" in parts and self.name in RANKED:
+            self.ranked()
+
+    def small(self, variants: dict[str, Any]) -> None:
+        """Compare all forms with the C as it is written, on a small size."""
+        given = arguments(self.one, tuple(SMALL if n > 10 else n for n in SIZES[self.name]))
+        wanted = copies(given)
+        call_c(self.written, self.name, self.one, wanted)
+        for kind, call in variants.items():
+            moved = on_device(given)
+            waited(partial(call, *moved.values()))
+            self.check(f"{kind}_small", moved, wanted)
+        on_threads = copies(given)
+        call_c(self.threads, self.name, self.one, on_threads)
+        self.check("threads_small", on_threads, wanted)
+
+    def library(self, moved: dict[str, Any]) -> None:
+        """Time the CuPy calls that compute the same, where a few do."""
+        call = by_library(self.name, moved, self.one)
+        if call is not None:
+            call()
+            self.found["library_s"] = statistics.median(waited(call) for _ in range(5))
+
+    def by_hand(self, given: dict[str, Any], wanted: dict[str, Any]) -> None:
+        """Compare and time the kernels that were written by hand."""
+        from kleene.codegen import runtime
+
+        launch = runtime.Launcher((ROOT / "benchmarks" / "kernels_by_hand.cu").read_text())
+        moved = on_device(given)
+        call = hand_written(self.name, moved, launch)
+        first = waited(call)
+        self.check("hand", moved, wanted)
+        self.found["hand_s"] = statistics.median(several(lambda: waited(call), first))
+        free()
+
+    def ranked(self) -> None:
+        """Compare and time every order of loops and shape of blocks."""
+        sizes = RANKED_SIZES.get(self.name, SIZES[self.name])
+        given = arguments(self.one, sizes)
+        wanted = copies(given)
+        call_c(self.threads, self.name, self.one, wanted)
+        self.found["ranked_sizes"] = sizes
+        times = self.found["ranked"] = {}
+        for kind in self.one["variants"]:
+            if kind in ("best", "naive"):
+                continue
+            call = self.called(kind)
+            moved = on_device(given)
+            first = waited(partial(call, *moved.values()))
+            self.check(f"ranked {kind}", moved, wanted)
+            again = [waited(partial(call, *moved.values())) for _ in range(1 if first > 0.3 else 5)]
+            times[kind] = statistics.median(again)
+            del moved
+            free()
+
+
+def free() -> None:
+    """Give the GPU's memory back."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+
+
+def by_kernel(call: Any, moved: dict[str, Any]) -> dict[str, Any]:
+    """Return of each kernel how often it is launched, and the GPU's seconds, by some launches."""
+    import cupy
+
+    run = call.run()
+    real = run._launch
+    n_launches: dict[str, int] = {}
+    taken: dict[str, list[Any]] = {}
+
+    def launch(name: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
+        n = n_launches[name] = n_launches.get(name, 0) + 1
+        if n & (n - 1) and n % 500 and n > 8:
+            real(name, grid, block, args, together)
+            return
+        ends = (cupy.cuda.Event(), cupy.cuda.Event())
+        ends[0].record()
+        real(name, grid, block, args, together)
+        ends[1].record()
+        taken.setdefault(name, []).append((ends, tuple(grid), tuple(block)))
+
+    run._launch = launch
+    waited(lambda: call(*moved.values()))
+    run._launch = real
+    found = {}
+    for name, ones in taken.items():
+        times = [cupy.cuda.get_elapsed_time(*ends) / 1e3 for ends, _, _ in ones]
+        found[name] = {
+            "n_launches": n_launches[name],
+            "median_s": statistics.median(times),
+            "times": times[:12],
+            "grid": ones[-1][1],
+            "block": ones[-1][2],
+        }
+    return found
+
+
+def hand_written(name: str, m: dict[str, Any], launch: Any) -> Callable[[], None]:
+    """Return the call of kernels that were written by hand."""
+    i32, p = np.int32, m
+
+    def parts(count: int, size: int) -> int:
+        return -(-count // size)
+
+    def gemm() -> None:
+        ni, nj, nk = m["ni"], m["nj"], m["nk"]
+        sizes = (i32(ni), i32(nj), i32(nk), np.float64(m["alpha"]), np.float64(m["beta"]))
+        launch("gemm", (parts(nj, 64), parts(ni, 128)), (256,), (*sizes, p["c"], p["a"], p["b"]))
+
+    def jacobi_2d() -> None:
+        n = m["n"]
+        grid = (parts(n - 2, 32), parts(n - 2, 8))
+        for _ in range(m["steps"]):
+            launch("jacobi", grid, (32, 8), (i32(n), p["a"], p["b"]))
+            launch("jacobi", grid, (32, 8), (i32(n), p["b"], p["a"]))
+
+    def atax() -> None:
+        rows, columns = m["m"], m["n"]
+        m["y"][:columns] = 0
+        sizes = (i32(rows), i32(columns))
+        launch("atax_rows", (parts(rows, 8),), (256,), (*sizes, p["a"], p["x"], p["ax"]))
+        grid = (parts(columns, 256), parts(rows, 128))
+        launch("atax_columns", grid, (256,), (*sizes, p["a"], p["ax"], p["y"]))
+
+    def correlation() -> None:
+        columns, rows = m["m"], m["n"]
+        m["mean"][:columns] = 0
+        m["deviation"][:columns] = 0
+        sizes, grid = (i32(columns), i32(rows)), (parts(columns, 128), parts(rows, 128))
+        launch("column_sums", grid, (128,), (*sizes, p["data"], None, p["mean"]))
+        launch("column_sums", grid, (128,), (*sizes, p["data"], p["mean"], p["deviation"]))
+        grid = (parts(columns, 32), parts(rows, 8))
+        args = (*sizes, p["data"], p["mean"], p["deviation"])
+        launch("standardise", grid, (32, 8), args)
+        launch("finish", (parts(columns, 128),), (128,), (*sizes, p["mean"], p["deviation"]))
+        n_tiles = parts(columns, 64)
+        launch("products", (n_tiles, n_tiles), (256,), (*sizes, p["data"], p["corr"]))
+
+    def floyd_warshall() -> None:
+        n = m["n"]
+        grid = (parts(n, 32), parts(n, 8))
+        for k in range(n):
+            launch("floyd_round", grid, (32, 8), (i32(n), i32(k), p["path"]))
+
+    def convolve() -> None:
+        height, width, size = m["height"], m["width"], m["size"]
+        grid = (parts(width - size + 1, 32), parts(height - size + 1, 8))
+        sizes = (i32(height), i32(width), i32(size))
+        launch("convolve", grid, (32, 8), (*sizes, p["picture"], p["filter"], p["out"]))
+
+    calls = (gemm, jacobi_2d, atax, correlation, floyd_warshall, convolve)
+    return {one.__name__: one for one in calls}[name]
 
 
 def by_library(name: str, m: dict[str, Any], one: dict[str, Any]) -> Any:
@@ -267,13 +596,9 @@ def by_library(name: str, m: dict[str, Any], one: dict[str, Any]) -> Any:
     shaped = {}
     for own, kind, _ in one["parameters"]:
         if kind == "array":
-            extents = [m[e] for e in one["rows"][own]]
+            extents = [m[e] if isinstance(e, str) else int(e) for e in one["rows"][own]]
             shaped[own] = m[own] if not extents else m[own].reshape(-1, *extents)
     s = type("Shaped", (), shaped)
-
-    def square(a: Any, n: int) -> Any:
-        return a[:n]
-
     calls = {
         "gemm": lambda: 1.2 * (s.a[: m["ni"]] @ s.b[: m["nk"]]) + 1.2 * s.c[: m["ni"]],
         "two_products": lambda: 1.2 * (s.a @ s.b) @ s.c + 1.2 * s.d,
@@ -285,128 +610,109 @@ def by_library(name: str, m: dict[str, Any], one: dict[str, Any]) -> Any:
         "syr2k": lambda: 1.2 * (s.a @ s.b.T + s.b @ s.a.T) + 1.2 * s.c,
         "covariance": lambda: cupy.cov(s.data, rowvar=False),
         "correlation": lambda: cupy.corrcoef(s.data, rowvar=False),
-        "cholesky": lambda: cupy.linalg.cholesky(square(s.a, m.get("n", 0))),
+        "cholesky": lambda: cupy.linalg.cholesky(s.a[: m["n"]]),
     }
     return calls.get(name)
 
 
-def median_of(call: Any, first: float) -> tuple[float, int]:
-    """Return the median of a few repeats within the budget, and how many."""
-    n = max(1, min(5, int(BUDGET_S / max(first, 1e-4))))
-    return statistics.median(call() for _ in range(n)), n
+def calls(folder: Path, programs: dict[str, Any], libraries: Any) -> dict[str, Any]:
+    """Return what calls cost over their kernels, and how long a first call takes."""
+    import cupy
+
+    found: dict[str, Any] = {}
+    for name in ("gesummv", "jacobi_1d", "gemm"):
+        sizes = {"gesummv": (64,), "jacobi_1d": (1, 64), "gemm": (48, 48, 48)}[name]
+        one = Measured(folder, name, programs[name], libraries)
+        given = on_device(arguments(one.one, sizes))
+        start = time.perf_counter()
+        call = one.called("best")
+        waited(partial(call, *given.values()))
+        first_s = time.perf_counter() - start
+        args = tuple(given.values())
+        ends = (cupy.cuda.Event(), cupy.cuda.Event())
+        wall, device = [], []
+        for _ in range(200):
+            cupy.cuda.Device().synchronize()
+            start = time.perf_counter()
+            call(*args)
+            cupy.cuda.Device().synchronize()
+            wall.append(time.perf_counter() - start)
+        known = call.arguments.prepared(args)
+        for _ in range(50):
+            cupy.cuda.Device().synchronize()
+            ends[0].record()
+            call.steps(call.run(), *known.given(args))
+            ends[1].record()
+            ends[1].synchronize()
+            device.append(cupy.cuda.get_elapsed_time(*ends) / 1e3)
+        start = time.perf_counter()
+        for _ in range(1000):
+            call(*args)
+        queued = (time.perf_counter() - start) / 1000
+        cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        for _ in range(1000):
+            call.arguments.prepared(args)
+        checks = (time.perf_counter() - start) / 1000
+        found[name] = {
+            "first_s": first_s,
+            "wall_s": statistics.median(wall),
+            "kernels_s": statistics.median(device),
+            "call_s": queued,
+            "checks_s": checks,
+        }
+    return found
 
 
-def run(folder: Path, out: Path, only: list[str]) -> None:
+def run(folder: Path, out: Path, parts: set[str], only: set[str]) -> None:
     """Check and time everything on the GPU."""
     import cupy
 
-    runtime = load(ROOT / "src" / "kleene" / "codegen" / "runtime.py")
     programs = json.loads((folder / "programs.json").read_text())
-    written = ctypes.CDLL(str(folder / "written.so"))
-    threads = ctypes.CDLL(str(folder / "threads.so"))
+    libraries = [ctypes.CDLL(str(folder / f"{stem}.so")) for stem in ("written", "threads")]
     device = cupy.cuda.runtime.getDeviceProperties(0)
     report: dict[str, Any] = {"device": device["name"].decode(), "programs": {}}
+    if "machine" in parts:
+        from kleene.offload.plans import machine
+
+        start = time.perf_counter()
+        report["machine"] = asdict(machine.measured(ctypes.CDLL(str(folder / "speeds.so"))))
+        print("machine", time.perf_counter() - start, json.dumps(report["machine"]), flush=True)
+    if "calls" in parts:
+        report["calls"] = calls(folder, programs, libraries)
+        print("calls", json.dumps(report["calls"]), flush=True)
     for name, one in programs.items():
         if only and name not in only:
             continue
-        found: dict[str, Any] = {"sizes": SIZES[name], "predicted": one["predicted"]}
-        report["programs"][name] = found
+        start = time.perf_counter()
+        it = Measured(folder, name, one, libraries)
+        report["programs"][name] = it.found
         try:
-            measure_one(folder, name, one, (written, threads), runtime, found)
+            it.measure(parts)
         except Exception as error:
-            found["error"] = f"{type(error).__name__}: {str(error)[:600]}"
-        cupy.get_default_memory_pool().free_all_blocks()
-        print(name, json.dumps(found), flush=True)
+            it.found["error"] = f"{type(error).__name__}: {str(error)[:600]}"
+        free()
+        shown = {k: v for k, v in it.found.items() if k not in ("kernels", "best_times")}
+        print(f"{time.perf_counter() - start:.1f} s", name, json.dumps(shown), flush=True)
         out.write_text(json.dumps(report, indent=1))
-    ratios = [
-        one["naive_s"] / one["best_s"]
-        for name, one in report["programs"].items()
-        if one.get("naive_s") and one.get("best_s") and programs[name]["axes"] > 1
-    ]
-    done = {n: one for n, one in report["programs"].items() if one.get("with_transfers_s")}
-    errors = [abs(one["predicted"]["kernels_s"] / one["best_s"] - 1) for one in done.values()]
-    answers = [
-        one["predicted"]["pays"] == (one["with_transfers_s"] < one["threads_s"])
-        for one in done.values()
-    ]
-    if done:
-        report["predicted_median_error"] = statistics.median(errors)
-        report["pays_right"] = sum(answers) / len(answers)
-    if ratios:
-        report["naive_over_best"] = statistics.geometric_mean(ratios)
-    out.write_text(json.dumps(report, indent=1))
     if failed := [name for name, one in report["programs"].items() if "error" in one]:
         sys.exit(f"failed: {', '.join(failed)}")
 
 
-def measure_one(
-    folder: Path,
-    name: str,
-    one: dict[str, Any],
-    libraries: Any,
-    runtime: Any,
-    found: dict[str, Any],
-) -> None:
-    """Fill in what is measured of one computation."""
-    import cupy
-
-    written, threads = libraries
-    variants = {v: Variant(folder, name, v, runtime) for v in ("best", "naive")}
-    found["compile_s"] = variants["best"].compile_s
-    small = arguments(one, tuple(SMALL if n > 10 else n for n in SIZES[name]))
-    wanted = copies(small)
-    call_c(written, name, one, wanted)
-    for variant, it in variants.items():
-        moved = it.on_device(copies(small))
-        it.timed(moved)
-        found[f"{variant}_small_difference"] = difference(moved, wanted)
-    on_threads = copies(small)
-    call_c(threads, name, one, on_threads)
-    found["threads_small_difference"] = difference(on_threads, wanted)
-    given = arguments(one, SIZES[name])
-    wanted = copies(given)
-    found["threads_s"] = call_c(threads, name, one, wanted)
-    for variant, it in variants.items():
-        moved = it.on_device(given)
-        first = it.timed(moved)
-        found[f"{variant}_difference"] = difference(moved, wanted)
-        found[f"{variant}_s"], found[f"{variant}_repeats"] = median_of(
-            lambda it=it, moved=moved: it.timed(moved), first
-        )
-        found[f"{variant}_first_s"] = first
-        if variant == "best":
-            again = copies(given)
-            sections = it.sections(*(v for v in again.values() if isinstance(v, int)))
-            start = time.perf_counter()
-            there = dict(again)
-            for own, section in sections.items():
-                there[own] = runtime.moved_in(it.run, again[own], section)
-            it.steps(it.run, *there.values())
-            for own, section in sections.items():
-                runtime.moved_out(it.run, again[own], there[own], section)
-            cupy.cuda.Device().synchronize()
-            found["with_transfers_s"] = time.perf_counter() - start
-            found["with_transfers_difference"] = difference(again, wanted)
-            library = by_library(name, moved, one)
-            if library is not None:
-                library()
-                times = []
-                for _ in range(3):
-                    cupy.cuda.Device().synchronize()
-                    start = time.perf_counter()
-                    library()
-                    cupy.cuda.Device().synchronize()
-                    times.append(time.perf_counter() - start)
-                found["library_s"] = min(times)
-        del moved
-        cupy.get_default_memory_pool().free_all_blocks()
-    wanted = copies(given)
-    found["threads_s"] = min(found["threads_s"], call_c(threads, name, one, wanted))
+def main() -> None:
+    """Do what the command line asks for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mode", choices=["write", "run", "table"])
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--programs", default="")
+    given = parser.parse_args()
+    if given.mode == "write":
+        write(*given.paths)
+    elif given.mode == "run":
+        only = {one for one in given.programs.split(",") if one}
+        run(*given.paths, set(given.only.split(",")), only)
 
 
 if __name__ == "__main__":
-    mode, where, *rest = sys.argv[1:]
-    if mode == "write":
-        write(Path(where))
-    else:
-        run(Path(where), Path(rest[0]), rest[1:])
+    main()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 REDUCTION_THREADS = 256
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
 _ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
-_BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
+BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
@@ -45,6 +46,7 @@ class Run:
         self._partial: dict[Any, Any] = {}
         self.most_resident = 1 << 21  # points of a step up to which loops are one launch
         self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
+        self.blocks = dict(BLOCKS)
 
     def grid(self, name: str, counts: Sequence[int], args: Sequence[Any]) -> None:
         """Launch a thread for each point of a box; without counts, one thread."""
@@ -53,7 +55,7 @@ class Run:
             return
         if min(counts) <= 0:
             return
-        block = _BLOCKS.get(len(counts)) or (_line(counts[0]),)
+        block = self.blocks.get(len(counts)) or (line_of(counts[0]),)
         grid = tuple(-(-count // size) for count, size in zip(counts, block, strict=True))
         if any(size > most for size, most in zip(grid, _MAX_GRID, strict=False)):
             raise OverflowError(f"{name}: a grid of {grid} blocks is too large")
@@ -119,12 +121,11 @@ class Run:
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         """Launch a reduction over iterations, and the combination of its blocks' results."""
-        blocks = 1
-        if count > _ONE_BLOCK:
-            blocks = min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
-        partial = self._partial.get(dtype)
+        blocks = reduction_blocks(count)
+        key = (dtype, 0 if self.xp is np else self.xp.cuda.get_current_stream().ptr)
+        partial = self._partial.get(key)
         if partial is None:
-            partial = self._partial[dtype] = self.xp.zeros(_MAX_BLOCKS, dtype)
+            partial = self._partial[key] = self.empty(_MAX_BLOCKS, dtype)
         self._launch(name, (blocks,), (REDUCTION_THREADS,), (*args, partial))
         if blocks > 1:
             given = (*args, partial, np.int32(blocks))
@@ -151,86 +152,220 @@ class Run:
         return scalar.item()
 
 
+def reduction_blocks(count: int) -> int:
+    """Return how many blocks share the iterations of a reduction."""
+    return 1 if count <= _ONE_BLOCK else min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
+
+
+class Launcher:
+    """Kernels of CUDA C++, compiled by CuPy, which keeps them; launched on the current stream."""
+
+    def __init__(self, source: str) -> None:
+        import cupy
+
+        self._module = cupy.RawModule(code=source, options=("-std=c++17",))
+        self._kernels: dict[str, Callable[..., None]] = {}
+
+    def __call__(self, name: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
+        """Launch a kernel; arguments are arrays of CuPy, and scalars of NumPy.
+
+        With `together`, all blocks are on the GPU at once, and may wait for each other.
+        """
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            # The function itself: what CuPy wraps it into looks at its attributes in each launch.
+            kernel = self._kernels[name] = self._module.get_function(name).kernel
+        kernel(grid, block, args, 0, None, together)
+
+
+def device_run(source: str) -> Run:
+    """Return the GPU as a place where kernels of CUDA C++ run, compiled."""
+    import cupy
+
+    return Run(Launcher(source), cupy)
+
+
 def _warps(count: int) -> int:
     """Return the threads of the warps that have so many."""
     return -(-max(count, 1) // 32) * 32
 
 
-def _line(count: int) -> int:
+def line_of(count: int) -> int:
     """Return the threads of a block of one dimension: few if there would be few blocks."""
     return 256 if count >= 1 << 17 else 64 if count >= 1 << 12 else 32
 
 
 class ArgumentError(TypeError):
-    """An argument that does not fit its parameter, which the message names."""
+    """An argument that does not fit its parameter.
 
-
-def checked(
-    function: str, parameters: Sequence[tuple[str, str, str]], args: Sequence[Any]
-) -> dict[str, Any]:
-    """Return the arguments of a call by name, if all fit.
-
-    Args:
-        function: the name, for messages.
-        parameters: of each its name, "array" or "scalar", and its type as NumPy names it.
-        args: what was given.
-
-    Raises:
-        ArgumentError: there are too many or too few, or one is of a wrong type or not contiguous.
+    Attributes:
+        id: what is wrong, a name that stays the same: `kernels/array-too-small`.
+        parameter: which one; empty if it is the number of them.
+        place: where the parameter is declared, if that is known.
+        hint: what would fit.
     """
-    if len(args) != len(parameters):
-        names = ", ".join(name for name, _, _ in parameters)
-        raise ArgumentError(
-            f"{function}({names}) takes {len(parameters)} arguments, not {len(args)}"
-        )
-    found = {}
-    for (name, kind, dtype), value in zip(parameters, args, strict=True):
-        where = f"{function}: argument '{name}'"
-        if kind == "scalar":
-            found[name] = _scalar(where, dtype, value)
-            continue
+
+    def __init__(
+        self, id: str, message: str, hint: str, parameter: str = "", place: str = ""
+    ) -> None:
+        at = f"{place}: " if place else ""
+        super().__init__(f"{at}error[{id}]: {message}; {hint}")
+        self.id, self.parameter, self.place, self.hint = id, parameter, place, hint
+
+
+class Prepared:
+    """What is known of a call before it runs; arrays themselves are not kept.
+
+    Attributes:
+        values: scalars in their types, None for arrays; in the order of the parameters.
+        arrays: positions of arrays with their names.
+        sections: of each array the bytes that go in, that come out, that are used for sure.
+        overlap: two arrays that share storage though they must not.
+        is_there: whether all arrays are on the GPU.
+    """
+
+    def __init__(
+        self,
+        values: list[Any],
+        arrays: list[tuple[int, str]],
+        sections: Mapping[str, Any],
+        overlap: tuple[str, str] | None,
+        is_there: bool,
+    ) -> None:
+        self.values, self.arrays, self.sections = values, arrays, sections
+        self.overlap, self.is_there = overlap, is_there
+
+    def given(self, args: Sequence[Any]) -> list[Any]:
+        """Return the arguments of a call, scalars in their types."""
+        found = list(self.values)
+        for position, _ in self.arrays:
+            found[position] = args[position]
+        return found
+
+
+class Arguments:
+    """The checks of a function's arguments; what a call like an earlier one needs is kept."""
+
+    def __init__(
+        self,
+        function: str,
+        parameters: Sequence[tuple[str, str, str]],
+        overlaps: Sequence[tuple[str, str]],
+        sections: Callable[..., Mapping[str, Any]],
+        places: Mapping[str, str] | None = None,
+    ) -> None:
+        self.function, self.parameters, self.overlaps = function, parameters, overlaps
+        self.sections, self.places = sections, places or {}
+        self._known: dict[Any, Prepared] = {}
+
+    def prepared(self, args: Sequence[Any]) -> Prepared:
+        """Return what is known of a call, if all arguments fit.
+
+        The checks hang on types, sizes, addresses and the values of scalars: where these are those
+        of an earlier call, so is the answer.
+
+        Raises:
+            ArgumentError: there are too many or too few; one is of a wrong type, not contiguous,
+                too small, or read-only though it is written.
+        """
+        key: Any = None
+        found = None
+        try:
+            key = tuple([_seen(one) for one in args])
+            found = self._known.get(key)
+        except (TypeError, AttributeError):  # what is no argument at all: say so below
+            key = None
+        if found is None:
+            found = self._checked(args)
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            if key is not None:
+                self._known[key] = found
+        return found
+
+    def _checked(self, args: Sequence[Any]) -> Prepared:
+        if len(args) != len(self.parameters):
+            names = ", ".join(name for name, _, _ in self.parameters)
+            message = f"{self.function} takes {len(self.parameters)} arguments, not {len(args)}"
+            hint = f"call {self.function}({names})"
+            raise ArgumentError("kernels/argument-count", message, hint)
+        given: dict[str, Any] = {}
+        for (name, kind, dtype), value in zip(self.parameters, args, strict=True):
+            is_scalar = kind == "scalar"
+            given[name] = (self._scalar if is_scalar else self._array)(name, dtype, value)
+        whole = [n for n, kind, dtype in self.parameters if kind == "scalar" and _is_whole(dtype)]
+        sections = self.sections(*(given[name] for name in whole))
+        for name, moved in sections.items():
+            self._check_section(name, given[name], moved)
+        arrays = [(n, one[0]) for n, one in enumerate(self.parameters) if one[1] == "array"]
+        is_there = all(hasattr(given[name].data, "ptr") for _, name in arrays)
+        overlap = overlapping(self.overlaps, given)
+        values = [None if one[1] == "array" else given[one[0]] for one in self.parameters]
+        return Prepared(values, arrays, sections, overlap, is_there)
+
+    def _error(self, id: str, name: str, message: str, hint: str) -> ArgumentError:
+        text = f"{self.function}: argument '{name}' {message}"
+        return ArgumentError(f"kernels/{id}", text, hint, name, self.places.get(name, ""))
+
+    def _array(self, name: str, dtype: str, value: Any) -> Any:
         if not hasattr(value, "dtype") or not hasattr(value, "nbytes"):
-            raise ArgumentError(f"{where} must be an array of {dtype}, not {type(value).__name__}")
+            message = f"must be an array of {dtype}, not {type(value).__name__}"
+            raise self._error("not-an-array", name, message, f"numpy.asarray(x, '{dtype}') is one")
         if value.dtype != np.dtype(dtype):
-            raise ArgumentError(f"{where} is an array of {value.dtype}, not of {dtype}")
+            message = f"is an array of {value.dtype}, not of {dtype}"
+            raise self._error("wrong-dtype", name, message, f"x.astype('{dtype}') converts it")
         if not value.flags.c_contiguous:
-            note = "numpy.ascontiguousarray makes a copy that is"
-            raise ArgumentError(f"{where} is not contiguous: {note}")
-        found[name] = value
-    return found
+            hint = "numpy.ascontiguousarray makes a copy that is"
+            raise self._error("not-contiguous", name, "is not contiguous", hint)
+        return value
 
+    def _scalar(self, name: str, dtype: str, value: Any) -> Any:
+        kind = np.dtype(dtype)
+        hint = f"pass a number that a {dtype} holds"
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            message = f"must be a number of {dtype}, not {value!r}"
+            raise self._error("not-a-number", name, message, hint) from None
+        if kind.kind == "f":
+            return number
+        limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        if not number.is_integer() or not limits[0] <= int(value) <= limits[1]:
+            raise self._error("out-of-range", name, f"is {value}, which is no {dtype}", hint)
+        return int(value)
 
-def _scalar(where: str, dtype: str, value: Any) -> Any:
-    kind = np.dtype(dtype)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ArgumentError(f"{where} must be a number of {dtype}, not {value!r}") from None
-    if kind.kind == "f":
-        return number
-    limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
-    if not number.is_integer() or not limits[0] <= int(value) <= limits[1]:
-        raise ArgumentError(f"{where} is {value}, which is no {dtype}")
-    return int(value)
-
-
-def check_sections(function: str, sections: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Check that arrays hold every byte that the function may use.
-
-    Raises:
-        ArgumentError: one is too small.
-    """
-    for name, moved in sections.items():
-        array = given[name]
+    def _check_section(self, name: str, array: Any, moved: tuple[Any, ...]) -> None:
+        """Check that an array holds every byte that the function uses for sure."""
         first, end = moved[2]
         if first < 0:
-            raise ArgumentError(f"{function}: argument '{name}' is used before its beginning")
+            message = "is used before its beginning"
+            hint = "check the sizes: a subscript is below 0"
+            raise self._error("array-used-before", name, message, hint)
         if end > array.nbytes:
             needed = -(-end // array.dtype.itemsize)
             message = f"has {array.size} elements, {needed} are needed"
-            raise ArgumentError(f"{function}: argument '{name}' {message}")
+            hint = f"pass at least {needed}, or smaller sizes"
+            raise self._error("array-too-small", name, message, hint)
         if moved[1] != (0, 0) and not getattr(array.flags, "writeable", True):
-            raise ArgumentError(f"{function}: argument '{name}' is written, but read-only")
+            hint = "pass a copy, which can be written"
+            raise self._error("array-read-only", name, "is written, but read-only", hint)
+
+
+_MAX_KNOWN = 256  # kinds of calls that are kept
+
+
+def _is_whole(dtype: str) -> bool:
+    return np.dtype(dtype).kind in "iub"
+
+
+def _seen(value: Any) -> Any:
+    """Return what the checks look at: of an array its type, size, address and flags."""
+    if isinstance(value, np.ndarray):
+        told = value.__array_interface__["data"]
+        return (value.dtype, value.nbytes, told, value.flags.c_contiguous)
+    if isinstance(value, (int, float, np.generic)):
+        return value  # equal numbers are converted to the same
+    return (value.dtype, value.nbytes, value.data.ptr, value.flags.c_contiguous, value.device.id)
 
 
 def overlapping(
@@ -257,15 +392,86 @@ def _elements(array: Any, section: tuple[int, int] | None) -> tuple[int, int]:
     return max(section[0], 0) // size, min(-(-section[1] // size), array.size)
 
 
+_PIECE = 4 << 20  # bytes of pinned memory that a thread copies at once
+_N_MOVERS = 16
+_DIRECT = 1 << 20  # bytes up to which the driver copies
+
+
+class _Movers:
+    """Threads that move arrays between NumPy and the GPU through pinned memory.
+
+    The driver copies pageable memory with one thread at a few gigabytes a second. Here each thread
+    has a piece of pinned memory and a stream: while one piece is on the link, others are filled.
+    """
+
+    def __init__(self) -> None:
+        import cupy
+
+        self._cupy = cupy
+        self._pool = ThreadPoolExecutor(_N_MOVERS)
+        self._pieces: list[Any] = []
+        for _ in range(_N_MOVERS):
+            memory = cupy.cuda.alloc_pinned_memory(_PIECE)
+            view = np.frombuffer(memory, np.uint8, _PIECE)
+            self._pieces.append((view, cupy.cuda.Stream(non_blocking=True)))
+        self._device = cupy.cuda.Device().id
+
+    def move(self, pointer: int, flat: Any, is_in: bool) -> None:
+        """Copy contiguous storage to the GPU, or from there; done when it returns."""
+        raw = flat.view(np.uint8)
+        starts = range(0, raw.size, _PIECE)
+        jobs = [
+            self._pool.submit(self._moved, pointer, raw, starts[n::_N_MOVERS], n, is_in)
+            for n in range(min(_N_MOVERS, len(starts)))
+        ]
+        for one in jobs:
+            one.result()
+
+    def _moved(self, pointer: int, raw: Any, starts: range, n: int, is_in: bool) -> None:
+        view, stream = self._pieces[n]
+        copy = self._cupy.cuda.runtime.memcpyAsync
+        address = view.ctypes.data
+        with self._cupy.cuda.Device(self._device):
+            for first in starts:
+                part = raw[first : first + _PIECE]
+                if is_in:
+                    view[: part.size] = part
+                    copy(pointer + first, address, part.size, 1, stream.ptr)
+                    stream.synchronize()
+                else:
+                    copy(address, pointer + first, part.size, 2, stream.ptr)
+                    stream.synchronize()
+                    part[:] = view[: part.size]
+
+
+_movers: _Movers | None = None
+
+
+def _move(pointer: int, flat: Any, is_in: bool) -> None:
+    """Copy a part of an array of NumPy to the GPU, or from there."""
+    global _movers
+    import cupy
+
+    cupy.cuda.get_current_stream().synchronize()
+    if flat.nbytes > _DIRECT:
+        if _movers is None:
+            _movers = _Movers()
+        _movers.move(pointer, flat, is_in)
+        return
+    address = flat.ctypes.data
+    given = (pointer, address) if is_in else (address, pointer)
+    cupy.cuda.runtime.memcpy(*given, flat.nbytes, 1 if is_in else 2)
+
+
 def moved_in(run: Run, array: Any, moved: tuple[Any, ...]) -> Any:
-    """Return an array on the device, flat, with what of it goes in."""
-    flat = array.reshape(-1)
+    """Return an array on the device, with what of it goes in."""
     if not isinstance(array, np.ndarray) or run.xp is np:
-        return flat
+        return array.reshape(-1)
+    on_device = run.xp.empty(array.size, array.dtype)
     first, end = _elements(array, moved[0])
-    on_device = run.xp.empty(flat.size, array.dtype)
     if end > first:
-        on_device[first:end].set(flat[first:end])
+        pointer = on_device.data.ptr + first * array.itemsize
+        _move(pointer, array.reshape(-1)[first:end], True)
     return on_device
 
 
@@ -275,8 +481,37 @@ def moved_out(run: Run, array: Any, on_device: Any, moved: tuple[Any, ...]) -> N
         return
     first, end = _elements(array, moved[1])
     if end > first:
-        flat = array.reshape(-1)
-        flat[first:end] = on_device[first:end].get()
+        pointer = on_device.data.ptr + first * array.itemsize
+        _move(pointer, array.reshape(-1)[first:end], False)
+
+
+def executed(run: Run, steps: Callable[..., Any], known: Prepared, args: Sequence[Any]) -> Any:
+    """Execute a call: arrays of NumPy go to the GPU before it, and what it writes comes back.
+
+    Raises:
+        TooLittleMemoryError: the GPU has too little; no argument has changed.
+    """
+    values = known.given(args)
+    if known.is_there:
+        return steps(run, *values)
+    try:
+        for position, name in known.arrays:
+            values[position] = moved_in(run, args[position], known.sections[name])
+    except MemoryError as error:  # CuPy's is one
+        raise TooLittleMemoryError(str(error)) from error
+    try:
+        result = steps(run, *values)
+    except MemoryError as error:
+        if any(not isinstance(args[position], np.ndarray) for position, _ in known.arrays):
+            raise  # an array of CuPy is changed where it lies
+        raise TooLittleMemoryError(str(error)) from error
+    for position, name in known.arrays:
+        moved_out(run, args[position], values[position], known.sections[name])
+    return result
+
+
+class TooLittleMemoryError(MemoryError):
+    """A call that the GPU has too little memory for; its arguments have not changed."""
 
 
 class Called:
@@ -291,48 +526,25 @@ class Called:
         steps: Callable[..., Any],
         source: str,
     ) -> None:
-        self.name, self.parameters, self.overlaps = name, parameters, overlaps
-        self.sections, self.steps, self.source = sections, steps, source
+        self.name, self.steps, self.source = name, steps, source
+        self.arguments = Arguments(name, parameters, overlaps, sections)
         self._run: Run | None = None
 
     def run(self) -> Run:
         """Return where kernels run: they are compiled at the first call."""
         if self._run is None:
-            import cupy
-
-            module = cupy.RawModule(code=self.source, options=("-std=c++17",))
-            kernels: dict[str, Any] = {}
-
-            def launch(name: str, grid: Any, block: Any, args: Any, together: bool = False) -> None:
-                kernel = kernels.get(name) or kernels.setdefault(name, module.get_function(name))
-                if together:
-                    kernel.kernel(grid, block, tuple(args), 0, None, True)
-                else:
-                    kernel(grid, block, tuple(args))
-
-            self._run = Run(launch, cupy)
+            self._run = device_run(self.source)
         return self._run
 
     def __call__(self, *args: Any) -> Any:
         """Call the function; arrays that it writes are changed in place."""
-        given = checked(self.name, self.parameters, args)
-        integers = [
-            given[name]
-            for name, kind, dtype in self.parameters
-            if kind == "scalar" and np.dtype(dtype).kind in "iub"
-        ]
-        sections = self.sections(*integers)
-        check_sections(self.name, sections, given)
-        pair = overlapping(self.overlaps, given)
-        if pair is not None:
-            raise ArgumentError(f"{self.name}: {pair[0]} and {pair[1]} overlap")
-        run, moved = self.run(), dict(given)
-        for name, one in sections.items():
-            moved[name] = moved_in(run, given[name], one)
-        result = self.steps(run, *moved.values())
-        for name, one in sections.items():
-            moved_out(run, given[name], moved[name], one)
-        return result
+        known = self.arguments.prepared(args)
+        if known.overlap is not None:
+            first, second = known.overlap
+            message = f"{self.name}: arguments '{first}' and '{second}' overlap"
+            hint = "pass a copy of one: this file has no sequential form"
+            raise ArgumentError("kernels/arrays-overlap", message, hint, second)
+        return executed(self.run(), self.steps, known, args)
 
 
 NAMESPACE = {"np": np, "math": math, "quotient": quotient, "remainder": remainder, "hull": hull}

@@ -88,9 +88,8 @@ class Compared:
     def _kernels(self, plan: Plan, args: list[Any], seed: int, least_tiled: int) -> Any:
         names: dict[str, Any] = dict(runtime.NAMESPACE)
         exec(python.source(plan), names)
-        given = dict(zip([one.name for one in plan.parameters], args, strict=True))
-        integers = [given[one.name] for one in plan.parameters if one.type.kind == "int"]
-        runtime.check_sections(plan.function, names["sections"](*integers), given)
+        told = (plan.function, parameters_of(plan), plan.overlaps, names["sections"])
+        runtime.Arguments(*told).prepared(args)
         with launch.on_host(seed=seed):
             run = runtime.Run(launch.load(self._file).launch, np)
             run.least_tiled = least_tiled

@@ -178,24 +178,42 @@ def test_a_function_without_kernels_is_called_as_it_is_written(k):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "name", "id", "message"),
     [
-        ({5: np.zeros((20, 20), np.float32)}, "gemm: argument 'c' is an array of float32"),
-        ({6: np.zeros((20, 40))[:, ::2]}, "gemm: argument 'a' is not contiguous"),
-        ({7: np.zeros((20, 19))}, "gemm: argument 'b' has 380 elements, 400 are needed"),
-        ({7: [1.0]}, "gemm: argument 'b' must be an array of float64, not list"),
-        ({0: 2.5}, "gemm: argument 'ni' is 2.5, which is no int32"),
-        ({1: 2**40}, "gemm: argument 'nj' is 1099511627776, which is no int32"),
-        ({3: "x"}, "gemm: argument 'alpha' must be a number of float64, not 'x'"),
+        ({5: np.zeros((20, 20), np.float32)}, "c", "wrong-dtype", "is an array of float32"),
+        ({6: np.zeros((20, 40))[:, ::2]}, "a", "not-contiguous", "is not contiguous"),
+        ({7: np.zeros((20, 19))}, "b", "array-too-small", "has 380 elements, 400 are needed"),
+        ({7: [1.0]}, "b", "not-an-array", "must be an array of float64, not list"),
+        ({0: 2.5}, "ni", "out-of-range", "is 2.5, which is no int32"),
+        ({1: 2**40}, "nj", "out-of-range", "is 1099511627776, which is no int32"),
+        ({3: "x"}, "alpha", "not-a-number", "must be a number of float64, not 'x'"),
     ],
 )
-def test_an_argument_that_does_not_fit_is_named(gemm, change, message):
+def test_an_argument_that_does_not_fit_is_named(gemm, change, name, id, message):
     args = [20, 20, 20, 1.5, 0.5, *matrices()]
+    gemm(*args, device="cpu")  # what is kept of a call that fits does not hide one that does not
     for position, value in change.items():
         args[position] = value
-    with pytest.raises(ArgumentError) as error:
+    with pytest.raises(ArgumentError, match=f"error.*gemm: argument '{name}' {message}") as error:
         gemm(*args)
-    assert str(error.value).startswith(message)
+    assert (error.value.id, error.value.parameter) == (f"kernels/{id}", name)
+    assert "gemm.c:" in error.value.place  # where the parameter is declared
+    assert error.value.hint
+
+
+def test_checks_are_kept_for_calls_of_the_same_kind(gemm, monkeypatch):
+    asked = []
+    real = gemm._arguments._checked
+    monkeypatch.setattr(gemm._arguments, "_checked", lambda args: asked.append(1) or real(args))
+    c, a, b = matrices(23)
+    for _ in range(3):
+        gemm(23, 23, 23, 1.5, 0.5, c, a, b, device="cpu")
+    assert len(asked) == 1
+    for args in ((22, 23, 23, 1.5, 0.5, c, a, b), (23, 23, 23, 1.5, 0.5, c.copy(), a, b)):
+        gemm(*args, device="cpu")
+    assert len(asked) == 3
+    with pytest.warns(FallbackWarning, match="c and a overlap"):
+        gemm(23, 23, 23, 1.5, 0.5, c, c, b, device="cpu")
 
 
 def test_loops_without_iterations_need_no_elements(k):
@@ -217,12 +235,12 @@ def test_bounds_that_no_formula_tells_are_told_by_the_sizes(k):
 
 
 def test_a_device_that_there_is_not(gemm):
-    with pytest.raises(ArgumentError, match="device is 'auto', 'cpu' or 'cuda', not 'gpu'"):
+    with pytest.raises(ArgumentError, match="no device 'gpu'; write 'auto', 'cpu' or 'cuda'"):
         gemm(1, device="gpu")
 
 
 def test_too_few_arguments(gemm):
-    with pytest.raises(ArgumentError, match=r"gemm\(ni, nj, nk, alpha, beta, c, a, b\) takes 8"):
+    with pytest.raises(ArgumentError, match=r"takes 8.*call gemm\(ni, nj, nk, alpha"):
         gemm(20)
 
 
@@ -233,6 +251,47 @@ def test_a_read_only_array_is_refused_if_it_is_written(gemm):
     c.flags.writeable = False
     with pytest.raises(ArgumentError, match="argument 'c' is written, but read-only"):
         gemm(20, 20, 20, 1.0, 0.0, c, a, b, device="cpu")
+
+
+def test_a_call_runs_where_it_is_predicted_to_be_fastest(gemm, monkeypatch):
+    asked = []
+    real = gemm._on_cpu
+
+    def on_cpu(given, is_sequential=False):
+        asked.append(is_sequential)
+        return real(given)
+
+    monkeypatch.setattr(gemm, "_on_cpu", on_cpu)
+    monkeypatch.setattr(gemm, "_on_device", lambda known, args: asked.append("cuda"))
+    monkeypatch.setattr(launch, "gpu_problem", lambda: None)
+    for n in (8, 900):
+        gemm(n, n, n, 1.5, 0.5, *matrices(n))
+    assert asked == [True, "cuda"]  # one core, for 512 products
+    monkeypatch.setattr(launch, "gpu_problem", lambda: "the driver is too old")
+    gemm._choices.clear()
+    gemm(300, 300, 300, 1.5, 0.5, *matrices(300))
+    assert asked[2:] in ([True], [False])
+    text = gemm.explain(ni=4000, nj=4000, nk=4000)
+    assert "gemm(ni=4000, nj=4000, nk=4000) runs on all cores: no GPU can be used" in text
+    assert "the driver is too old" in text
+
+
+def test_a_size_that_is_not_given_is_named(gemm):
+    with pytest.raises(ArgumentError, match="the size 'nk' is not given") as error:
+        gemm.predict(ni=10, nj=10)
+    assert error.value.id == "kernels/size-missing"
+
+
+@pytest.mark.parametrize("reason", ["CuPy is not installed", "the CUDA driver does not answer: 35"])
+def test_no_gpu_is_an_error_only_if_one_is_asked_for(gemm, monkeypatch, reason):
+    monkeypatch.setattr(launch, "gpu_problem", lambda: reason)
+    c, a, b = matrices()
+    wanted = 1.5 * a @ b + 0.5 * c
+    with pytest.raises(SourceError, match=f"no GPU can be used: {reason}") as error:
+        gemm(20, 20, 20, 1.5, 0.5, c, a, b, device="cuda")
+    assert error.value.id == "kernels/no-gpu"
+    gemm(20, 20, 20, 1.5, 0.5, c, a, b)
+    np.testing.assert_allclose(c, wanted)
 
 
 def test_what_cannot_be_written_is_said(k):

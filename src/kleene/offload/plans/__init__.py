@@ -8,6 +8,7 @@ from kleene.ir.loops.tree import Function
 from kleene.offload.kernels.dependences import facts_of
 from kleene.offload.kernels.result import Analysed
 from kleene.offload.plans.call import FallbackWarning, GeneratedFunction
+from kleene.offload.plans.cost import chosen
 from kleene.offload.plans.schedule import Scheduler
 
 __all__ = ["CannotError", "FallbackWarning", "GeneratedFunction", "generated", "plan_of"]
@@ -26,7 +27,7 @@ def plan_of(function: Function, analysed: Analysed, *, n_axes: int = 3) -> Plan:
     """
     facts = facts_of(analysed.table, analysed.conditions)
     try:
-        return Scheduler(function, analysed, facts, n_axes).plan()
+        return chosen(Scheduler(function, analysed, facts, n_axes).plan())
     except CannotError as error:
         return Scheduler(function, analysed, facts).sequential(str(error))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from kleene.offload.plans.moved import sections_for
 if TYPE_CHECKING:
     from kleene.offload.kernels.result import Analysed
     from kleene.offload.plans.cost import Prediction
+    from kleene.offload.plans.machine import Machine
 
 _OPTIONS = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-fno-sanitize=all"]
 
@@ -47,7 +48,8 @@ class GeneratedFunction:
     def __init__(self, plan: Plan, analysed: Analysed) -> None:
         self.plan = plan
         self._analysed = analysed
-        self._known_sections: dict[tuple[int, ...], dict[str, Any]] = {}
+        self._runs: dict[Any, runtime.Run] = {}
+        self._choices: dict[tuple[Any, ...], str] = {}
         self.__name__ = plan.function
         self._parameters = parameters_of(plan)
 
@@ -85,41 +87,67 @@ class GeneratedFunction:
 
         Args:
             args: one for each parameter of the C function, in order.
-            device: "cuda", "cpu", or "auto": the GPU if one answers.
+            device: "cuda"; "cpu", all cores of it; or "auto": where it is predicted to be fastest,
+                but always the GPU if arrays are there.
 
         Raises:
             ArgumentError: an argument does not fit; the message names the parameter.
             SourceError: `device` is "cuda" and no GPU answers.
         """
         if device not in ("auto", "cpu", "cuda"):
-            raise runtime.ArgumentError(f"device is 'auto', 'cpu' or 'cuda', not {device!r}")
-        given = runtime.checked(self.plan.function, self._parameters, args)
-        sections = self._sections(tuple(given[name] for name in self._integers))
-        runtime.check_sections(self.plan.function, sections, given)
-        pair = runtime.overlapping(self.plan.overlaps, given)
-        if pair is not None:
-            self._warn(f"{pair[0]} and {pair[1]} overlap: computed in order, on the CPU")
-            return self._on_cpu(given, is_sequential=True)
+            message = f"{self.plan.function}: there is no device {device!r}"
+            hint = "write 'auto', 'cpu' or 'cuda'"
+            raise runtime.ArgumentError("kernels/unknown-device", message, hint, "device")
+        known = self._arguments.prepared(args)
+        if known.overlap is not None:
+            self._warn("{} and {} overlap: computed in order, on the CPU".format(*known.overlap))
+            return self._on_cpu(known.given(args), is_sequential=True)
         if not self.plan.steps:
             if device == "cuda":
                 message = f"'{self.plan.function}' has no kernels: {self.plan.reason}"
                 raise SourceError(None, "kernels/no-kernels", message)
-            return self._on_cpu(given)
-        if device == "cpu" or (device == "auto" and _no_gpu()):
-            return self._on_cpu(given)
-        return self._on_device(given, sections)
+            return self._on_cpu(known.given(args))
+        if device == "auto" and not known.is_there and launch.chosen() is None:
+            choice = self._choice(tuple(known.values))
+            if choice != "cuda":
+                return self._on_cpu(known.given(args), is_sequential=choice == "core")
+        elif device == "cpu":
+            return self._on_cpu(known.given(args))
+        return self._on_device(known, args)
 
-    def _sections(self, sizes: tuple[int, ...]) -> dict[str, Any]:
+    def _choice(self, values: tuple[Any, ...]) -> str:
+        """Return where a call with arrays of NumPy is fastest; kept for these values."""
+        found = self._choices.get(values)
+        if found is None:
+            sizes = {
+                one[0]: value
+                for one, value in zip(self._parameters, values, strict=True)
+                if value is not None
+            }
+            try:
+                predicted = self._predicted(sizes, is_quick=True)
+                found = predicted.choice
+                if found == "cuda" and launch.gpu_problem() is not None:
+                    found = "core" if predicted.core_s <= predicted.threads_s else "threads"
+            except OverflowError:  # what the host computes with such sizes
+                found = "threads"
+            self._choices[values] = found
+        return found
+
+    @cached_property
+    def _arguments(self) -> runtime.Arguments:
+        """The checks of arguments."""
+        places = {one.name: str(one.place) for one in self.plan.parameters}
+        found = (self._parameters, self.plan.overlaps, self._sections, places)
+        return runtime.Arguments(self.plan.function, *found)
+
+    def _sections(self, *sizes: int) -> dict[str, Any]:
         """Return the bytes of arrays that are used: by formulas, or else for these sizes."""
         if self._has_formulas:
             found: dict[str, Any] = self._driver[0](*sizes)
             return found
-        known = self._known_sections.get(sizes)
-        if known is None:
-            by_name = dict(zip(self._integers, sizes, strict=True))
-            known = sections_for(self._analysed, self.plan, by_name)
-            self._known_sections[sizes] = known
-        return known
+        by_name = dict(zip(self._integers, sizes, strict=True))
+        return sections_for(self._analysed, self.plan, by_name)
 
     @cached_property
     def _has_formulas(self) -> bool:
@@ -130,21 +158,50 @@ class GeneratedFunction:
             if array.symbol in self.plan.parameters
         )
 
-    def predict(self, **sizes: float) -> Prediction:
+    def predict(self, machine: Machine | None = None, /, **sizes: float) -> Prediction:
         """Return how long a call would take, on the GPU and on the CPU, and by what.
 
         Args:
+            machine: whose speeds to take; those of the GPU that answers if they were measured
+                (`kleene kernels --device here`), else those of an H200.
             sizes: the values of the scalar parameters, by name.
 
         Raises:
             SourceError: `kernels/no-kernels`, no loop becomes a kernel.
+            ArgumentError: `kernels/size-missing`, a size is not given.
         """
+        return self._predicted(sizes, machine)
+
+    def _predicted(
+        self, sizes: dict[str, float], machine: Machine | None = None, is_quick: bool = False
+    ) -> Prediction:
         from kleene.offload.plans.cost import predict
 
         if not self.plan.steps:
             message = f"'{self.plan.function}' has no kernels: {self.plan.reason}"
             raise SourceError(None, "kernels/no-kernels", message)
-        return predict(self.plan, sizes)
+        for one in self.plan.parameters:
+            if one.type.kind == "int" and one.name not in sizes:
+                message = f"{self.plan.function}: the size '{one.name}' is not given"
+                hint = f"pass {one.name}=1000, or what a call has"
+                raise runtime.ArgumentError(
+                    "kernels/size-missing", message, hint, one.name, str(one.place)
+                )
+        scalars = {one.name: 1.0 for one in self.plan.parameters if one.type.kind == "float"}
+        return predict(self.plan, scalars | sizes, machine, is_quick=is_quick)
+
+    def explain(self, **sizes: float) -> str:
+        """Return where a call with arrays of NumPy would run, and why, as text."""
+        found = self.predict(**sizes)
+        where = {"cuda": "on the GPU", "core": "on one core", "threads": "on all cores"}
+        names = ", ".join(f"{name}={value:g}" for name, value in sizes.items())
+        answer = found.choice
+        if (reason := launch.gpu_problem()) is not None and answer == "cuda":
+            answer = "core" if found.core_s <= found.threads_s else "threads"
+            ends = f"{where[answer]}: no GPU can be used, {reason}"
+        else:
+            ends = where[answer]
+        return "\n".join([f"{self.plan.function}({names}) runs {ends}", *found.lines()])
 
     @cached_property
     def _integers(self) -> list[str]:
@@ -153,32 +210,28 @@ class GeneratedFunction:
     def _warn(self, message: str) -> None:
         warnings.warn(f"{self.plan.function}: {message}", FallbackWarning, stacklevel=3)
 
-    def _on_device(self, given: dict[str, Any], sections: dict[str, Any]) -> Any:
+    def _on_device(self, known: runtime.Prepared, args: Sequence[Any]) -> Any:
         backend = launch.current()
         run = self._runs.get(backend)
         if run is None:
-            module = launch.load(_written(self.cuda, ".cu"))
-            run = self._runs[backend] = runtime.Run(module.launch, backend.xp)
+            run = self._runs[backend] = self._run_on(backend)
         try:
-            moved = dict(given)
-            for name, one in sections.items():
-                moved[name] = runtime.moved_in(run, given[name], one)
-        except MemoryError:  # CuPy's is one
+            return runtime.executed(run, self._driver[1], known, args)
+        except runtime.TooLittleMemoryError:
             self._warn("not enough memory on the GPU: computed on the CPU")
-            return self._on_cpu(given)
-        result = self._driver[1](run, *moved.values())
-        for name, one in sections.items():
-            runtime.moved_out(run, given[name], moved[name], one)
-        return result
+        return self._on_cpu(known.given(args))
 
-    @cached_property
-    def _runs(self) -> dict[Any, runtime.Run]:
-        return {}
+    def _run_on(self, backend: launch.Backend) -> runtime.Run:
+        if launch.chosen() is None:
+            return runtime.device_run(self.cuda)
+        module = launch.load(_written(self.cuda, ".cu"))
+        return runtime.Run(module.launch, backend.xp)
 
-    def _on_cpu(self, given: dict[str, Any], is_sequential: bool = False) -> Any:
+    def _on_cpu(self, given: list[Any], is_sequential: bool = False) -> Any:
         is_sequential = is_sequential or not self.plan.steps
         name = self.plan.function + ("_sequential" if is_sequential else "_parallel")
-        return call_c(self._library, name, self._parameters, result_of(self.plan), given)
+        by_name = {one[0]: value for one, value in zip(self._parameters, given, strict=True)}
+        return call_c(self._library, name, self._parameters, result_of(self.plan), by_name)
 
 
 def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
@@ -223,10 +276,6 @@ def call_c(
         if array is not given[own]:
             given[own].set(array)
     return answer
-
-
-def _no_gpu() -> bool:
-    return launch.chosen() is None and launch.gpu_problem() is not None
 
 
 @cache

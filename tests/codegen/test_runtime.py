@@ -1,0 +1,133 @@
+"""What moves arrays to a GPU and back, with a CuPy that keeps its arrays in the host's memory."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kleene.codegen import runtime
+
+
+class Array:
+    """An array of the device, at an address of the host."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values, self.dtype, self.size = values, values.dtype, values.size
+        self.nbytes, self.flags = values.nbytes, values.flags
+        self.data, self.device = SimpleNamespace(ptr=values.ctypes.data), SimpleNamespace(id=0)
+
+    def reshape(self, _: int) -> Array:
+        return self
+
+
+class Stream:
+    ptr = 0
+
+    def __init__(self, non_blocking: bool = False) -> None:
+        self.waited = 0
+
+    def synchronize(self) -> None:
+        self.waited += 1
+
+
+def copied(to: int, start: int, size: int, *_: object) -> None:
+    ctypes.memmove(to, start, size)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """Install it, with room for so many bytes."""
+    room = SimpleNamespace(n_bytes=1 << 30)
+
+    def empty(size: int, dtype: np.dtype) -> Array:
+        if size * np.dtype(dtype).itemsize > room.n_bytes:
+            raise MemoryError("Out of memory allocating")
+        return Array(np.full(size, 77, dtype))
+
+    made = SimpleNamespace(
+        room=room,
+        empty=empty,
+        cuda=SimpleNamespace(
+            Stream=Stream,
+            get_current_stream=Stream,
+            Device=lambda *_: SimpleNamespace(id=0, __enter__=None, __exit__=None),
+            alloc_pinned_memory=bytearray,
+            runtime=SimpleNamespace(memcpyAsync=copied, memcpy=copied),
+        ),
+    )
+    made.cuda.Device = Device
+    monkeypatch.setitem(sys.modules, "cupy", made)
+    monkeypatch.setattr(runtime, "_movers", None)
+    return made
+
+
+class Device(nullcontext):
+    id = 0
+
+
+def double(run, n, a, b):
+    b.values[:n] = 2 * a.values[:n]
+
+
+def called(n_bytes: int):
+    sections = {
+        "a": ((0, n_bytes), (0, 0), (0, n_bytes)),
+        "b": ((8, n_bytes), (8, n_bytes), (8, 16)),
+    }
+    parameters = [("n", "scalar", "int32"), ("a", "array", "float64"), ("b", "array", "float64")]
+    given = ("double", parameters, [("a", "b")], lambda n: sections)
+    return runtime.Arguments(*given)
+
+
+@pytest.mark.parametrize("n", [5, 100, 3_000_000])
+def test_only_sections_are_moved_and_come_back(cupy, n):
+    a, b = np.arange(float(n)), np.full(n, -1.0)
+    run = runtime.Run(lambda *_: None, cupy)
+    known = called(8 * n).prepared((n, a, b))
+    runtime.executed(run, double, known, (n, a, b))
+    assert b[0] == -1  # outside of what comes out
+    np.testing.assert_array_equal(b[1:], 2 * a[1:])
+
+
+def test_arrays_of_the_device_stay_there(cupy):
+    a, b = Array(np.arange(4.0)), Array(np.zeros(4))
+    known = called(32).prepared((4, a, b))
+    assert known.is_there
+    cupy.room.n_bytes = 0
+    runtime.executed(runtime.Run(lambda *_: None, cupy), double, known, (4, a, b))
+    np.testing.assert_array_equal(b.values, [0, 2, 4, 6])
+
+
+def test_too_little_memory_is_told_before_anything_changes(cupy):
+    a, b = np.arange(4.0), np.zeros(4)
+    cupy.room.n_bytes = 8
+    run, known = runtime.Run(lambda *_: None, cupy), called(32).prepared((4, a, b))
+    with pytest.raises(runtime.TooLittleMemoryError):
+        runtime.executed(run, double, known, (4, a, b))
+    assert not b.any()
+
+
+def test_too_little_memory_of_a_later_step_is_an_error_if_an_array_may_have_changed(cupy):
+    def steps(run, n, a, b):
+        raise MemoryError
+
+    run, (a, b) = runtime.Run(lambda *_: None, cupy), (np.arange(4.0), np.zeros(4))
+    with pytest.raises(runtime.TooLittleMemoryError):
+        runtime.executed(run, steps, called(32).prepared((4, a, b)), (4, a, b))
+    there = Array(np.zeros(4))
+    with pytest.raises(MemoryError) as error:
+        runtime.executed(run, steps, called(32).prepared((4, a, there)), (4, a, there))
+    assert not isinstance(error.value, runtime.TooLittleMemoryError)
+
+
+def test_arrays_that_share_storage_are_told(cupy):
+    both = np.zeros(8)
+    assert called(32).prepared((4, both[:4], both[4:])).overlap is None
+    assert called(32).prepared((4, both[:5], both[4:])).overlap == ("a", "b")
+    device = Array(both)
+    assert called(32).prepared((4, both, device)).overlap is None  # of the host and of the device
