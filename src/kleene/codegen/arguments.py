@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from kleene.codegen.plan import Kernel, Plan, Reduction
+from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
 from kleene.codegen.text import arrays_in, safe, symbols_in, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
@@ -54,6 +54,26 @@ def arguments(plan: Plan, kernel: Kernel | Reduction) -> list[Passed]:
         else:
             found.append(Passed(symbol, "host"))
     return order(found)
+
+
+def axis_names(axes: Sequence[Axis], body: object) -> dict[Symbol, str]:
+    """Return the names of axes in the text, each also that of its aliases.
+
+    An alias may be read where another variable has the name of the axis:
+
+        for (k...) a[k] = 0;   for (j...) for (k...) b[j][k] = 0;       axis k, alias j
+
+    The axis then gets a name that no variable has.
+    """
+    found: dict[Symbol, str] = {}
+    for axis in axes:
+        own = {axis.variable, *axis.aliases}
+        taken = {safe(one.name) for one in symbols_in(body) - own} | {*found.values()}
+        name = safe(axis.variable.name)
+        while axis.aliases and name in taken:
+            name += "_axis"
+        found |= dict.fromkeys(own, name)
+    return found
 
 
 def order(passed: Iterable[Passed]) -> list[Passed]:

@@ -2,7 +2,7 @@
 
     c[i][j] += alpha * a[i][k] * b[k][j]         for every k, in a thread of (i, j)
 
-A block of 256 threads computes a tile of c, each thread 64 elements of it in registers. For 16
+A block of 128 threads computes a tile of c, each thread 64 elements of it in registers. For 16
 values of k at a time, the block brings what the sums need of each row i (`alpha * a[i][k]`) and of
 each column j (`b[k][j]`) into shared memory: the values of the largest parts of the term that name
 one of the two alone. While a block adds up 16 terms, its threads load the next ones into registers,
@@ -22,7 +22,6 @@ from kleene.codegen.text import (
     arrays_in,
     assigned_in,
     flattened,
-    safe,
     symbols_in,
     type_name,
 )
@@ -31,7 +30,7 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Symbol
 
 _DEPTHS = 16, 8  # values of k in shared memory, if there is enough of it
-_ROWS, _COLUMNS = 16, 16  # threads of a block
+_ROWS, _COLUMNS = 8, 16  # threads of a block
 THREADS = _ROWS * _COLUMNS
 # Rows of shared memory end with two more elements: threads that write one column of it then use
 # different banks, and pairs of elements stay aligned to 16 bytes.
@@ -194,7 +193,7 @@ class _Text:
     def __init__(self, kernel: Kernel, sums: Contraction, printer: Printer) -> None:
         self._name, self._sums, self._printer = kernel.name, sums, printer
         self._i, self._j, self._k = (
-            safe(one.variable.name) for one in (sums.rows, sums.columns, sums.loop)
+            printer.name(one.variable) for one in (sums.rows, sums.columns, sums.loop)
         )
         self._whole = type_name(sums.rows.variable.type)
         self._high_i, self._high_j, self._high_k = (

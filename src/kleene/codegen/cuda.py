@@ -15,9 +15,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kleene.codegen import contractions, resident, rows
-from kleene.codegen.arguments import OPERATORS, Passed, arguments, neutral_text, signature
+from kleene.codegen.arguments import (
+    OPERATORS,
+    Passed,
+    arguments,
+    axis_names,
+    neutral_text,
+    signature,
+)
 from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
-from kleene.codegen.text import Printer, safe, type_name
+from kleene.codegen.text import Printer, type_name
 from kleene.ir.loops import tree
 
 REDUCTION_THREADS = 256
@@ -63,8 +70,8 @@ def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _printer(passed: list[Passed], axes: tuple[Axis, ...]) -> Printer:
-    names = {alias: safe(axis.variable.name) for axis in axes for alias in axis.aliases}
+def _printer(passed: list[Passed], axes: tuple[Axis, ...], body: tree.Block) -> Printer:
+    names = axis_names(axes, body)
     return Printer(frozenset(one.symbol for one in passed if one.kind == "device"), names)
 
 
@@ -77,7 +84,7 @@ def _index(printer: Printer, axis: Axis, letter: str) -> str:
         text = f"{axis.step} * {text}"
     if not (isinstance(axis.low, tree.Literal) and axis.low.value == 0):
         text = f"{_sum(printer, axis.low)} + {text}"
-    return f"const {kind} {safe(axis.variable.name)} = {text};"
+    return f"const {kind} {printer.name(axis.variable)} = {text};"
 
 
 def _sum(printer: Printer, value: tree.Expression) -> str:
@@ -87,13 +94,13 @@ def _sum(printer: Printer, value: tree.Expression) -> str:
 
 def _kernel(plan: Plan, kernel: Kernel) -> list[str]:
     passed = arguments(plan, kernel)
-    printer = _printer(passed, kernel.axes)
+    printer = _printer(passed, kernel.axes, kernel.body)
     lines = [f"// Line {kernel.line}."]
     head = signature(plan, passed)
     lines.append(f'extern "C" __global__ void {kernel.name}({head}) {{')
     for letter, position in zip("xyz", kernel.mapping, strict=False):
         lines.append("  " + _index(printer, kernel.axes[position], letter))
-    tests = [f"{safe(axis.variable.name)} >= {_sum(printer, axis.high)}" for axis in kernel.axes]
+    tests = [f"{printer.name(axis.variable)} >= {_sum(printer, axis.high)}" for axis in kernel.axes]
     if tests:
         lines.append(f"  if ({' || '.join(tests)}) return;")
     lines += [f"  {printer.declaration(one)};" for one in kernel.private]
@@ -109,12 +116,12 @@ def _kernel(plan: Plan, kernel: Kernel) -> list[str]:
 def _reduction(plan: Plan, kernel: Reduction) -> list[str]:
     """Return the kernel whose blocks leave partial results, and the one that combines them."""
     passed = arguments(plan, kernel)
-    printer = _printer(passed, (kernel.axis,))
+    printer = _printer(passed, (kernel.axis,), kernel.body)
     kind = type_name(kernel.target.type)
     functor, _ = OPERATORS[kernel.operator]
     own = kernel.accumulator.name
     neutral = neutral_text(kernel.operator, kernel.target.type)
-    axis, variable = kernel.axis, safe(kernel.axis.variable.name)
+    axis, variable = kernel.axis, printer.name(kernel.axis.variable)
     whole = type_name(axis.variable.type)
     lines = [f"// Line {kernel.line}: {kernel.operator} of all iterations."]
     head = signature(plan, passed, [f"{kind} *partial_"])

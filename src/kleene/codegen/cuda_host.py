@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kleene.codegen import cuda, rows
 from kleene.codegen.arguments import Passed, arguments
-from kleene.codegen.contractions import LEAST, contraction_of, depth_of
+from kleene.codegen.contractions import LEAST, THREADS, contraction_of, depth_of
 from kleene.codegen.cuda import REDUCTION_THREADS
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
@@ -174,7 +174,7 @@ class _Cuda(HostWriter):
             deep = self.printer.expression(depth_of(sums))
             yield f"{pad}  if (x_ >= {LEAST} && y_ >= {LEAST} && ({deep}) >= {LEAST})"
             tiles = f"blocks(x_, {wide}), blocks(y_, {tall})"
-            yield f"{pad}    {kernel.name}_tiled<<<dim3({tiles}), 256>>>({given});"
+            yield f"{pad}    {kernel.name}_tiled<<<dim3({tiles}), {THREADS}>>>({given});"
             tests = f"else if ({tests})"
         along = sums_of(self.plan, kernel)
         if along is not None:

@@ -16,7 +16,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kleene.codegen import rows
-from kleene.codegen.arguments import OPERATORS, Passed, arguments, neutral_text, order, signature
+from kleene.codegen.arguments import (
+    OPERATORS,
+    Passed,
+    arguments,
+    axis_names,
+    neutral_text,
+    order,
+    signature,
+)
 from kleene.codegen.contractions import contraction_of
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import (
@@ -66,7 +74,7 @@ class Resident:
     loop: HostLoop
     passed: tuple[Passed, ...]
     points: tuple[Expression, ...]
-    has_loops: bool  # some of its threads have loops of their own
+    has_loops: bool  # threads of the steps that are executed most often have loops of their own
 
 
 def loops_of(plan: Plan) -> list[Resident]:
@@ -89,6 +97,8 @@ def _find(plan: Plan, steps: Sequence[Step], after: tuple[Step, ...], into: list
 
 def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Resident | None:
     kernels = list(launches((loop,)))
+    if not kernels:
+        return None
     if any(isinstance(one, Kernel) and contraction_of(plan, one) is not None for one in kernels):
         return None  # tiles need a block of their own shape
     if any(isinstance(one, Snapshot) for one in _all((loop,))):
@@ -109,7 +119,10 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         if one.kind != "host" or _use((loop,), one.symbol) == "read"
     ]
     name = f"{plan.function}_loop" + (f"_{n + 1}" if n else "")
-    has_loops = any(isinstance(n, tree.Loop) for k in kernels for n in tree.walk(k.body))
+    depths = list(_depths((loop,), 0))
+    deepest = max(depth for _, depth in depths)
+    inner = [one.body for one, depth in depths if depth == deepest and isinstance(one, Kernel)]
+    has_loops = any(isinstance(one, tree.Loop) for body in inner for one in tree.walk(body))
     return Resident(name, loop, tuple(order(passed)), tuple(points), has_loops)
 
 
@@ -123,6 +136,18 @@ def _all(steps: Sequence[Step]) -> Iterator[Step]:
             yield from _all(one.steps)
         elif isinstance(one, HostIf):
             yield from _all((*one.then, *one.otherwise))
+
+
+def _depths(steps: Sequence[Step], depth: int) -> Iterator[tuple[Kernel | Reduction, int]]:
+    """Yield launches, and how many loops of the host are around each."""
+    for one in steps:
+        match one:
+            case Kernel() | Reduction():
+                yield one, depth
+            case HostLoop(steps=inner):
+                yield from _depths(inner, depth + 1)
+            case HostIf(then=then, otherwise=otherwise):
+                yield from _depths((*then, *otherwise), depth)
 
 
 def _host_symbols(steps: Sequence[Step]) -> set[Symbol]:
@@ -298,10 +323,8 @@ class _Text(HostWriter):
         return [*lines, *self.steps((made.loop,), 1), "}"]
 
     def _printer(self, kernel: Kernel | Reduction) -> Printer:
-        names = dict(self.names)
-        for axis in kernel.axes if isinstance(kernel, Kernel) else (kernel.axis,):
-            for one in (axis.variable, *axis.aliases):
-                names[one] = safe(axis.variable.name)
+        axes = kernel.axes if isinstance(kernel, Kernel) else (kernel.axis,)
+        names = {**self.names, **axis_names(axes, kernel.body)}
         for array in self.plan.arrays.values():
             names[array.symbol] = safe(array.symbol.name)
         given = arguments(self.plan, kernel)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 REDUCTION_THREADS = 256
+_TILE_THREADS = 128
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
 _ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
 BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
@@ -77,7 +78,7 @@ class Run:
         grid = (-(-columns // tile[1]), -(-rows // tile[0]))
         if grid[1] > _MAX_GRID[1]:
             raise OverflowError(f"{name}: a grid of {grid} blocks is too large")
-        self._launch(f"{name}_tiled", grid, (256,), args)
+        self._launch(f"{name}_tiled", grid, (_TILE_THREADS,), args)
 
     def rows(self, name: str, counts: Sequence[int], depth: int, args: Sequence[Any]) -> None:
         """Launch a kernel with a warp for each row if sums are long; else one by threads."""

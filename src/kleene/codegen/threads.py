@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kleene.codegen.arguments import Passed, arguments, neutral_text
+from kleene.codegen.arguments import Passed, arguments, axis_names, neutral_text
 from kleene.codegen.host import HostWriter
 from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, Reduction, Snapshot
 from kleene.codegen.text import Printer, assigned_in, safe, size_text, symbols_in, type_name
@@ -273,8 +273,8 @@ class _Threads(HostWriter):
         return fields or ["int unused"]
 
     def _kernel(self, kernel: Kernel, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
-        names = {alias: safe(axis.variable.name) for axis in kernel.axes for alias in axis.aliases}
-        printer = Printer(pointed, names)
+        is_whole = kernel.nest is not None
+        printer = Printer(pointed, {} if is_whole else axis_names(kernel.axes, kernel.body))
         private = set(kernel.private)
         if kernel.nest is not None:
             declared = [
@@ -290,15 +290,15 @@ class _Threads(HostWriter):
         yield "  for (long long number_ = first_; number_ < last_; number_++) {"
         yield f"    {self._index(printer, axis)}"
         if kernel.nest is not None:
-            yield from Printer(pointed).block(kernel.nest.body, 2)
+            yield from printer.block(kernel.nest.body, 2)
             yield "  }"
             return
         depth = 2
         for inner in kernel.axes[1:]:
-            name = safe(inner.variable.name)
+            name = printer.name(inner.variable)
             low, high = printer.expression(inner.low), printer.expression(inner.high)
             kind = type_name(inner.variable.type)
-            head = f"{kind} {name} = {low}; {name} < {high}; {name} += {inner.step}"
+            head = f"{kind} {name} = {low}; {name} < ({high}); {name} += {inner.step}"
             yield f"{'  ' * depth}for ({head}) {{"
             depth += 1
         yield from printer.block(kernel.body, depth)
@@ -309,7 +309,7 @@ class _Threads(HostWriter):
         kind = type_name(axis.variable.type)
         by = "number_" if axis.step == 1 else f"{axis.step} * number_"
         low = printer.expression(axis.low)
-        return f"const {kind} {safe(axis.variable.name)} = ({kind})(({low}) + {by});"
+        return f"const {kind} {printer.name(axis.variable)} = ({kind})(({low}) + {by});"
 
     def _reduction(self, kernel: Reduction, pointed: frozenset[tree.Symbol]) -> Iterator[str]:
         printer = Printer(pointed)

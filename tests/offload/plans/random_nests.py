@@ -1,4 +1,8 @@
-"""Random functions with loops over square arrays: nests, guards, reductions, histograms, copies."""
+"""Random functions with loops over square arrays: nests, guards, reductions, histograms, copies.
+
+A `Triangle` is a nest of up to three loops, whose bounds are others' variables, around updates of
+two arrays: what factorizations of matrices look like.
+"""
 
 from __future__ import annotations
 
@@ -131,6 +135,56 @@ class Generator:
                 self._random.choice(["0.5 * t", "0.25 * s", "0.75", "0.5", "0.25"]),
             ]
         )
+
+
+class Triangle:
+    """One function, drawn from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def function(self, name: str) -> str:
+        return (
+            f"void {name}(int n, double a[restrict n][n], double b[restrict n][n]) {{\n"
+            f"{self._head('i', [])} {{\n{self._body(['i'])}}}\n}}\n"
+        )
+
+    def _head(self, variable: str, outer: list[str]) -> str:
+        near = [text for one in outer for text in (one, f"{one} + 1")]
+        low = self._random.choice(["0", "1", *near])
+        high = self._random.choice(["n", "n - 1", *near] if low in ("0", "1") else ["n", "n - 1"])
+        return f"for (int {variable} = {low}; {variable} < {high}; {variable}++)"
+
+    def _body(self, counters: list[str]) -> str:
+        made = ""
+        for _ in range(self._random.choice([1, 1, 2, 2])):
+            if len(counters) < 3 and self._random.random() < 0.75:
+                inner = "ijk"[len(counters)]
+                head = self._head(inner, counters)
+                made += f"{head} {{\n{self._body([*counters, inner])}}}\n"
+            else:
+                made += self._update(counters)
+        return made
+
+    def _update(self, counters: list[str]) -> str:
+        def element() -> str:
+            indices = "".join(f"[{self._random.choice(counters)}]" for _ in range(2))
+            return self._random.choice("aaab") + indices
+
+        target = element()
+        value = self._random.choice(
+            [
+                f"-= 0.125 * {element()} * {element()}",
+                f"= 0.5 * {target} + 0.25 * {element()}",
+                f"/= 1.0 + {element()} * {element()}",
+                f"+= 0.25 * {element()}",
+            ]
+        )
+        return f"{target} {value};\n"
+
+
+def triangles(seeds: range) -> str:
+    return "\n".join(Triangle(seed).function(f"t{seed}") for seed in seeds)
 
 
 def program(seeds: range) -> str:

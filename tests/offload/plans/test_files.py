@@ -107,7 +107,7 @@ def test_nvrtc_compiles_the_kernels(tmp_path: Path):
     file.write_text(cuda.source([one for one in plans if one.function == "gemm"]))
     found = nvrtc.resources(api.Source.of(file))
     assert not any(one.spill_store_bytes for one in found.values())
-    assert found["gemm_i_j_tiled"].shared_bytes == 16 * (130 + 130) * 8
+    assert found["gemm_i_j_tiled"].shared_bytes == 16 * (66 + 130) * 8
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "int", "long", "unsigned", "unsigned long"])

@@ -112,3 +112,46 @@ def test_small_steps_start_no_threads(monkeypatch: pytest.MonkeyPatch):
     big = {name: np.ones((64, 64)) for name in "abc"}
     sizes = {"ni": 64, "nj": 64, "nk": 64, "alpha": 1.5, "beta": 1.2}
     assert n_started(plans[1], {**sizes, **big}) == 2
+
+
+@no_runner
+def test_an_axis_is_not_hidden_by_another_loop(tmp_path: Path):
+    # The axis `k` is also the second nest's j, inside of which another k counts.
+    code = """
+    void f(int n, double a[restrict n][n], double b[restrict n][n]) {
+      for (int i = 1; i < n; i++) {
+        for (int j = i; j < n; j++)
+          for (int k = i + 1; k < n - 1; k++) a[k][i] = 0.5 * a[k][i] + 0.25 * b[j][j];
+        for (int j = i + 1; j < n - 1; j++)
+          for (int k = 1; k < n; k++) a[j][i] /= 1.0 + b[k][j];
+      }
+    }"""
+    plans = compare(code, tmp_path, {"n": 9}).plans
+    assert [len(one.axes) for one in plans["f"].kernels()] == [2]
+
+
+@no_runner
+def test_a_nest_in_another_order(tmp_path: Path):
+    # b comes before all, c after; the time of the sums is k, of the quotient j.
+    code = """
+    void f(int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n]) {
+      for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+          b[i][j] = 1 + i - j;
+          for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[k][j];
+          a[i][j] /= b[i][j] + a[j][j];
+          c[i][j] = 2 * a[i][j];
+        }
+        for (int j = i; j < n; j++)
+          for (int k = 0; k < i; k++) a[i][j] -= a[i][k] * a[k][j];
+      }
+    }"""
+    plan = compare(code, tmp_path, {"n": 1}, {"n": 2}, {"n": 8}).plans["f"]
+    assert [len(one.axes) for one in plan.kernels()] == [2, 1, 2, 2, 2]
+    assert len(loops_of(plan)) == 1
+
+
+@pytest.mark.parametrize(("name", "axes"), [("lu", [1, 2, 2]), ("cholesky", [0, 1, 1, 2])])
+def test_factorizations_update_all_that_is_left_at_once(name: str, axes: list[int]):
+    plan = polybench_plans()[name]
+    assert sorted(len(one.axes) for one in plan.kernels()) == axes

@@ -13,6 +13,7 @@ variables are then one thread's. A loop that is no axis stays a loop of each thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kleene.base.expression import Expression, of
@@ -27,6 +28,7 @@ _MAX_CHARACTERS = 20_000  # of its formula
 
 
 Range = tuple[tuple[Expression, ...], Expression | None]
+Times = tuple[LoopRow, LoopRow]
 
 
 @dataclass
@@ -67,6 +69,53 @@ class Questions:
         inside = self.facts.table.descendants(row.number)
         return self._never(first, second, inside, None, row, "<")
 
+    def is_never(
+        self,
+        first: Access,
+        second: Access,
+        row: LoopRow,
+        times: Times | None,
+        relation: str,
+        *,
+        is_one: bool,
+    ) -> bool:
+        """Return whether no two accesses to one element, `first` before `second`, have such times.
+
+        Both are in the loop `row`; if they are of one statement (`is_one`), its executions have to
+        differ. The times are the values of a loop's variable around each; `relation` is between the
+        first's and the second's. Without times, nothing is said about them.
+        """
+        values = [] if times is None else [value_of(one) for one in times]
+        known = [one for one in values if one is not None]
+        if len(known) < len(values):
+            return False
+        inside = self.facts.table.descendants(row.number)
+        common = [
+            a for a, b in zip(first.loops, second.loops, strict=False) if a == b and a in inside
+        ]
+
+        def more(left: Side, right: Side) -> list[str]:
+            orders, same = [], list[str]()
+            for loop in common:
+                a, b = left.counter(loop), right.counter(loop)
+                orders.append(" and ".join([*same, f"{a} < {b}"]))
+                same.append(f"{a} = {b}")
+            if not is_one and first.sequence < second.sequence:
+                orders.append(" and ".join(same) or "1 = 1")
+            before = " or ".join(f"({each})" for each in orders)
+            if not orders:
+                return ["1 = 0"]
+            if not known:
+                return [f"({before})"]
+            compared = f"{left.polynomial(known[0])} {relation} {right.polynomial(known[1])}"
+            return [f"({before})", compared]
+
+        numbers = () if times is None else (times[0].number, times[1].number, relation)
+        key = (first, second, row.number, numbers, is_one)
+        if key not in self.known:
+            self.known[key] = self._never(first, second, inside, None, more=more)
+        return self.known[key]
+
     def _cut(self, inside: frozenset[int]) -> object:
         return tuple((n, self.ranges[n]) for n in sorted(self.ranges) if n in inside) or None
 
@@ -97,6 +146,7 @@ class Questions:
         values: tuple[Expression, Expression] | None,
         row: LoopRow | None = None,
         order: str = "=",
+        more: Callable[[Side, Side], list[str]] | None = None,
     ) -> bool:
         """Return whether no pair touches one element with different values, or in one iteration."""
         import islpy as isl
@@ -114,6 +164,7 @@ class Questions:
                 held.append(f"({a} < {b} or {a} > {b})")
             if row is not None:
                 held.append(f"{left.counter(row.number)} {order} {right.counter(row.number)}")
+            held += [] if more is None else more(left, right)
             for access, side in ((first, left), (second, right)):
                 held += side.context((*facts.assumed, *access.context), facts.broken)
                 held += self._ranges(access, side)

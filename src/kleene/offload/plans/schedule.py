@@ -9,6 +9,7 @@
 | RED into elements that it computes | a kernel with atomic operations |
 | SEQ, parallel after splitting | its parts, one after the other |
 | SEQ, parallel after skewing | a loop of the host over fronts around a kernel |
+| SEQ, two deep or more, parallel in another order | a loop of the host over one of its variables |
 | SEQ, with loops inside that become kernels | a loop of the host |
 | any other | no plan: the function stays on the CPU |
 """
@@ -47,15 +48,15 @@ from kleene.ir.loops import tree
 from kleene.ir.loops.tables import LoopRow
 from kleene.ir.loops.tree import Block, Expression
 from kleene.offload.plans.axes import Range
-from kleene.offload.plans.changes import Changes
 from kleene.offload.plans.moved import sections_of
 from kleene.offload.plans.nests import Following
+from kleene.offload.plans.times import Times
 
 _INT = tree.Type("int", "int", 32)
 _LONG = tree.Type("int", "long", 64)
 
 
-class Scheduler(Changes):
+class Scheduler(Times):
     """The plan of one function on its way."""
 
     def plan(self) -> Plan:
@@ -240,7 +241,7 @@ class Scheduler(Changes):
                 steps = self._skewed(loop, row, one.factor, following)
                 if steps is not None:
                     return steps
-        return self._host_loop(loop, row, following)
+        return self._by_time(loop, row, following) or self._host_loop(loop, row, following)
 
     def _host_loop(self, loop: tree.Loop, row: LoopRow, following: Following) -> list[Step]:
         if not any(isinstance(one, tree.Loop) for one in tree.walk(loop.body)):
