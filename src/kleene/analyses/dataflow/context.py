@@ -34,7 +34,7 @@ class Context:
         wraps: whether overflow that C leaves undefined gives the number that machines give, and
             accesses through null go on.
         whole_program: whether arguments, results and memory are followed.
-        device: where points-to is solved.
+        device: where points-to and the constraints on values are solved.
         threads: of the CPU, for points-to.
         models: files with models and roles of functions, besides those that come with Kleene.
     """
@@ -84,7 +84,7 @@ class Context:
     @cached_property
     def facts(self) -> ValueFacts:
         """What is known of all names: bounds, bits, and which blocks and edges are reached."""
-        return solve(self.values.constraints)
+        return solve(self.values.constraints, device=self.device)
 
     @cached_property
     def data(self) -> DataGraph:

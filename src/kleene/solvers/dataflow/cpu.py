@@ -26,6 +26,84 @@ def _mark_users(
     return n_more
 
 
+@device_function
+def evaluate_up(
+    facts: I64, name: int, result: int, operator: U8, width: U8, attribute: I64, offsets: I64,
+    operands: I32, given: I64, threshold_set: I32, threshold_offsets: I64, signed: I64,
+    unsigned: I64,
+) -> bool:  # fmt: skip
+    """Write at `result` what a name has and its constraint gives, rounded; return if that is more.
+
+    Where `threshold_set` is not -1, bounds are rounded.
+    """
+    evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
+    join(facts, result, name * STRIDE)
+    chosen = threshold_set[name]
+    if chosen >= 0:
+        round_up(
+            facts, result, width[name], signed, unsigned, threshold_offsets[chosen],
+            threshold_offsets[chosen + 1],
+        )  # fmt: skip
+    return differ(facts, result, name * STRIDE)
+
+
+@device_function
+def evaluate_down(
+    facts: I64, name: int, result: int, operator: U8, width: U8, attribute: I64, offsets: I64,
+    operands: I32, given: I64,
+) -> bool:  # fmt: skip
+    """Write at `result` what of a name's fact its constraint still gives; return if it is less."""
+    evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
+    meet(facts, result, name * STRIDE, width[name])
+    return differ(facts, result, name * STRIDE)
+
+
+@device_function
+def solve_component(
+    facts: I64, result: int, start: int, end: int, operator: U8, width: U8, attribute: I64,
+    offsets: I64, operands: I32, given: I64, user_offsets: I64, users: I32, order: I32,
+    place_of: I32, threshold_set: I32, threshold_offsets: I64, signed: I64, unsigned: I64,
+    narrowing: int, is_due: U8, counts: I64, at: int,
+) -> None:  # fmt: skip
+    """Compute the facts of a component with cycles, the places from `start` to `end`.
+
+    Upwards, it begins with nothing known to have a value, and names are evaluated until none
+    changes. Downwards, every name is evaluated some times without rounding. The row `result` is
+    for results; `counts[at]` and `counts[at + 1]` grow by the number of evaluations.
+    """
+    n_due = end - start
+    for place in range(start, end):
+        is_due[place] = 1
+    while n_due > 0:
+        for place in range(start, end):
+            if is_due[place] == 0:
+                continue
+            is_due[place] = 0
+            n_due -= 1
+            name = order[place]
+            counts[at] += 1
+            if evaluate_up(
+                facts, name, result, operator, width, attribute, offsets, operands, given,
+                threshold_set, threshold_offsets, signed, unsigned,
+            ):  # fmt: skip
+                copy(facts, name * STRIDE, result)
+                n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+    for place in range(start, end):
+        is_due[place] = 1
+    for _ in range(narrowing):
+        for place in range(start, end):
+            if is_due[place] == 0:
+                continue
+            is_due[place] = 0
+            name = order[place]
+            counts[at + 1] += 1
+            if evaluate_down(
+                facts, name, result, operator, width, attribute, offsets, operands, given
+            ):
+                copy(facts, name * STRIDE, result)
+                _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+
+
 @entry_point
 def solve(
     facts: I64, operator: U8, width: U8, attribute: I64, offsets: I64, operands: I32, given: I64,
@@ -35,10 +113,7 @@ def solve(
 ) -> None:  # fmt: skip
     """Compute the facts of all names; the row behind those of the names is for results.
 
-    Upwards, a component begins with nothing known to have a value, and names are evaluated until
-    none changes; where `threshold_set` is not -1, bounds are rounded. Downwards, every name of a
-    component is evaluated some times without rounding. `counts` becomes the number of evaluations
-    upwards and downwards.
+    `counts` becomes the number of evaluations upwards and downwards.
     """
     result = len(order) * STRIDE
     for component in range(len(component_offsets) - 1):
@@ -50,46 +125,11 @@ def solve(
             )
             counts[0] += 1
             continue
-        n_due = end - start
-        for place in range(start, end):
-            is_due[place] = 1
-        while n_due > 0:
-            for place in range(start, end):
-                if is_due[place] == 0:
-                    continue
-                is_due[place] = 0
-                n_due -= 1
-                name = order[place]
-                evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
-                counts[0] += 1
-                join(facts, result, name * STRIDE)
-                chosen = threshold_set[name]
-                if chosen >= 0:
-                    round_up(
-                        facts, result, width[name], signed, unsigned,
-                        threshold_offsets[chosen], threshold_offsets[chosen + 1],
-                    )  # fmt: skip
-                if differ(facts, result, name * STRIDE):
-                    copy(facts, name * STRIDE, result)
-                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
-        for place in range(start, end):
-            is_due[place] = 1
-        n_due = end - start
-        for _ in range(narrowing):
-            if n_due == 0:
-                break
-            for place in range(start, end):
-                if is_due[place] == 0:
-                    continue
-                is_due[place] = 0
-                n_due -= 1
-                name = order[place]
-                evaluate(facts, result, name, operator, width, attribute, offsets, operands, given)
-                counts[1] += 1
-                meet(facts, result, name * STRIDE, width[name])
-                if differ(facts, result, name * STRIDE):
-                    copy(facts, name * STRIDE, result)
-                    n_due += _mark_users(name, start, end, user_offsets, users, place_of, is_due)
+        solve_component(
+            facts, result, start, end, operator, width, attribute, offsets, operands, given,
+            user_offsets, users, order, place_of, threshold_set, threshold_offsets, signed,
+            unsigned, narrowing, is_due, counts, 0,
+        )  # fmt: skip
 
 
 @entry_point

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kleene.base.arrays import I32, I64, U64
-from kleene.kernels import compiled
+from kleene.base.device import Device
+from kleene.base.errors import SourceError
+from kleene.kernels import compiled, launch
 from kleene.solvers.dataflow.codes import STRIDE
 from kleene.solvers.dataflow.compiled import UNIT
 from kleene.solvers.dataflow.constraints import Constraints, Schedule, checked
@@ -23,19 +25,38 @@ if TYPE_CHECKING:
 Fact = TypeVar("Fact", bound="Lattice")
 _INTERPRETED_S_A_NAME = 1e-4
 _NARROWING = 2
+_WORTH_A_GPU = 1_000_000  # names: see benchmarks/results/dataflow_cuda.md
 
 
-def solve(constraints: Constraints, *, narrowing: int = _NARROWING) -> ValueFacts:
+def solve(
+    constraints: Constraints, *, narrowing: int = _NARROWING, device: Device | str = Device.CPU
+) -> ValueFacts:
     """Return facts that satisfy all constraints on values: the least ones but for rounding.
 
     Upwards, the result is the least solution of the constraints with bounds rounded to thresholds
     where cycles close (`Constraints.thresholds`); it does not depend on the order. From there,
     each component is evaluated `narrowing` times in the order of the schedule without rounding,
     and only gets smaller.
+
+    Args:
+        constraints: what to solve.
+        narrowing: how often a component is evaluated again after it has become stable.
+        device: where. "auto" takes a GPU, if one answers, from a million names on. The facts are
+            the same.
+
+    Raises:
+        SourceError: no GPU can be used (`kernels/no-gpu`), or the device has too little memory
+            (`dataflow/gpu-memory`).
     """
     from kleene.solvers.dataflow import cpu
 
     checked(constraints)
+    if _is_for_gpu(constraints, Device(device)):
+        from kleene.solvers.dataflow import cuda
+
+        rows, evaluated = cuda.solve(constraints, narrowing)
+        up, down = evaluated.tolist()
+        return ValueFacts(constraints, rows, (up, down))
     n, schedule = constraints.n_names, constraints.schedule
     facts: I64 = np.zeros((n + 1) * STRIDE, np.int64)
     counts: I64 = np.zeros(2, np.int64)
@@ -49,6 +70,25 @@ def solve(constraints: Constraints, *, narrowing: int = _NARROWING) -> ValueFact
         )  # fmt: skip
     up, down = counts.tolist()
     return ValueFacts(constraints, facts[: n * STRIDE].reshape(n, STRIDE), (up, down))
+
+
+def _is_for_gpu(constraints: Constraints, device: Device) -> bool:
+    """Return whether constraints are solved on a GPU."""
+    if device == Device.CPU:
+        return False
+    is_free = device == Device.AUTO
+    if is_free and (constraints.n_names < _WORTH_A_GPU or launch.gpu_problem() is not None):
+        return False
+    from kleene.solvers.dataflow import cuda
+
+    if launch.chosen() is None and launch.gpu_problem() is None:
+        needed, free = cuda.needed_bytes(constraints), launch.gpu_free_bytes()
+        if needed > free:
+            if is_free:
+                return False
+            message = f"solving needs {needed >> 20:,} MiB of the GPU, and {free >> 20:,} are free"
+            raise SourceError(None, "dataflow/gpu-memory", message, "use the device 'cpu'")
+    return True
 
 
 @dataclass(frozen=True, eq=False)

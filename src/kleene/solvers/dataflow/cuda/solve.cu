@@ -1,0 +1,146 @@
+// Constraints on values, component by component of the graph of operands. Components of one level
+// read only those of lower levels, and are solved side by side. Facts are rows of STRIDE numbers:
+// row `name` is a name's fact, row `n_names + name` is for what its constraint gives.
+#include "operators.cuh"
+
+#ifndef STRIDE
+#define STRIDE 8
+#endif
+#define COLUMNS                                                                                   \
+  const unsigned char *__restrict__ op, const unsigned char *__restrict__ width,                  \
+      const i64 *__restrict__ attribute, const i64 *__restrict__ offsets,                         \
+      const int *__restrict__ operands, const i64 *__restrict__ given,                            \
+      const i64 *__restrict__ user_offsets, const int *__restrict__ users,                        \
+      const int *__restrict__ order, const int *__restrict__ place_of,                            \
+      const i64 *__restrict__ component_offsets, const int *__restrict__ threshold_set,           \
+      const i64 *__restrict__ threshold_offsets, const i64 *__restrict__ bounds,                  \
+      const i64 *__restrict__ patterns, int n_names, int narrowing
+
+// Threads of a warp that take different ways wait for each other: few items have a warp each, many
+// share one with those next to them, which are mostly alike. A thread takes the items from `at` on,
+// every `step`-th.
+struct Share {
+  i64 at, step;
+};
+__device__ Share share_of(i64 n_items, i64 thread, i64 n_threads) {
+  const i64 n_warps = n_threads / 32;
+  i64 lanes = (n_items + n_warps - 1) / n_warps;
+  if (lanes > 32) lanes = 32;
+  const i64 lane = thread % 32;
+  return {lane < lanes ? thread / 32 * lanes + lane : n_items, n_warps * lanes};
+}
+
+// The components of the levels `first` to `last`, a thread each. Several levels are one block's: it
+// waits for itself between them.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    small(const i64* __restrict__ level_offsets, const int* __restrict__ items,
+          const unsigned char* __restrict__ is_cyclic, int first, int last, COLUMNS,
+          i64* __restrict__ facts, unsigned char* __restrict__ is_due, i64* __restrict__ counts) {
+  for (int level = first; level < last; ++level) {
+    const i64 begin = level_offsets[level], n_items = level_offsets[level + 1] - begin;
+    const Share share = share_of(n_items, (i64)blockIdx.x * blockDim.x + threadIdx.x,
+                                 (i64)gridDim.x * blockDim.x);
+    for (i64 at = share.at; at < n_items; at += share.step) {
+      const int component = items[begin + at];
+      const i64 start = component_offsets[component];
+      const i64 name = order[start];
+      if (is_cyclic[component] == 0) {
+        evaluate(facts, name * STRIDE, name, op, width, attribute, offsets, operands, given);
+        counts[2 * component] = 1;
+      } else {
+        solve_component(facts, (n_names + name) * STRIDE, start, component_offsets[component + 1],
+                        op, width, attribute, offsets, operands, given, user_offsets, users, order,
+                        place_of, threshold_set, threshold_offsets, bounds, patterns, narrowing,
+                        is_due, counts, 2 * component);
+      }
+    }
+    if (gridDim.x == 1) __syncthreads();
+  }
+}
+
+// Large components, a block each. Upwards, rounds on a list of names: first all are evaluated into
+// their second rows, then those that grew are copied and their users listed. The least solution is
+// one thing, however it is computed. Downwards, names are evaluated in the order of places, as the
+// CPU does it: steps of names that do not see each other's new facts are done at once.
+extern "C" __global__ void __launch_bounds__(384, 1)
+    large(const int* __restrict__ items, const i64* __restrict__ step_begins,
+          const i64* __restrict__ step_offsets, const int* __restrict__ step_places, COLUMNS,
+          i64* __restrict__ facts, int* __restrict__ due, unsigned char* __restrict__ has_changed,
+          int* __restrict__ list, int* __restrict__ next_list, i64* __restrict__ counts) {
+  __shared__ int n_listed, n_next;
+  const int component = items[blockIdx.x];
+  const i64 start = component_offsets[component], end = component_offsets[component + 1];
+  if (threadIdx.x == 0) {
+    n_listed = (int)(end - start);
+    n_next = 0;
+  }
+  for (i64 place = start + threadIdx.x; place < end; place += blockDim.x)
+    list[place] = (int)place;
+  __syncthreads();
+  int* here = list;
+  int* there = next_list;
+  while (n_listed > 0) {
+    const int n = n_listed;
+    const Share share = share_of(n, threadIdx.x, blockDim.x);
+    for (i64 k = share.at; k < n; k += share.step) {
+      const int place = here[start + k];
+      const i64 name = order[place];
+      due[place] = 0;
+      has_changed[place] = (unsigned char)evaluate_up(
+          facts, name, (n_names + name) * STRIDE, op, width, attribute, offsets, operands, given,
+          threshold_set, threshold_offsets, bounds, patterns);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+      const int place = here[start + k];
+      if (!has_changed[place]) continue;
+      const i64 name = order[place];
+      copy(facts, name * STRIDE, (n_names + name) * STRIDE);
+      for (i64 edge = user_offsets[name]; edge < user_offsets[name + 1]; ++edge) {
+        const int user = place_of[users[edge]];
+        if (user < start || user >= end || atomicExch(&due[user], 1)) continue;
+        there[start + atomicAdd(&n_next, 1)] = user;
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      counts[2 * component] += n;
+      n_listed = n_next;
+      n_next = 0;
+    }
+    int* const last = here;
+    here = there;
+    there = last;
+    __syncthreads();
+  }
+  for (i64 place = start + threadIdx.x; place < end; place += blockDim.x) due[place] = 1;
+  __syncthreads();
+  for (int sweep = 0; sweep < narrowing; ++sweep) {
+    for (i64 step = step_begins[blockIdx.x]; step < step_begins[blockIdx.x + 1]; ++step) {
+      const i64 begin = step_offsets[step], n = step_offsets[step + 1] - begin;
+      const Share share = share_of(n, threadIdx.x, blockDim.x);
+      for (i64 at = share.at; at < n; at += share.step) {
+        const int place = step_places[begin + at];
+        const i64 name = order[place];
+        has_changed[place] = 0;
+        if (due[place] == 0) continue;
+        due[place] = 0;
+        has_changed[place] = (unsigned char)evaluate_down(facts, name, (n_names + name) * STRIDE,
+                                                          op, width, attribute, offsets, operands,
+                                                          given);
+      }
+      __syncthreads();
+      for (i64 at = threadIdx.x; at < n; at += blockDim.x) {
+        const int place = step_places[begin + at];
+        if (!has_changed[place]) continue;
+        const i64 name = order[place];
+        copy(facts, name * STRIDE, (n_names + name) * STRIDE);
+        for (i64 edge = user_offsets[name]; edge < user_offsets[name + 1]; ++edge) {
+          const int user = place_of[users[edge]];
+          if (user >= start && user < end) atomicExch(&due[user], 1);
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
