@@ -83,6 +83,7 @@ class Kernel:
     private: tuple[Symbol, ...] = ()
     line: int = 0
     nest: Loop | None = None  # the loops as they were written, if the first axis is the outermost
+    waits: bool = True  # for the steps before; else it may run beside the one before it
 
 
 @dataclass(frozen=True, slots=True)

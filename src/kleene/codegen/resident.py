@@ -339,11 +339,12 @@ class _Text(HostWriter):
         """Yield a step whose points are divided among all threads."""
         pad = "  " * depth
         printer = self._printer(kernel)
+        if kernel.waits:
+            yield f"{pad}all_threads(barrier_, round_);"
         if not kernel.axes:
             yield f"{pad}if (blockIdx.x == 0 && threadIdx.x == 0) {{"
             yield from printer.block(kernel.body, depth + 1)
             yield f"{pad}}}"
-            yield f"{pad}all_threads(barrier_, round_);"
             return
         sums = rows.sums_of(self.plan, kernel)
         letters = "xyz"[: len(kernel.axes)]
@@ -355,7 +356,6 @@ class _Text(HostWriter):
             yield from rows.resident_lines(kernel, sums, printer, depth + 2)
         else:
             yield from self._points_of(kernel, printer, letters, depth + 2)
-        yield f"{pad}    all_threads(barrier_, round_);"
         yield f"{pad}  }}"
         yield f"{pad}}}"
 
@@ -393,6 +393,7 @@ class _Text(HostWriter):
         variable = printer.name(axis.variable)
         low, high = printer.expression(axis.low), printer.expression(axis.high)
         by = "" if axis.step == 1 else f"{axis.step} * "
+        yield f"{pad}all_threads(barrier_, round_);"
         yield f"{pad}if (blockIdx.x == 0) {{"
         yield f"{pad}  {kind} {own} = {neutral};"
         for one in kernel.private:
@@ -409,7 +410,6 @@ class _Text(HostWriter):
         yield from printer.block(kernel.after, depth + 2)
         yield f"{pad}  }}"
         yield f"{pad}}}"
-        yield f"{pad}all_threads(barrier_, round_);"
 
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Refuse: copies are launches of their own."""

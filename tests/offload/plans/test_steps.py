@@ -155,3 +155,11 @@ def test_a_nest_in_another_order(tmp_path: Path):
 def test_factorizations_update_all_that_is_left_at_once(name: str, axes: list[int]):
     plan = polybench_plans()[name]
     assert sorted(len(one.axes) for one in plan.kernels()) == axes
+
+
+def test_steps_that_do_not_meet_need_no_barrier_between_them():
+    # Of the nine parts of an iteration k (before, at and after row and column k), those that only
+    # read what others read are side by side: five waits.
+    (loop,) = polybench_plans()["floyd_warshall"].steps
+    waits = "".join("w" if one.waits else "-" for one in loop.steps)
+    assert waits == "ww-w--w-w"

@@ -28,6 +28,7 @@ _MAX_CHARACTERS = 20_000  # of its formula
 
 
 Range = tuple[tuple[Expression, ...], Expression | None]
+Ranges = dict[int, Range]
 Times = tuple[LoopRow, LoopRow]
 
 
@@ -39,7 +40,7 @@ class Questions:
     """
 
     facts: Facts
-    ranges: dict[int, Range] = field(default_factory=dict)
+    ranges: Ranges = field(default_factory=dict)
     known: dict[object, bool] = field(default_factory=dict)
     budget: Budget = field(default_factory=lambda: Budget(_MAX_OPERATIONS, _MAX_CHARACTERS))
 
@@ -68,6 +69,20 @@ class Questions:
         """Return whether `first` never touches what `second` does in a later iteration."""
         inside = self.facts.table.descendants(row.number)
         return self._never(first, second, inside, None, row, "<")
+
+    def never_touch(
+        self, first: Access, second: Access, inside: frozenset[int], ranges: tuple[Ranges, Ranges]
+    ) -> bool:
+        """Return whether two accesses never touch one element, each in a range of its iterations.
+
+        They are in one iteration of the loops that are not `inside`.
+        """
+
+        def more(left: Side, right: Side) -> list[str]:
+            pairs = zip((first, second), (left, right), ranges, strict=True)
+            return [text for one, side, cut in pairs for text in _cut(one, side, cut)]
+
+        return self._never(first, second, inside, None, more=more)
 
     def is_never(
         self,
@@ -167,7 +182,7 @@ class Questions:
             held += [] if more is None else more(left, right)
             for access, side in ((first, left), (second, right)):
                 held += side.context((*facts.assumed, *access.context), facts.broken)
-                held += self._ranges(access, side)
+                held += _cut(access, side, self.ranges)
         except NotAffineError:
             return False
         held += [*left.defined.values(), *right.defined.values()]
@@ -185,14 +200,16 @@ class Questions:
         except (BudgetError, isl.Error):
             return False
 
-    def _ranges(self, access: Access, side: Side) -> list[str]:
-        found = []
-        for loop in access.loops:
-            lows, high = self.ranges.get(loop, ((), None))
-            found += [f"{side.counter(loop)} >= {side.polynomial(low)}" for low in lows]
-            if high is not None:
-                found.append(f"{side.counter(loop)} < {side.polynomial(high)}")
-        return found
+
+def _cut(access: Access, side: Side, ranges: Ranges) -> list[str]:
+    """Return that an access is in some of the iterations of loops around it."""
+    found = []
+    for loop in access.loops:
+        lows, high = ranges.get(loop, ((), None))
+        found += [f"{side.counter(loop)} >= {side.polynomial(low)}" for low in lows]
+        if high is not None:
+            found.append(f"{side.counter(loop)} < {side.polynomial(high)}")
+    return found
 
 
 def value_of(row: LoopRow) -> Expression | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from kleene.codegen.arguments import OPERATORS
@@ -77,6 +78,7 @@ class Launches(Nests):
         if nest is not None and change is not None:
             nest = mapped(nest, change)
         name = self._name("_".join(one.variable.name for one in made))
+        self._touched[name] = (tuple(self._accesses(row, loop)), row, dict(self._questions.ranges))
         return [
             Kernel(
                 name,
@@ -88,6 +90,53 @@ class Launches(Nests):
                 nest,
             )
         ]
+
+    def _side_by_side(self, steps: list[Step]) -> list[Step]:
+        """Return steps of one iteration with kernels that do not meet beside each other.
+
+        Each kernel comes after all those before it that touch an element that it touches, one of
+        the two writing; those without such a one between them need not wait for each other.
+        """
+        made: list[Step] = []
+        kernels: list[Kernel] = []
+        for one in steps:
+            if isinstance(one, Kernel) and one.name in self._touched:
+                kernels.append(one)
+                continue
+            made += [*self._in_levels(kernels), one]
+            kernels = []
+        return [*made, *self._in_levels(kernels)]
+
+    def _in_levels(self, kernels: list[Kernel]) -> list[Kernel]:
+        levels: list[int] = []
+        for n, one in enumerate(kernels):
+            before = [levels[m] + 1 for m in range(n) if self._meet(kernels[m], one)]
+            levels.append(max(before, default=0))
+        order = sorted(range(len(kernels)), key=lambda n: levels[n])
+        return [
+            replace(kernels[n], waits=position == 0 or levels[order[position - 1]] < levels[n])
+            for position, n in enumerate(order)
+        ]
+
+    def _meet(self, one: Kernel, other: Kernel) -> bool:
+        """Return whether two kernels may touch one element, one of them writing it."""
+        (first, row, cut), (second, other_row, other_cut) = (
+            self._touched[each.name] for each in (one, other)
+        )
+        inside = self._table.descendants(row.number) | self._table.descendants(other_row.number)
+        for a, b in product(first, second):
+            if not (a.is_write or b.is_write):
+                continue
+            if "unknown" in (a.root.kind, b.root.kind):
+                return True
+            if a.root is not b.root:
+                continue
+            if a.path == () or b.path == ():
+                if a.root.symbol in self._device:
+                    return True
+            elif not self._questions.never_touch(a, b, inside, (cut, other_cut)):
+                return True
+        return False
 
     def _thread_body(
         self, loop: tree.Loop, axes: Sequence[tuple[tree.Loop, ...]], made: Sequence[Axis]

@@ -39,7 +39,7 @@ from kleene.ir.loops.tables import Access, LoopRow, Root
 from kleene.ir.loops.tree import Block, Element, Expression, Symbol, Variable
 from kleene.offload.kernels.dependences import Facts
 from kleene.offload.kernels.result import Analysed
-from kleene.offload.plans.axes import Questions
+from kleene.offload.plans.axes import Questions, Ranges
 
 Following = tuple[tuple[Block, bool], ...]
 _MAX_AXES = 3
@@ -71,6 +71,7 @@ class Nests:
         self._snapshots: dict[str, str] = {}
         self._assumptions: dict[str, None] = {}
         self._on_device: set[Symbol] = set()
+        self._touched: dict[str, tuple[tuple[Access, ...], LoopRow, Ranges]] = {}  # by kernels
         self._host_variables: list[Symbol] = []
 
     def _computed_by_kernels(self) -> set[Symbol]:

@@ -254,7 +254,7 @@ class Scheduler(Times):
         again: Following = ((loop.step, True), (loop.body, True), *following)
         form = counted(loop)
         self._host_variables += [] if form is None else [form.variable]
-        steps = self._steps(loop.body, again)
+        steps = self._side_by_side(self._steps(loop.body, again))
         if form is not None:
             self._host_variables.pop()
         return [HostLoop(loop.init, loop.test, loop.step, tuple(steps))]

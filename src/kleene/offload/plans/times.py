@@ -155,17 +155,22 @@ class Times(Changes):
 
     def _levels(
         self, statements: list[Statement], times: list[Time], row: LoopRow
-    ) -> list[int] | None:
-        """Return the order of statements that have one time; None if there is none."""
+    ) -> list[list[int]] | None:
+        """Return the order of statements that have one time, those side by side that may be."""
         graph: dict[int, set[int]] = {n: set() for n in range(len(statements))}
         for n, m in product(graph, graph):
             pair = (times[n], times[m])
             if n != m and not self._is_never(statements[n], statements[m], pair, "=", row):
                 graph[m].add(n)
+        sorter, found = TopologicalSorter(graph), list[list[int]]()
         try:
-            return list(TopologicalSorter(graph).static_order())
+            sorter.prepare()
         except CycleError:
             return None
+        while sorter.is_active():
+            found.append(sorted(sorter.get_ready()))
+            sorter.done(*found[-1])
+        return found
 
     def _is_parallel(self, one: Statement) -> bool:
         """Return whether no two executions of a statement meet at an element that one writes."""
@@ -177,7 +182,11 @@ class Times(Changes):
         )
 
     def _timed_steps(
-        self, statements: list[Statement], times: list[Time], levels: list[int], row: LoopRow
+        self,
+        statements: list[Statement],
+        times: list[Time],
+        levels: list[list[int]],
+        row: LoopRow,
     ) -> list[Step] | None:
         kind = statements[0].forms[0].variable.type
         if any(form.variable.type != kind for one in statements for form in one.forms):
@@ -202,13 +211,17 @@ class Times(Changes):
         least = lows[0] if all(one == lows[0] for one in lows) else None
         known = [] if least is None else [_sum({front: 1}, least, -1)]
         steps: dict[str, list[Step]] = {"before": [], "during": [], "after": []}
-        for n in levels:
-            one, time = statements[n], times[n]
-            at = time if isinstance(time, LoopRow) else None
-            made = self._timed_kernel(one, at, front, known, row)
-            if made is None:
-                return None
-            steps[time if isinstance(time, str) else "during"].append(made)
+        for level in levels:
+            begun: set[str] = set()
+            for n in level:
+                one, time = statements[n], times[n]
+                at = time if isinstance(time, LoopRow) else None
+                when = time if isinstance(time, str) else "during"
+                made = self._timed_kernel(one, at, front, known, row)
+                if made is None:
+                    return None
+                steps[when].append(replace(made, waits=when not in begun))
+                begun.add(when)
         place, target = tree.NOWHERE, Variable(kind, tree.NOWHERE, front)
         init = (tree.Declare(place, front), tree.Assign(place, target, first))
         step = tree.Assign(place, target, binary("+", read(front), number(1, kind)))
