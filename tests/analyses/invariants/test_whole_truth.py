@@ -10,17 +10,57 @@ import pytest
 
 from kleene import load
 from kleene.analyses.invariants.whole import WholeRun, interpret
+from kleene.analyses.invariants.whole.packs import packs_of
 from kleene.analyses.invariants.whole.sites import FAILS, KINDS, MAY_FAIL, SAFE
 from kleene.ir import Program
 from kleene.ir.codes import ValueKind
+from kleene.kernels import octagon_flow
+from kleene.kernels.octagon_flow.codes import INFINITE
 
 from .generator import generated
-from .interpreter import Execution, Frame, Pointer
+from .interpreter import Execution, Frame, Pointer, signed
 from .truth import chooser
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
 N_RUNS = 100 if DEEP else 4
 N_FUNCTIONS = 300 if DEEP else 5
+
+
+class PackOracle:
+    """What holds of packs before blocks, matrix by matrix."""
+
+    def __init__(self, program: Program) -> None:
+        run = interpret(program)  # intervals leave all open that octagons are asked
+        packs = packs_of(run.context, run.pointers, run.checks)
+        solution = octagon_flow.solve(packs.problem, device="cpu", keeps_states=True)
+        assert solution.before is not None
+        assert solution.reached is not None
+        self.at: dict[int, list[tuple[tuple[int, ...], np.ndarray | None]]] = {}
+        problem, state, node = packs.problem, 0, 0
+        for pack, values in enumerate(packs.values):
+            blocks, w = packs.blocks[int(problem.graph[pack])], 2 * len(values)
+            for place, block in enumerate(blocks):
+                begin = state + place * w * w
+                matrix = solution.before[begin : begin + w * w].reshape(w, w)
+                is_there = solution.reached[node + place] and not solution.is_given_up[pack]
+                self.at.setdefault(block, []).append((values, matrix if is_there else None))
+            state += int(problem.state_sizes[pack])
+            node += len(blocks)
+        self.n_bounds = 0
+
+    def enter(self, frame: Frame, block: int, width: np.ndarray) -> None:
+        for values, matrix in self.at.get(block, ()):
+            assert matrix is not None, f"a pack does not come to block {block}"
+            known = [
+                k for k, value in enumerate(values) if isinstance(frame.values.get(value), int)
+            ]
+            numbers = [signed(frame.values[values[k]], int(width[values[k]])) for k in known]
+            ends = np.array([sign * one for one in numbers for sign in (1, -1)], object)
+            places = [2 * k + sign for k in known for sign in (0, 1)]
+            bounds = matrix[np.ix_(places, places)]
+            wrong = (bounds < INFINITE) & (ends[None, :] - ends[:, None] > bounds)
+            self.n_bounds += int((bounds < INFINITE).sum())
+            assert not wrong.any(), f"block {block}: {dict(zip(values, numbers, strict=False))}"
 
 
 class WholeOracle:
@@ -39,6 +79,7 @@ class WholeOracle:
         self.n_values = 0
         self.failed: set[tuple[str, int]] = set()
         self._names: dict[tuple[int, int], list[int]] = {}
+        self.packs = PackOracle(program)
 
     def execute(self, function: int, seed: int) -> None:
         self.execution = Execution(self.program, chooser(seed), self.enter, self.fail)
@@ -46,6 +87,7 @@ class WholeOracle:
 
     def enter(self, frame: Frame, block: int) -> None:
         assert self.context.block_is_reached[block], f"block {block} was called unreachable"
+        self.packs.enter(frame, block, self.context.values.width)
         first = int(self.program.blocks.instruction_offsets[block])
         tree = self.context.split.flow.tree
         for value, concrete in frame.values.items():
@@ -111,6 +153,8 @@ def test_runs_of_the_checked_functions(program: Program) -> None:
     oracle = watched(program, range(N_RUNS))
     assert oracle.n_values > 1000
     assert len(oracle.failed) >= 10
+    assert oracle.packs.n_bounds > 100
+    assert "octagon" in oracle.run.proved_by
 
 
 def test_runs_of_generated_functions(tmp_path: Path) -> None:

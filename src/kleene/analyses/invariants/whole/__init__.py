@@ -14,12 +14,14 @@ import numpy as np
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckResult, Verdict
+from kleene.analyses.invariants.whole.packs import Packs, packs_of
 from kleene.analyses.invariants.whole.places import PlaceFacts
 from kleene.analyses.invariants.whole.pointers import Pointers, pointers_of
-from kleene.analyses.invariants.whole.sites import KINDS, Checker, Checks
+from kleene.analyses.invariants.whole.sites import KINDS, MAY_FAIL, SAFE, Checker, Checks
 from kleene.base import progress
 from kleene.base.device import Device
 from kleene.ir import Program
+from kleene.kernels import octagon_flow
 from kleene.solvers.dataflow import Constraints, Operator
 from kleene.solvers.dataflow.codes import HAS_VALUE, STATE, STRIDE
 
@@ -94,8 +96,31 @@ def interpret(
         pointers = pointers_of(context)
     with progress.task("deciding checks"):
         checks = Checker(context, pointers).run()
-    by = tuple("interval" if one != 1 else "" for one in checks.verdict.tolist())
-    return WholeRun(context, pointers, checks, by)
+    by = np.where(checks.verdict == MAY_FAIL, "", "interval")
+    given_up: dict[str, list[str]] = {}
+    if domain != "interval":
+        with progress.task("relating values"):
+            packs = packs_of(context, pointers, checks)
+            solution = octagon_flow.solve(packs.problem, device=device, threads=threads)
+        proved = packs.check[solution.proved]
+        checks.verdict[proved] = SAFE
+        by[proved] = domain
+        given_up = _given_up(program, packs, solution)
+    return WholeRun(context, pointers, checks, tuple(by.tolist()), given_up)
+
+
+def _given_up(
+    program: Program, packs: Packs, solution: octagon_flow.FlowSolution
+) -> dict[str, list[str]]:
+    """Return where octagons were not followed to an end, and why, by function."""
+    reasons = dict(packs.left_out)
+    for pack in np.flatnonzero(solution.is_given_up).tolist():
+        reasons[packs.function[pack]] = "too many rounds were needed"
+    found = {}
+    for function, why in reasons.items():
+        name = program.functions[function].name
+        found[name] = [f"octagons were given up in {name}: {why}; intervals stand"]
+    return found
 
 
 def _without_undefined(context: Context) -> Constraints:

@@ -1,0 +1,159 @@
+"""What an access inside of its object says about an index: bounds of sums of two values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.whole.addresses import (
+    address_sums,
+    calls_by_model,
+    constant_numbers,
+)
+from kleene.analyses.invariants.whole.forms import Bound, Sum, Sums, added
+from kleene.analyses.invariants.whole.pointers import Pointers
+from kleene.ir.codes import Opcode, ValueKind
+
+_LARGEST = 1 << 40
+_ADDRESS = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
+
+
+class _Place(NamedTuple):
+    """An address: a pointer, plus bytes, plus the number of an element times bytes."""
+
+    root: int
+    constant: int
+    element: Sum | None
+    stride: int
+
+
+class Addresses:
+    """Addresses of accesses in terms of one index."""
+
+    def __init__(self, context: Context, pointers: Pointers, sums: Sums) -> None:
+        self._context, self._pointers, self._sums = context, pointers, sums
+        self._program, self._table = context.program, context.program.instructions
+        self._first = self._program.bases[ValueKind.INSTRUCTION]
+        self._has_offset, self._has_size = pointers.offset.has_value, pointers.size.has_value
+        table = self._table
+        rows = np.flatnonzero(table.opcode == Opcode.GETELEMENTPTR)
+        starts, ends = table.offsets[rows].astype(np.int64), table.offsets[rows + 1]
+        found = address_sums(self._program, table.operands, starts, ends, table.about[rows])
+        self._number = {row: number for number, row in enumerate(rows.tolist())}
+        self._found = found
+        order = np.argsort(found.row, kind="stable")
+        self._place, self._stride = found.place[order], found.stride[order]
+        self._terms = np.searchsorted(found.row[order], np.arange(len(rows) + 1))
+        self._allocated: dict[
+            int, int
+        ] = {}  # calls that allocate, and the operand that says how much
+        for model, calls in calls_by_model(self._program):
+            if (
+                model.heap is not None
+                and len(model.heap.arguments) == 1
+                and not model.heap.constant
+            ):
+                self._allocated.update(dict.fromkeys(calls.tolist(), 1 + model.heap.arguments[0]))
+
+    def bounds(self, row: int) -> tuple[Bound, ...] | None:
+        """Return what must hold for an access to be inside; None if that is not about one index."""
+        table = self._table
+        place = _ADDRESS.get(Opcode(int(table.opcode[row])))
+        if place is None:
+            return None
+        operands = table.operands_of(row).tolist()
+        typed = self._first + row if table.opcode[row] == Opcode.LOAD else operands[1 - place]
+        n_bytes = int(self._program.types.size[self._program.value_types[typed]])
+        address = self._address(operands[place])
+        if address is None or address.element is None or n_bytes < 0:
+            return None
+        return self._inside(address, n_bytes)
+
+    def _inside(self, address: _Place, n_bytes: int) -> tuple[Bound, ...] | None:
+        index, stride = address.element, address.stride
+        assert index is not None
+        low, high = self._offset(address.root)
+        if max(abs(low), abs(high)) >= _LARGEST:
+            return None
+        negative = tuple((value, -factor) for value, factor in index.terms)
+        # stride * (terms + constant) + address.constant + low >= 0
+        least = (address.constant + low) // stride + index.constant
+        size, factor, rest = self._size(address.root)
+        # stride * (terms + constant) + address.constant + high + n_bytes <= factor * size + rest
+        room = rest - address.constant - high - n_bytes
+        if size is not None:
+            if factor != stride:
+                return None
+            difference = added(index, size, -1)
+            if difference is None or not difference.terms:
+                return None
+            upper = Bound(difference.terms, room // stride - difference.constant)
+        else:
+            upper = Bound(index.terms, room // stride - index.constant)
+        if max(abs(upper.most), abs(least)) >= _LARGEST:
+            return None
+        return (Bound(negative, least), upper)
+
+    def _address(self, value: int) -> _Place | None:
+        constant, index, stride = 0, None, 1
+        while value >= self._first:
+            row = value - self._first
+            if self._table.opcode[row] in (Opcode.BITCAST, Opcode.FREEZE):
+                value = int(self._table.operands[self._table.offsets[row]])
+                continue
+            number = self._number.get(row)
+            if number is None:
+                break
+            if not self._found.is_known[number]:
+                return None
+            constant += int(self._found.constant[number])
+            terms = range(int(self._terms[number]), int(self._terms[number + 1]))
+            if len(terms) > 1 or (terms and index is not None):
+                return None
+            for term in terms:
+                index = self._sums.of(int(self._table.operands[self._place[term]]))
+                stride = int(self._stride[term])
+                if index is None or not index.terms or stride <= 0:
+                    return None
+            value = int(self._table.operands[self._table.offsets[row]])
+        return _Place(value, constant, index, stride)
+
+    def _offset(self, root: int) -> tuple[int, int]:
+        facts = self._pointers.offset
+        if not self._has_offset[root]:
+            return -_LARGEST, _LARGEST
+        return int(facts.low[root]), int(facts.high[root])
+
+    def _size(self, root: int) -> tuple[Sum | None, int, int]:
+        """Return the size of an object: a sum times a factor, plus a number; or a number alone."""
+        row = root - self._first
+        operand = self._allocated.get(row, 0)
+        if operand:
+            value = int(self._table.operands[self._table.offsets[row] + operand])
+            factor, inner = self._product(value)
+            found = self._sums.of(inner)
+            if found is not None and found.terms:
+                return Sum(found.terms, 0), factor, factor * found.constant
+        facts = self._pointers.size
+        least = int(facts.low[root]) if self._has_size[root] else -_LARGEST
+        return None, 1, max(least, -_LARGEST)
+
+    def _product(self, value: int) -> tuple[int, int]:
+        """Return k and x of a value that is k * x, exactly."""
+        row = value - self._first
+        if row < 0 or self._table.opcode[row] not in (Opcode.MUL, Opcode.SHL):
+            return 1, value
+        a, b = self._table.operands_of(row).tolist()
+        is_number, number = constant_numbers(self._program, np.array([b]))
+        low, high = self._sums.range(self._sums.name(row, 0))
+        if not is_number[0]:
+            return 1, value
+        factor = int(number[0])
+        if self._table.opcode[row] == Opcode.SHL:
+            factor = 1 << factor if 0 <= factor < 40 else 0
+        half = 1 << self._sums.width(value) - 1
+        if not 0 < factor < _LARGEST or factor * low < -half or factor * high >= half:
+            return 1, value
+        return factor, a
