@@ -22,7 +22,7 @@ from .interpreter import Execution, Frame, Pointer, signed
 from .truth import chooser
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
-N_RUNS = 100 if DEEP else 4
+N_RUNS = 100 if DEEP else 2
 N_FUNCTIONS = 300 if DEEP else 5
 
 

@@ -210,6 +210,7 @@ def _solve_cpu(
     proved = np.ones(problem.n_checks, np.uint8)
     given_up, counts = np.zeros(n_packs, np.uint8), np.zeros(n_packs, np.int64)
     columns, sizes = problem.columns(), problem.state_sizes
+    run: Any = cpu.solve  # which takes the columns one by one
     total = int(n_nodes.sum())
     state_at, node_at = np.zeros(n_packs, np.int64), np.zeros(n_packs, np.int64)
     states = np.empty(0, np.int64)
@@ -226,7 +227,7 @@ def _solve_cpu(
         m = states if keeps_states else np.empty(int(sizes[begin:finish].max()), np.int64)
         seen = reached if keeps_states else np.empty(largest, np.uint8)
         n_seen = total if keeps_states else largest
-        cpu.solve(
+        run(
             begin, finish, *columns, state_at, node_at, budget,
             m, seen, np.empty(n_seen, np.uint8), np.empty(n_seen, np.int64),
             proved, given_up, counts,
