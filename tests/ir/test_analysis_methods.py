@@ -67,6 +67,16 @@ def test_an_analysis_of_another_language_says_what_it_takes() -> None:
     assert "program.points_to()" in refused.value.notes[0]
 
 
+def test_what_is_asked_may_be_given_by_place() -> None:
+    program = Builder("empty").finish()
+    with pytest.raises(kleene.SourceError, match="there is no dataflow client 'rangs'"):
+        program.dataflow("rangs", library=True)
+    with pytest.raises(TypeError, match="2 arguments by place, where 1 are taken"):
+        program.dataflow("ranges", True)
+    with pytest.raises(TypeError, match="1 arguments by place, where 0 are taken"):
+        program.points_to(True)
+
+
 def test_the_stub_is_up_to_date(update_golden: bool) -> None:
     wanted = stub()
     if update_golden:
@@ -83,6 +93,7 @@ def stub() -> str:
     for analysis in analyses.values():
         imports |= needed_imports(analysis)
     names = "def available() -> list[str]: ...\ndef module_of(name: str) -> str: ..."
+    names += "\ndef n_by_place(analysis: object) -> int: ..."
     parts = [HEAD, "\n".join(sorted(imports)), names]
     for kind, mixin in KINDS.items():
         asked = [
@@ -110,11 +121,13 @@ def method(name: str, analysis: Any) -> str:
         f"{field.name}: {field.type} = {field.default!r}"
         for field in analysis.__dataclass_fields__.values()
     ]
+    n_places = methods.n_by_place(analysis)
     lines = [
         f"    def {name}(",
         "        self,",
+        *(f"        {option}," for option in options[:n_places]),
         "        *,",
-        *(f"        {option}," for option in options),
+        *(f"        {option}," for option in options[n_places:]),
         "        device: Device | str = ...,",
         "        threads: int | None = None,",
         f"    ) -> {inspect.signature(analysis.run).return_annotation}:",

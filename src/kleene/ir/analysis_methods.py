@@ -65,15 +65,30 @@ class _Method:
 
 
 def _runner(analysis: Any, program: Any) -> Callable[..., Any]:
-    """Return a function of the analysis' fields, `device` and `threads` that gives its result."""
+    """Return a function of the analysis' fields, `device` and `threads` that gives its result.
+
+    Fields in front of a `KW_ONLY` may be given by place.
+    """
+    n_places = n_by_place(analysis)
 
     def run(
-        *, device: Device | str = Device.AUTO, threads: int | None = None, **options: Any
+        *places: Any,
+        device: Device | str = Device.AUTO,
+        threads: int | None = None,
+        **options: Any,
     ) -> Any:
-        return analysis(**options).run(program, device=device, threads=threads)
+        if len(places) > n_places:
+            raise TypeError(f"{len(places)} arguments by place, where {n_places} are taken")
+        return analysis(*places, **options).run(program, device=device, threads=threads)
 
     run.__doc__ = analysis.__doc__
     return run
+
+
+def n_by_place(analysis: Any) -> int:
+    """Return how many fields of an analysis may be given by place."""
+    named = [field.kw_only for field in analysis.__dataclass_fields__.values()]
+    return named.index(True) if True in named else 0
 
 
 class ProgramAnalyses:

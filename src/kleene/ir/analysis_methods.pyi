@@ -11,17 +11,19 @@ from kleene.offload.kernels.result import KernelsResult
 
 def available() -> list[str]: ...
 def module_of(name: str) -> str: ...
+def n_by_place(analysis: object) -> int: ...
 
 class ProgramAnalyses:
     __slots__ = ()
     def dataflow(
         self,
-        *,
         client: str = "ranges",
+        *,
         library: bool = False,
         wraps: bool = False,
         whole_program: bool = True,
         models: tuple[str | os.PathLike[str], ...] = (),
+        roles: tuple[str, ...] = (),
         device: Device | str = ...,
         threads: int | None = None,
     ) -> DataflowResult:

@@ -11,9 +11,10 @@ PROGRAM = Path(__file__).parents[2] / "programs" / "defects"
 FAMILIES = {
     "476": "null pointers", "457": "uninitialised", "369": "division by zero",
     "78": "commands", "134": "formats", "190": "sizes", "561": "dead code",
+    "563": "dead stores",
 }  # fmt: skip
 _BAD = re.compile(r"/\* BAD (\d+) \*/")
-_TWIN = re.compile(r"\b(good_(\d+)_\w+)\(")
+_TWIN = re.compile(r"^\w[\w *]*\b(good_(\d+)_\w+)\(")
 
 
 @dataclass

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kleene.analyses.dataflow.constraints import partly_defined
 from kleene.analyses.dataflow.context import Context
 from kleene.ir.codes import CALLS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.transforms.splitting import NameKind
@@ -91,13 +92,18 @@ class Observed:
             self.at_start.setdefault(node, []).append(name)
 
     def _undefined(self) -> set[int]:
-        """Return what is computed from undefined values in registers: chance decides what it is."""
+        """Return what is computed from undefined values in registers: chance decides what it is.
+
+        So are words that are loaded to set bits of them.
+        """
         program, table = self.program, self.program.instructions
         constants, first = program.constants, program.bases[ValueKind.INSTRUCTION]
         undefined = np.isin(constants.kind, (ConstantKind.UNDEF, ConstantKind.POISON))
         waiting = (np.flatnonzero(undefined) + program.bases[ValueKind.CONSTANT]).tolist()
         offsets, users = program.users
-        found: set[int] = set()
+        is_load = np.zeros(program.n_values, bool)
+        is_load[first:] = table.opcode == Opcode.LOAD
+        found = set(np.flatnonzero(partly_defined(program) & is_load).tolist())
         while waiting:
             value = waiting.pop()
             for row in users[offsets[value] : offsets[value + 1]].tolist():
@@ -230,6 +236,29 @@ class Observed:
         return f"{function} {view.span}: {view}"
 
 
+_STORE = re.compile(r"  store ((?:i\d+|ptr|float|double)) (?:[^,()]+|[^,]*\([^)]*\)), ptr ")
+_FILL = re.compile(r"(call void @llvm\.memset\.[^(]*\([^,]*, i8) [^,]+,")
+
+
+def spoiled(text: str, rows: set[int]) -> tuple[str, int]:
+    """Return a program's text with other values at some stores and fills, and their number."""
+    out, row, n_spoiled, is_inside = [], 0, 0, False
+    for line in _plain(text.rstrip("\0\n").split("\n")):
+        is_inside = line.startswith("define ") or (is_inside and line != "}")
+        if is_inside and line.startswith("  ") and line[2] not in " ]":
+            if row in rows:
+                before = line
+                line = _STORE.sub(lambda m: f"  store {m[1]} {_OTHER.get(m[1][0], 85)}, ptr ", line)
+                line = _FILL.sub(r"\1 85,", line)
+                n_spoiled += line != before
+            row += 1
+        out.append(line)
+    return "\n".join([*out, ""]), n_spoiled
+
+
+_OTHER = {"p": "inttoptr (i64 85 to ptr)", "f": "8.5", "d": "8.5"}
+
+
 def _plain(lines: Iterator[str] | list[str]) -> Iterator[str] | list[str]:
     found = (
         _UNDEFINED.sub("[ zeroinitializer, %", _DEBUG.sub("", line) if "!dbg" in line else line)
@@ -247,18 +276,31 @@ def _arguments(line: str) -> list[str]:
 
 def build(text: str, program: Path, flags: Sequence[str] = (), *, cxx: bool = False) -> None:
     """Make an executable of an instrumented text."""
+    runtime, source = program.parent / "seen.o", Path(__file__).with_name("seen.c")
+    words = [sys.executable, "-m", "ziglang", "cc", "-O2", "-fno-sanitize=undefined", "-c"]
+    subprocess.run([*words, str(source), "-o", str(runtime)], check=True)
+    compiled(text, program, [str(runtime), *flags], cxx=cxx)
+
+
+def compiled(text: str, program: Path, flags: Sequence[str] = (), *, cxx: bool = False) -> None:
+    """Make an executable of a module's text."""
     module = program.with_suffix(".ll")
     module.write_text(text)
     compiler = [sys.executable, "-m", "ziglang", "c++" if cxx else "cc", "-w",
                 "-fno-sanitize=undefined"]  # fmt: skip
-    runtime, source = program.parent / "seen.o", Path(__file__).with_name("seen.c")
-    words = [sys.executable, "-m", "ziglang", "cc", "-O2", "-fno-sanitize=undefined", "-c"]
-    subprocess.run([*words, str(source), "-o", str(runtime)], check=True)
-    done = subprocess.run(
-        [*compiler, "-O0", str(module), str(runtime), *flags, "-o", str(program)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    words = [*compiler, "-O0", str(module), *flags, "-o", str(program)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
+
+
+def result_of(program: Path, *words: str, limit_s: float = 120) -> tuple[int, bytes]:
+    """Return the exit status and output of a run; a last word `<FILE` is its input."""
+    given, arguments = b"", words
+    if words and words[-1].startswith("<"):
+        given, arguments = Path(words[-1][1:]).read_bytes(), words[:-1]
+    command = [str(program.resolve()), *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, timeout=limit_s, check=False)
+    return done.returncode, done.stdout
 
 
 def run(

@@ -29,6 +29,7 @@ void bad_134_getenv(FILE *); void good_134_getenv(FILE *);
 void *bad_190_malloc(const char *); void *good_190_malloc(const char *);
 void bad_190_memcpy(char *, const char *, const char *); void good_190_memcpy(char *, const char *, const char *);
 void bad_190_signed(char *, const char *, const char *); void good_190_signed(char *, const char *, const char *);
+int idioms(int, char **);
 int bad_561_range(unsigned); int good_561_range(unsigned); int bad_561_unsigned(unsigned); int good_561_unsigned(unsigned);
 
 static int *maybe(int k) { static int v; return k > 2 ? &v : NULL; }
@@ -61,5 +62,6 @@ int main(int argc, char **argv) {
   free(bad_190_malloc(argv[1])), free(good_190_malloc(argv[1]));
   bad_190_memcpy(to, from, argv[1]), good_190_memcpy(to, from, argv[1]);
   bad_190_signed(to, from, argv[1]), good_190_signed(to, from, argv[1]);
+  r += idioms(k, argv);
   return r + bad_561_range(k) + good_561_range(k) + bad_561_unsigned(k) + good_561_unsigned(k);
 }

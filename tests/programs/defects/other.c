@@ -12,3 +12,4 @@ char *other_input(void) { return getenv("PLANTED"); }
 const char *other_constant(void) { return "ls"; }
 void other_run(const char *command) { system(command); } /* BAD 78 */
 void other_print(const char *format) { printf(format); } /* BAD 134 */
+int other_sum(const unsigned short *a, const int *b) { return *a + *b; }

@@ -17,3 +17,4 @@ char *other_input(void);             /* from the environment */
 const char *other_constant(void);
 void other_run(const char *command); /* a shell */
 void other_print(const char *format);
+int other_sum(const unsigned short *a, const int *b);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from kleene.analyses.dataflow.clients import client
@@ -33,16 +33,23 @@ class Dataflow:
         whole_program: whether arguments, results and memory are followed; else every function
             is looked at alone.
         models: files with models and roles of functions, besides those that come with Kleene.
+        roles: further roles of functions of the program, as lines of such a file: "fetch: taints
+            result", "query: trusts 0 as query", "escaped: cleans result".
     """
 
     client: str = "ranges"
+    _: KW_ONLY
     library: bool = False
     wraps: bool = False
     whole_program: bool = True
     models: tuple[str | os.PathLike[str], ...] = ()
+    roles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", paths_of(self.models))
+        given: Any = self.roles  # one text is one role, not a role for each letter
+        roles = (given,) if isinstance(given, str) else tuple(given)
+        object.__setattr__(self, "roles", roles)
 
     def run(
         self,
@@ -55,7 +62,9 @@ class Dataflow:
 
         Raises:
             SourceError: there is no such client (`dataflow/no-such-client`), the program is not one
-                of C or C++ (`dataflow/not-c`), or there is no `main` (`points-to/no-main`).
+                of C or C++ (`dataflow/not-c`), there is no `main` (`points-to/no-main`), a model or
+                role is not understood (`points-to/bad-model`), or a role is of a function that the
+                program does not have (`dataflow/no-such-name`).
         """
         asked = client(self.client)
         given: Any = program
@@ -63,9 +72,23 @@ class Dataflow:
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "dataflow/not-c", "this is no C or C++ program", note)
         context = Context(
-            program, self.library, self.wraps, self.whole_program, device, threads, self.models
-        )
+            program, self.library, self.wraps, self.whole_program, device, threads, self.models,
+            self.roles,
+        )  # fmt: skip
+        self._check_roles(context)
         with progress.task("solving"):
             context = context.forwarded
             _ = context.facts
         return DataflowResult(context, self.client, asked.answer(context))
+
+    def _check_roles(self, context: Context) -> None:
+        """A role of a function that is not there would be without effect, and nobody would know."""
+        if not self.roles:
+            return
+        _ = context.roles  # what is not understood is told first
+        names = {function.name for function in context.program.functions}
+        for line in self.roles:
+            for name in line.partition(":")[0].replace(",", " ").split():
+                if name not in names:
+                    message = f"there is no function '{name}' that could have the role"
+                    raise SourceError(None, "dataflow/no-such-name", message)

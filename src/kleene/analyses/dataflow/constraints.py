@@ -363,7 +363,7 @@ class Generator:
         """
         chosen = np.flatnonzero(np.isin(self.table.opcode[rows], _BITWISE))
         values = np.stack([self.operand_value(rows[chosen], k) for k in (0, 1)], axis=1)
-        which, place = np.nonzero(_partly_defined(self.program)[values])
+        which, place = np.nonzero(partly_defined(self.program)[values])
         which = chosen[which]
         names = self.build.names(len(which))
         width = self.width[self.name(rows[which])]
@@ -785,7 +785,7 @@ def widths_of(program: Program) -> I64:
     return width[program.value_types]
 
 
-def _partly_defined(program: Program) -> Bools:
+def partly_defined(program: Program) -> Bools:
     """Return the values that may have bits that are defined beside others that are not."""
     table, first = program.instructions, program.bases[ValueKind.INSTRUCTION]
     found = np.zeros(program.n_values, bool)

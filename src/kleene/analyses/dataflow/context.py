@@ -37,6 +37,7 @@ class Context:
         device: where points-to and the constraints on values are solved.
         threads: of the CPU, for points-to.
         models: files with models and roles of functions, besides those that come with Kleene.
+        lines: further roles, as lines of such a file.
     """
 
     program: Program
@@ -46,11 +47,14 @@ class Context:
     device: Device | str = Device.AUTO
     threads: int | None = None
     models: tuple[str | os.PathLike[str], ...] = ()
+    lines: tuple[str, ...] = ()
 
     @cached_property
     def roles(self) -> Library:
         """What functions do to data, by their models."""
-        return read_models(Path(path) for path in self.models) if self.models else builtin()
+        if not self.models and not self.lines:
+            return builtin()
+        return read_models((Path(path) for path in self.models), self.lines)
 
     @cached_property
     def points_to(self) -> PointsToResult:

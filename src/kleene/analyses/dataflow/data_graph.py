@@ -11,7 +11,7 @@ import numpy as np
 
 from kleene.analyses.dataflow.memory_names import UNDEFINED, ZERO, MemoryNames, memory_names
 from kleene.base.arrays import I64, Bools, Ints, ragged
-from kleene.ir.codes import BINARY, CALLS, CASTS, Opcode, ValueKind
+from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, Predicate, ValueKind
 from kleene.transforms.splitting.program import phi_edges
 
 if TYPE_CHECKING:
@@ -125,7 +125,10 @@ class _Builder:
         kind[np.isin(opcode, _WIDTHS)] = EdgeKind.CAST
         others = sorted({*BINARY, *CASTS, Opcode.FNEG, *_PARTS} - {*_SAME, *_WIDTHS})
         kind[np.isin(opcode, others)] = EdgeKind.COMPUTED
-        kind[(opcode == Opcode.SELECT) & (place > 0)] = EdgeKind.SAME
+        is_arm = (opcode == Opcode.SELECT) & (place > 0)
+        kind[is_arm] = EdgeKind.SAME
+        arms = np.flatnonzero(is_arm)
+        kind[arms[self._is_not_zero_there(owner[arms], place[arms])]] = 0
         is_address = opcode == Opcode.GETELEMENTPTR
         kind[is_address] = np.where(place[is_address] == 0, EdgeKind.FIELD, EdgeKind.INDEX)
         kind[(opcode == Opcode.LOAD) & (place == 0)] = EdgeKind.THROUGH
@@ -136,6 +139,25 @@ class _Builder:
         kind[taken] = EdgeKind.SAME
         rows = np.flatnonzero(kind)
         self.add(self.split.operand[rows], self.first + owner[rows], kind[rows], owner[rows])
+
+    def _is_not_zero_there(self, rows: I64, place: I64) -> Bools:
+        """Return which arms of selects are not 0, or null, by the condition: p in `p ? p : q`."""
+        table, constants = self.table, self.program.constants
+        arm = table.operands[table.offsets[rows] + place]
+        test = table.operands[table.offsets[rows]].astype(np.int64) - self.first
+        found: Bools = test >= 0
+        test = np.maximum(test, 0)
+        found &= table.opcode[test] == Opcode.ICMP
+        wanted = np.where(place == 1, Predicate.NE, Predicate.EQ)
+        found &= table.sub[test] == wanted
+        at = table.offsets[np.where(found, test, 0)]
+        left, right = (table.operands[np.minimum(at + k, len(table.operands) - 1)] for k in (0, 1))
+        at = np.clip(right - self.program.bases[ValueKind.CONSTANT], 0, len(constants) - 1)
+        is_zero = constants.kind[at] == ConstantKind.NULL
+        is_zero |= (constants.kind[at] == ConstantKind.INT) & (constants.payload[at] == 0)
+        is_zero &= self.program.bases[ValueKind.CONSTANT] + at == right
+        found &= (left == arm) & is_zero
+        return found
 
     def _is_intrinsic(self) -> Bools:
         """Return which instructions call LLVM's own functions, whose results are computed."""
@@ -193,7 +215,7 @@ class _Builder:
         is_before = (operand >= self.first_memory + first) & is_weak[owner]
         kind[is_before] = EdgeKind.WEAK
         kind[memory.is_outside[owner]] = EdgeKind.PASSED
-        self.add(operand, self.first_memory + owner, kind, np.where(is_before, -1, row))
+        self.add(operand, self.first_memory + owner, kind, row)
         load = np.repeat(np.arange(len(memory.load)), np.diff(memory.load_offsets))
         kind = np.where(memory.is_exact[load], EdgeKind.SAME, EdgeKind.VAGUE)
         rows = memory.load[load]

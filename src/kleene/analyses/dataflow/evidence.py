@@ -16,6 +16,7 @@ shown.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,21 @@ class _Step(IntEnum):
 _NEXT = np.array([[0, 1, 2, 3], [1, 1, 3, 3], [0, -1, 2, -1], [2, 2, 2, 2]])
 
 
+@dataclass(frozen=True)
+class Path:
+    """A way of evidence.
+
+    Attributes:
+        start: the name at which it begins.
+        rows: the instructions on it, first to last.
+        left: writes on it that may have left memory as it was.
+    """
+
+    start: int
+    rows: list[int]
+    left: list[int]
+
+
 class Evidence:
     """Which names something bad gets to, and how.
 
@@ -82,6 +98,9 @@ class Evidence:
         chosen = np.flatnonzero(graph.kind & int(kinds))
         chosen = chosen[~kill[graph.target[chosen]]]
         source, target, row = graph.source[chosen], graph.target[chosen], graph.row[chosen]
+        # Behind a write that may leave what was there: the instruction is no step of the way.
+        is_weak = graph.kind[chosen] == EdgeKind.WEAK
+        row = np.where(is_weak & (row >= 0), -2 - row, row)
         step = self._steps(source, target)
         more = _Summaries(context, graph, kill, source, target, step).edges()
         source, target, row = (
@@ -168,17 +187,20 @@ class Evidence:
         operands = _fitting_operands(self.context, name, row)
         return True if operands is None else any(bool(self._found[one]) for one in operands)
 
-    def path(self, name: int) -> tuple[list[int], int]:
-        """Return the instructions on a shortest way of evidence to a name, and where it starts."""
+    def path(self, name: int) -> Path:
+        """Return a shortest way of evidence to a name."""
         layers = self._seen.reshape(len(Layer), self._n)[:, name]
         node = int(np.argmax(layers)) * self._n + name
         rows: list[int] = []
+        left: list[int] = []
         while self._came[node] >= 0:
             row = int(self._along[node])
-            if row >= 0 and (not rows or rows[-1] != row):
+            if row <= -2:
+                left.append(-2 - row)
+            elif row >= 0 and (not rows or rows[-1] != row):
                 rows.append(row)
             node = int(self._came[node])
-        return rows[::-1], node % self._n
+        return Path(node % self._n, rows[::-1], left)
 
 
 class _Summaries:

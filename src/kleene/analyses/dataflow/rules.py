@@ -25,6 +25,16 @@ NULL_DEREFERENCE = Rule(
     " start as null before anything is stored."
     "\n\nTest the pointer, or make sure that it is set on all paths.",
 )
+POSSIBLE_NULL = Rule(
+    "dataflow/possible-null",
+    Severity.NOTE,
+    "A pointer that is null at other times is dereferenced.",
+    "A null pointer is stored where several functions write, in a global, a field or an element,"
+    " and an access reads the pointer from there without a test; or a function of the program"
+    " returns it, whose results most callers do not test. In which order functions run, and which"
+    " arguments go with which results, is not looked at: the pointer may be known not to be null"
+    " for other reasons.\n\nTest the pointer, or do not store or return null there.",
+)
 DIVISION_BY_ZERO = Rule(
     "dataflow/division-by-zero",
     Severity.WARNING,
@@ -55,4 +65,13 @@ DEAD_CODE = Rule(
     "Code is never reached.",
     "No run comes here: the conditions before it never hold, whatever the program is given."
     "\n\nWith `--library` every visible function may be called with any arguments.",
+)
+DEAD_STORE = Rule(
+    "dataflow/dead-store",
+    Severity.NOTE,
+    "A value is stored and never read.",
+    "Nothing reads what a variable gets here before it gets another value, or before its function"
+    " ends. Of variables in memory, only local ones are looked at that code outside cannot reach;"
+    " initialisers with a constant are left out. Compilers remove such stores, even those that"
+    " clear a secret.\n\nUse the value, or do not compute it.",
 )

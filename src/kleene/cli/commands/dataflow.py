@@ -66,6 +66,17 @@ def run(
         list[Path] | None,
         option("--models", metavar="FILE", help="What functions do to pointers and to data."),
     ] = None,
+    sources_of: Annotated[
+        list[str] | None,
+        option("--source", metavar="F[:PLACE]", help="Its result, or argument, is from outside."),
+    ] = None,
+    sinks: Annotated[
+        list[str] | None,
+        option("--sink", metavar="F:PLACE[:USE]", help="That argument must not be from outside."),
+    ] = None,
+    sanitisers: Annotated[
+        list[str] | None, option("--sanitiser", metavar="F", help="Its result is harmless.")
+    ] = None,
     wraps: Annotated[
         bool, option("--wraps", help="Count overflow that C leaves undefined as machines do.")
     ] = False,
@@ -93,6 +104,7 @@ def run(
         wraps=wraps,
         whole_program=not alone,
         models=tuple(models or ()),
+        roles=tuple(_roles(sources_of or [], sinks or [], sanitisers or [])),
     )
     result = analysis.run(program, device=device, threads=threads)
     found, root = _findings(result, sources.title, reporting)
@@ -114,6 +126,20 @@ def run(
         emit(_text(result, chosen))
         emit(section(found, root))
     reporting.end(found)
+
+
+def _roles(sources: list[str], sinks: list[str], sanitisers: list[str]) -> Iterator[str]:
+    """Yield lines of models for what the command line says of functions."""
+    for text in sources:
+        name, _, place = text.partition(":")
+        yield f"{name}: taints {place.replace('return', 'result') or 'result'}"
+    for text in sinks:
+        name, place, use = [*text.split(":"), "", ""][:3]
+        if not place:
+            raise UsageError(f"say which argument of {name} is the sink: {name}:0 is the first")
+        yield f"{name}: trusts {place} as {use or 'sink'}"
+    for name in sanitisers:
+        yield f"{name}: cleans result"
 
 
 def _findings(result: DataflowResult, name: str, reporting: Reporting) -> tuple[list[Finding], str]:

@@ -52,8 +52,9 @@ def findings(context: Context) -> Iterator[Finding]:
             if span is None or span in seen or not evidence.has(np.array([name]))[0]:
                 continue
             seen.add(span)
-            way, start = evidence.path(name)
-            rows = [*outside.start(start), *way] if evidence is outside.evidence else way
+            way = evidence.path(name)
+            begin = outside.start(way.start) if evidence is outside.evidence else []
+            rows = [*begin, *way.rows]
             path = [*steps(context, rows, what), Location(span, "it divides")]
             function = program.functions[int(program.instruction_function[row])].name
             message = "the divisor may be 0"

@@ -17,16 +17,20 @@ from kleene.analyses.dataflow.context import Context
 from kleene.analyses.dataflow.data_graph import EdgeKind
 from kleene.analyses.dataflow.evidence import (
     Evidence,
+    Path,
     calls_with_roles,
     excludes_zero,
     null_constants,
     span_of,
     steps,
 )
+from kleene.analyses.dataflow.tested import Tested
 from kleene.analyses.points_to.library.language import MayReturnNull, Trusts
 from kleene.base.arrays import I64
-from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, ValueKind
+from kleene.ir.codes import ADDRESS_OPERAND, CALLS, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
+
+_DEEPEST = 3  # φs of φs
 
 
 def answer(context: Context) -> Answer:
@@ -59,43 +63,111 @@ def findings(context: Context) -> Iterator[Finding]:
         sinks += [(row, place, "is dereferenced") for row in rows.tolist()]
     rows = np.flatnonzero(np.isin(table.opcode, list(CALLS)))
     sinks += [(row, 0, "is called") for row in rows.tolist()]
-    base = _bases(context)
-    sinks.sort()
-    places = np.array([sink[:2] for sink in sinks], np.int64).reshape(-1, 2)
-    at = table.offsets[places[:, 0]] + places[:, 1]
-    keep = at < table.offsets[places[:, 0] + 1]
-    keep &= context.block_is_reached[table.block[places[:, 0]]]
-    keep[keep] = evidence.has(base[at[keep]])
+    columns = np.array([(row, place) for row, place, _ in sinks], np.int64).reshape(-1, 2)
+    at = table.offsets[columns[:, 0]] + columns[:, 1]
+    useful = at < table.offsets[columns[:, 0] + 1]
+    useful &= context.block_is_reached[table.block[columns[:, 0]]]
+    bases = _bases(context)
+    useful[useful] = evidence.has(bases[at[useful]])
+    tree, tested = context.split.flow.tree, Tested(context)
+    accessed: dict[int, list[int]] = {}
     seen = set()
-    for index in np.flatnonzero(keep).tolist():
+    order = np.flatnonzero(useful)
+    order = order[np.argsort(tree.pre[table.block[columns[order, 0]]], kind="stable")]
+    for index in order.tolist():
         row, _, what = sinks[index]
-        name = int(context.split.operand[at[index]])
-        if not evidence.reaches(int(base[at[index]]), row):
+        block = int(table.block[row])
+        base = int(bases[at[index]])
+        if not evidence.reaches(base, row) or not _survives(context, evidence, tested, base, block):
             continue
-        span = span_of(context, row)
+        value = int(context.split.value_of(np.array([base]))[0])
+        before = accessed.setdefault(value, [])
+        if any(tree.dominates(one, block) for one in before) or tested.is_not_null(value, block):
+            continue  # the first access tells
+        before.append(block)
+        span, way = span_of(context, row), evidence.path(base)
         if span is None or (span.file, span.line, what) in seen:
             continue
+        if _has_status(context, tested, way, row):
+            continue
         seen.add((span.file, span.line, what))
-        way, start = evidence.path(name)
+        start = way.start
         origin = f"{sources[start]} may return null" if start in sources else "null"
-        path = steps(context, [*([start - first] if start in sources else []), *way], origin)
-        path.append(Location(span, f"the pointer {what}"))
+        begin = [start - first] if start in sources else []
+        path = [*steps(context, [*begin, *way.rows], origin), Location(span, f"the pointer {what}")]
         function = program.functions[int(program.instruction_function[row])].name
         message = f"a pointer that may be null {what}"
         if start in sources:
             message += f": {sources[start]} may return null"
-        yield Finding(rules.NULL_DEREFERENCE, span, message, function, path=tuple(path))
+        is_likely = evidence.is_direct(base) and _is_expected(context, tested, way)
+        rule = rules.NULL_DEREFERENCE if is_likely else rules.POSSIBLE_NULL
+        yield Finding(rule, span, message, function, path=tuple(path))
+
+
+def _survives(
+    context: Context, evidence: Evidence, tested: Tested, name: int, block: int, depth: int = 0
+) -> bool:
+    """Return whether one of the ways by which a φ gets null leads to a block."""
+    program, table = context.program, context.program.instructions
+    phi = name - program.bases[ValueKind.INSTRUCTION]
+    if not evidence.has(np.array([name]))[0]:
+        return False
+    if name >= program.n_values or phi < 0 or depth > _DEEPEST:
+        return True
+    if table.opcode[phi] != Opcode.PHI:
+        return True
+    names = context.split.operand[table.offsets[phi] : table.offsets[phi + 1]].tolist()[::2]
+    return any(
+        _survives(context, evidence, tested, one, block, depth + 1)
+        for nth, one in enumerate(names)
+        if tested.may_come(nth, phi, block)
+    )
+
+
+def _has_status(context: Context, tested: Tested, way: Path, row: int) -> bool:
+    """Return whether a test of a call's result tells that the call has not left a null pointer.
+
+    Such a call has stored it, or left it where it was before. Which results go with null is not
+    looked at: it is enough that the program asks.
+    """
+    program, table = context.program, context.program.instructions
+    loads = [one for one in way.rows if table.opcode[one] == Opcode.LOAD]
+    place = loads[-1] if loads else row
+    calls = tested.calls(int(table.block[place])) | tested.calls(int(table.block[row]))
+    kinds = program.types.kind[table.type]
+    before = way.rows[: way.rows.index(place)] if loads else []
+    wrote = {one for one in before if kinds[one] != TypeKind.POINTER}
+    if calls & (wrote | set(way.left)):
+        return True
+    made = [one for one in (way.start - context.program.bases[ValueKind.INSTRUCTION], *way.rows)
+            if one >= 0 and table.opcode[one] in CALLS
+            and program.instruction_function[one] == program.instruction_function[row]]  # fmt: skip
+    if any(tested.is_status_of(one, int(table.block[row])) for one in made):
+        return True
+    # Memory that several functions write does not tell by which store: it follows the step before.
+    here = int(program.instruction_function[place])
+    stored = {int(program.instruction_function[one]) for one in before[-1:]} - {here}
+    return any(tested.reaches(call, function) for function in stored for call in calls)
+
+
+def _is_expected(context: Context, tested: Tested, way: Path) -> bool:
+    """Return whether the calls that return null are of functions whose results are tested."""
+    table, calls = context.program.instructions, context.calls
+    rows = [one for one in way.rows if table.opcode[one] == Opcode.RET]
+    functions = {int(context.program.instruction_function[one]) for one in rows}
+    return len(calls.call) == 0 or all(tested.is_expected(one) for one in functions)
 
 
 def _bases(context: Context) -> I64:
     """Return for each operand the pointer whose field it is, as that is called there."""
     table, first = context.program.instructions, context.program.bases[ValueKind.INSTRUCTION]
     found = context.split.operand.astype(np.int64)
-    is_address = np.zeros(context.split.n_names, bool)
-    is_address[first : context.program.n_values] = table.opcode == Opcode.GETELEMENTPTR
+    value = context.split.value_of(np.arange(context.split.n_names))
+    is_address = value >= first
+    is_address[is_address] = table.opcode[value[is_address] - first] == Opcode.GETELEMENTPTR
     places = np.flatnonzero(is_address[found])
     while len(places):
-        found[places] = context.split.operand[table.offsets[found[places] - first]]
+        found[places] = context.split.operand[table.offsets[value[found[places]] - first]]
         places = places[is_address[found[places]]]
     return found
 

@@ -52,9 +52,9 @@ def findings(context: Context) -> Iterator[Finding]:
             if not len(bad) or span is None or (span, role.use) in seen:
                 continue
             seen.add((span, role.use))
-            way, start = evidence.path(int(bad[0]))
-            source = found.called.get(start, "outside")
-            path = steps(context, [*found.start(start), *way], f"data from {source}")
+            way = evidence.path(int(bad[0]))
+            source = found.called.get(way.start, "outside")
+            path = steps(context, [*found.start(way.start), *way.rows], f"data from {source}")
             path.append(Location(span, f"it is used as a {role.use} by {called}"))
             function = program.functions[int(program.instruction_function[row])].name
             message = f"data from {source} is used as a {role.use} by {called}"

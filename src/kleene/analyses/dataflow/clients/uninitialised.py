@@ -25,7 +25,7 @@ from kleene.analyses.dataflow.evidence import (
     steps,
     undefined_constants,
 )
-from kleene.base.arrays import I64, Bools, distinct
+from kleene.base.arrays import I64, Bools, Ints, distinct
 from kleene.ir.codes import BINARY, CALLS, CASTS, ConstantKind, Opcode, TypeKind, ValueKind
 from kleene.results import Finding, Location
 from kleene.transforms.memory_ssa import MemorySSA
@@ -46,7 +46,12 @@ def findings(context: Context) -> Iterator[Finding]:
     gen[_unwritten(context)] = True
     gen[_filled(context)] = True
     kill = _assigned(context)
-    evidence = Evidence(context, graph, gen, kill, EdgeKind.SAME | EdgeKind.CAST)
+    along = EdgeKind.SAME | EdgeKind.CAST
+    evidence = Evidence(context, graph, gen, kill, along)
+    behind, before = _left_by_calls(context)
+    if (left := evidence.has(before)).any():
+        gen[behind[left]] = True
+        evidence = Evidence(context, graph, gen, kill, along)
     owner = np.repeat(np.arange(len(table)), np.diff(table.offsets))
     place = np.arange(len(owner)) - table.offsets[owner]
     opcode = table.opcode[owner]
@@ -74,7 +79,7 @@ def findings(context: Context) -> Iterator[Finding]:
             continue
         seen.add((span.file, span.line))
         is_known = name >= 0 and not undefined[name]
-        way = evidence.path(name)[0] if is_known else []
+        way = evidence.path(name).rows if is_known else []
         path = [*steps(context, way, "no value"), Location(span, "it is used")]
         called = []
         if 0 <= name < context.split.n_names:
@@ -119,6 +124,58 @@ def _assigned(context: Context) -> Bools:
     is_call[is_call] = ~_fills_with_pattern(context)[row[is_call]]
     found[graph.first_memory + first + np.flatnonzero(is_call)] = True
     return found
+
+
+def _left_by_calls(context: Context) -> tuple[I64, I64]:
+    """Return names of memory behind calls that may leave it as it was, and the names before.
+
+    Nobody asks how such a call ended, and one of the functions that it may reach has a path to its
+    end on which it does not write there.
+    """
+    graph, memory = context.data, context.data.memory
+    writes, table = memory.memory.writes, context.program.instructions
+    first = graph.first_memory + memory.n_names - memory.memory.names.n_names
+    is_call = np.isin(table.opcode[writes.instruction], list(CALLS)) & (writes.before >= 0)
+    is_void = context.program.types.kind[table.type] == TypeKind.VOID
+    n_users = np.diff(context.program.users[0])[context.program.bases[ValueKind.INSTRUCTION] :]
+    is_call &= ~is_void[writes.instruction] & (n_users[writes.instruction] == 0)
+    is_call &= ~context.calls.may_return_any[writes.instruction]
+    found = [
+        index
+        for index in np.flatnonzero(is_call).tolist()
+        if _may_leave(
+            context, int(writes.instruction[index]), memory.memory.locations[writes.variable[index]]
+        )
+    ]
+    return first + writes.name[found], first + writes.before[found]
+
+
+def _may_leave(context: Context, call: int, regions: Ints) -> bool:
+    """Return whether a call may end without writing to some regions of memory."""
+    program, calls, flow = context.program, context.calls, context.split.flow
+    table, effects = program.instructions, context.points_to.effects
+    words, bits = regions >> 6, np.uint64(1) << (regions & 63).astype(np.uint64)
+    for function in calls.function[calls.call == call].tolist():
+        start, end = program.function_table.block_offsets[function : function + 2].tolist()
+        rows = np.arange(*program.blocks.instruction_offsets[[start, end]].tolist())
+        _, written = effects.instruction_bits(rows)
+        is_write = (written[:, words] & bits != 0).any(axis=1)
+        stops = set(table.block[rows[is_write]].tolist())
+        returns = set(table.block[rows[table.opcode[rows] == Opcode.RET]].tolist())
+        waiting, seen = [start], {start}
+        while waiting:
+            block = waiting.pop()
+            if block in stops:
+                continue
+            if block in returns:
+                return True
+            targets = flow.blocks.targets[
+                flow.blocks.offsets[block] : flow.blocks.offsets[block + 1]
+            ]
+            more = set(targets.tolist()) - seen
+            seen |= more
+            waiting += more
+    return False
 
 
 def _read_by_calls(context: Context, evidence: Evidence) -> list[tuple[int, int]]:

@@ -93,8 +93,8 @@ def builtin() -> Library:
     return of_lines(lines)
 
 
-def read_models(paths: Iterable[Path]) -> Library:
-    """Return the built-in models behind those of the files.
+def read_models(paths: Iterable[Path], roles: Iterable[str] = ()) -> Library:
+    """Return the built-in models behind those of the files, and of further lines.
 
     Raises:
         SourceError: a file cannot be read (`points-to/no-models`), or is not understood.
@@ -108,4 +108,5 @@ def read_models(paths: Iterable[Path]) -> Library:
             message = f"the models cannot be read: {problem}"
             raise SourceError(Span(str(path)), "points-to/no-models", message) from None
         lines += parse_models(text, str(path))
+    lines += parse_models("\n".join(roles), "roles")
     return builtin().with_user(of_lines(lines))
