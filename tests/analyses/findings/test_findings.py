@@ -9,6 +9,7 @@ import pytest
 
 import kleene
 from kleene import analyses
+from kleene.analyses.dataflow.clients import available
 from kleene.analyses.dataflow.clients import client as known
 from kleene.results import Finding, Result, rules_in, suppressions
 
@@ -24,7 +25,7 @@ PROGRAMS = [
     [HERE / "calls.scm"],
     [HERE / "evaluated.scm"],
 ]
-CLIENTS = ("ranges", "null", "division", "uninitialised", "taint", "dead-code")
+CLIENTS = available()
 EXPECTED = re.compile(r"expect: (\S+)")
 
 

@@ -30,8 +30,20 @@ static int small(int n) {
   return n & 1;
 }
 
+static int *current;
+
+static void forget(void) { current = NULL; }
+
+static int used(int n) {
+  int sum = n + rand(); // expect: dataflow/dead-store
+  return *current; // expect: dataflow/possible-null
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   int numbers[1] = {argc};
+  current = numbers;
+  argc += used(argc);
+  forget();
   return first(argc > 3 ? numbers : NULL) + share(argc) + chosen(argc) + asked() + small(argc);
 }
