@@ -104,6 +104,7 @@ class Table:
     name: str
     question: str
     rows: list[dict[str, Any]] = field(default_factory=list)
+    machine: str | None = None  # where it was measured, if not here
 
     def row(
         self,
@@ -151,7 +152,7 @@ class Table:
         head = {
             "name": self.name,
             "question": self.question,
-            "machine": machine(),
+            "machine": self.machine or machine(),
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
         }
         record = json.dumps({**head, "rows": self.rows}, indent=1)

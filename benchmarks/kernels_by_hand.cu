@@ -95,18 +95,19 @@ extern "C" __global__ void atax_columns(int m, int n, const double *__restrict__
   atomicAdd(&y[j], sum);
 }
 
-// The sum of each column, or of the squares of its distances from mean, by 128 rows at a time.
-extern "C" __global__ void column_sums(int m, int n, const double *__restrict__ data,
-                                       const double *__restrict__ mean, double *__restrict__ sums) {
+// The sum of each column, or with `is_squared` of the squares of its distances from the mean, by
+// 128 rows at a time. `mean` has the sums themselves; before the first launch it has zeros.
+extern "C" __global__ void column_sums(int m, int n, int is_squared, const double *data,
+                                       const double *mean, double *sums) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x;
   if (j >= m) return;
   const int first = blockIdx.y * 128, end = min(n, first + 128);
-  const double at = mean ? mean[j] / n : 0;
+  const double at = is_squared ? mean[j] / n : 0;
   double sum = 0;
 #pragma unroll 8
   for (int i = first; i < end; i++) {
     const double x = data[(size_t)i * m + j] - at;
-    sum += mean ? x * x : x;
+    sum += is_squared ? x * x : x;
   }
   atomicAdd(&sums[j], sum);
 }
