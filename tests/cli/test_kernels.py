@@ -11,6 +11,7 @@ from kleene import SourceError, load
 from kleene.cli.commands.kernels import numbers, shape
 from kleene.cli.options import UsageError
 from kleene.ir import Builder
+from kleene.kernels.launch import gpu
 from tests.cli.conftest import Kleene
 
 pytest.importorskip("islpy", reason="verdicts need the package islpy")
@@ -157,6 +158,33 @@ def test_a_page_and_sarif_notes(kleene: Kleene, tmp_path: Path) -> None:
     steps = sequential["codeFlows"][0]["threadFlows"][0]["locations"]
     texts = [one["location"]["message"]["text"] for one in steps]
     assert texts == ["signal[1] written at t=0, i=1", "signal[1] read at t=1, i=2"]
+
+
+def test_times_are_predicted_for_sizes(kleene: Kleene) -> None:
+    words = ("kernels", STENCIL, "--function", "smooth", "--device", "h200")
+    done = kleene(*words, "--set", "n=1000000", "--set", "steps=200")
+    assert done.returncode == 0
+    assert "call of smooth, n=1000000, steps=200\n  moving arrays to the GPU and back pays: " in (
+        done.stdout
+    )
+    assert "200 launches, 999998 threads" in done.stdout
+    done = kleene(*words, "--set", "n=1000000")
+    assert "smooth: no times without its sizes: --set steps=1000" in done.stderr
+    done = kleene(*words, "--set", "n=50", "--set", "steps=2", "--json")
+    (function,) = json.loads(done.stdout)["generated"]
+    assert function["predicted"]["pays"] is False
+    assert function["measured_s"] is None
+    assert function["source"].startswith("void smooth(")
+    assert function["source"].endswith("\n}")
+    assert "__global__ void smooth_i(" in function["kernels"]
+
+
+def test_a_gpu_that_does_not_answer_is_an_error_if_it_is_asked_for(kleene: Kleene) -> None:
+    if gpu.problem() is None:
+        pytest.skip("a GPU answers")
+    done = kleene("kernels", STENCIL, "--device", "here")
+    assert done.returncode == 1
+    assert "kernels/no-gpu" in done.stderr
 
 
 def test_directives_are_a_patch(kleene: Kleene) -> None:

@@ -15,6 +15,8 @@ from tests.reports.test_html import read
 pytest.importorskip("islpy", reason="verdicts need the package islpy")
 
 from kleene.offload.kernels import Kernels
+from kleene.offload.plans.beside import beside
+from kleene.offload.plans.machine import H200
 from kleene.reports import pictures
 from kleene.reports.kernels_page import kernels_page
 
@@ -23,9 +25,12 @@ STENCIL = PROGRAMS.parents[1] / "examples" / "loops" / "stencil.c"
 
 def made() -> str:
     result = Kernels().verdicts_on([unit(STENCIL)])
+    generated = beside(result, {"n": 1000}, H200)
+    for one in generated:
+        one["measured_s"] = 0.00125 if one["function"] == "shift" else None
     return kernels_page(
         "Loops",
-        result.as_json(),
+        {**result.as_json(), "generated": generated},
         findings=result.findings(),
         files=[str(STENCIL)],
         root=STENCIL.parent,
@@ -47,9 +52,14 @@ def test_the_page_has_verdicts_movements_accesses_and_pictures() -> None:
         "parallel if no overlap of next and signal",
         "x = i of max(2, n) - 2",
         "NOT_AFFINE",
+        "void shift(",  # beside its kernel
+        "__global__ void shift_i(",
+        "for n=1000 predicted: ",
+        "measured: 1.25 ms",
+        "sizes are missing: steps",
     ):
         assert wanted in words, wanted
-    for title in ("Loops", "Kernels", "Memory accesses", "Shared memory"):
+    for title in ("Generated kernels", "Loops", "Kernels", "Memory accesses", "Shared memory"):
         assert f"<h2>{title}</h2>" in text
     assert text.count("<figure>") == 3  # a dependence, the sectors of a warp, a tile
     for svg in re.findall("<svg.*?</svg>", text, re.DOTALL):
@@ -65,6 +75,7 @@ def test_a_browser_draws_the_pictures(chromium: Callable[..., str], tmp_path: Pa
     tags = [tag for tag, _ in read(shown).tags]
     assert tags == [tag for tag, _ in read(text).tags]
     assert tags.count("svg") == 3
+    assert tags.count("pre") >= 4  # the C and the kernels of functions, side by side
     picture = tmp_path / "page.png"
     chromium(tmp_path, f"--screenshot={picture}", "--window-size=1280,2400", page.as_uri())
     assert picture.stat().st_size > 10_000

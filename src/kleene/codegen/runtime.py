@@ -16,7 +16,7 @@ import numpy as np
 REDUCTION_THREADS = 256
 _TILE_THREADS = 128
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
-_ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
+ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
 BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
@@ -98,7 +98,7 @@ class Run:
     def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
         """Launch a loop whole, if its largest step has few points; return whether it was done.
 
-        One block takes up to `_ONE_BLOCK` points in turn, if these have no loops of their own. Else
+        One block takes up to `ONE_BLOCK` points in turn, if these have no loops of their own. Else
         points are divided among blocks on all multiprocessors, which are launched together.
         """
         if points > self.most_resident:
@@ -106,7 +106,7 @@ class Run:
         barrier = self.xp.zeros(1, np.uint32)
         if self.xp is np:
             self._launch(name, (1,), (64,), (*args, barrier))
-        elif points <= _ONE_BLOCK and not has_loops:
+        elif points <= ONE_BLOCK and not has_loops:
             self._launch(name, (1,), (min(1024, _warps(points)),), (*args, barrier))
         else:
             n = self._n_processors()
@@ -155,7 +155,7 @@ class Run:
 
 def reduction_blocks(count: int) -> int:
     """Return how many blocks share the iterations of a reduction."""
-    return 1 if count <= _ONE_BLOCK else min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
+    return 1 if count <= ONE_BLOCK else min(_MAX_BLOCKS, -(-count // (REDUCTION_THREADS * 4)))
 
 
 class Launcher:

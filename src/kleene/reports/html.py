@@ -33,7 +33,14 @@ class Link:
     line: int
 
 
-Cell = str | Link | tuple[Link, ...]
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program in a cell, as it is written."""
+
+    text: str
+
+
+Cell = str | Code | Link | tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +141,7 @@ def _lines_with(
 ) -> set[tuple[str, int]]:
     """Return the lines that something is said about, or that something leads to."""
     cells = (cell for section in sections for row in section.rows for cell in row)
-    links = [link for cell in cells if not isinstance(cell, str) for link in _links(cell)]
+    links = [link for cell in cells if not isinstance(cell, str | Code) for link in _links(cell)]
     links += [link for note in notes for link in note.links]
     spans = [place.span for finding in findings for place in (*finding.related, *finding.path)]
     spans += [finding.span for finding in findings]
@@ -334,6 +341,9 @@ def _box(name: str, text: str, kind: str) -> str:
 
 def _section(section: Section, shown: _Sources) -> str:
     def cell(value: Cell) -> str:
+        if isinstance(value, Code):
+            lines = value.text.expandtabs(4).split("\n")
+            return "<pre>" + "\n".join(map(_text, lines)) + "</pre>"
         return _text(value) if isinstance(value, str) else shown.linked(_links(value))
 
     head = "".join(f"<th>{_text(column)}</th>" for column in section.columns)

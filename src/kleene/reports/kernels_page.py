@@ -8,7 +8,7 @@ from typing import Any
 
 from kleene.base.source_text import relative_path
 from kleene.reports import pictures
-from kleene.reports.html import Cell, Link, Note, Section, page
+from kleene.reports.html import Cell, Code, Link, Note, Section, page
 from kleene.reports.kernels import grid_text, requests_text, section_text, verdict_text
 from kleene.reports.pictures import Svg
 from kleene.results import Finding
@@ -43,7 +43,10 @@ def kernels_page(
         root=root,
         notes=[_access_note(access) for kernel in kernels for access in kernel["accesses"]],
         findings=findings,
-        sections=list(_sections(result["loops"], kernels, root)),
+        sections=[
+            *_sections(result["loops"], kernels, root),
+            *_generated(result.get("generated", []), root),
+        ],
         subtitle=subtitle,
     )
 
@@ -69,6 +72,29 @@ def _sections(
     yield _movements(kernels, root)
     yield _accesses(kernels, root)
     yield from _sharing(kernels, root)
+
+
+def _generated(functions: list[dict[str, Any]], root: str | os.PathLike[str]) -> Iterable[Section]:
+    """Yield the C of functions beside their kernels, with the times of both."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in functions:
+        if one["kernels"]:
+            rows.append((_link(one, root), Code(one["source"]), Code(one["kernels"]), _times(one)))
+    if rows:
+        columns = ("function", "as it is written", "its kernels", "times")
+        text = "Kernels that are generated; times are of calls with the sizes that were given."
+        yield Section("Generated kernels", columns, rows, text)
+
+
+def _times(one: dict[str, Any]) -> Cell:
+    told = one["predicted"]
+    if told is None:
+        return f"sizes are missing: {', '.join(one['missing'])}"
+    sizes = ", ".join(f"{name}={value}" for name, value in one["sizes"].items())
+    measured = one["measured_s"]
+    lines = [f"for {sizes}", f"predicted: {1e3 * told['kernels_s']:.4g} ms"]
+    lines.append("not measured" if measured is None else f"measured: {1e3 * measured:.4g} ms")
+    return Code("\n".join([*lines, "", *told["lines"]]))
 
 
 def _kernels(kernels: list[dict[str, Any]], root: str | os.PathLike[str]) -> Section:

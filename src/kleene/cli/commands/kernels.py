@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from kleene.cli.findings import root_of, write_sarif
 from kleene.cli.options import UsageError, option
@@ -28,6 +28,13 @@ class Emitted(StrEnum):
     CUDA = "cuda"
     C = "c"
     PYTHON = "python"
+
+
+class Whose(StrEnum):
+    """Whose speeds predictions take."""
+
+    H200 = "h200"
+    HERE = "here"
 
 
 def run(
@@ -58,6 +65,13 @@ def run(
     ] = None,
     block: Annotated[
         str | None, option("--block", metavar="SHAPE", help="Threads of a block: 256, 32x8.")
+    ] = None,
+    device: Annotated[
+        Whose | None,
+        option(
+            "--device",
+            help="Predict calls with the sizes of --set: on an H200, or on the GPU here, measured.",
+        ),
     ] = None,
     html_file: Annotated[
         Path | None, option("--html", metavar="FILE", help="Write a page: sources and pictures.")
@@ -103,16 +117,53 @@ def run(
     if emitted is not None:
         _emit_generated(result, emitted)
         return
+    sizes = numbers(values or [], "--set", str)
     kernels = result.kernels(
-        numbers(values or [], "--set", str),
+        sizes,
         trips=numbers(trips or [], "--trips", int),
         block=None if block is None else shape(block),
     )
-    _write(result, kernels, sources.title, html_file, sarif_file)
+    functions_beside: list[dict[str, Any]] = []
+    if device is not None or html_file is not None:
+        functions_beside = _beside(result, sizes, device)
+    _write(result, kernels, sources.title, html_file, sarif_file, functions_beside)
     if as_json:
-        emit_json(result.as_json(kernels))
-    else:
-        _print(result, kernels)
+        more = {} if device is None else {"generated": functions_beside}
+        emit_json({**result.as_json(kernels), **more})
+        return
+    _print(result, kernels)
+    if device is not None:
+        _print_times(functions_beside)
+
+
+def _beside(
+    result: KernelsResult, sizes: dict[str, int], device: Whose | None
+) -> list[dict[str, Any]]:
+    """Return generated functions beside their C, with times."""
+    from kleene.kernels import launch
+    from kleene.offload.plans.beside import beside
+    from kleene.offload.plans.machine import H200, calibrated
+
+    if device is Whose.HERE:
+        launch.current()  # an error if no GPU answers
+        note("speeds are measured once for each GPU, in about ten seconds, and kept")
+    return beside(result, sizes, calibrated() if device is Whose.HERE else H200)
+
+
+def _print_times(functions: list[dict[str, Any]]) -> None:
+    for one in functions:
+        if one.get("predicted") is not None:
+            sizes = ", ".join(f"{name}={value}" for name, value in one["sizes"].items())
+            lines = ["", f"call of {one['function']}, {sizes}"]
+            lines += [f"  {line}" for line in one["predicted"]["lines"]]
+            if one["measured_s"] is not None:
+                lines.append(f"  measured: {1e3 * one['measured_s']:.4g} ms of kernels")
+            emit(f"{line}\n" for line in lines)
+        elif one.get("missing"):
+            given = " ".join(f"--set {name}=1000" for name in one["missing"])
+            note(f"{one['function']}: no times without its sizes: {given}")
+        else:
+            note(f"{one['function']}: no kernels: {one['reason']}")
 
 
 def _emit_openmp(result: KernelsResult) -> None:
@@ -186,6 +237,7 @@ def _write(
     title: str,
     html_file: Path | None,
     sarif_file: Path | None,
+    functions: list[dict[str, Any]],
 ) -> None:
     """Write the files asked for."""
     if html_file is None and sarif_file is None:
@@ -203,7 +255,7 @@ def _write(
         counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
         page = kernels_page(
             f"Loops of {title}",
-            result.as_json(kernels),
+            {**result.as_json(kernels), "generated": functions},
             findings=found,
             files=files,
             root=root,

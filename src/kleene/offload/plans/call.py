@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -189,6 +190,43 @@ class GeneratedFunction:
                 )
         scalars = {one.name: 1.0 for one in self.plan.parameters if one.type.kind == "float"}
         return predict(self.plan, scalars | sizes, machine, is_quick=is_quick)
+
+    def measured_s(self, **sizes: float) -> float:
+        """Return the seconds of a call on the GPU with arrays of ones there, without the first.
+
+        Args:
+            sizes: the values of the scalar parameters, by name; floating-point ones may be missing.
+
+        Raises:
+            SourceError: `kernels/no-gpu`; `kernels/no-kernels`; `kernels/size-unknown`, it is not
+                known how large an array must be.
+        """
+        backend = launch.current()
+        self._predicted(dict(sizes), is_quick=True)
+        scalars = {
+            name: sizes.get(name, 1) for name, kind, _ in self._parameters if kind == "scalar"
+        }
+        sections = self._sections(*(int(scalars[name]) for name in self._integers))
+        args: list[Any] = []
+        for name, kind, dtype in self._parameters:
+            if kind == "scalar":
+                args.append(scalars[name])
+                continue
+            used = sections.get(name, ((0, 0), (0, 0), (0, 0)))
+            if None in used[:2]:
+                message = f"{self.plan.function}: how large '{name}' is hangs on data"
+                raise SourceError(None, "kernels/size-unknown", message)
+            n_bytes = max(end for _, end in used)
+            args.append(backend.xp.ones(-(-n_bytes // np.dtype(dtype).itemsize) or 1, dtype))
+        self(*args, device="cuda")
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            self(*args, device="cuda")
+            if backend.xp is not np:
+                backend.xp.cuda.Device().synchronize()
+            times.append(time.perf_counter() - start)
+        return min(times)
 
     def explain(self, **sizes: float) -> str:
         """Return where a call with arrays of NumPy would run, and why, as text."""

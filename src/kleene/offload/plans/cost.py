@@ -68,7 +68,8 @@ _WARP = 32
 _MAX_LAUNCHES = 2_000_000
 _MAX_SAMPLES = 24  # launches of a kernel that are looked at
 _LEAST_DEVICE_S = 1.5e-6  # of a kernel that does next to nothing
-_BARRIER_S = 1.5e-6  # of all blocks, between steps of a loop that is one launch
+_BARRIER_S = 1.8e-6  # of all blocks, between steps of a loop that is one launch
+_BLOCK_BARRIER_S = 0.3e-6  # the same if there is one block
 _STEP_S = 1.0e-6  # of the host's Python, for each launch
 _SLOW_S = 45e-9  # a division or a root, for what waits for it
 _NOMINAL = 2000.0  # of a size that is not known
@@ -225,7 +226,7 @@ class _Recorder(runtime.Run):
         super().__init__(self._note, None)
         self.launches: list[_Launch] = []
         self.most = _MAX_LAUNCHES
-        self.whole: set[str] = set()  # loops that are one launch
+        self.whole: dict[str, float] = {}  # loops that are one launch: the seconds of a barrier
 
     def _note(self, *given: Any) -> None:
         raise AssertionError(given)
@@ -252,7 +253,8 @@ class _Recorder(runtime.Run):
     def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
         """Note a loop that is one launch; its steps are counted as if they were launched."""
         if points <= self.most_resident:
-            self.whole.add(name)
+            is_one = points <= runtime.ONE_BLOCK and not has_loops
+            self.whole[name] = _BLOCK_BARRIER_S if is_one else _BARRIER_S
         return False
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
@@ -310,17 +312,17 @@ def predict(
         recorder.most_resident = -1 if least_tiled > 1 << 30 else recorder.most_resident
     recorder.blocks |= dict(blocks or {})
     if is_quick:
-        recorder.most = int(core_s / _BARRIER_S) + 1000
+        recorder.most = int(core_s / _BLOCK_BARRIER_S) + 1000
     try:
         names["steps"](recorder, *(sizes.get(one.name) for one in plan.parameters))
     except OverflowError:
         if not is_quick:
             raise
         n = len(recorder.launches)
-        return Prediction(on, (), transfer_s, n * _BARRIER_S, core_s, core_s)
+        return Prediction(on, (), transfer_s, n * _BLOCK_BARRIER_S, core_s, core_s)
     costs = _costs(plan, recorder, on, {} if is_quick else resources_of(plan))
     inside = {
-        kernel.name
+        kernel.name: recorder.whole[one.name]
         for one in loops_of(plan)
         if one.name in recorder.whole
         for kernel in launches((one.loop,))
@@ -329,8 +331,8 @@ def predict(
     n_launches += len(recorder.whole)
     busy = sum(one.seconds for one in costs)
     for one in costs:
-        if _plain_name(one) in inside:
-            busy += one.n_launches * (_BARRIER_S - _LEAST_DEVICE_S)
+        if (barrier_s := inside.get(_plain_name(one))) is not None:
+            busy += one.n_launches * (barrier_s - _LEAST_DEVICE_S)
     kernels_s = max(busy, n_launches * (on.launch_s + _STEP_S)) + on.sync_s
     threads_s = sum(one.threads_s for one in costs)
     return Prediction(on, costs, transfer_s, kernels_s, core_s, threads_s)
@@ -613,7 +615,7 @@ class _Model:
         if kind in ("rows", "columns"):
             return seconds / _WARP
         if kind == "reduce":
-            return seconds * max(1.0, n_points / n_threads) + 2e-6
+            return seconds * max(1.0, n_points / n_threads) + 0.4e-6
         return seconds
 
     def _tiled(
@@ -702,10 +704,13 @@ def _iteration(piece: Piece, on: Machine, prefix: str) -> float:
             if known is None or known[1] < step:
                 steps[base_of(one), is_write] = (one, step, is_write)
     apart = [step for one, step, _ in steps.values() if step > one.type.bits // 8]
-    flops = (piece.flops + piece.n_whole) * (4.0 if apart else 1.0) + 10 * piece.n_slow
+    n_accesses = len(piece.reads) + len(piece.writes)
+    flops = (piece.flops + piece.n_whole + 0.5 * n_accesses) * (
+        4.0 if apart else 1.0
+    ) + 10 * piece.n_slow
     arithmetic = flops / speed("flops")
     if waits_for_writes(piece):  # each division for the one before
-        arithmetic += 20 * piece.n_slow / speed("chain_flops")
+        arithmetic += 8 * piece.n_slow / speed("chain_flops")
     if piece.is_sum:
         arithmetic = max(arithmetic, 2 / speed("chain_flops"))
     memory = 0.0

@@ -213,8 +213,8 @@ def base_of(one: Element) -> Symbol | None:
 def footprint(pieces: Iterable[Piece], around: Mapping[Symbol, float]) -> tuple[float, float]:
     """Return the bytes of distinct elements that are read, and that are written.
 
-    Of each array it is the largest set that one access has: the product of the trips of the loops,
-    and of the counts `around`, that its subscripts name.
+    Of each array it is the largest set that one access has. `around` are counts of variables
+    besides those of loops.
     """
     sets: dict[tuple[Symbol | None, bool], float] = {}
     for piece in pieces:
@@ -224,17 +224,34 @@ def footprint(pieces: Iterable[Piece], around: Mapping[Symbol, float]) -> tuple[
             continue
         for is_write, listed in ((False, piece.reads), (True, piece.writes)):
             for one in listed:
-                names = {p.symbol for p in tree.walk(one.index) if isinstance(p, Variable)}
-                here: Any = one
-                for part in tree.walk(here):
-                    if isinstance(part, Element):
-                        inner = tree.walk(part.index)
-                        names |= {p.symbol for p in inner if isinstance(p, Variable)}
-                size = math.prod(max(ranges[name], 0.0) for name in names if name in ranges)
+                size = _elements(one, ranges) * (one.type.bits // 8)
                 key = (base_of(one), is_write)
-                sets[key] = max(sets.get(key, 0.0), size * (one.type.bits // 8))
+                sets[key] = max(sets.get(key, 0.0), size)
     read = sum(size for (_, is_write), size in sets.items() if not is_write)
     return read, sum(size for (_, is_write), size in sets.items() if is_write)
+
+
+def _elements(one: Element, ranges: Mapping[Symbol, float]) -> float:
+    """Return how many elements an access touches: the product of what its subscripts have.
+
+    `y + v` has about as many values as both variables together; with a product in it, such as
+    `i * n + j`, as many as pairs of them.
+    """
+    found = 1.0
+    try:
+        terms = flattened(one)[1]
+    except CannotError:
+        return found
+    for index, _ in terms:
+        parts = list(tree.walk(index))
+        names = {p.symbol for p in parts if isinstance(p, Variable)} & ranges.keys()
+        counts = [max(ranges[name], 0.0) for name in names]
+        is_product = any(isinstance(p, tree.Binary) and p.operator == "*" for p in parts)
+        if is_product or not all(counts):
+            found *= math.prod(counts)
+        else:
+            found *= 1 + sum(count - 1 for count in counts)
+    return found
 
 
 def value_of(value: Expression, env: Mapping[Symbol, Values]) -> Values:
