@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from kleene.codegen.plan import Axis, Kernel, Plan, Reduction
+from kleene.codegen.plan import Axis, HostNest, Kernel, Plan, Reduction
 from kleene.codegen.text import arrays_in, safe, symbols_in, type_name
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Symbol
@@ -31,14 +31,14 @@ class Passed:
     is_written: bool = False
 
 
-def arguments(plan: Plan, kernel: Kernel | Reduction) -> list[Passed]:
+def arguments(plan: Plan, kernel: Kernel | Reduction | HostNest) -> list[Passed]:
     """Return what a kernel is given, in order: scalars of the host, of the device, arrays."""
     parts = _parts(kernel)
     used = symbols_in(parts)
     written = arrays_in(parts, written=True)
     own = {one.symbol for one in tree.walk(parts) if isinstance(one, tree.Declare)}
     own |= set(kernel.private)
-    axes = kernel.axes if isinstance(kernel, Kernel) else (kernel.axis,)
+    axes = _axes(kernel)
     own |= {symbol for axis in axes for symbol in (axis.variable, *axis.aliases)}
     if isinstance(kernel, Reduction):
         own.add(kernel.accumulator)
@@ -86,7 +86,15 @@ def order(passed: Iterable[Passed]) -> list[Passed]:
 _ZERO = tree.Literal(tree.Type("int", "int", 32), tree.NOWHERE, 0)
 
 
-def _parts(kernel: Kernel | Reduction) -> tuple[object, ...]:
+def _axes(kernel: Kernel | Reduction | HostNest) -> tuple[Axis, ...]:
+    if isinstance(kernel, Kernel):
+        return kernel.axes
+    return (kernel.axis,) if isinstance(kernel, Reduction) else ()
+
+
+def _parts(kernel: Kernel | Reduction | HostNest) -> tuple[object, ...]:
+    if isinstance(kernel, HostNest):
+        return kernel.body
     if isinstance(kernel, Kernel):
         bounds = [bound for axis in kernel.axes for bound in (axis.low, axis.high)]
         return (*kernel.body, *bounds)

@@ -14,9 +14,19 @@ from kleene.codegen.arguments import Passed, arguments
 from kleene.codegen.contractions import LEAST, THREADS, contraction_of, depth_of
 from kleene.codegen.cuda import REDUCTION_THREADS
 from kleene.codegen.host import HostWriter
-from kleene.codegen.plan import Array, Axis, Kernel, Plan, Reduction, Section, Snapshot
+from kleene.codegen.plan import (
+    Array,
+    Axis,
+    CannotError,
+    HostNest,
+    Kernel,
+    Plan,
+    Reduction,
+    Section,
+    Snapshot,
+)
 from kleene.codegen.rows import sums_of
-from kleene.codegen.text import safe, size_text, type_name
+from kleene.codegen.text import Printer, safe, size_text, type_name
 
 _BLOCKS = {1: (256,), 2: (32, 8), 3: (32, 4, 2)}
 _PARTIAL_BLOCKS = 1024
@@ -200,6 +210,35 @@ class _Cuda(HostWriter):
         total = ", ".join([*given, "(int)blocks_"])
         yield f"{pad}  if (blocks_ > 1) {kernel.name}_total<<<1, {threads}>>>({total});"
         yield f"{pad}}}"
+
+    def nest(self, step: HostNest, depth: int) -> Iterator[str]:
+        """Yield a sequential loop, between copies of what it uses to the host and back."""
+        pad = "  " * depth
+        passed = arguments(self.plan, step)
+        scalars = [self.names[one.symbol] for one in passed if one.kind == "device"]
+        arrays = [one for one in passed if one.kind == "array"]
+        if any(self.plan.arrays[one.symbol.name].extent is not None for one in arrays):
+            raise CannotError(f"a local array in the loop of line {step.line}")
+        for name in scalars:
+            to_host = f"&{name}, d_{name}, sizeof({name}), cudaMemcpyDeviceToHost"
+            yield f"{pad}CHECKED(cudaMemcpy({to_host}));"
+        for one in arrays:
+            name = one.symbol.name
+            if self.plan.arrays[name].is_written:
+                yield f"{pad}{self._copy(name, 'in', safe(name), f'd_{name}', 'DeviceToHost')}"
+        yield f"{pad}{{"
+        printer = Printer(names={**self.names, **{one: safe(one.name) for one in step.private}})
+        for symbol in step.private:
+            yield f"{pad}  {printer.declaration(symbol)};"
+        yield from printer.block(step.body, depth + 1)
+        yield f"{pad}}}"
+        for name in scalars:
+            to_device = f"d_{name}, &{name}, sizeof({name}), cudaMemcpyHostToDevice"
+            yield f"{pad}CHECKED(cudaMemcpy({to_device}));"
+        for one in arrays:
+            name = one.symbol.name
+            if one.is_written:
+                yield f"{pad}{self._copy(name, 'in', f'd_{name}', safe(name), 'HostToDevice')}"
 
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Yield the copy of an array on the device."""

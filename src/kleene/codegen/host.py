@@ -14,6 +14,7 @@ from kleene.codegen.plan import (
     HostBlock,
     HostIf,
     HostLoop,
+    HostNest,
     Kernel,
     Plan,
     Reduction,
@@ -61,6 +62,10 @@ class HostWriter:
 
     def copy(self, step: Snapshot, depth: int) -> Iterator[str]:
         """Yield the lines that copy an array."""
+        raise NotImplementedError
+
+    def nest(self, step: HostNest, depth: int) -> Iterator[str]:
+        """Yield the lines that execute a sequential loop."""
         raise NotImplementedError
 
     # The text
@@ -126,6 +131,8 @@ class HostWriter:
                     yield from self.reduce(one, depth)
                 case Snapshot():
                     yield from self.copy(one, depth)
+                case HostNest():
+                    yield from self.nest(one, depth)
                 case HostBlock(statements=statements):
                     yield from self.printer.block(_without_declarations(statements), depth)
                 case HostIf(condition=condition, then=then, otherwise=otherwise):

@@ -133,6 +133,19 @@ class HostBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class HostNest:
+    """Loops that the host executes as they are written, on arrays that it is given.
+
+    What it assigns besides arrays are scalars of the device, and `private` ones: counters.
+    """
+
+    name: str
+    body: Block
+    private: tuple[Symbol, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A copy of an array as it is before the next launch, which reads it from there."""
 
@@ -149,7 +162,7 @@ class Atomic(Statement):
     value: Expression
 
 
-Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | Snapshot
+Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | HostNest | Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +201,21 @@ class Plan:
         """Yield every launch once."""
         return launches(self.steps)
 
+    def host_nests(self) -> Iterator[HostNest]:
+        """Yield every sequential loop of the host once."""
+        return (one for one in all_steps(self.steps) if isinstance(one, HostNest))
+
+
+def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield steps, and those inside of them."""
+    for one in steps:
+        yield one
+        if isinstance(one, HostLoop):
+            yield from all_steps(one.steps)
+        elif isinstance(one, HostIf):
+            yield from all_steps((*one.then, *one.otherwise))
+
 
 def launches(steps: Sequence[Step]) -> Iterator[Kernel | Reduction]:
     """Yield every launch among steps once."""
-    for one in steps:
-        match one:
-            case Kernel() | Reduction():
-                yield one
-            case HostLoop(steps=inner):
-                yield from launches(inner)
-            case HostIf(then=then, otherwise=otherwise):
-                yield from launches(then)
-                yield from launches(otherwise)
+    return (one for one in all_steps(steps) if isinstance(one, Kernel | Reduction))

@@ -19,6 +19,7 @@ from kleene.codegen.plan import (
     HostBlock,
     HostIf,
     HostLoop,
+    HostNest,
     Kernel,
     Plan,
     Reduction,
@@ -176,6 +177,11 @@ class _Driver:
                     self.steps(step.otherwise, depth + 1)
             case HostBlock():
                 self._assignments(step.statements, depth)
+            case HostNest():
+                passed = arguments(self.plan, step)
+                is_written = [one.is_written or one.kind == "device" for one in passed]
+                flags = "".join("w" if each else "r" for each in is_written)
+                self.write(depth, f'run.host("{step.name}", ({self._given(passed)}), "{flags}")')
             case Snapshot():
                 self.write(depth, f"run.copy({step.copy.name}, {self.array(step.array)})")
 

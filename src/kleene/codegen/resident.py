@@ -33,11 +33,13 @@ from kleene.codegen.plan import (
     HostBlock,
     HostIf,
     HostLoop,
+    HostNest,
     Kernel,
     Plan,
     Reduction,
     Snapshot,
     Step,
+    all_steps,
     launches,
 )
 from kleene.codegen.text import Printer, assigned_in, safe, symbols_in, type_name
@@ -101,8 +103,8 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         return None
     if any(isinstance(one, Kernel) and contraction_of(plan, one) is not None for one in kernels):
         return None  # tiles need a block of their own shape
-    if any(isinstance(one, Snapshot) for one in _all((loop,))):
-        return None
+    if any(isinstance(one, Snapshot | HostNest) for one in all_steps((loop,))):
+        return None  # the device does not do these, or not in a kernel
     points = _points((loop,), {})
     used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
     for symbol in _host_symbols((loop,)):
@@ -129,15 +131,6 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
 # What steps use
 
 
-def _all(steps: Sequence[Step]) -> Iterator[Step]:
-    for one in steps:
-        yield one
-        if isinstance(one, HostLoop):
-            yield from _all(one.steps)
-        elif isinstance(one, HostIf):
-            yield from _all((*one.then, *one.otherwise))
-
-
 def _depths(steps: Sequence[Step], depth: int) -> Iterator[tuple[Kernel | Reduction, int]]:
     """Yield launches, and how many loops of the host are around each."""
     for one in steps:
@@ -153,7 +146,7 @@ def _depths(steps: Sequence[Step], depth: int) -> Iterator[tuple[Kernel | Reduct
 def _host_symbols(steps: Sequence[Step]) -> set[Symbol]:
     """Return the variables that the host's parts of steps name; arrays are not among them."""
     found: set[Symbol] = set()
-    for one in _all(steps):
+    for one in all_steps(steps):
         match one:
             case HostLoop(init=init, test=test, step=step):
                 found |= symbols_in((*init, test, *step))
@@ -166,7 +159,7 @@ def _host_symbols(steps: Sequence[Step]) -> set[Symbol]:
 
 def _assigned(steps: Sequence[Step]) -> set[Symbol]:
     found: set[Symbol] = set()
-    for one in _all(steps):
+    for one in all_steps(steps):
         match one:
             case HostLoop(init=init, step=step):
                 found |= assigned_in((*init, *step))
@@ -194,6 +187,8 @@ def _use(steps: Sequence[Step], symbol: Symbol) -> str:
                     found = "read"
             case Kernel() | Reduction():
                 found = "read" if symbol in _named(one) else ""
+            case HostNest(body=body):
+                found = "read" if symbol in symbols_in(body) else ""
         if found:
             return found
     return ""

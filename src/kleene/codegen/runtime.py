@@ -45,6 +45,7 @@ class Run:
         self._launch = launch
         self.xp = xp
         self._partial: dict[Any, Any] = {}
+        self.on_cpu: Callable[[str, Sequence[Any]], None] | None = None  # calls compiled C
         self.most_resident = 1 << 21  # points of a step up to which loops are one launch
         self.least_tiled = 64  # rows, columns and terms from which on sums are by tiles or warps
         self.blocks = dict(BLOCKS)
@@ -131,6 +132,19 @@ class Run:
         if blocks > 1:
             given = (*args, partial, np.int32(blocks))
             self._launch(f"{name}_total", (1,), (REDUCTION_THREADS,), given)
+
+    def host(self, name: str, args: Sequence[Any], written: str) -> None:
+        """Execute a sequential loop on the host, on copies of arrays; copy those back it writes.
+
+        Of each argument `written` says "w" or "r".
+        """
+        if self.on_cpu is None:
+            raise RuntimeError(f"{name} is executed by the host, which has no such function")
+        given = [one.get() if hasattr(one, "get") else one for one in args]
+        self.on_cpu(name, given)
+        for one, copy, way in zip(args, given, written, strict=True):
+            if way == "w" and copy is not one:
+                one.set(copy)
 
     def scalar(self, value: Any, dtype: Any) -> Any:
         """Return a variable of the device."""

@@ -13,7 +13,15 @@ from collections.abc import Iterator, Sequence
 
 from kleene.codegen.arguments import Passed, arguments, axis_names, neutral_text
 from kleene.codegen.host import HostWriter
-from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, Reduction, Snapshot
+from kleene.codegen.plan import (
+    Axis,
+    CannotError,
+    HostNest,
+    Kernel,
+    Plan,
+    Reduction,
+    Snapshot,
+)
 from kleene.codegen.text import Printer, assigned_in, safe, size_text, symbols_in, type_name
 from kleene.codegen.trees import counted, number, substituted
 from kleene.ir.loops import tree
@@ -161,6 +169,8 @@ def source(plans: Sequence[Plan]) -> str:
         writer = _Threads(plan)
         for one in plan.kernels():
             pieces += [*writer.definition(one), ""]
+        for nest in plan.host_nests():
+            pieces += [*writer.nest_definition(nest), ""]
         pieces += [*writer.sequential(), ""]
         if plan.steps:
             pieces += [f"{writer.head('_parallel')} {{", *writer.body(), "}", ""]
@@ -238,6 +248,23 @@ class _Threads(HostWriter):
         size = self._size(step.array.name)
         yield f"{'  ' * depth}memcpy({step.copy.name}, {safe(step.array.name)}, {size});"
 
+    # Sequential loops
+
+    def nest_definition(self, step: HostNest) -> Iterator[str]:
+        """Yield a sequential loop as a function; what is called from elsewhere finds it, too."""
+        passed = arguments(self.plan, step)
+        yield f"void {step.name}({', '.join(self._fields(step, passed))}) {{"
+        printer = Printer(frozenset(one.symbol for one in passed if one.kind == "device"))
+        for one in step.private:
+            yield f"  {printer.declaration(one)};"
+        yield from printer.block(step.body, 1)
+        yield "}"
+
+    def nest(self, step: HostNest, depth: int) -> Iterator[str]:
+        """Yield the call of a sequential loop."""
+        given = self._given(arguments(self.plan, step), [])
+        yield f"{'  ' * depth}{step.name}({given});"
+
     # Kernels
 
     def definition(self, kernel: Kernel | Reduction) -> Iterator[str]:
@@ -266,7 +293,7 @@ class _Threads(HostWriter):
         star = "*" if one.kind == "device" else ""
         return f"{type_name(one.symbol.type)} {star}"
 
-    def _fields(self, kernel: Kernel | Reduction, passed: list[Passed]) -> list[str]:
+    def _fields(self, kernel: Kernel | Reduction | HostNest, passed: list[Passed]) -> list[str]:
         fields = [f"{self._type(one)}{safe(one.symbol.name)}" for one in passed]
         if isinstance(kernel, Reduction):
             fields += ["long long parts_", f"{type_name(kernel.target.type)} *partial_"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from kleene.ir.loops.tree import Function, Unit
 from kleene.kernels import launch
 from kleene.offload.kernels import Kernels
 from kleene.offload.plans import plan_of
-from kleene.offload.plans.call import call_c, compiled, parameters_of, result_of
+from kleene.offload.plans.call import call_c, call_nest, compiled, parameters_of, result_of
 from tests.offload.kernels.loop_programs import PROGRAMS
 
 
@@ -92,6 +92,7 @@ class Compared:
         runtime.Arguments(*told).prepared(args)
         with launch.on_host(seed=seed):
             run = runtime.Run(launch.load(self._file).launch, np)
+            run.on_cpu = partial(call_nest, self._threads)
             run.least_tiled = least_tiled
             run.most_resident = -1 if least_tiled else run.most_resident
             return names["steps"](run, *args)

@@ -27,7 +27,7 @@ def test_random_nests_are_computed_as_they_are_written(tmp_path: Path) -> None:
     found = unit(file)
     plans = plans_of(found)
     assert len(plans) == len(SEEDS)
-    assert sum(bool(one.steps) for one in plans.values()) >= len(SEEDS) // 5
+    assert sum(bool(one.steps) for one in plans.values()) >= len(SEEDS) * 3 // 4
     compared = Compared([text], plans, tmp_path)
     for function in found.functions:
         for seed, sizes in enumerate(SIZES):

@@ -10,8 +10,10 @@ import pytest
 
 pytest.importorskip("islpy", reason="plans need the package islpy")
 
+import kleene
 from kleene.codegen import python
 from kleene.codegen.resident import loops_of
+from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.kernels.launch.host_build import compiler
 from kleene.offload.plans.call import call_c, compiled, parameters_of
@@ -93,6 +95,49 @@ def test_a_scalar_of_the_host_that_a_loop_changes_is_kept(tmp_path: Path):
     plans = compare(code, tmp_path, {"n": 9}).plans
     assert not loops_of(plans["f"])
     assert len(loops_of(plans["g"])) == 1
+
+
+MIXED = """
+double f(int n, const double *restrict a, double *restrict b, double *restrict c) {
+  double last = 0;
+  for (int i = 0; i < n; i++) b[i] = 2 * a[i];
+  for (int i = 1; i < n; i++) {
+    b[i] = 0.5 * b[i - 1] * b[i] + 1;
+    last = b[i] - last;
+  }
+  for (int i = 0; i < n; i++) c[i] = b[i] + last;
+  return last;
+}"""
+
+
+@no_runner
+def test_a_sequential_loop_between_kernels_is_the_hosts(tmp_path: Path):
+    compared = compare(MIXED, tmp_path, {"n": 1}, {"n": 2}, {"n": 40})
+    plan = compared.plans["f"]
+    assert [type(one).__name__ for one in plan.steps] == ["Kernel", "Kernel", "HostNest", "Kernel"]
+    assert 'run.host("f_host_5", ' in python.source(plan)
+    text, reasons = file_of([plan], "python")
+    assert reasons == ["f is not in the file: it has a sequential loop, which needs compiled C"]
+    text, reasons = file_of([plan], "cuda")
+    assert not reasons
+    assert text.count("cudaMemcpyDeviceToHost") == 5  # b, `last` for the loop; c, too, after
+
+
+@no_runner
+def test_the_host_does_a_sequential_loop_in_a_call(tmp_path: Path):
+    file = tmp_path / "mixed.c"
+    file.write_text(MIXED)
+    with launch.on_host():
+        k = kleene.load(str(file)).kernels()
+        a, b, c = np.arange(9.0), np.zeros(9), np.zeros(9)
+        last = k.f(9, a, b, c, device="cuda")
+    wanted, total = 2 * a, 0.0
+    for i in range(1, 9):
+        wanted[i] = 0.5 * wanted[i - 1] * wanted[i] + 1
+        total = wanted[i] - total
+    np.testing.assert_allclose(b, wanted)
+    np.testing.assert_allclose(c, wanted + total)
+    assert last == pytest.approx(total)
 
 
 @pytest.mark.skipif(compiler() is None, reason="the package 'ziglang' is not installed")

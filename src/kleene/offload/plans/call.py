@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -261,9 +261,12 @@ class GeneratedFunction:
 
     def _run_on(self, backend: launch.Backend) -> runtime.Run:
         if launch.chosen() is None:
-            return runtime.device_run(self.cuda)
-        module = launch.load(_written(self.cuda, ".cu"))
-        return runtime.Run(module.launch, backend.xp)
+            run = runtime.device_run(self.cuda)
+        else:
+            run = runtime.Run(launch.load(_written(self.cuda, ".cu")).launch, backend.xp)
+        if any(True for _ in self.plan.host_nests()):
+            run.on_cpu = partial(call_nest, self._library)
+        return run
 
     def _on_cpu(self, given: list[Any], is_sequential: bool = False) -> Any:
         is_sequential = is_sequential or not self.plan.steps
@@ -314,6 +317,19 @@ def call_c(
         if array is not given[own]:
             given[own].set(array)
     return answer
+
+
+def call_nest(library: Any, name: str, args: Sequence[Any]) -> None:
+    """Call a compiled sequential loop with arrays, and scalars of NumPy."""
+    values: list[Any] = []
+    for one in args:
+        if isinstance(one, np.ndarray):
+            values.append(ctypes.c_void_p(one.ctypes.data))
+        else:
+            values.append(np.ctypeslib.as_ctypes_type(one.dtype)(one.item()))
+    function = library[name]
+    function.restype = None
+    function(*values)
 
 
 @cache

@@ -65,6 +65,7 @@ __all__ = [
 _SECTOR = 32
 _LINE = 128
 _WARP = 32
+_MAX_ON_HOST = 4  # loops in a call: with more, the call is the CPU's
 _MAX_LAUNCHES = 2_000_000
 _MAX_SAMPLES = 24  # launches of a kernel that are looked at
 _LEAST_DEVICE_S = 1.5e-6  # of a kernel that does next to nothing
@@ -226,6 +227,7 @@ class _Recorder(runtime.Run):
         super().__init__(self._note, None)
         self.launches: list[_Launch] = []
         self.most = _MAX_LAUNCHES
+        self.n_on_host = 0
         self.whole: dict[str, float] = {}  # loops that are one launch: the seconds of a barrier
 
     def _note(self, *given: Any) -> None:
@@ -259,6 +261,12 @@ class _Recorder(runtime.Run):
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
         self._add(name, "reduce", (max(count, 1),), args)
+
+    def host(self, name: str, args: Sequence[Any], written: str) -> None:
+        """Count what the host does between launches: each time, arrays are copied twice."""
+        self.n_on_host += 1
+        if self.n_on_host > _MAX_ON_HOST:
+            raise OverflowError(f"more than {_MAX_ON_HOST} copies to the host and back")
 
     def scalar(self, value: Any, dtype: Any) -> Any:
         return None

@@ -19,7 +19,10 @@ def file_of(plans: Sequence[Plan], kind: str) -> tuple[str, list[str]]:
         return threads.source(plans), []
     with_kernels = [one for one in plans if one.steps]
     if kind == "python":
-        return _python(with_kernels), []
+        alone = [one for one in with_kernels if not any(True for _ in one.host_nests())]
+        left = [one.function for one in with_kernels if one not in alone]
+        text = "{} is not in the file: it has a sequential loop, which needs compiled C"
+        return _python(alone), [text.format(name) for name in left]
     chosen, reasons = [], []
     for one in with_kernels:
         try:

@@ -11,7 +11,7 @@
 | SEQ, parallel after skewing | a loop of the host over fronts around a kernel |
 | SEQ, two deep or more, parallel in another order | a loop of the host over one of its variables |
 | SEQ, with loops inside that become kernels | a loop of the host |
-| any other | no plan: the function stays on the CPU |
+| SEQ, with no loop inside | a loop of the host, on arrays that are copied there and back |
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from kleene.codegen.plan import (
     HostBlock,
     HostIf,
     HostLoop,
+    HostNest,
     Kernel,
     Plan,
     Reduction,
     Step,
+    all_steps,
     launches,
 )
 from kleene.codegen.text import (
@@ -42,6 +44,8 @@ from kleene.codegen.text import (
 )
 from kleene.codegen.trees import (
     counted,
+    first_use,
+    is_live,
     number,
 )
 from kleene.ir.loops import tree
@@ -71,7 +75,9 @@ class Scheduler(Times):
         end: Following = (((tree.Evaluate(tree.NOWHERE, returned),), False),) if returned else ()
         steps = self._steps(body, end)
         if not any(isinstance(one, Reduction) or one.axes for one in launches(steps)):
-            raise CannotError("no loop becomes a kernel")
+            nests = [one for one in all_steps(steps) if isinstance(one, HostNest)]
+            text = f"the loop of line {nests[0].line} is sequential" if nests else "no loop"
+            raise CannotError(text)
         return self._made(body, returned, steps)
 
     def sequential(self, reason: str) -> Plan:
@@ -128,7 +134,8 @@ class Scheduler(Times):
             self._snapshots,
             body,
         )
-        needed = {p.symbol for k in plan.kernels() for p in arguments(plan, k)}
+        steps_given = [*plan.kernels(), *plan.host_nests()]
+        needed = {p.symbol for one in steps_given for p in arguments(plan, one)}
         needed |= set() if returned is None else symbols_in(returned)
         kept = tuple(one for one in plan.device_scalars if one in needed)
         return replace(plan, device_scalars=kept)
@@ -169,7 +176,8 @@ class Scheduler(Times):
                 self._flush(steps, pending)
                 if isinstance(one, tree.If):
                     if not self._is_host(one.condition):
-                        raise CannotError(f"a condition on data in line {one.place.line}")
+                        steps.append(self._host_nest(one, rest))
+                        continue
                     then = self._steps(one.then, rest)
                     otherwise = self._steps(one.otherwise, rest)
                     steps.append(HostIf(one.condition, tuple(then), tuple(otherwise)))
@@ -245,12 +253,12 @@ class Scheduler(Times):
 
     def _host_loop(self, loop: tree.Loop, row: LoopRow, following: Following) -> list[Step]:
         if not any(isinstance(one, tree.Loop) for one in tree.walk(loop.body)):
-            raise CannotError(f"the loop of line {row.place.line} is sequential")
+            return [self._host_nest(loop, following)]
         if loop.test is None or loop.before or loop.after or loop.kind == "do":
-            raise CannotError(f"the form of the loop in line {row.place.line}")
+            return [self._host_nest(loop, following)]
         head = (*loop.init, *loop.step)
         if not self._is_host(loop.test) or not all(map(self._is_of_host, head)):
-            raise CannotError(f"bounds from data in line {row.place.line}")
+            return [self._host_nest(loop, following)]
         again: Following = ((loop.step, True), (loop.body, True), *following)
         form = counted(loop)
         self._host_variables += [] if form is None else [form.variable]
@@ -258,6 +266,23 @@ class Scheduler(Times):
         if form is not None:
             self._host_variables.pop()
         return [HostLoop(loop.init, loop.test, loop.step, tuple(steps))]
+
+    def _host_nest(self, nest: tree.Statement, following: Following) -> HostNest:
+        """Return a sequential loop, or a condition on data around loops, as a step of the host."""
+        line = nest.place.line
+        declared = {one.symbol for one in tree.walk(nest) if isinstance(one, tree.Declare)}
+        if any(one.type.kind == "array" for one in declared):
+            raise CannotError(f"the sequential loop of line {line} has an array")
+        forms = [counted(one) for one in tree.walk(nest) if isinstance(one, tree.Loop)]
+        private = {form.variable for form in forms if form is not None} - declared
+        for one in private:
+            if is_live(following, one) or first_use((nest,), one) == "read":
+                raise CannotError(f"{one.name} is used outside of the loop of line {line}")
+        stray = assigned_in(nest) - declared - private - self._device
+        if stray:
+            raise CannotError(f"{min(one.name for one in stray)} is counted in line {line}")
+        name = f"{self._name('host')}_{line}"
+        return HostNest(name, (nest,), tuple(sorted(private, key=lambda one: one.name)), line)
 
     def _cut_steps(
         self,
