@@ -42,3 +42,15 @@ def test_a_wrong_name_is_refused(kleene: Kleene) -> None:
     done = kleene("invariants", EXAMPLES / "search.c", "--domain", "luck")
     assert done.returncode == ExitCode.INPUT_AT_FAULT
     assert "error[invariants/no-such-domain]" in done.stderr
+
+
+def test_invariants_are_printed_in_other_forms(kleene) -> None:
+    done = kleene("invariants", EXAMPLES / "search.c", "--emit", "asserts")
+    assert "assert(0 <= i && i <= 99); table[i]" in done.stdout
+    done = kleene("invariants", EXAMPLES / "search.c", "--emit", "json")
+    found = json.loads(done.stdout)
+    assert {"file", "line", "column", "function", "is_loop", "expression"} == set(found[0])
+    done = kleene("invariants", EXAMPLES / "search.c", "--emit", "witness")
+    assert done.stdout.startswith("- entry_type: invariant_set\n")
+    done = kleene("invariants", EXAMPLES / "search.c", "--emit", "poems")
+    assert "error[invariants/no-such-form]" in done.stderr

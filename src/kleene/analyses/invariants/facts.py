@@ -49,14 +49,8 @@ def facts_at(program: Program, run: Run, block: int, instruction: int) -> Facts:
     """Return what holds in front of an instruction of one block of the code."""
     code = run.code
     flat = code.flat.blocks[block]
-    origins = code.origins[block]
-    key = (flat.context, instruction)
-    position = next((i for i, one in enumerate(origins) if one == key), None)
-    if position is None:
-        after = [i for i, one in enumerate(origins) if one[0] == key[0] and one[1] > instruction]
-        position = after[0] if after else len(origins)
-    live = _live_before(code, block, position)
-    bound = _bound(program, code, flat.context, instruction, live)
+    position = position_of(run, block, instruction)
+    bound, _ = variables_at(program, run, block, instruction)
     cases: dict[tuple[str, ...], None] = {}
     for numbers in run.values[block]:
         made = numbers.copy()
@@ -74,6 +68,25 @@ def facts_at(program: Program, run: Run, block: int, instruction: int) -> Facts:
     return Facts(names[0], tuple(reversed(names[1:])), tuple(cases))
 
 
+def position_of(run: Run, block: int, instruction: int) -> int:
+    """Return the first operation of a block that belongs to an instruction, or to one behind it."""
+    context, origins = run.code.flat.blocks[block].context, run.code.origins[block]
+    key = (context, instruction)
+    position = next((i for i, one in enumerate(origins) if one == key), None)
+    if position is None:
+        after = [i for i, one in enumerate(origins) if one[0] == context and one[1] > instruction]
+        position = after[0] if after else len(origins)
+    return position
+
+
+def variables_at(
+    program: Program, run: Run, block: int, instruction: int
+) -> tuple[dict[str, Form], dict[str, int]]:
+    """Return what variables of the source are in front of an instruction, and their bits."""
+    live = _live_before(run.code, block, position_of(run, block, instruction))
+    return _bound(program, run.code, run.code.flat.blocks[block].context, instruction, live)
+
+
 def _live_before(code: Code, block: int, position: int) -> frozenset[Key]:
     needed = needed_at_end(code.flat, block, code.live_keys)
     for operation in reversed(code.flat.blocks[block].operations[position:]):
@@ -83,9 +96,10 @@ def _live_before(code: Code, block: int, position: int) -> frozenset[Key]:
 
 def _bound(
     program: Program, code: Code, context: int, instruction: int, live: frozenset[Key]
-) -> dict[str, Form]:
-    """Return the source's variables that are forms of variables known there."""
+) -> tuple[dict[str, Form], dict[str, int]]:
+    """Return the source's variables that are forms of variables known there, and their bits."""
     found: dict[str, Form] = {}
+    bits: dict[str, int] = {}
     forms = {key: only(code.number[key]) for key in live if key in code.number}
     for variable, value in reaching(program, code.flat.contexts[context][0], instruction).items():
         expression = code.flat.expressions.get(Base(context, value))
@@ -93,11 +107,20 @@ def _bound(
             continue
         if all(key in forms for key in expression.keys):
             name = program.strings[int(program.variables.name[variable])]
-            found.setdefault(name, expression.replaced(forms.get))
+            if name not in found:
+                found[name] = expression.replaced(forms.get)
+                bits[name] = int(program.types.bits[program.value_types[value]])
     for key in live:
-        if isinstance(key, Cell) and code.names[code.number[key]]:
+        if isinstance(key, Cell) and code.names[code.number[key]] and _is_of(code, key, context):
             found.setdefault(code.names[code.number[key]], forms[key])
-    return found
+            bits.setdefault(code.names[code.number[key]], 8 * key.size)
+    return found, bits
+
+
+def _is_of(code: Code, cell: Cell, context: int) -> bool:
+    """Return whether a cell is one of a global, or of storage that this context has made."""
+    base = code.flat.objects[cell.object].base
+    return base is None or base.context == context
 
 
 def reaching(program: Program, function: int, instruction: int) -> dict[int, int]:
@@ -141,11 +164,15 @@ def _met(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
     }
 
 
-def constraints(numbers: Numbers, bound: dict[str, Form]) -> Iterator[str]:
+def constraints(
+    numbers: Numbers, bound: dict[str, Form], *, ranges: bool = True, relations: bool = True
+) -> Iterator[str]:
     """Yield constraints on named forms: ranges, differences and sums that say more, remainders."""
     named = sorted(bound.items())
-    for name, form in named:
+    for name, form in named if ranges else ():
         yield from _range(numbers, name, form)
+    if not relations:
+        return
     for (x, a), (y, b) in combinations(named[:_MOST_PAIRS], 2):
         yield from _pair(numbers, f"{x} - {y}", a, b, -1)
         yield from _pair(numbers, f"{x} + {y}", a, b, 1)
@@ -239,4 +266,7 @@ def first_of_line(program: Program, file: str, line: int) -> list[int]:
     return [int(one) for one in rows[first].tolist()]
 
 
-__all__ = ["Facts", "constraints", "facts_at", "first_of_line", "lines_of", "reaching"]
+__all__ = [
+    "Facts", "constraints", "facts_at", "first_of_line", "lines_of", "position_of", "reaching",
+    "variables_at",
+]  # fmt: skip

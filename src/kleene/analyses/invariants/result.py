@@ -18,6 +18,7 @@ from kleene.ir import Program
 from kleene.results import Finding, Table, apply_suppressions, rules_in
 
 if TYPE_CHECKING:
+    from kleene.analyses.invariants.annotations import Annotations
     from kleene.analyses.invariants.whole import WholeRun
 
 
@@ -102,6 +103,12 @@ class InvariantsResult:
         for function in self.functions:
             lines += [f"  note: {note}" for note in function.notes]
         return "\n".join(lines)
+
+    def annotations(self) -> Annotations:
+        """Return what holds in front of statements, as C, ACSL, a witness, or data."""
+        from kleene.analyses.invariants.annotations import Annotations
+
+        return Annotations(self)
 
     def findings(self) -> list[Finding]:
         """Return a finding for each check that is not proved, suppressions applied."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from kleene.base.errors import SourceError
+from kleene.base.source_text import relative_path
 from kleene.cli.exit_codes import ExitCode
 from kleene.cli.findings import root_of, write_sarif
 from kleene.cli.options import option
@@ -53,6 +58,15 @@ def run(
         list[str] | None,
         option("--at", metavar="FILE:LINE", help="What holds in front of this line?"),
     ] = None,
+    emitted: Annotated[
+        str,
+        option(
+            "--emit",
+            metavar="FORM",
+            help="What holds in front of all statements: asserts or acsl (the source with them),"
+            " witness (YAML of SV-COMP), json.",
+        ),
+    ] = "",
     wraps: Annotated[
         bool, option("--wrap", help="Signed overflow wraps around (-fwrapv); no check for it.")
     ] = False,
@@ -89,12 +103,15 @@ def run(
         functions=tuple(functions or ()),
         wraps=wraps,
         time_s=time_s,
-        whole_program=whole_program,
+        whole_program=False if emitted and whole_program is None else whole_program,
     )
     program = sources.load()
     result = analysis.run(program)
     root = root_of(_files(program))
     _write(result, sources.title, sarif_file, html_file, root)
+    if emitted:
+        emit([_emitted(result, emitted, root)])
+        return
     asked = {place: result.at(place) for place in places or ()}
     if as_json:
         plain = result.as_json(root)
@@ -113,6 +130,24 @@ def run(
 def _files(program: Program) -> list[str]:
     symbols = sorted(set(program.spans.file.tolist()))
     return [program.strings[symbol] for symbol in symbols]
+
+
+def _emitted(result: InvariantsResult, form: str, root: str) -> str:
+    """Return what holds in front of statements, in one of the forms."""
+    annotations = result.annotations()
+    if form == "json":
+        return json.dumps(annotations.data(root), indent=2) + "\n"
+    if form == "witness":
+        return annotations.witness(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), root)
+    if form not in ("asserts", "acsl"):
+        message = f"there is no form '{form}'"
+        note_ = "there are asserts, acsl, witness, json"
+        raise SourceError(None, "invariants/no-such-form", message, note_)
+    files = [one for one in annotations.files if not os.path.isabs(relative_path(one, root))]
+    if len(files) != 1:
+        message = f"{form} are written for one source at a time, and there are {len(files)}"
+        raise SourceError(None, "invariants/several-sources", message, "give one file")
+    return annotations.asserts(files[0]) if form == "asserts" else annotations.acsl(files[0])
 
 
 def _print_notes(result: InvariantsResult) -> None:

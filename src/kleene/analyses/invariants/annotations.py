@@ -1,0 +1,434 @@
+"""Invariants as others read them: `assert` in C, ACSL, witnesses of SV-COMP (format 2.0), data.
+
+Each is written in front of a statement, in terms of variables that are visible there. Variables are
+cast to how the analysis reads their bits where that matters, and sums are made in a type that holds
+them: an `int` that is followed as unsigned is `(unsigned int)x`, and `x - y <= 3` is
+`(long long)x - (long long)y <= 3`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import uuid
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from kleene.analyses.invariants.expressions import Form, Kind, only
+from kleene.analyses.invariants.facts import constraints, lines_of, position_of, variables_at
+from kleene.analyses.invariants.numbers import Numbers
+from kleene.base.source_text import relative_path
+from kleene.graphs import weak_topological_order
+from kleene.ir.codes import Opcode
+
+if TYPE_CHECKING:
+    from kleene.analyses.invariants.result import InvariantsResult
+    from kleene.analyses.invariants.solve import Run
+
+_MOST_CASES = 4
+_TOKEN = re.compile(
+    r"""(?P<gap>\s+|//(?:[^\n\\]|\\.)*|/\*.*?\*/)|(?P<directive>^[ \t]*\#(?:[^\n\\]|\\.)*)"""
+    r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>\w+)|(?P<sign>.)""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+_NOT_STATEMENTS = ("else", "case", "default", ")", "}", "]")
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """What holds in front of a statement, on every run that comes there.
+
+    Attributes:
+        file: the source.
+        line: of the statement, from 1.
+        column: of the statement, from 1.
+        function: that it stands in.
+        is_loop: whether the statement is a loop, and this holds before each of its rounds.
+        cases: of these one holds, each a list of constraints in C.
+    """
+
+    file: str
+    line: int
+    column: int
+    function: str
+    is_loop: bool
+    cases: tuple[tuple[str, ...], ...]
+
+    def expression(self) -> str:
+        """Return it as an expression of C."""
+        parts = [" && ".join(case) for case in self.cases]
+        return parts[0] if len(parts) == 1 else " || ".join(f"({one})" for one in parts)
+
+
+# Sources
+
+
+class Place(NamedTuple):
+    """Where a statement begins: line and column from 1, its first word, the blocks around it."""
+
+    line: int
+    column: int
+    word: str
+    scope: tuple[int, ...]
+
+
+class Shape:
+    """Where statements of a source begin, and which declarations reach them.
+
+    A scope is the chain of braces, and of `for` statements, that are open. The scope of a `for`
+    without braces ends with the next semicolon: too early at times, but never too late.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.statements: dict[int, Place] = {}
+        self.scopes: list[tuple[int, tuple[int, ...]]] = []  # from an offset on
+        self._text = text
+        self._starts = [0, *(one.end() for one in re.finditer("\n", text))]
+        self._read(text)
+
+    def _read(self, text: str) -> None:
+        stack: list[tuple[str, int]] = []  # what is open: its kind and its offset
+        before, n_dos, closed = ";", 0, ""
+        words: set[str] = set()
+        for token in _TOKEN.finditer(text):
+            if token.lastgroup in ("gap", "directive"):
+                continue
+            word, at = token[0], token.start()
+            is_inside = bool(stack) and all(kind in ("code", "do", "for") for kind, _ in stack)
+            if (
+                is_inside
+                and before in ";{}"
+                and not (word == "while" and (n_dos or closed == "do"))
+            ):
+                self._statement(at, word, text, stack)
+            if word == "while" and n_dos and before == ";":
+                n_dos -= 1
+            if before == "do" and word != "{":
+                n_dos += 1
+            closed = ""
+            if word == "for":
+                stack.append(("for", at))
+            elif word == "(":
+                stack.append(("(", at))
+            elif word in ")]":
+                if stack and stack[-1][0] in "([":
+                    stack.pop()
+            elif word == "[":
+                stack.append(("[", at))
+            elif word == "{":
+                is_data = before in ("=", ",", "(", "return") or (
+                    bool(words & {"struct", "union", "enum"}) and before != ")"
+                )
+                if stack and stack[-1][0] == "data":
+                    is_data = True
+                stack.append(("data" if is_data else "do" if before == "do" else "code", at))
+            elif word == "}":
+                while stack and stack[-1][0] in ("for", "(", "["):
+                    stack.pop()
+                closed = stack.pop()[0] if stack else ""
+                while stack and stack[-1][0] == "for":
+                    stack.pop()
+            elif word == ";":
+                while stack and stack[-1][0] == "for":
+                    stack.pop()
+            words = set() if word in ";{}" else words | {word}
+            before = word
+            scope = tuple(place for kind, place in stack if kind not in "([")
+            self.scopes.append((token.end(), scope))
+
+    def _statement(self, at: int, word: str, text: str, stack: list[tuple[str, int]]) -> None:
+        line = self._line(at)
+        start = self._starts[line - 1]
+        is_label = re.match(r"\w+\s*:(?!:)", text[at:]) is not None
+        if text[start:at].strip() or word in _NOT_STATEMENTS or is_label:
+            return
+        scope = tuple(place for _, place in stack)
+        self.statements.setdefault(line, Place(line, at - start + 1, word, scope))
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._starts, offset)
+
+    def offset(self, place: Place) -> int:
+        """Return how many characters are in front of a place."""
+        return self._starts[place.line - 1] + place.column - 1
+
+    def scope_of(self, line: int, name: str) -> tuple[int, ...]:
+        """Return the scope of a declaration: the innermost in which its line has the name."""
+        start = self._starts[min(line, len(self._starts)) - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self._text)
+        found: tuple[int, ...] = ()
+        for one in re.finditer(rf"\b{re.escape(name)}\b", self._text[start:end]):
+            place = bisect_right(self.scopes, start + one.start(), key=lambda scope: scope[0])
+            scope = self.scopes[place - 1][1] if place else ()
+            found = max(found, scope, key=len)
+        return found
+
+
+# Invariants
+
+
+class Annotations:
+    """The invariants of a result at the statements of its sources."""
+
+    def __init__(self, result: InvariantsResult) -> None:
+        self._result, self._program = result, result.program
+        self._shapes: dict[str, Shape] = {}
+        self._names: dict[int, dict[str, list[int]]] = {}
+        self._loops: dict[int, list[tuple[int, int, tuple[str, int]]]] = {}
+
+    @cached_property
+    def invariants(self) -> list[Invariant]:
+        """All that say something, by place."""
+        found: list[Invariant] = []
+        for file in self.files:
+            for place in self._shape(file).statements.values():
+                found += self._at(file, place)
+        return sorted(found, key=lambda one: (one.file, one.line, one.column, not one.is_loop))
+
+    @property
+    def files(self) -> list[str]:
+        """The sources that can be read."""
+        symbols = sorted({self._program.strings[one] for one in self._program.spans.file.tolist()})
+        return [one for one in symbols if os.path.isfile(one)]
+
+    def _shape(self, file: str) -> Shape:
+        if file not in self._shapes:
+            with open(file, encoding="utf-8", errors="replace") as source:
+                self._shapes[file] = Shape(source.read())
+        return self._shapes[file]
+
+    def _at(self, file: str, place: Place) -> Iterator[Invariant]:
+        """Yield what holds in front of a statement on all ways there, and before rounds of a loop.
+
+        Nothing where some way has nothing to say, or they have too many different things.
+        """
+        runs = [run for answer in self._result.functions for run in answer.runs[-1:]]
+        before = [
+            (run, *one) for run in runs for one in lines_of(self._program, run, file, place.line)
+        ]
+        yield from self._of(before, file, place, is_loop=False)
+        if place.word in ("for", "while"):
+            heads = [(run, *one) for run in runs for one in self._heads(run, file, place.line)]
+            if len({row for _, _, row in heads}) == 1:
+                inside = place._replace(scope=(*place.scope, self._shape(file).offset(place)))
+                yield from self._of(heads, file, inside, is_loop=True)
+
+    def _of(
+        self, points: list[tuple[Run, int, int]], file: str, place: Place, *, is_loop: bool
+    ) -> Iterator[Invariant]:
+        cases: dict[tuple[str, ...], None] = {}
+        for run, block, row in points:
+            cases.update(dict.fromkeys(self._cases(run, block, row, file, place)))
+        if 0 < len(cases) <= _MOST_CASES and () not in cases:
+            name = self._program.instruction_view(points[0][2]).function.name
+            yield Invariant(file, place.line, place.column, name, is_loop, tuple(cases))
+
+    def _heads(self, run: Run, file: str, line: int) -> Iterator[tuple[int, int]]:
+        """Yield the blocks that loops of a line begin with, and their first instructions."""
+        if id(run) not in self._loops:
+            order = weak_topological_order(run.graph)
+            ends = zip(order.order.tolist(), order.end.tolist(), strict=True)
+            heads = [node for place, (node, end) in enumerate(ends) if end > place + 1]
+            self._loops[id(run)] = [(head, *self._first(run, head)) for head in heads]
+        for head, row, place in self._loops[id(run)]:
+            if place == (file, line):
+                yield head, row
+
+    def _first(self, run: Run, block: int) -> tuple[int, tuple[str, int]]:
+        """Return the first instruction of a block that is no phi, and where it stands."""
+        first, end = self._program.blocks.instruction_offsets[
+            run.code.flat.blocks[block].row : run.code.flat.blocks[block].row + 2
+        ].tolist()
+        table, spans = self._program.instructions, self._program.spans
+        rows = [row for row in range(first, end) if table.opcode[row] != Opcode.PHI]
+        for row in rows:
+            if (span := int(table.span[row])) >= 0 and spans.line[span]:
+                name = self._program.strings[int(spans.file[span])]
+                return rows[0], (name, int(spans.line[span]))
+        return rows[0], ("", 0)
+
+    def _cases(
+        self, run: Run, block: int, row: int, file: str, place: Place
+    ) -> Iterator[tuple[str, ...]]:
+        position = position_of(run, block, row)
+        known, bits = variables_at(self._program, run, block, row)
+        visible = {
+            name: form for name, form in known.items() if self._is_visible(name, row, file, place)
+        }
+        for numbers in run.values[block]:
+            made = numbers.copy()
+            for operation in run.code.operations[block][:position]:
+                made = operation.apply(made, None)
+                if made.is_empty:
+                    break
+            else:
+                yield tuple(sorted(in_c(made, visible, bits)))
+
+    def _is_visible(self, name: str, row: int, file: str, place: Place) -> bool:
+        """Return whether a name means the variable that the analysis knows by it."""
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            return False
+        function = int(self._program.instruction_function[row])
+        declared = self._declared(function).get(name, [])
+        if len(declared) != 1:
+            return not declared and self._is_global(name, file, place)
+        span = self._program.spans
+        at = int(self._program.variables.span[declared[0]])
+        if at < 0:
+            return False
+        line = int(span.line[at])
+        if self._program.variables.argument[declared[0]] > 0:
+            return True
+        scope = self._shape(file).scope_of(line, name)
+        is_before = line < place.line or (
+            bool(scope) and scope[-1] == place.scope[-1] == self._shape(file).offset(place)
+        )  # in front of the statement, or in the head of this loop
+        return is_before and place.scope[: len(scope)] == scope
+
+    def _declared(self, function: int) -> dict[str, list[int]]:
+        if function not in self._names:
+            table = self._program.variables
+            found: dict[str, list[int]] = {}
+            for row in (table.function == function).nonzero()[0].tolist():
+                found.setdefault(self._program.strings[int(table.name[row])], []).append(row)
+            self._names[function] = found
+        return self._names[function]
+
+    def _is_global(self, name: str, file: str, place: Place) -> bool:
+        table = self._program.globals
+        names = [self._program.strings[int(one)] for one in table.name.tolist()]
+        if name not in names:
+            return False
+        span = int(table.span[names.index(name)])
+        spans = self._program.spans
+        return (
+            span >= 0
+            and self._program.strings[int(spans.file[span])] == file
+            and int(spans.line[span]) < place.line
+        )
+
+    # Texts
+
+    def asserts(self, file: str, call: str = "assert") -> str:
+        """Return a source with `assert` in front of its statements; lines keep their numbers."""
+        lines = self._lines(file)
+        for one in self.invariants:
+            if one.file == file and not one.is_loop:
+                _insert(lines, one, f"{call}({one.expression()}); ")
+        return "#include <assert.h>\n#line 1\n" + "".join(lines)
+
+    def acsl(self, file: str) -> str:
+        """Return a source with annotations of ACSL; lines keep their numbers."""
+        lines = self._lines(file)
+        for one in self.invariants:
+            if one.file == file:
+                text = re.sub(r"\((?:long long|__int128)\)", "", one.expression())
+                word = "loop invariant" if one.is_loop else "assert"
+                _insert(lines, one, f"/*@ {word} {text}; */ ")
+        return "".join(lines)
+
+    def _lines(self, file: str) -> list[str]:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            return source.read().splitlines(keepends=True)
+
+    def data(self, root: str | os.PathLike[str] = ".") -> list[dict[str, object]]:
+        """Return the invariants as plain data."""
+        return [
+            {
+                "file": relative_path(one.file, root),
+                "line": one.line,
+                "column": one.column,
+                "function": one.function,
+                "is_loop": one.is_loop,
+                "expression": one.expression(),
+            }
+            for one in self.invariants
+        ]
+
+    def witness(self, created: str, root: str | os.PathLike[str] = ".") -> str:
+        """Return a correctness witness of format 2.0, as YAML; `created` is its time."""
+        from kleene import __version__
+
+        files = [one for one in self.files if any(i.file == one for i in self.invariants)]
+        hashes = {}
+        for file in files:
+            with open(file, "rb") as source:
+                hashes[relative_path(file, root)] = hashlib.sha256(source.read()).hexdigest()
+        entries = [one for one in self.invariants if "__int128" not in one.expression()]
+        whole = json.dumps([hashes, [one.expression() for one in entries]], sort_keys=True)
+        lines = [
+            "- entry_type: invariant_set",
+            "  metadata:",
+            '    format_version: "2.0"',
+            f'    uuid: "{uuid.uuid5(uuid.NAMESPACE_URL, whole)}"',
+            f'    creation_time: "{created}"',
+            "    producer:",
+            '      name: "kleene"',
+            f"      version: {json.dumps(__version__)}",
+            "    task:",
+            "      input_files:",
+            *(f"        - {json.dumps(file)}" for file in hashes),
+            "      input_file_hashes:",
+            *(f"        {json.dumps(file)}: {json.dumps(one)}" for file, one in hashes.items()),
+            '      specification: "G ! call(reach_error())"',
+            '      data_model: "LP64"',
+            '      language: "C"',
+            "  content:" if entries else "  content: []",
+        ]
+        for one in entries:
+            lines += [
+                "    - invariant:",
+                f"        type: {'loop_invariant' if one.is_loop else 'location_invariant'}",
+                "        location:",
+                f"          file_name: {json.dumps(relative_path(one.file, root))}",
+                f"          line: {one.line}",
+                f"          column: {one.column}",
+                f"          function: {json.dumps(one.function)}",
+                f"        value: {json.dumps(one.expression())}",
+                "        format: c_expression",
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def _insert(lines: list[str], one: Invariant, text: str) -> None:
+    line = lines[one.line - 1]
+    lines[one.line - 1] = line[: one.column - 1] + text + line[one.column - 1 :]
+
+
+def in_c(numbers: Numbers, known: dict[str, Form], bits: dict[str, int]) -> Iterator[str]:
+    """Yield the constraints on variables as expressions of C.
+
+    A variable that is a form of others is the value of this form read as signed: sums that are
+    unsigned are variables of their own.
+    """
+    plain: dict[str, Form] = {}
+    wide: dict[str, Form] = {}
+    for name, form in known.items():
+        kind = Kind(bits[name], False)
+        if form == only(form.keys[0]) and numbers.layout.kinds[form.keys[0]].width == kind.width:
+            kind = numbers.layout.kinds[form.keys[0]]
+        low, high = numbers.bounds(form)
+        is_alike = low >= 0 and high < 1 << kind.width - 1  # as signed and as unsigned
+        read = name if is_alike else f"{_cast(kind)}{name}"
+        plain[read] = form
+        is_small = low > -(1 << 61) and high < 1 << 61  # sums and a few multiples fit 64 bits
+        wide[f"({'long long' if is_small else '__int128'}){read}"] = form
+    found = [
+        *constraints(numbers, plain, relations=False),
+        *constraints(numbers, wide, ranges=False),
+    ]
+    for text in found:
+        literals = [int(one) for one in re.findall(r"(?<![\w.])\d+", text)]
+        if all(one < 1 << 63 for one in literals):
+            yield text
+
+
+def _cast(kind: Kind) -> str:
+    words = {8: "char", 16: "short", 32: "int", 64: "long"}
+    sign = "unsigned " if kind.is_unsigned else "signed "
+    return f"({sign}{words.get(kind.width, 'long long')})"

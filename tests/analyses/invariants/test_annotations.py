@@ -1,0 +1,248 @@
+"""Printed invariants compile, hold on runs of the compiled program, and are in the right form."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kleene import load
+from kleene.analyses.invariants.annotations import Annotations, Shape
+
+from .generator import generated
+from .test_truth import DEEP
+
+ROOT = Path(__file__).resolve().parents[3]
+SEARCH = ROOT / "examples" / "invariants" / "search.c"
+N_FUNCTIONS = 60 if DEEP else 8
+# Runs end where C does not say what happens: at a trap of the sanitizer, or in an endless loop.
+HARNESS = """
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+static sigjmp_buf back;
+static unsigned state;
+static long steps;
+static void stop(int number) { siglongjmp(back, 1); }
+#define HOLDS(e) do { if (++steps > 20000) siglongjmp(back, 1); \\
+  if (!(e)) { printf("line %d: %s\\n", __LINE__, #e); exit(1); } n_holds++; } while (0)
+static long n_holds;
+unsigned unknown_unsigned(void) {
+  state = state * 1664525u + 1013904223u;
+  if (++steps > 20000) siglongjmp(back, 1);
+  return state >> 28 > 2 ? (state >> 20) % 23 - 5u : state;
+}
+int unknown(void) { return (int)unknown_unsigned(); }
+double unknown_double(void) { return unknown() / 8.0; }
+void __assert_fail(const char *a, const char *b, unsigned c, const char *d) { siglongjmp(back, 1); }
+"""
+MAIN = """
+static void (*const functions[])(int, int) = {FUNCTIONS};
+int main(void) {
+  signal(SIGILL, stop); signal(SIGTRAP, stop); signal(SIGFPE, stop); signal(SIGSEGV, stop);
+  signal(SIGABRT, stop); signal(SIGALRM, stop);
+  for (unsigned k = 0; k < sizeof functions / sizeof *functions; k++)
+    for (unsigned seed = 0; seed < 200; seed++) {
+      state = seed * 7919u + k; steps = 0;
+      if (sigsetjmp(back, 1)) continue;
+      int a = unknown(), b = unknown();
+      functions[k](a, b);
+    }
+  printf("%ld\\n", n_holds);
+}
+"""
+
+
+def compiled(file: Path, *words: str) -> Path:
+    pytest.importorskip("ziglang", reason="the package ziglang compiles and links")
+    binary = file.with_suffix("")
+    cc = [sys.executable, "-m", "ziglang", "cc", "-w", "-O1", *words, str(file), "-o", str(binary)]
+    subprocess.run(cc, check=True, timeout=300)
+    return binary
+
+
+def test_asserts_hold_in_compiled_programs(tmp_path: Path) -> None:
+    text = generated(N_FUNCTIONS, seed=11)
+    text = re.sub(r"(while \([^{]*\{)$", r"\1\n  tick();", text, flags=re.MULTILINE)
+    text = text.replace("static int cells[8];", "static int cells[8];\nextern void tick(void);")
+    file = tmp_path / "generated.c"
+    file.write_text(text)
+    found = load(file).invariants(domain="octagon", whole_program=False).annotations()
+    assert len(found.invariants) > 5 * N_FUNCTIONS
+    source = found.asserts(str(file), call="HOLDS").partition("\n#line 1\n")[2]
+    names = [f"{name}{k}" for k in range(N_FUNCTIONS) for name in "fg"]
+    tick = "void tick(void) { if (++steps > 20000) siglongjmp(back, 1); }\n"
+    program = HARNESS + tick + source + MAIN.replace("FUNCTIONS", ", ".join(names))
+    whole = tmp_path / "whole.c"
+    whole.write_text(program)
+    binary = compiled(whole, "-fsanitize=undefined", "-fsanitize-trap=undefined")
+    done = subprocess.run([binary], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout) > 1000
+
+
+def test_asserts_of_the_example_compile_and_hold(tmp_path: Path) -> None:
+    found = load(SEARCH).invariants().annotations()
+    (file,) = [one for one in found.files if one.endswith("search.c")]
+    text = found.asserts(file)
+    assert "assert(0 <= i && i <= 99); table[i]" in text
+    target = tmp_path / "search.c"
+    more = "#include <stdlib.h>\nint next_value(void) { return rand() % 50; }\n"
+    target.write_text(text.replace("extern int next_value(void);", more))
+    assert subprocess.run([compiled(target)], timeout=60).returncode >= 0  # no abort
+
+
+def test_a_witness_has_the_published_form() -> None:
+    found = load(SEARCH).invariants().annotations()
+    text = found.witness("2026-01-01T00:00:00Z", ROOT)
+    assert text == found.witness("2026-01-01T00:00:00Z", ROOT)
+    (entry,) = parsed(text)
+    assert entry["entry_type"] == "invariant_set"
+    metadata = entry["metadata"]
+    assert set(metadata) == {"format_version", "uuid", "creation_time", "producer", "task"}
+    assert metadata["format_version"] == "2.0"
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", metadata["uuid"])
+    task = metadata["task"]
+    assert set(task) == {
+        "input_files", "input_file_hashes", "specification", "data_model", "language",
+    }  # fmt: skip
+    assert task["input_files"] == ["examples/invariants/search.c"]
+    assert re.fullmatch("[0-9a-f]{64}", task["input_file_hashes"]["examples/invariants/search.c"])
+    assert task["data_model"] in ("ILP32", "LP64")
+    for one in entry["content"]:
+        invariant = one["invariant"]
+        assert set(invariant) == {"type", "location", "value", "format"}
+        assert invariant["type"] in ("loop_invariant", "location_invariant")
+        assert invariant["format"] == "c_expression"
+        location = invariant["location"]
+        assert set(location) == {"file_name", "line", "column", "function"}
+        line = SEARCH.read_text().splitlines()[location["line"] - 1]
+        word = line[location["column"] - 1 :]
+        assert line[: location["column"] - 1].strip() == ""
+        if invariant["type"] == "loop_invariant":
+            assert word.startswith(("for", "while"))
+    kinds = [one["invariant"]["type"] for one in entry["content"]]
+    assert kinds.count("loop_invariant") == 2
+
+
+def parsed(text: str) -> list[dict[str, object]]:
+    """Read the part of YAML that witnesses are written in: mappings, lists, JSON's scalars."""
+    lines = [(len(one) - len(one.lstrip()), one.strip()) for one in text.splitlines()]
+
+    def value(word: str) -> object:
+        return json.loads(word) if word[:1] in '"[' or word.isdigit() else word
+
+    def block(at: int, depth: int) -> tuple[object, int]:
+        if lines[at][1].startswith("- "):
+            items: list[object] = []
+            while at < len(lines) and lines[at][0] == depth and lines[at][1].startswith("- "):
+                word = lines[at][1][2:]
+                if re.match(r"\w+:", word):
+                    lines[at] = (depth + 2, word)
+                    item, at = block(at, depth + 2)
+                else:
+                    item, at = value(word), at + 1
+                items.append(item)
+            return items, at
+        found: dict[str, object] = {}
+        while at < len(lines) and lines[at][0] == depth and not lines[at][1].startswith("- "):
+            key, _, rest = lines[at][1].partition(": ")
+            if rest:
+                found[str(value(key))] = value(rest)
+                at += 1
+            else:
+                inner = lines[at + 1][0]
+                found[str(value(key.rstrip(":")))], at = block(at + 1, inner)
+        return found, at
+
+    whole, end = block(0, 0)
+    assert end == len(lines)
+    assert isinstance(whole, list)
+    return whole
+
+
+def test_acsl_has_loop_invariants_in_front_of_loops() -> None:
+    found = load(SEARCH).invariants().annotations()
+    (file,) = [one for one in found.files if one.endswith("search.c")]
+    text = found.acsl(file)
+    assert "/*@ loop invariant 0 <= i && i <= 100; */ for (int i = 0" in text
+    assert "/*@ assert 0 <= i && i <= 99; */ table[i]" in text
+    assert "__int128" not in text
+    assert len(text.splitlines()) == len(SEARCH.read_text().splitlines())
+
+
+SHAPES = """int g = 3;
+struct s { int a; };
+int table[] = { 1,
+  2 };
+int f(int n) {
+  int x = 1; /* { */
+  for (int i = 0; i < n; i++)
+    x += i;
+  if (n)
+    x--;
+  else
+    x++;
+  do {
+    x++;
+  } while (x < 3);
+  do
+    x++;
+  while (x < 9);
+  switch (n) {
+    case 1:
+      x = 2;
+    default: x = 3;
+  }
+  struct s local = {
+    1 };
+again:
+  x = g(1,
+    2);
+  while (x) { int y = 2;
+    x -= y;
+  }
+#define MACRO(a) { a; \\
+  a; }
+  return x + local.a;
+}
+"""
+
+
+def test_statements_are_found_where_they_begin() -> None:
+    shape = Shape(SHAPES)
+    lines = SHAPES.splitlines()
+    found = [lines[line - 1].split()[0] for line in sorted(shape.statements)]
+    assert found == [
+        "int", "for", "if", "do", "x++;", "do", "switch", "struct", "while", "x", "return",
+    ]  # fmt: skip
+
+
+def test_names_are_used_only_where_they_are_visible(tmp_path: Path) -> None:
+    file = tmp_path / "names.c"
+    file.write_text("""extern int unknown(void);
+int f(int n) {
+  if (n < 0 || n > 9) return 0;
+  for (int i = 0; i < n; i++) {
+    int inner = unknown() & 7;
+    unknown();
+    n = n + inner / 8;
+  }
+  unknown();
+  { int n = 77; unknown(); }
+  unknown();
+  return n;
+}
+""")
+    found = Annotations(load(file).invariants())
+    by_line = {one.line: one.expression() for one in found.invariants if not one.is_loop}
+    assert "inner <= 7" in by_line[7]
+    for line, text in by_line.items():
+        assert "n " not in text  # two variables are called so
+        assert ("inner" in text) <= (line in (6, 7))
+        assert not re.search(r"\bi\b", text) or line in (5, 6, 7)
