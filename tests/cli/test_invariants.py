@@ -44,7 +44,7 @@ def test_a_wrong_name_is_refused(kleene: Kleene) -> None:
     assert "error[invariants/no-such-domain]" in done.stderr
 
 
-def test_invariants_are_printed_in_other_forms(kleene) -> None:
+def test_invariants_are_printed_in_other_forms(kleene: Kleene) -> None:
     done = kleene("invariants", EXAMPLES / "search.c", "--emit", "asserts")
     assert "assert(0 <= i && i <= 99); table[i]" in done.stdout
     done = kleene("invariants", EXAMPLES / "search.c", "--emit", "json")
