@@ -255,3 +255,37 @@ int f(four *p, double x, int n) {
     program = found.context.program
     first = program.bases[ValueKind.INSTRUCTION]
     assert found.context.facts.has_value[first:].all()
+
+
+ASSUMED = """
+#include <assert.h>
+extern int outside(void);
+static int assumed(int x, int y) {
+  __builtin_assume(x > 3 && x < 10);
+  __builtin_assume(y != 0);
+  int before = y == 0;                     /* the second assumption decides it */
+  return before ? 99 : x;
+}
+static int promised(int x) {
+  if (x < 5 || x > 8) __builtin_unreachable();
+  return x;
+}
+static int asserted(int x) {
+  assert(x >= 20 && x <= 21);
+  return x;
+}
+int main(void) { return assumed(outside(), outside()) + promised(outside()) + asserted(outside()); }
+"""
+
+
+def test_what_is_assumed_promised_or_asserted_holds(tmp_path):
+    found = load(tmp_path, ASSUMED).dataflow()
+    facts = [found.returns(name) for name in ("assumed", "promised", "asserted")]
+    assert [(fact.low, fact.high) for fact in facts] == [(4, 9), (5, 8), (20, 21)]
+
+
+def test_what_is_assumed_does_not_count_where_undefined_results_do(tmp_path):
+    found = load(tmp_path, ASSUMED).dataflow(wraps=True)
+    fact = found.returns("assumed")
+    assert fact is not None
+    assert fact.is_any

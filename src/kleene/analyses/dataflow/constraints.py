@@ -724,11 +724,11 @@ class Generator:
 
     def _sigmas(self, names: I64, width: I64) -> None:
         """Behind a branch, what holds of a value before it and what the condition says."""
-        split, flow = self.split, self.split.flow
+        split = self.split
         found = refinements(split, self.build, self.width, self.true, self.false)
-        rows = np.flatnonzero((split.kind == NameKind.SIGMA) & (width > 0))
-        edge = split.point[rows] - flow.along(0)
-        self._meet(names, rows, edge * self.program.n_values + split.value[rows], found)
+        rows, site = split.sites
+        rows, site = rows[width[rows] > 0], site[width[rows] > 0]
+        self._meet(names, rows, site * self.program.n_values + split.value[rows], found)
 
     def _meet(self, names: I64, rows: I64, keys: I64, found: Refinements) -> None:
         """Give new names (rows) their operand and all facts whose edge and value is their key."""
@@ -762,6 +762,7 @@ class Generator:
         split = self.split
         rows = np.flatnonzero((split.kind == NameKind.COPY) & (width > 0))
         rows = rows[split.point[rows] < split.flow.n_instructions]
+        rows = rows[self.table.opcode[split.point[rows]] != Opcode.CALL]  # `llvm.assume`
         operand = split.operands[split.offsets[rows]].astype(np.int64)
         rows, operand = rows[operand >= 0], operand[operand >= 0]
         for wide in np.unique(width[rows]).tolist():

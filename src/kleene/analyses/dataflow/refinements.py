@@ -25,6 +25,7 @@ from kleene.ir.codes import ConstantKind, Opcode, ValueKind
 from kleene.ir.codes import Predicate as IrPredicate
 from kleene.solvers.dataflow import SWAPPED, ConstraintBuilder, Operator, Predicate
 from kleene.transforms.splitting import ControlFlow, SplitProgram
+from kleene.transforms.splitting.program import values_assumed
 
 _DEEPEST = 8  # how many operations are undone
 _LOOKED_THROUGH = np.zeros(len(Opcode), bool)
@@ -43,7 +44,7 @@ class Refinements:
     """Rows of an edge, a value and a name whose fact holds of the value there.
 
     Attributes:
-        edge: of the control-flow graph.
+        edge: of the control-flow graph; behind those, n_edges + instruction for `llvm.assume`.
         value: of the program.
         fact: a name.
         above: a block that must be dominated by the value's definition, strictly; -1 for none.
@@ -148,7 +149,7 @@ class _Search:
 
     def _is_of_use(self, edge: I64, value: I64) -> Bools:
         """Return which facts a name wants, or may tell of what the value is computed from."""
-        found = self._split.has_sigma(edge, value)
+        found = self._split.has_name(edge, value)
         row = value - self._first
         inner = row >= 0
         found[inner] |= _LOOKED_THROUGH[self._table.opcode[row[inner]]]
@@ -299,6 +300,11 @@ def refinements(
         Refinements.of(edge, condition, np.full(len(edge), true)),
         Refinements.of(edge + 1, condition, np.full(len(edge), false)),
     ]
+    # Behind `llvm.assume` its condition holds: the condition is among what it tells of.
+    assumed, rows = values_assumed(split.program)
+    is_condition = assumed == table.operands[table.offsets[rows] + 1]
+    sites = split.flow.blocks.n_edges + rows[is_condition]
+    start.append(Refinements.of(sites, assumed[is_condition], np.full(len(sites), true)))
     blocks = np.flatnonzero(opcode == Opcode.SWITCH)
     blocks = blocks[width[table.operands[table.offsets[last[blocks]]]] > 0]
     value = table.operands[table.offsets[last[blocks]]].astype(np.int64)

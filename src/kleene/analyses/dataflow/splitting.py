@@ -1,6 +1,7 @@
 """Where something is learnt about a value: at its definition, behind branches and behind accesses.
 
-Behind a load or store, the address was not null; behind a division, the divisor was not 0. The
+Behind a load or store, the address was not null; behind a division, the divisor was not 0; behind
+`llvm.assume`, what it is told. The
 address may be a field's, `p->x`: then `p` was not null, since `p + offset` lies inside an object.
 """
 
@@ -19,6 +20,7 @@ from kleene.transforms.splitting import (
     SplitProgram,
     split_program,
 )
+from kleene.transforms.splitting.program import values_assumed
 
 _ADDRESS = {Opcode.LOAD: 0, Opcode.STORE: 1, Opcode.CMPXCHG: 0, Opcode.ATOMICRMW: 0}
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
@@ -32,10 +34,12 @@ def split_for_values(
 
     def points(flow: ControlFlow, accesses: Accesses) -> Points:
         branches = STRATEGIES["bits"].points(flow, accesses)
-        value, row = refining_uses(program) if trusts_flags else (np.empty(0, np.int64),) * 2
+        none = np.empty(0, np.int64)
+        value, row = refining_uses(program) if trusts_flags else (none, none)
+        assumed, at = values_assumed(program) if trusts_flags else (none, none)
         return Points(
-            np.concatenate([branches.down_variable, value]).astype(np.int32),
-            np.concatenate([branches.down_point, row]),
+            np.concatenate([branches.down_variable, value, assumed]).astype(np.int32),
+            np.concatenate([branches.down_point, row, at]),
             branches.up_variable,
             branches.up_point,
         )

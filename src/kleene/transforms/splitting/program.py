@@ -73,13 +73,24 @@ class SplitProgram:
 
     @cached_property
     def _sigmas(self) -> I64:
-        """An edge and a value as one number, ascending, for each σ."""
-        rows = np.flatnonzero(self.kind == NameKind.SIGMA)
-        edge = self.point[rows] - self.flow.along(0)
-        return np.sort(edge * self.program.n_values + self.value[rows])
+        """A site and a value as one number, ascending, for each σ and copy."""
+        rows, sites = self.sites
+        return np.sort(sites * self.program.n_values + self.value[rows])
 
-    def has_sigma(self, edge: I64, value: I64) -> Bools:
-        """Return which of some values have a name of their own on some edges."""
+    @cached_property
+    def sites(self) -> tuple[I64, I64]:
+        """The σ and the copies at instructions (rows of new names), and where they are.
+
+        A site is an edge, or n_edges + the instruction.
+        """
+        at_code = self.point < self.flow.n_instructions
+        rows = np.flatnonzero((self.kind == NameKind.SIGMA) | at_code)
+        edge = self.point[rows] - self.flow.along(0)
+        code = self.point[rows] + self.flow.blocks.n_edges
+        return rows, np.where(at_code[rows], code, edge)
+
+    def has_name(self, edge: I64, value: I64) -> Bools:
+        """Return which of some values have a name of their own at some sites: see `sites`."""
         wanted = edge * self.program.n_values + value
         if not len(self._sigmas):
             return np.zeros(len(wanted), bool)
@@ -229,17 +240,40 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
     or `x - 1 < 9`.
     """
     table = program.instructions
-    first = program.bases[ValueKind.INSTRUCTION]
     last = program.blocks.instruction_offsets[1:] - 1
     opcode = table.opcode[last] if len(last) else np.empty(0, np.uint8)
     n_operands = np.diff(table.offsets)[last] if len(last) else np.empty(0, np.int64)
     branches = np.flatnonzero(
         ((opcode == Opcode.BR) & (n_operands == 3)) | (opcode == Opcode.SWITCH)
     )
-    block = branches.astype(np.int64)
     value = table.operands[table.offsets[:-1][last[branches]]].astype(np.int64)
-    equality = opcode[branches] == Opcode.SWITCH
-    derived = np.zeros(len(branches), bool)
+    return _looked_through(program, value, branches, opcode[branches] == Opcode.SWITCH)
+
+
+def values_assumed(program: Program) -> tuple[I64, I64]:
+    """Return the values that calls of `llvm.assume` tell something about, and these instructions.
+
+    Behind such a call its condition holds, and is looked through as those of branches are.
+    """
+    table, first = program.instructions, program.bases[ValueKind.ARGUMENT]
+    calls = np.flatnonzero(table.opcode == Opcode.CALL)
+    callee = table.operands[table.offsets[calls]]
+    calls, callee = calls[callee < len(program.globals)], callee[callee < len(program.globals)]
+    named = program.strings.begin_with(program.globals.name[callee], b"llvm.assume")
+    rows = calls[named]
+    condition = table.operands[table.offsets[rows] + 1].astype(np.int64)
+    rows, condition = rows[condition >= first], condition[condition >= first]
+    value, row, _ = _looked_through(program, condition, rows, np.zeros(len(rows), bool))
+    return value, row
+
+
+def _looked_through(
+    program: Program, value: I64, place: Ints, equality: Bools
+) -> tuple[I64, I64, U8]:
+    """Return what conditions at places were computed from, the places, and roles of tests."""
+    table, first = program.instructions, program.bases[ValueKind.INSTRUCTION]
+    block = place.astype(np.int64)
+    derived = np.zeros(len(block), bool)
     looked_through = np.zeros(len(Opcode), bool)
     looked_through[[
         *CASTS, Opcode.FREEZE, Opcode.ICMP, Opcode.FCMP, *_OF_CONDITIONS, Opcode.SELECT,
