@@ -289,3 +289,41 @@ def test_what_is_assumed_does_not_count_where_undefined_results_do(tmp_path):
     fact = found.returns("assumed")
     assert fact is not None
     assert fact.is_any
+
+
+BY_CALL = """
+extern int outside(void);
+static int state;
+static int clamp(int x, int high) { if (x < 0) return 0; if (x > high) return high; return x; }
+static int never_back(int x) { if (x) for (;;) ; return 3; }
+static int count(int n) { if (n <= 0) return 0; return 1 + count(n - 1); }
+static int put(int x) { int old = state; state = x; return old; }
+int main(void) {
+  int small = clamp(outside(), 9), large = clamp(outside(), 1000), none = clamp(-5, 7);
+  int a = put(3), b = put(outside());
+  int once = count(0), many = count(5);
+  if (outside()) return never_back(0) + a + b + once + many;
+  never_back(1);
+  if (outside()) return small;             /* not reached: the call before does not come back */
+  return large + none;
+}
+"""
+
+
+def test_calls_have_results_of_their_own_with_a_context(tmp_path):
+    program = load(tmp_path, BY_CALL)
+    without, by_call = program.dataflow(), program.dataflow(context=1)
+    assert [str(without.of(f"main.{name}")) for name in ("small", "large")] == ["0..1000"] * 2
+    bounds = [str(by_call.of(f"main.{name}")) for name in ("small", "large", "none")]
+    assert bounds == ["0..9", "0..1000", "0"]
+    # Memory is what all calls write, and a function that calls itself has one result.
+    assert by_call.of("main.a").is_any
+    assert by_call.of("main.once").holds(5)
+    assert by_call.of("main.once") == without.of("main.once")
+    function = next(f for f in program.functions if f.name == "main")
+    reached = [
+        [result.is_reachable(block) for block in function.blocks] for result in (without, by_call)
+    ]
+    assert sum(reached[1]) < sum(reached[0])
+    with pytest.raises(SourceError, match="dataflow/context"):
+        program.dataflow(context=2)

@@ -65,7 +65,7 @@ def test_every_observed_value_is_in_its_range(seed, level, tmp_path):
     code, binary = built(RandomProgram(seed).text, level, tmp_path)
     program = kleene.load(str(code), normalise=level == "-O0", cache=False)
     runs = [run(binary, number) for number in (1, 2, 3)]
-    for options in ({}, {"wraps": True}, {"whole_program": False}):
+    for options in ({}, {"wraps": True}, {"whole_program": False}, {"context": 1}):
         context = program.dataflow(**options).context
         calls = [
             (context.fact(number), context.fact(value), context.block_is_reached[block])

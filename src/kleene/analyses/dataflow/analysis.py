@@ -35,6 +35,8 @@ class Dataflow:
         models: files with models and roles of functions, besides those that come with Kleene.
         roles: further roles of functions of the program, as lines of such a file: "fetch: taints
             result", "query: trusts 0 as query", "escaped: cleans result".
+        context: 1 to tell calls of one function apart: each has the result that its own arguments
+            give. By default (0) all calls of a function have one result.
     """
 
     client: str = "ranges"
@@ -44,6 +46,7 @@ class Dataflow:
     whole_program: bool = True
     models: tuple[str | os.PathLike[str], ...] = ()
     roles: tuple[str, ...] = ()
+    context: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", paths_of(self.models))
@@ -63,17 +66,22 @@ class Dataflow:
         Raises:
             SourceError: there is no such client (`dataflow/no-such-client`), the program is not one
                 of C or C++ (`dataflow/not-c`), there is no `main` (`points-to/no-main`), a model or
-                role is not understood (`points-to/bad-model`), or a role is of a function that the
-                program does not have (`dataflow/no-such-name`).
+                role is not understood (`points-to/bad-model`), a role is of a function that the
+                program does not have (`dataflow/no-such-name`); or `context` is neither 0 nor 1
+                (`dataflow/context`).
         """
         asked = client(self.client)
+        if self.context not in (0, 1):
+            message = f"the context is 0 or 1, not {self.context}"
+            note = "with 1, calls of one function have results of their own"
+            raise SourceError(None, "dataflow/context", message, note)
         given: Any = program
         if not isinstance(given, Program):
             note = "for Scheme there is control-flow analysis: program.cfa()"
             raise SourceError(None, "dataflow/not-c", "this is no C or C++ program", note)
         context = Context(
             program, self.library, self.wraps, self.whole_program, device, threads, self.models,
-            self.roles,
+            self.roles, self.context,
         )  # fmt: skip
         self._check_roles(context)
         with progress.task("solving"):

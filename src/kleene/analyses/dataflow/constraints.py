@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kleene.analyses.dataflow.call_sites import Names, by_call_site
 from kleene.analyses.dataflow.calls import Calls
 from kleene.analyses.dataflow.memory import UNDEFINED, UNKNOWN, ZERO, Cells, byte_of
 from kleene.analyses.dataflow.refinements import PREDICATE, Refinements, refinements, switch_cases
@@ -93,10 +94,16 @@ class Generator:
     """Writes the constraints of one program."""
 
     def __init__(
-        self, split: SplitProgram, calls: Calls, cells: Cells | None, *, trusts_flags: bool
+        self,
+        split: SplitProgram,
+        calls: Calls,
+        cells: Cells | None,
+        *,
+        trusts_flags: bool,
+        context: int = 0,
     ) -> None:
         self.split, self.calls, self.trusts_flags = split, calls, trusts_flags
-        self.cells = cells
+        self.cells, self.context = cells, context
         self._shared: dict[tuple[int, int, int], int] = {}
         self.program: Program = split.program
         self.table = self.program.instructions
@@ -121,11 +128,20 @@ class Generator:
         self._phis()
         self._addresses()
         self._calls()
+        first_shared = self.build.n_names
         self._memory()
+        end_shared = self.build.n_names
         self._new_names()
-        return ValueConstraints(
-            self.split, self.build.constraints(), self.width, self.edge_name, self.result_name
-        )
+        found = self.build.constraints()
+        if self.context:
+            is_shared = np.zeros(found.n_names, bool)
+            is_shared[first_shared:end_shared] = True
+            names = Names(
+                self.split, self.edge_name, self.result_name, self.returns_name, self.end_name,
+                self.width, is_shared,
+            )  # fmt: skip
+            found = by_call_site(found, names, self.calls)
+        return ValueConstraints(self.split, found, self.width, self.edge_name, self.result_name)
 
     # What most constraints need
 
@@ -215,6 +231,7 @@ class Generator:
         has_body = np.diff(program.function_table.block_offsets) > 0
         returns = np.full(n_functions, -1, np.int64)
         returns[has_body] = self.build.names(int(has_body.sum()))
+        self.returns_name = returns
         usable = ~calls.may_return_any[calls.call] & calls.keeps_result[calls.function]
         spoiled = np.zeros(len(self.table), bool)
         spoiled[calls.call[~usable]] = True

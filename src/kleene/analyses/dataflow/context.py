@@ -38,6 +38,7 @@ class Context:
         threads: of the CPU, for points-to.
         models: files with models and roles of functions, besides those that come with Kleene.
         lines: further roles, as lines of such a file.
+        context: 1 for results of functions by call site, 0 for one result of all calls.
     """
 
     program: Program
@@ -48,6 +49,7 @@ class Context:
     threads: int | None = None
     models: tuple[str | os.PathLike[str], ...] = ()
     lines: tuple[str, ...] = ()
+    context: int = 0
 
     @cached_property
     def roles(self) -> Library:
@@ -82,7 +84,10 @@ class Context:
     @cached_property
     def values(self) -> ValueConstraints:
         """The constraints on all names."""
-        generator = Generator(self.split, self.calls, self.cells, trusts_flags=not self.wraps)
+        trusts_flags = not self.wraps
+        generator = Generator(
+            self.split, self.calls, self.cells, trusts_flags=trusts_flags, context=self.context
+        )
         return generator.run()
 
     @cached_property

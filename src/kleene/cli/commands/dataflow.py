@@ -83,6 +83,12 @@ def run(
     alone: Annotated[
         bool, option("--alone", help="Look at every function alone: no arguments, no memory.")
     ] = False,
+    context: Annotated[
+        int,
+        option(
+            "--context", metavar="N", help="1: calls of one function have results of their own."
+        ),
+    ] = 0,
     device: OnDevice = Device.AUTO,
     threads: Threads = None,
     as_json: AsJson = False,
@@ -105,6 +111,7 @@ def run(
         whole_program=not alone,
         models=tuple(models or ()),
         roles=tuple(_roles(sources_of or [], sinks or [], sanitisers or [])),
+        context=context,
     )
     result = analysis.run(program, device=device, threads=threads)
     found, root = _findings(result, sources.title, reporting)
