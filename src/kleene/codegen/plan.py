@@ -162,6 +162,15 @@ class Atomic(Statement):
     value: Expression
 
 
+@dataclass(frozen=True, slots=True)
+class ReducedLoop(Loop):
+    """A loop that does nothing but `target = target op term`, which may be in any order."""
+
+    operator: str
+    target: Location
+    term: Expression
+
+
 Step = Kernel | Reduction | HostLoop | HostIf | HostBlock | HostNest | Snapshot
 
 

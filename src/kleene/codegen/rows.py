@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from kleene.codegen.plan import Axis, CannotError, Kernel, Plan
+from kleene.codegen.arguments import neutral_text
+from kleene.codegen.plan import Axis, CannotError, Kernel, Plan, ReducedLoop
 from kleene.codegen.text import (
     Printer,
     arrays_in,
@@ -28,7 +29,7 @@ from kleene.codegen.text import (
     symbols_in,
     type_name,
 )
-from kleene.codegen.trees import Counted, binary, choose, counted
+from kleene.codegen.trees import Counted, binary, choose, counted, number
 from kleene.ir.loops import tree
 from kleene.ir.loops.tree import Block, Element, Expression, Location, Symbol, Variable
 
@@ -38,7 +39,7 @@ _MAX_SUMS = 4  # of one loop: each has partial sums in shared memory
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """`target += term`, or `-=`."""
+    """`target += term`, or `-=`, or `target = min(target, term)`, or `max`."""
 
     target: Location
     operator: str
@@ -64,12 +65,16 @@ class Sums:
     axis: Axis
     way: OneOf["rows", "columns"]
     parts: tuple[Block | Summed, ...]
+    head: Block = ()  # what all threads of a sum compute first, and
+    test: Expression | None = None  # whether they do the rest
 
     @property
     def depth(self) -> Expression:
         """How many terms the longest sum has, where the host knows."""
         found = None
         for part in self.parts:
+            if isinstance(part, Summed) and self.head:
+                return number(LEAST, part.loop.high.type)
             if isinstance(part, Summed):
                 trips = binary("-", part.loop.high, part.loop.low)
                 found = trips if found is None else choose(">", found, trips)
@@ -83,11 +88,13 @@ def sums_of(plan: Plan, kernel: Kernel) -> Sums | None:
         return None
     (axis,) = kernel.axes
     own = {axis.variable, *axis.aliases}
-    of_first = {*kernel.private, *assigned_in(kernel.body)}  # the others do not have their values
+    head, test, body = _front(kernel.body)
+    # The values of other variables are the first thread's alone.
+    of_first = {*kernel.private, *assigned_in(body)} - assigned_in(head)
     parts: list[Block | Summed] = []
     pending: list[tree.Statement] = []
     ways: list[str] = []
-    for one in kernel.body:
+    for one in body:
         if not isinstance(one, tree.Loop):
             if any(isinstance(inner, tree.Loop | tree.Declare) for inner in tree.walk(one)):
                 return None
@@ -97,14 +104,15 @@ def sums_of(plan: Plan, kernel: Kernel) -> Sums | None:
         if found is None:
             return None
         bounds = (found.loop.low, found.loop.high)
-        if symbols_in(bounds) & (own | of_first | {*plan.device_scalars}):
+        unknown = {*plan.device_scalars} | (of_first if head else own | of_first)
+        if symbols_in(bounds) & (unknown - {found.loop.variable}):
             return None
         if any(isinstance(e, Element) for e in tree.walk(bounds)):
             return None
         terms = tuple(each.term for each in found.sums)
         if symbols_in(terms) & (of_first - {found.loop.variable}):
             return None
-        ways += _ways(terms, found.loop.variable, own)
+        ways += ["rows"] if isinstance(one, ReducedLoop) else _ways(terms, found.loop.variable, own)
         if pending:
             parts.append(tuple(pending))
             pending = []
@@ -113,7 +121,27 @@ def sums_of(plan: Plan, kernel: Kernel) -> Sums | None:
         parts.append(tuple(pending))
     if len(set(ways)) != 1:
         return None
-    return Sums(axis, "rows" if ways[0] == "rows" else "columns", tuple(parts))
+    way: OneOf["rows", "columns"] = "rows" if ways[0] == "rows" else "columns"
+    return None if head and way == "columns" else Sums(axis, way, tuple(parts), head, test)
+
+
+def _front(body: Block) -> tuple[Block, Expression | None, Block]:
+    """Return what stands before the only condition of a body, that condition, and what is in it.
+
+    A thread of a front computes a second variable by the first: `j = front - i; if (j < n) ...`.
+    """
+    if len(body) < 2 or not isinstance(body[-1], tree.If) or body[-1].otherwise:
+        return (), None, body
+    head, last = body[:-1], body[-1]
+    is_plain = all(
+        isinstance(one, tree.Declare)
+        or (isinstance(one, tree.Assign) and isinstance(one.target, Variable))
+        for one in head
+    )
+    has_elements = any(isinstance(one, Element) for one in tree.walk((*head, last.condition)))
+    if not is_plain or has_elements or assigned_in(head) & assigned_in(last.then):
+        return (), None, body
+    return head, last.condition, last.then
 
 
 def _sums(loop: tree.Loop) -> Summed | None:
@@ -121,6 +149,8 @@ def _sums(loop: tree.Loop) -> Summed | None:
     form = counted(loop)
     if form is None or form.step != 1 or form.is_descending:
         return None
+    if isinstance(loop, ReducedLoop):
+        return Summed(form, (Sum(loop.target, loop.operator, loop.term),))
     sums = []
     for one in loop.body:
         if not isinstance(one, tree.Assign) or not isinstance(one.value, tree.Binary):
@@ -205,10 +235,12 @@ class _Text:
         lines = [
             "const int lane_ = threadIdx.x % 32, warp_ = threadIdx.x / 32;",
             f"const {kind} {name} = {low} + {by}({kind}){at};",
-            f"const bool inside_ = {name} < {high};",
             *(f"{printer.declaration(one)};" for one in self._kernel.private),
         ]
-        lines = [f"{pad}{line}" for line in lines]
+        lines = [f"{pad}{line}" for line in lines] + printer.block(self._sums.head, depth)
+        test = self._sums.test
+        more = "" if test is None else f" && ({printer.expression(test)})"
+        lines.append(f"{pad}const bool inside_ = {name} < {high}{more};")
         for part in self._sums.parts:
             if isinstance(part, Summed):
                 lines += self._summed(part, depth)
@@ -226,18 +258,19 @@ class _Text:
         lines = []
         for n, one in numbered:
             own = type_name(one.target.type)
-            lines.append(f"{own} sum{n}_ = 0;")
+            lines.append(f"{own} sum{n}_ = {_neutral(one)};")
             if not self._is_row:
                 lines.append(f"__shared__ {own} part{n}_[32][33];")
         start, stride = ("lane_", "32") if self._is_row else ("warp_", f"({kind})(blockDim.x / 32)")
         head = f"{kind} {variable} = {low} + {start}; {variable} < {high}; {variable} += {stride}"
         lines += ["if (inside_) {", "#pragma unroll 4", f"  for ({head}) {{"]
-        lines += [f"    sum{n}_ += {printer.expression(one.term)};" for n, one in numbered]
+        lines += [f"    {_added(one, n, printer.expression(one.term))}" for n, one in numbered]
         lines += ["  }", "}"]
         if self._is_row:
             lines.append("for (int by_ = 16; by_; by_ /= 2) {")
-            for n, _ in numbered:
-                lines.append(f"  sum{n}_ += __shfl_down_sync(0xffffffffu, sum{n}_, by_);")
+            for n, one in numbered:
+                other = f"__shfl_down_sync(0xffffffffu, sum{n}_, by_)"
+                lines.append(f"  {_added(one, n, other)}")
             lines.append("}")
         else:
             lines += [f"part{n}_[warp_][lane_] = sum{n}_;" for n, _ in numbered]
@@ -247,10 +280,30 @@ class _Text:
             if not self._is_row:
                 each = "int by_ = 1; by_ < (int)(blockDim.x / 32); by_++"
                 lines.append(f"  for ({each}) sum{n}_ += part{n}_[by_][lane_];")
-            lines.append(f"  {printer.location(one.target)} {one.operator}= sum{n}_;")
+            lines.append(f"  {_ended(one, n, printer.location(one.target))}")
         lines.append("}")
         shifted = [line if line.startswith("#") else f"{pad}{line}" for line in lines]
         return [f"{'  ' * depth}{{", *shifted, f"{'  ' * depth}}}"]
+
+
+def _neutral(one: Sum) -> str:
+    return "0" if one.operator in "+-" else neutral_text(one.operator, one.target.type)
+
+
+def _added(one: Sum, n: int, term: str) -> str:
+    """Return the statement that adds a term to what a thread has."""
+    if one.operator in "+-":
+        return f"sum{n}_ += {term};"
+    kind = type_name(one.target.type)
+    sign = "<" if one.operator == "max" else ">"
+    return f"{{ const {kind} term_ = {term}; if (sum{n}_ {sign} term_) sum{n}_ = term_; }}"
+
+
+def _ended(one: Sum, n: int, target: str) -> str:
+    """Return the statement that adds what all threads have to the target."""
+    if one.operator in "+-":
+        return f"{target} {one.operator}= sum{n}_;"
+    return f"if ({target} {'<' if one.operator == 'max' else '>'} sum{n}_) {target} = sum{n}_;"
 
 
 def _text(printer: Printer, value: Expression) -> str:

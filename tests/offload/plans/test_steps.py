@@ -13,6 +13,7 @@ pytest.importorskip("islpy", reason="plans need the package islpy")
 import kleene
 from kleene.codegen import python
 from kleene.codegen.resident import loops_of
+from kleene.codegen.rows import sums_of
 from kleene.kernels import launch
 from kleene.kernels.launch import host
 from kleene.kernels.launch.host_build import compiler
@@ -208,3 +209,14 @@ def test_steps_that_do_not_meet_need_no_barrier_between_them():
     (loop,) = polybench_plans()["floyd_warshall"].steps
     waits = "".join("w" if one.waits else "-" for one in loop.steps)
     assert waits == "ww-w--w-w"
+
+
+def test_a_warp_takes_the_greatest_of_a_front():
+    plan = polybench_plans()["nussinov"]
+    (kernel,) = plan.kernels()
+    found = sums_of(plan, kernel)
+    assert found is not None
+    assert found.way == "rows"
+    assert found.test is not None
+    (made,) = loops_of(plan)
+    assert not made.has_loops

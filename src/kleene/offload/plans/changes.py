@@ -201,7 +201,7 @@ class Changes(Launches):
         body: Block = (
             tree.Declare(place, own),
             tree.Assign(place, Variable(kind, place, own), value),
-            tree.If(inner.place, test, inner.body, ()),
+            tree.If(inner.place, test, self._with_reductions(inner.body), ()),
         )
         private = self._private(loop, [(inner,)], following) | {own}
         declared = {one.symbol for one in tree.walk(body) if isinstance(one, tree.Declare)}

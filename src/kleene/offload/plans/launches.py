@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from kleene.codegen.plan import (
     Axis,
     CannotError,
     Kernel,
+    ReducedLoop,
     Reduction,
     Snapshot,
     Step,
@@ -90,6 +91,32 @@ class Launches(Nests):
                 nest,
             )
         ]
+
+    def _with_reductions(self, block: Block) -> Block:
+        """Return statements with loops marked that are proved to be reductions into an element."""
+
+        def change(node: Any) -> Any:
+            return self._reduced_loop(node) if type(node) is tree.Loop else node
+
+        made: Block = mapped(block, change)
+        return made
+
+    def _reduced_loop(self, loop: tree.Loop) -> tree.Loop:
+        verdict, form = self._verdicts.get(loop.place), counted(loop)
+        if verdict is None or verdict.verdict is not Verdict.RED or len(loop.body) != 1:
+            return loop
+        (one,) = loop.body
+        if len(verdict.reductions) != 1 or verdict.copies or verdict.privates or form is None:
+            return loop
+        if not isinstance(one, tree.Assign) or not isinstance(one.target, Element):
+            return loop
+        (reduction,), update = verdict.reductions, update_of(one.target, one.value)
+        if update is None or len(update[1]) != 1 or update[0] not in ("min", "max"):
+            return loop
+        if reduction.operator != update[0] or form.variable in symbols_in(one.target):
+            return loop
+        parts = {each.name: getattr(loop, each.name) for each in fields(loop)}
+        return ReducedLoop(**parts, operator=update[0], target=one.target, term=update[1][0])
 
     def _side_by_side(self, steps: list[Step]) -> list[Step]:
         """Return steps of one iteration with kernels that do not meet beside each other.
