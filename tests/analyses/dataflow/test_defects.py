@@ -14,7 +14,7 @@ from tests.analyses.dataflow.defects import FAMILIES, PROGRAM, Score, scores
 
 CLIENTS = {
     "null": "476", "division": "369", "uninitialised": "457", "dead-code": "561",
-    "dead-stores": "563",
+    "dead-stores": "563", "allocations": "190",
 }  # fmt: skip
 # `k = n` makes no instruction: that k is never read is not seen.
 KNOWN_MISSES = {"563": ["  k = n; /* BAD 563 */"]}

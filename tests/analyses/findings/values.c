@@ -30,6 +30,11 @@ static int small(int n) {
   return n & 1;
 }
 
+static void *made(const char *text) {
+  unsigned n = (unsigned)atoi(text);
+  return malloc(n * 8); // expect: dataflow/overflowing-size expect: dataflow/tainted-use
+}
+
 static int *current;
 
 static void forget(void) { current = NULL; }
@@ -40,10 +45,10 @@ static int used(int n) {
 }
 
 int main(int argc, char **argv) {
-  (void)argv;
   int numbers[1] = {argc};
   current = numbers;
   argc += used(argc);
   forget();
+  free(made(argv[1]));
   return first(argc > 3 ? numbers : NULL) + share(argc) + chosen(argc) + asked() + small(argc);
 }

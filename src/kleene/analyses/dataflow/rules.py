@@ -75,3 +75,12 @@ DEAD_STORE = Rule(
     " initialisers with a constant are left out. Compilers remove such stores, even those that"
     " clear a secret.\n\nUse the value, or do not compute it.",
 )
+OVERFLOWING_SIZE = Rule(
+    "dataflow/overflowing-size",
+    Severity.WARNING,
+    "The size of an allocation may overflow.",
+    "A number from outside is multiplied, added to or shifted on its way to the size of an"
+    " allocation, and the bounds that are known of it allow a result of more bits than the"
+    " computation has: less is allocated than was meant, and what is written there goes beyond."
+    "\n\nTest the number first, or use `calloc`, or `reallocarray`, which test it.",
+)

@@ -180,6 +180,9 @@ def _chosen_rows(result: DataflowResult, table: Any, chosen: set[int] | None) ->
 
 def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
     """Yield the facts that say something, function by function."""
+    for name, other in result.tables().items():
+        if name != "ranges":
+            yield from _columns(list(other.columns), list(_chosen_rows(result, other, chosen)))
     table = result.tables().get("ranges")
     if table is None:
         return
@@ -195,6 +198,22 @@ def _text(result: DataflowResult, chosen: set[int] | None) -> Iterator[str]:
         if written != last:
             yield written
         last = written
+
+
+def _columns(heads: list[str], rows: list[Any]) -> Iterator[str]:
+    """Yield the rows of a table under its heads."""
+    words = [[word.replace("_", " ") for word in heads]]
+    words += [[_word(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+    for line in words:
+        cells = (word.ljust(width) for word, width in zip(line, widths, strict=True))
+        yield "  ".join(cells).rstrip() + "\n"
+
+
+def _word(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return str(cell) if cell != "" else "-"
 
 
 def _plain(
