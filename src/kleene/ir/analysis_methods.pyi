@@ -24,6 +24,7 @@ class ProgramAnalyses:
         whole_program: bool = True,
         models: tuple[str | os.PathLike[str], ...] = (),
         roles: tuple[str, ...] = (),
+        context: int = 0,
         device: Device | str = ...,
         threads: int | None = None,
     ) -> DataflowResult:
