@@ -123,3 +123,35 @@ def test_what_was_lost_is_told(result: InvariantsResult, name: str, needed: str,
     assert check.lost in result.explain(check)
     assert not why or str(check.span).split(":")[0].endswith("checks.c")
     assert "checks.c:" in check.lost
+
+
+def test_dead_code_is_found_if_it_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "dead.c"
+    file.write_text("""#include <assert.h>
+extern int unknown(void);
+static int limited(int x, int is_loud) {
+  if (is_loud)
+    return unknown();
+  return x > 9 ? 9 : x;
+}
+int f(int x) {
+  int y = limited(x, 0);
+  if (y > 9)
+    return unknown();
+  if (x > 3 && x < 3) {
+    x = unknown();
+    while (x)
+      x = unknown();
+  }
+  assert(y <= 9);
+  return limited(y, 0);
+}
+""")
+    program = load(file)
+    found = program.invariants(checks=("dead-code",)).checks
+    assert [(one.span.line, one.verdict) for one in found if one.span] == [
+        (5, Verdict.FAILS), (11, Verdict.FAILS), (13, Verdict.FAILS),
+    ]  # fmt: skip
+    named = program.invariants(checks=("dead-code",), functions=("f",)).checks
+    assert [one.span.line for one in named if one.span] == [11, 13]
+    assert not program.invariants().check_results(["dead-code"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -13,6 +14,7 @@ from kleene.analyses.invariants.compile import compile_function
 from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Site
+from kleene.analyses.invariants.library import model_of
 from kleene.analyses.invariants.lower import lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
@@ -22,7 +24,7 @@ from kleene.base.device import Device
 from kleene.base.errors import SourceError
 from kleene.base.paths import paths_of
 from kleene.ir import Program
-from kleene.ir.codes import GlobalFlag, Linkage
+from kleene.ir.codes import CALLS, GlobalFlag, Linkage, Opcode
 
 _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
@@ -43,8 +45,8 @@ class Invariants:
     Attributes:
         domain: the last domain to try: "interval", "octagon", "relational", "partitioned" or
             "predicates".
-        checks: kinds of checks that are wanted, all if none is named; others are neither reported
-            nor worth a more precise domain.
+        checks: kinds of checks that are wanted, all but dead code if none is named; others are
+            neither reported nor worth a more precise domain.
         functions: names of functions to analyse, all that are not laid into others if none.
         wraps: whether signed overflow wraps around, as with `-fwrapv`; else it is checked, and
             assumed not to happen afterwards.
@@ -102,6 +104,8 @@ class Invariants:
             self._check(program, site, *answer, losses.get(site, ""))
             for site, answer in verdicts.items()
         ]
+        if CheckKind.DEAD_CODE.value in self.checks:
+            checks += dead_code(program, answers, roots_only=bool(self.functions))
         assumed = _WRAPS if self.wraps else _NO_OVERFLOW
         return InvariantsResult(program, answers, by_place(checks), (assumed,))
 
@@ -268,6 +272,58 @@ def _state(program: Program, run: Run, check: int) -> str:
         if any(origin[1] == row for origin in origins) and not run.values[block].is_bottom():
             return str(facts_at(program, run, block, row))
     return ""
+
+
+def dead_code(
+    program: Program, answers: list[FunctionResult], *, roots_only: bool
+) -> Iterator[CheckResult]:
+    """Yield where code begins that no run comes to.
+
+    A block is dead if it is so on every chain of calls; of what was laid into roots that were
+    named, other chains are not known. Reports of errors are meant not to be reached.
+    """
+    reached: dict[int, bool] = {}
+    for answer in answers:
+        for run in answer.runs[-1:]:
+            seen: set[tuple[int, int]] = set()
+            for value, block in zip(run.values, run.code.flat.blocks, strict=True):
+                key = (block.context, block.row)
+                if key not in seen and not (roots_only and block.context):
+                    seen.add(key)
+                    reached[block.row] = reached.get(block.row, False) or not value.is_bottom()
+    offsets, targets = program.successors
+    behind = {
+        target
+        for row, is_reached in reached.items()
+        if is_reached
+        for target in targets[offsets[row] : offsets[row + 1]].tolist()
+    }
+    for row, is_reached in reached.items():
+        if is_reached or row not in behind:
+            continue
+        found = _statement(program, row)
+        if found is not None:
+            view = program.instruction_view(found)
+            name = view.function.source_name or view.function.name
+            message = "some run comes here"
+            kind = CheckKind.DEAD_CODE
+            yield CheckResult(kind, Verdict.FAILS, view.span, name, message, "", "", found)
+
+
+def _statement(program: Program, block: int) -> int | None:
+    """Return the first instruction of a block that the source has, unless it reports an error."""
+    first, end = program.blocks.instruction_offsets[block : block + 2].tolist()
+    table, spans = program.instructions, program.spans
+    found = None
+    for row in range(first, end):
+        opcode = int(table.opcode[row])
+        if opcode in CALLS and model_of(program, int(table.operands_of(row)[0])).effect == "fails":
+            return None
+        span = int(table.span[row])
+        is_own = opcode not in (Opcode.PHI, Opcode.BR, Opcode.UNREACHABLE)
+        if found is None and is_own and span >= 0 and spans.line[span]:
+            found = row
+    return found
 
 
 def _lost(program: Program, run: Run, check: int) -> str:

@@ -19,6 +19,7 @@ class CheckKind(StrEnum):
     NULL = "null"  # an access is not through a null pointer
     UNINITIALISED = "uninitialised"  # what is read was written before
     FREED = "freed"  # storage that is used, or freed, was not freed before
+    DEAD_CODE = "dead-code"  # some run comes here; asked only if it is named
 
 
 class Verdict(StrEnum):

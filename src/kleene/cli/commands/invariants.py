@@ -30,8 +30,8 @@ def run(
         option(
             "--checks",
             metavar="KINDS",
-            help="assert, overflow, division, shift, bounds, null, uninitialised, freed: some, with"
-            " commas between.",
+            help="assert, overflow, division, shift, bounds, null, uninitialised, freed, dead-code:"
+            " some, with commas between.",
         ),
     ] = None,
     functions: Annotated[
