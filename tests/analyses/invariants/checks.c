@@ -475,3 +475,27 @@ int by_a_constant_function(int x) {
   if (constant() != 5) return 100 / x;  // expect: unreachable division
   return 100 / (constant() - 4);        // expect: safe division
 }
+
+int sum_of_parameter(const int *a, int n) {
+  int sum = 0;
+  if (!a) return 0;
+  for (int i = 0; i < n; i++) sum ^= a[i];  // expect: safe bounds
+  return sum;
+}
+
+extern long total;
+void sum_of_too_many(const long *given, long count) {
+  if (!given) return;
+  for (long i = 0; i <= count; i++) total ^= given[i];
+}
+
+static int sum_of_some(const int *a, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; i++) sum ^= a[i];  // expect: may fail bounds
+  return sum;
+}
+
+int calls_with_too_many(int x) {
+  int local[4] = {1, 2, x, x};
+  return sum_of_some(local, 5) + sum_of_some(local, 4);
+}

@@ -15,7 +15,7 @@ from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Site
 from kleene.analyses.invariants.library import model_of
-from kleene.analyses.invariants.lower import lower
+from kleene.analyses.invariants.lower import SUPPOSED, lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
 from kleene.analyses.invariants.solve import OutOfTimeError, Run, worst
@@ -204,8 +204,13 @@ class Invariants:
                 break
         if answer.runs:
             self._discard(answer.runs[-1], answer.domain, found, deadline_s)
+        self._drop_suppositions(code.sites, found)
         if not answer.runs:
-            found = dict.fromkeys(range(len(code.sites)), (Verdict.MAY_FAIL, "", ""))
+            found = {
+                place: (Verdict.MAY_FAIL, "", "")
+                for place, site in enumerate(code.sites)
+                if not site.message.startswith(SUPPOSED)
+            }
         for place, (verdict, by, state) in found.items():
             site = code.sites[place]
             if self._is_wanted(site.kind):
@@ -215,6 +220,25 @@ class Invariants:
                     losses.setdefault(site, _lost(program, answer.runs[-1], place))
                 verdicts[site] = (merged, by if merged is verdict else "", state)
         return answer, list(flat.not_followed)
+
+    def _drop_suppositions(
+        self, sites: list[Site], found: dict[int, tuple[Verdict, str, str]]
+    ) -> None:
+        """Leave out checks that suppose something, if not all that suppose it are proved.
+
+        That a parameter says how many elements there are is a guess: it is right if all accesses
+        are inside then, and only then worth telling.
+        """
+        proved = (Verdict.SAFE, Verdict.UNREACHABLE)
+        wrong = {
+            sites[place].message
+            for place, (verdict, _, _) in found.items()
+            if verdict not in proved
+        }
+        for place in list(found):
+            message = sites[place].message
+            if message.startswith(SUPPOSED) and message in wrong:
+                del found[place]
 
     def _discard(
         self,
@@ -262,7 +286,11 @@ class Invariants:
         ]
         for place in open_places:
             found[place] = (*found[place][:2], _state(program, run, place))
-        return not open_places
+        sites = run.code.sites  # suppositions are worth octagons, and no more
+        return all(
+            domain != DOMAINS[0] and sites[place].message.startswith(SUPPOSED)
+            for place in open_places
+        )
 
 
 def _state(program: Program, run: Run, check: int) -> str:

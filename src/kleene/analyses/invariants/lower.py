@@ -75,6 +75,7 @@ _SIGNS = {"add": "+", "sub": "-", "mul": "*", "shl": "<<", "sdiv": "/", "srem": 
 _TELL_NOBODY = (Opcode.ICMP, Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE, Opcode.FENCE)
 _DIVISIONS = (Opcode.UDIV, Opcode.SDIV, Opcode.UREM, Opcode.SREM)
 _SHIFTS = (Opcode.SHL, Opcode.LSHR, Opcode.ASHR)
+SUPPOSED = "the access is inside, if "  # how messages of checks begin that suppose something
 _DEFINED = -(1 << 60)  # variables for whether a phi has a value, by the phi
 _COMPUTES = {
     Opcode.ADD, Opcode.SUB, Opcode.MUL, *_DIVISIONS, Opcode.XOR, Opcode.ASHR, Opcode.ICMP,
@@ -364,12 +365,19 @@ class _Lowering:
         block.origins.append(self._now)
 
     def _check(
-        self, block: Block, kind: CheckKind, row: int, condition: Condition, message: str
+        self,
+        block: Block,
+        kind: CheckKind,
+        row: int,
+        condition: Condition,
+        message: str,
+        *,
+        is_stop: bool = True,
     ) -> None:
         place = self._sites.setdefault((kind, row), len(self.flat.sites))
         if place == len(self.flat.sites):
             self.flat.sites.append(Site(kind, row, message))
-        is_stop = kind is not CheckKind.UNINITIALISED  # where it fails, any value is used
+        is_stop &= kind is not CheckKind.UNINITIALISED  # where it fails, any value is used
         self._emit(block, Check(place, condition, is_stop))
 
     def _instruction(
@@ -555,19 +563,22 @@ class _Lowering:
     def _check_address(self, block: Block, row: int, address: Address, size: int) -> None:
         if address.is_present != Always(True):
             self._check(block, CheckKind.NULL, row, address.is_present, "the pointer is not null")
-        if address.object is None:
+        if address.object is not None:
+            object = self.flat.objects[address.object]
+            extent, message = object.size, f"the access is inside of {object.name or 'an object'}"
+        elif address.extent is not None:
+            extent, message = address.extent.size, f"{SUPPOSED}{address.extent.text}"
+        else:
             return
-        object = self.flat.objects[address.object]
-        if object.size is None or size < 0:
+        if extent is None or size < 0:
             return
-        name = object.name or "an object"
-        message = f"the access is inside of {name}"
         if address.offset is None:
             self._check(block, CheckKind.BOUNDS, row, Unknown(), message)
             return
         low = Relation(address.offset.scaled(-1), "le")
-        high = Relation(address.offset.shifted(size).plus(object.size, -1), "le")
-        self._check(block, CheckKind.BOUNDS, row, Both(low, high), message)
+        high = Relation(address.offset.shifted(size).plus(extent, -1), "le")
+        is_stop = address.object is not None  # what is supposed is no reason for others to hold
+        self._check(block, CheckKind.BOUNDS, row, Both(low, high), message, is_stop=is_stop)
 
     def _expose(self, context: int, value: int) -> None:
         """Note that others may get to know where an object is."""

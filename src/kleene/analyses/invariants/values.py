@@ -57,12 +57,25 @@ _INDICES, _MOST_INDICES = -(1 << 40), 8
 _COPIES = (Opcode.BITCAST, Opcode.ADDRSPACECAST, Opcode.FREEZE)
 
 
+class Extent(NamedTuple):
+    """The supposed size of what a parameter points to: as many elements as another parameter says.
+
+    Attributes:
+        size: in bytes, from offset 0 on.
+        text: what is supposed, as a sentence.
+    """
+
+    size: Form
+    text: str
+
+
 class Address(NamedTuple):
     """Where a pointer points: some bytes into an object, or into none that is known."""
 
     object: int | None
     offset: Form | None  # None if it is not known
     is_present: Condition  # that it is not null
+    extent: Extent | None = None  # how far the storage goes, if that is supposed
 
 
 Expression = Form | Condition | Address | None  # None: nothing is known
@@ -225,7 +238,39 @@ class Values:
         arguments = self.contexts[context].arguments
         if arguments is not None:
             return arguments[row - first] if row - first < len(arguments) else None
-        return self._variable(context, value)
+        found = self._variable(context, value)
+        if isinstance(found, Address):
+            return found._replace(extent=self._supposed(context, value, row))
+        return found
+
+    def _supposed(self, context: int, value: int, row: int) -> Extent | None:
+        """Return as many elements as the integer behind a pointer among the parameters says.
+
+        The size of an element is that by which the function steps from the pointer.
+        """
+        function = self.contexts[context].function
+        end = int(self.program.function_table.argument_offsets[function + 1])
+        if row + 1 >= end or self.width(value + 1) not in (32, 64):
+            return None
+        names = [self.program.variables_of(one) for one in (value, value + 1)]
+        sizes = self._steps.get(value, set())
+        form = self.integer(context, value + 1, self.kind(value + 1))
+        if len(sizes) != 1 or form is None or not all(names):
+            return None
+        (pointer, *_), (count, *_) = names
+        return Extent(form.scaled(next(iter(sizes))), f"'{pointer}' points to '{count}' elements")
+
+    @cached_property
+    def _steps(self) -> dict[int, set[int]]:
+        """The sizes of elements that addresses are stepped by, by base."""
+        found: dict[int, set[int]] = {}
+        table = self._table
+        for row in (table.opcode == Opcode.GETELEMENTPTR).nonzero()[0].tolist():
+            operands = table.operands_of(row).tolist()
+            size = int(self.program.types.size[int(table.about[row])])
+            if self.constant(operands[1]) is None:
+                found.setdefault(operands[0], set()).add(size)
+        return found
 
     def _variable(self, context: int, value: int) -> Expression:
         """Return a value of which no more is known than that it is a variable."""
@@ -424,7 +469,7 @@ class Values:
     def _element(self, context: int, value: int, operands: list[int], about: int) -> Address:
         """Return the address of an element: the base plus each index times a size."""
         base = self.address(context, operands[0])
-        unknown = Address(base.object, None, base.is_present)
+        unknown = Address(base.object, None, base.is_present, base.extent)
         types, offset, type_id = self.program.types, base.offset, about
         for place, index in enumerate(operands[1:]):
             number = self.constant(index)
@@ -446,7 +491,7 @@ class Values:
                 self.flat.kinds[key] = Kind(self.width(index), False)
                 form = only(key)
             offset = offset.plus(form, int(types.size[type_id]))
-        return Address(base.object, offset, base.is_present)
+        return Address(base.object, offset, base.is_present, base.extent)
 
     def _call(self, context: int, value: int, operands: list[int]) -> Expression:
         model, arguments = model_of(self.program, operands[0]), operands[1:]
