@@ -105,7 +105,7 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         return None  # tiles need a block of their own shape
     if any(isinstance(one, Snapshot | HostNest) for one in all_steps((loop,))):
         return None  # the device does not do these, or not in a kernel
-    points = _points(plan, (loop,), {})
+    points = _points(plan, (loop,), {}, _deepest(loop))
     used: dict[Symbol, Passed] = {one.symbol: one for k in kernels for one in arguments(plan, k)}
     for symbol in _host_symbols((loop,)):
         used.setdefault(symbol, Passed(symbol, "host"))
@@ -121,9 +121,7 @@ def _resident(plan: Plan, loop: HostLoop, after: tuple[Step, ...], n: int) -> Re
         if one.kind != "host" or _use((loop,), one.symbol) == "read"
     ]
     name = f"{plan.function}_loop" + (f"_{n + 1}" if n else "")
-    depths = list(_depths((loop,), 0))
-    deepest = max(depth for _, depth in depths)
-    inner = [one for one, depth in depths if depth == deepest and isinstance(one, Kernel)]
+    inner = [one for one in _deepest(loop) if isinstance(one, Kernel)]
     has_loops = any(
         isinstance(each, tree.Loop) and rows.sums_of(plan, one) is None
         for one in inner
@@ -145,6 +143,13 @@ def _depths(steps: Sequence[Step], depth: int) -> Iterator[tuple[Kernel | Reduct
                 yield from _depths(inner, depth + 1)
             case HostIf(then=then, otherwise=otherwise):
                 yield from _depths((*then, *otherwise), depth)
+
+
+def _deepest(loop: HostLoop) -> list[Kernel | Reduction]:
+    """Return the launches that are executed most often: those with most loops around."""
+    depths = list(_depths((loop,), 0))
+    most = max((depth for _, depth in depths), default=0)
+    return [one for one, depth in depths if depth == most]
 
 
 def _host_symbols(steps: Sequence[Step]) -> set[Symbol]:
@@ -215,27 +220,31 @@ def _named(kernel: Kernel | Reduction) -> set[Symbol]:
 Ranges = dict[Symbol, tuple[Expression, Expression]]
 
 
-def _points(plan: Plan, steps: Sequence[Step], ranges: Ranges) -> dict[Expression, None] | None:
+def _points(
+    plan: Plan, steps: Sequence[Step], ranges: Ranges, deepest: Sequence[Kernel | Reduction]
+) -> dict[Expression, None] | None:
     """Return bounds of the threads of steps, by the ranges of loops; None if one is not known."""
     found: dict[Expression, None] = {number(1, _LONG): None}
     for one in steps:
         bounds: dict[Expression, None] | None = {}
         match one:
             case HostLoop():
-                bounds = _points(plan, one.steps, ranges | _range(one, ranges))
+                bounds = _points(plan, one.steps, ranges | _range(one, ranges), deepest)
                 changed = _assigned((one,))
                 if bounds is None or any(symbols_in(each) & changed for each in bounds):
                     return None
             case HostIf(then=then, otherwise=otherwise):
-                bounds = _points(plan, (*then, *otherwise), ranges)
+                bounds = _points(plan, (*then, *otherwise), ranges, deepest)
             case Kernel() | Reduction():
                 axes = one.axes if isinstance(one, Kernel) else (one.axis,)
                 total: Expression | None = number(1, _LONG)
                 for axis in axes:
                     count = _count(axis, ranges)
                     total = None if total is None or count is None else _product(total, count)
-                if total is not None and isinstance(one, Kernel) and rows.sums_of(plan, one):
-                    total = _product(number(32, _LONG), total)  # a warp for each sum
+                is_often = any(one is each for each in deepest)
+                sums = rows.sums_of(plan, one) if isinstance(one, Kernel) and is_often else None
+                if total is not None and sums is not None:
+                    total = _product(number(32, _LONG), total)  # a warp for each
                 bounds = None if total is None else {total: None}
         if bounds is None:
             return None

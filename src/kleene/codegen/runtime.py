@@ -16,6 +16,7 @@ import numpy as np
 REDUCTION_THREADS = 256
 _TILE_THREADS = 128
 _MAX_BLOCKS = 1024  # of a reduction: more partial results would cost more than they save
+ONE_RESIDENT = 4096  # threads up to which one block does all steps of a loop
 ONE_BLOCK = 8192  # iterations up to which one block does a reduction alone
 BLOCKS = {2: (32, 8), 3: (32, 4, 2)}
 _MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -99,19 +100,19 @@ class Run:
     def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
         """Launch a loop whole, if its largest step has few points; return whether it was done.
 
-        One block takes up to `ONE_BLOCK` points in turn, if these have no loops of their own. Else
-        points are divided among blocks on all multiprocessors, which are launched together.
+        One block takes up to `ONE_RESIDENT` points in turn, if these have no loops of their own.
+        Else they are divided among blocks on all multiprocessors, which are launched together.
         """
         if points > self.most_resident:
             return False
         barrier = self.xp.zeros(1, np.uint32)
         if self.xp is np:
             self._launch(name, (1,), (64,), (*args, barrier))
-        elif points <= ONE_BLOCK and not has_loops:
+        elif points <= ONE_RESIDENT and not has_loops:
             self._launch(name, (1,), (min(1024, _warps(points)),), (*args, barrier))
         else:
             n = self._n_processors()
-            threads = min(1024, _warps(-(-points // n)))
+            threads = min(1024, _warps(-(-points // n))) if has_loops else 1024
             blocks = min(n, -(-points // threads))
             self._launch(name, (blocks,), (threads,), (*args, barrier), together=True)
         return True

@@ -47,7 +47,7 @@ POOL = """#include <math.h>
 // A pool of threads: each takes the next few iterations until none are left. Threads without work
 // look for it for a while, and then sleep.
 typedef void kleene_work(void *, long long, long long);
-enum { KLEENE_SPINS = 4000, KLEENE_LEAST = 40000 };  // operations: some 20 microseconds
+enum { KLEENE_SPINS = 4000, KLEENE_LEAST = 400000 };  // operations: some 50 microseconds
 static pthread_mutex_t kleene_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t kleene_begin = PTHREAD_COND_INITIALIZER;
 static struct {

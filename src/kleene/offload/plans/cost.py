@@ -255,7 +255,7 @@ class _Recorder(runtime.Run):
     def resident(self, name: str, points: int, has_loops: bool, args: Sequence[Any]) -> bool:
         """Note a loop that is one launch; its steps are counted as if they were launched."""
         if points <= self.most_resident:
-            is_one = points <= runtime.ONE_BLOCK and not has_loops
+            is_one = points <= runtime.ONE_RESIDENT and not has_loops
             self.whole[name] = _BLOCK_BARRIER_S if is_one else _BARRIER_S
         return False
 
