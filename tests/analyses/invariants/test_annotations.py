@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kleene import load
+from kleene import SourceError, load
 from kleene.analyses.invariants.annotations import Annotations, Shape
 
 from .generator import generated
@@ -246,3 +246,28 @@ int f(int n) {
         assert "n " not in text  # two variables are called so
         assert ("inner" in text) <= (line in (6, 7))
         assert not re.search(r"\bi\b", text) or line in (5, 6, 7)
+
+
+def test_a_declaration_is_not_where_its_values_meet(tmp_path: Path) -> None:
+    """Phis have the place of a declaration: what holds where they stand is not said of it."""
+    file = tmp_path / "places.c"
+    file.write_text("""extern int unknown(void);
+int g(int n) {
+  unknown();
+  int x = 0;
+  if (n > 3) {
+    if (unknown()) {
+      if (unknown())
+        unknown();
+      else
+        x = unknown();
+    }
+    return x ^ n;
+  }
+  return 2;
+}
+""")
+    result = load(file).invariants()
+    assert not [one for one in Annotations(result).invariants if one.line in (3, 4, 5)]
+    with pytest.raises(SourceError):
+        result.at("places.c:4")

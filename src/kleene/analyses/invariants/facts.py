@@ -18,7 +18,7 @@ from kleene.analyses.invariants.flat import Base, Cell
 from kleene.analyses.invariants.numbers import Numbers
 from kleene.analyses.invariants.solve import Run
 from kleene.ir import Program
-from kleene.ir.codes import Binding
+from kleene.ir.codes import Binding, Opcode
 
 _MOST_PAIRS = 8  # variables of which pairs are compared
 _CONFLICT = -1
@@ -243,7 +243,11 @@ def lines_of(program: Program, run: Run, file: str, line: int) -> Iterator[tuple
     seen: set[tuple[int, int]] = set()
     for block, flat in enumerate(run.code.flat.blocks):
         first, end = program.blocks.instruction_offsets[flat.row : flat.row + 2].tolist()
-        rows = [row for row in range(first, end) if int(table.span[row]) in wanted]
+        rows = [
+            row  # a phi has the place of a declaration, and stands where values meet
+            for row in range(first, end)
+            if int(table.span[row]) in wanted and table.opcode[row] != Opcode.PHI
+        ]
         if rows and (flat.context, flat.row) not in seen:
             seen.add((flat.context, flat.row))
             found[block] = rows[0]
@@ -261,7 +265,7 @@ def first_of_line(program: Program, file: str, line: int) -> list[int]:
     spans, table = program.spans, program.instructions
     files = {symbol: program.strings[symbol].endswith(file) for symbol in set(spans.file.tolist())}
     wanted = [row for row in (spans.line == line).nonzero()[0].tolist() if files[spans.file[row]]]
-    rows = np.flatnonzero(np.isin(table.span, wanted))
+    rows = np.flatnonzero(np.isin(table.span, wanted) & (table.opcode != Opcode.PHI))
     _, first = np.unique(program.instruction_function[rows], return_index=True)
     return [int(one) for one in rows[first].tolist()]
 
