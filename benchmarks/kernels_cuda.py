@@ -16,10 +16,12 @@ import argparse
 import ctypes
 import itertools
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -217,12 +219,55 @@ def write(folder: Path) -> None:
             "axes": max((len(k.axes) for k in plan.kernels() if hasattr(k, "axes")), default=1),
         }
     print(f"{len(described)} programs, {time.perf_counter() - started:.1f} s")
+    from kleene.offload.plans.files import file_of
+
+    one = next(plan for plan in plans if plan.function == "gemm")
+    (folder / "gemm_file.py").write_text(file_of([one], "python")[0])
+    described["gemm"]["first_generate_s"] = first_generated()
     (folder / "threads.c").write_text(threads.source(plans))
     (folder / "written.c").write_text("\n".join(texts))
     (folder / "speeds.c").write_text(host_source())
     for stem in ("threads", "written", "speeds"):
         compile_c(folder, stem)
     (folder / "programs.json").write_text(json.dumps(described, indent=1))
+
+
+def first_generated() -> float:
+    """Return the seconds from a C file to its CUDA in a new process, imports included."""
+    code = "import kleene; assert kleene.load({!r}).kernels().gemm.cuda"
+    command = [sys.executable, "-c", code.format(str(PROGRAMS / "gemm.c"))]
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run(command, check=True)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+FIRST_CALL = """
+import sys, time
+start = time.perf_counter()
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from gemm_file import gemm
+n = 1024
+a, b, c = np.ones((n, n)), np.ones((n, n)), np.zeros((n, n))
+gemm(n, n, n, 1.0, 0.0, c, a, b)
+assert (c == n).all()
+print(time.perf_counter() - start)
+"""
+
+
+def first_call(folder: Path) -> float:
+    """Return the seconds from a generated file to its first result in a new process.
+
+    Imports are included, and the compilation: CuPy's folder of compiled kernels is empty.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        command = [sys.executable, "-c", FIRST_CALL, str(folder)]
+        given = {**os.environ, "CUPY_CACHE_DIR": empty}
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=given)
+    return float(done.stdout)
 
 
 def naive_of(function: Any, verdicts: Any) -> Any:
@@ -625,7 +670,10 @@ def calls(folder: Path, programs: dict[str, Any], libraries: Any) -> dict[str, A
     """Return what calls cost over their kernels, and how long a first call takes."""
     import cupy
 
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {
+        "first_generate_s": programs["gemm"]["first_generate_s"],
+        "first_call_s": first_call(folder),
+    }
     for name in ("gesummv", "jacobi_1d", "gemm"):
         sizes = {"gesummv": (64,), "jacobi_1d": (1, 64), "gemm": (48, 48, 48)}[name]
         one = Measured(folder, name, programs[name], libraries)
@@ -711,8 +759,6 @@ def run(folder: Path, out: Path, parts: set[str], only: set[str]) -> None:
 
 def predictions(report: dict[str, Any]) -> dict[str, Any]:
     """Return what the model says of every program, and of the ranked variants."""
-    import tempfile
-
     from kleene.offload.plans import plan_of
     from kleene.offload.plans.cost import predict
     from kleene.offload.plans.machine import H200, Machine
