@@ -21,7 +21,7 @@ def test_longer_times_have_longer_bars() -> None:
     def row(name: str, ours: float, theirs: float) -> dict[str, object]:
         return {"input": name, "ours": {"median_s": ours}, "theirs": {"median_s": theirs}}
 
-    rows = [row("gemm", 0.001, 0.1), row("heat_3d", 0.01, 1.0)]
+    rows = [row("gemm", 0.002, 0.2), row("heat_3d", 0.01, 1.0)]
     text = drawn({"rows": rows, "machine": "A, 2 cores, Python 3", "date": "2026-01-01"})
     root = ElementTree.fromstring(text)
     bars = [float(one.get("width") or 0) for one in root if one.get("height") == "13"][2:]

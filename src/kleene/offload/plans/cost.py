@@ -326,8 +326,7 @@ def predict(
     except OverflowError:
         if not is_quick:
             raise
-        n = len(recorder.launches)
-        return Prediction(on, (), transfer_s, n * _BLOCK_BARRIER_S, core_s, core_s)
+        return Prediction(on, (), transfer_s, math.inf, core_s, core_s)
     costs = _costs(plan, recorder, on, {} if is_quick else resources_of(plan))
     inside = {
         kernel.name: recorder.whole[one.name]
