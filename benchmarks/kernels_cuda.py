@@ -2,7 +2,7 @@
 
     python benchmarks/kernels_cuda.py write FOLDER             where kleene and its packages are
     python benchmarks/kernels_cuda.py run FOLDER OUT.json ...  where the GPU is: NumPy, CuPy suffice
-    python benchmarks/kernels_cuda.py table OUT.json           predicts, and writes the results
+    python benchmarks/kernels_cuda.py table OUT.json ...       predicts, and writes the results
 
 `write` generates the thirty computations and two more (kernels, the Python that launches them, the
 C compiled for any x86-64 with AVX2), the same with the outermost parallel loop alone on the grid,
@@ -761,9 +761,9 @@ def predictions(report: dict[str, Any]) -> dict[str, Any]:
     """Return what the model says of every program, and of the ranked variants."""
     from kleene.offload.plans import plan_of
     from kleene.offload.plans.cost import predict
-    from kleene.offload.plans.machine import H200, Machine
+    from kleene.offload.plans.machine import H200
 
-    machine = Machine(**report["machine"]) if "machine" in report else H200
+    machine = H200  # these speeds are from a run of this benchmark
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         for _, function, verdicts in functions_of(Path(folder)):
@@ -871,9 +871,11 @@ def ranking(one: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def table(out: Path) -> None:
-    """Predict, and write the results beside the other benchmarks'."""
-    report = json.loads(out.read_text())
+def table(*outs: Path) -> None:
+    """Predict, and write the results of one or several runs beside the other benchmarks'."""
+    reports = [json.loads(one.read_text()) for one in outs]
+    programs = {n: one for report in reports for n, one in report["programs"].items()}
+    report = {**reports[0], "programs": dict(sorted(programs.items()))}
     told = predictions(report)
     rows = harness.Table(
         "kernels_cuda",

@@ -228,7 +228,8 @@ class _Recorder(runtime.Run):
         self.launches: list[_Launch] = []
         self.most = _MAX_LAUNCHES
         self.n_on_host = 0
-        self.whole: dict[str, float] = {}  # loops that are one launch: the seconds of a barrier
+        self.whole: dict[str, tuple[float, int]] = {}  # loops that are one launch: the seconds
+        # of a barrier, and the most threads that a step has work for
 
     def _note(self, *given: Any) -> None:
         raise AssertionError(given)
@@ -256,7 +257,7 @@ class _Recorder(runtime.Run):
         """Note a loop that is one launch; its steps are counted as if they were launched."""
         if points <= self.most_resident:
             is_one = points <= runtime.ONE_RESIDENT and not has_loops
-            self.whole[name] = _BLOCK_BARRIER_S if is_one else _BARRIER_S
+            self.whole[name] = (_BLOCK_BARRIER_S if is_one else _BARRIER_S, points)
         return False
 
     def reduce(self, name: str, count: int, args: Sequence[Any], dtype: Any) -> None:
@@ -327,19 +328,23 @@ def predict(
         if not is_quick:
             raise
         return Prediction(on, (), transfer_s, math.inf, core_s, core_s)
-    costs = _costs(plan, recorder, on, {} if is_quick else resources_of(plan))
     inside = {
         kernel.name: recorder.whole[one.name]
         for one in loops_of(plan)
         if one.name in recorder.whole
         for kernel in launches((one.loop,))
     }
+    for place, launch in enumerate(recorder.launches):
+        is_few = launch.name in inside and inside[launch.name][1] < 8 * max(launch.counts, default=1)
+        if launch.kind == "columns" and is_few:  # too few threads for warps
+            recorder.launches[place] = replace(launch, kind="grid")
+    costs = _costs(plan, recorder, on, {} if is_quick else resources_of(plan))
     n_launches = sum(one.n_launches for one in costs if _plain_name(one) not in inside)
     n_launches += len(recorder.whole)
     busy = sum(one.seconds for one in costs)
     for one in costs:
-        if (barrier_s := inside.get(_plain_name(one))) is not None:
-            busy += one.n_launches * (barrier_s - _LEAST_DEVICE_S)
+        if (known := inside.get(_plain_name(one))) is not None:
+            busy += one.n_launches * (known[0] - _LEAST_DEVICE_S)
     kernels_s = max(busy, n_launches * (on.launch_s + _STEP_S)) + on.sync_s
     threads_s = sum(one.threads_s for one in costs)
     return Prediction(on, costs, transfer_s, kernels_s, core_s, threads_s)
@@ -584,14 +589,15 @@ class _Model:
                 at = np.broadcast_to(address(one, piece.env), points[0].shape)
                 step = piece.step_bytes(one)
                 often = times / max(piece.trips, 1.0) if step == 0 and piece.loops else times
-                lines += often * _per_warp(at) * n_warps
+                asked = _per_warp(at)
+                lines += often * asked * (0.6 if asked <= 8 else 1.15) * n_warps
                 near = min(1.0, step / _SECTOR) if step else 1.0
                 touched.setdefault(base_of(one), []).append((often * near, at // _SECTOR))
             for ones in touched.values():  # neighbours of one array find each other's sectors
                 all_at = np.unique(np.concatenate([at for _, at in ones]))
                 sectors += max(often for often, _ in ones) * len(all_at) * n_blocks
         cycles = lines / (self.machine.n_multiprocessors * self.machine.clock_s)
-        return {"cache": 1.15 * cycles + sectors * _SECTOR / self.machine.cache_bytes_s}
+        return {"cache": cycles + sectors * _SECTOR / self.machine.cache_bytes_s}
 
     def _arithmetic(self, sampled: list[Piece], n_points: int) -> float:
         on = self.machine
@@ -607,7 +613,7 @@ class _Model:
         """Return how long a thread takes that nobody else holds up."""
         on = self.machine
         is_near = n_bytes < 0.6 * on.cache_bytes
-        load = on.cache_latency_s / 2 if is_near else on.latency_s / 4
+        load = on.cache_latency_s / 2 if is_near else on.latency_s / 2.3
         longest: dict[tuple[Symbol, ...], list[float]] = {}
         for piece in sampled:
             key = tuple(one.variable for one in piece.loops)

@@ -32,39 +32,39 @@ class Machine:
     name: str = "NVIDIA H200"
     is_measured: bool = False  # here; else on another machine with such a GPU
     n_multiprocessors: int = 132
-    double_flops: float = 31.7e12  # multiply-add as two
-    single_flops: float = 58e12
-    integer_ops: float = 30e12
-    clock_s: float = 1.88e9  # cycles
-    memory_bytes_s: float = 3.84e12  # read
+    double_flops: float = 32.9e12  # multiply-add as two
+    single_flops: float = 62.5e12
+    integer_ops: float = 33e12
+    clock_s: float = 1.95e9  # cycles
+    memory_bytes_s: float = 3.97e12  # read
     memory_write_bytes_s: float = 2.8e12
-    cache_bytes_s: float = 7.16e12
+    cache_bytes_s: float = 7.3e12
     cache_bytes: int = 60 << 20
-    latency_s: float = 0.6e-6  # of a load from memory
-    cache_latency_s: float = 0.15e-6
-    atomics_s: float = 18e9
-    launch_s: float = 7.5e-6  # a launch of many, from Python
-    queue_s: float = 0.53e-6  # a launch of many that are queued already
-    sync_s: float = 10e-6  # waiting for the last one
-    to_device_bytes_s: float = 39e9  # arrays of NumPy
-    from_device_bytes_s: float = 37e9
-    move_s: float = 14e-6  # an array, however small
+    latency_s: float = 0.344e-6  # of a load from memory
+    cache_latency_s: float = 0.146e-6
+    atomics_s: float = 32e9
+    launch_s: float = 8.3e-6  # a launch of many, from Python
+    queue_s: float = 0.52e-6  # a launch of many that are queued already
+    sync_s: float = 13e-6  # waiting for the last one
+    to_device_bytes_s: float = 43.6e9  # arrays of NumPy
+    from_device_bytes_s: float = 41.8e9
+    move_s: float = 16.6e-6  # an array, however small
     registers: int = 65536  # of a multiprocessor, and so on
     shared_bytes: int = 228 * 1024
     n_threads: int = 2048
     n_blocks: int = 32
     n_cores: int = 16
-    core_flops: float = 9.6e9  # of one core: side by side in its first cache
-    core_chain_flops: float = 1.25e9  # each waiting for the one before
-    core_bytes_s: float = 10.4e9
-    core_line_s: float = 3.35e-9  # a line that is some lines from the one before
-    core_page_s: float = 18e-9  # a line that is many pages from the one before
-    cores_flops: float = 122e9  # of all cores
-    cores_chain_flops: float = 15e9
-    cores_bytes_s: float = 95e9
-    cores_line_s: float = 0.33e-9
+    core_flops: float = 10.8e9  # of one core: side by side in its first cache
+    core_chain_flops: float = 1.47e9  # each waiting for the one before
+    core_bytes_s: float = 10.7e9
+    core_line_s: float = 2.9e-9  # a line that is some lines from the one before
+    core_page_s: float = 18e-9  # one a power of two away, where caches have few places
+    cores_flops: float = 146e9  # of all cores
+    cores_chain_flops: float = 18.9e9
+    cores_bytes_s: float = 113e9
+    cores_line_s: float = 0.29e-9
     cores_page_s: float = 1.5e-9
-    region_s: float = 88e-6  # a loop on all cores, however short
+    region_s: float = 12e-6  # a loop on all cores, however short
 
 
 H200 = Machine()
@@ -141,10 +141,13 @@ def _device() -> Machine:
     reads: dict[str, Any] = {
         "memory_bytes_s": _read(launch, large, 1, n),
         "cache_bytes_s": _read(launch, cupy.zeros(1 << 21), 32, n),
-        "memory_write_bytes_s": large.nbytes / best(partial(large.fill, 1), 3),
         "atomics_s": _atomics(launch, n),
     }
-    del large
+    other = cupy.empty_like(large)
+    copied = best(partial(cupy.copyto, other, large), 3)
+    written_s = copied - large.nbytes / reads["memory_bytes_s"]  # a copy reads and writes
+    reads["memory_write_bytes_s"] = large.nbytes / max(written_s, copied / 4)
+    del large, other
     page = np.zeros(1 << 25)
     link = runtime.Run(launch, cupy)
     moved = (0, page.nbytes)
@@ -289,7 +292,7 @@ def with_host(machine: Machine, library: Any = None) -> Machine:
         speeds[f"{prefix}_flops"] = 2000 * work / seconds(0, is_parallel, parts, 2000)
         speeds[f"{prefix}_chain_flops"] = 500 * work / seconds(1, is_parallel, parts, 500)
         speeds[f"{prefix}_bytes_s"] = 2 * a.nbytes / seconds(2, is_parallel, 64)
-        for name, apart, n in (("line_s", 1032, a.size), ("page_s", 8200, b.size)):
+        for name, apart, n in (("line_s", 1032, a.size), ("page_s", 8192, b.size)):
             taken = seconds(3, is_parallel, 64, apart, n)
             speeds[f"{prefix}_{name}"] = taken / (64 * (n // apart))
     regions = [seconds(4, 1, 64) for _ in range(20)]
