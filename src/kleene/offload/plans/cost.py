@@ -335,8 +335,8 @@ def predict(
         for kernel in launches((one.loop,))
     }
     for place, launch in enumerate(recorder.launches):
-        is_few = launch.name in inside and inside[launch.name][1] < 8 * max(launch.counts, default=1)
-        if launch.kind == "columns" and is_few:  # too few threads for warps
+        n_threads = inside.get(launch.name, (0.0, 1 << 62))[1]
+        if launch.kind == "columns" and n_threads < 8 * launch.counts[0]:  # too few for warps
             recorder.launches[place] = replace(launch, kind="grid")
     costs = _costs(plan, recorder, on, {} if is_quick else resources_of(plan))
     n_launches = sum(one.n_launches for one in costs if _plain_name(one) not in inside)
