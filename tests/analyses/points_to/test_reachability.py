@@ -26,3 +26,14 @@ def test_what_lies_between_is_on_a_way_from_the_first_to_the_last() -> None:
     first, last = np.zeros(7, bool), np.zeros(7, bool)
     first[[0, 4]] = last[3] = True
     assert np.flatnonzero(reachability.between(first, last, to, source)).tolist() == [0, 1, 2, 3]
+
+
+def test_a_way_that_turns_at_every_edge_is_followed_once() -> None:
+    """Edges in such an order that a sweep in either direction gets on by two of them at most."""
+    n_edges = 40_000
+    node = np.arange(n_edges + 1)
+    order = np.argsort((np.arange(n_edges) * 7919) % n_edges, kind="stable")
+    marked = np.zeros(n_edges + 1, bool)
+    marked[0] = True
+    reachability.spread(marked, node[1:][order], node[:-1][order])
+    assert marked.all()

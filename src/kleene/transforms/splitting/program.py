@@ -22,10 +22,8 @@ from kleene.transforms.splitting.split import NameKind, Splitting, split
 from kleene.transforms.splitting.strategies import STRATEGIES, Points, Strategy
 
 _OF_CONDITIONS = (Opcode.AND, Opcode.OR, Opcode.XOR)
-_ARITHMETIC = (
-    Opcode.ADD, Opcode.SUB, Opcode.MUL, Opcode.SHL, Opcode.LSHR, Opcode.ASHR, Opcode.UREM,
-    Opcode.SREM,
-)  # fmt: skip
+_ARITHMETIC = (Opcode.ADD, Opcode.SUB)
+_DEEPEST = 9  # how many operations behind each other are looked through: long chains stay linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,8 +234,8 @@ def values_tested(program: Program) -> tuple[I64, I64, U8]:
     """Return the values that branches tell something about, the blocks, and a `Role` of tests.
 
     A condition is looked through: compares, `and`, `or` and `xor` of conditions, selects, casts,
-    `freeze`; and, as derived tests, φ of conditions (`a && b`) and arithmetic as in `(x & 3) == 0`
-    or `x - 1 < 9`.
+    `freeze`; and, as derived tests, φ of conditions (`a && b`) and arithmetic with a constant, as
+    in `(x & 3) == 0` or `x - 1 < 9`.
     """
     table = program.instructions
     last = program.blocks.instruction_offsets[1:] - 1
@@ -285,7 +283,8 @@ def _looked_through(
     found: list[tuple[I64, I64, U8]] = []
     is_choice = (table.opcode == Opcode.PHI) & is_condition[table.type]
     seen = np.empty(0, np.int64)
-    while len(value):
+    low, high = program.bases[ValueKind.CONSTANT], program.bases[ValueKind.ARGUMENT]
+    for _ in range(_DEEPEST):
         known = _is_computed(program, value)
         keys = 2 * (block[known] * program.n_values + value[known]) + derived[known]
         order = np.argsort(keys, kind="stable")
@@ -310,6 +309,12 @@ def _looked_through(
         computes = np.isin(code, _ARITHMETIC) | np.isin(code, _OF_CONDITIONS)
         derived = derived | (computes & ~is_condition[table.type[row]]) | is_choice[row]
         pair, place = ragged(table.offsets[:-1][row], table.offsets[1:][row])
+        # Of `x + y` a bound tells nothing about either, if both are unknown.
+        is_constant = (table.operands[place] >= low) & (table.operands[place] < high)
+        has_constant = np.zeros(len(row), bool)
+        has_constant[pair[is_constant]] = True
+        keep = ~(computes & ~is_condition[table.type[row]] & ~has_constant)[pair]
+        pair, place = pair[keep], place[keep]
         block, equality, derived = block[pair], equality[pair], derived[pair]
         value = table.operands[place].astype(np.int64)
     parts = list(zip(*found, strict=True)) or [[np.empty(0, np.int64)]] * 2 + [
