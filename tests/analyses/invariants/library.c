@@ -231,3 +231,26 @@ void larger(int n) {
   int *q = realloc(p, 8 * sizeof *p);
   if (q) q[7] = 1;  // expect: safe bounds
 }
+
+void whole_strings(const char *given, const char *format) {
+  char to[8], other[4] = "abc";
+  strcpy(to, "1234567");                     // expect: safe bounds
+  strcpy(to, other);                         // expect: safe bounds
+  strcpy(other, to);                         // expect: may fail bounds
+  strcpy(to, given);                         // expect: may fail bounds
+  strcat(to, given);                         // expect: may fail bounds
+  sprintf(to, format, 1);                    // expect: may fail bounds
+  sprintf(to, "%s", given);                  // expect: may fail bounds
+  sprintf(to, "%.7s", given);                // expect: safe bounds
+  scanf("%s", to);                           // expect: may fail bounds
+}
+
+void whole_strings_of_the_heap(const char *given) {
+  char *p = malloc(4), *q = malloc(8);
+  if (!p || !q || !given) return;
+  memcpy(p, "abc", 4);     // expect: safe bounds
+  strcpy(q, p);            // expect: safe bounds
+  strcpy(p, q);            // expect: may fail bounds
+  fwrite(p, 2, 2, stdout);  // expect: safe bounds
+  fwrite(q, 2, 5, stdout);  // expect: fails always bounds
+}

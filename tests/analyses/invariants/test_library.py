@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kleene import load
+from kleene.analyses.invariants import Verdict
 from kleene.analyses.invariants.library import Bound, Model, models, with_format
 from kleene.ir import Program
 
@@ -30,6 +31,25 @@ def program() -> Program:
 
 def test_verdicts_are_as_expected(program: Program) -> None:
     assert not wrong_verdicts(program.invariants(), LIBRARY)
+
+
+def test_what_copies_strings_is_checked_in_whole_programs_too(program: Program) -> None:
+    """No call that is not proved for a function alone is left out: verdicts may be less precise."""
+    exact = {
+        (one.instruction, one.kind): one.verdict
+        for one in program.invariants(whole_program=False).check_results(["bounds"])
+    }
+    whole = {
+        one.instruction: one.verdict
+        for one in program.invariants(whole_program=True).check_results(["bounds"])
+    }
+    missing = [row for row, _ in exact if row not in whole]
+    assert not missing
+    assert sum(one is Verdict.SAFE for one in whole.values()) > 5
+
+
+def test_strings_are_assumed_to_end(program: Program) -> None:
+    assert any("strings" in one for one in program.invariants().assumed)
 
 
 def test_runs_of_library_functions(program: Program) -> None:

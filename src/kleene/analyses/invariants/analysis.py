@@ -14,7 +14,7 @@ from kleene.analyses.invariants.compile import compile_function
 from kleene.analyses.invariants.expressions import show
 from kleene.analyses.invariants.facts import facts_at
 from kleene.analyses.invariants.flat import Site
-from kleene.analyses.invariants.library import model_of
+from kleene.analyses.invariants.library import calls_by_model, model_of
 from kleene.analyses.invariants.lower import SUPPOSED, lower
 from kleene.analyses.invariants.plan import DOMAINS, plan_of
 from kleene.analyses.invariants.result import FunctionResult, InvariantsResult, by_place
@@ -30,6 +30,7 @@ _NO_OVERFLOW = "signed overflow does not happen after it was checked"
 _RANKS = {Verdict.MAY_FAIL: 0, Verdict.FAILS: 1, Verdict.SAFE: 2, Verdict.UNREACHABLE: 3}
 _OPEN = (Verdict.MAY_FAIL, Verdict.FAILS)  # where a more precise domain may show that no run comes
 _BACKWARD_S = 1.0  # for the walks backward of one function
+_STRINGS_END = "strings that the C library reads end inside of their objects"
 _WRAPS = "signed overflow wraps around"
 _MOST_INSTRUCTIONS = 3_000  # more are not interpreted function by function: some ms for each
 _WHOLE_DOMAINS = DOMAINS[:2]
@@ -106,8 +107,7 @@ class Invariants:
         ]
         if CheckKind.DEAD_CODE.value in self.checks:
             checks += dead_code(program, answers, roots_only=bool(self.functions))
-        assumed = _WRAPS if self.wraps else _NO_OVERFLOW
-        return InvariantsResult(program, answers, by_place(checks), (assumed,))
+        return InvariantsResult(program, answers, by_place(checks), self._assumed(program))
 
     def _is_whole(self, program: Program) -> bool:
         if self.whole_program is None:
@@ -136,8 +136,14 @@ class Invariants:
             if self._is_wanted(one.kind)
             and (not self.functions or int(program.instruction_function[one.instruction]) in inside)
         ]
-        assumed = _WRAPS if self.wraps else _NO_OVERFLOW
-        return InvariantsResult(program, answers, by_place(checks), (assumed,), run)
+        return InvariantsResult(program, answers, by_place(checks), self._assumed(program), run)
+
+    def _assumed(self, program: Program) -> tuple[str, ...]:
+        """Return what the answer takes for granted."""
+        touches = (touch for model, _ in calls_by_model(program) for touch in model.touches)
+        has_strings = any(one.size is None and one.has_end for one in touches)
+        overflow = _WRAPS if self.wraps else _NO_OVERFLOW
+        return (overflow, _STRINGS_END) if has_strings else (overflow,)
 
     def _check(
         self, program: Program, site: Site, verdict: Verdict, by: str, state: str, lost: str

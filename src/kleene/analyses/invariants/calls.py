@@ -21,10 +21,9 @@ from kleene.analyses.invariants.expressions import (
     only,
 )
 from kleene.analyses.invariants.flat import Access, Base, Block
-from kleene.analyses.invariants.library import Bound, Model, Touch, with_format
+from kleene.analyses.invariants.library import Bound, Model, Touch, text_of, with_format
 from kleene.analyses.invariants.operations import AnyValue, Assign, Guard
 from kleene.analyses.invariants.storage import Filled, MayFree, freed
-from kleene.ir.views import Constant
 
 if TYPE_CHECKING:
     from kleene.analyses.invariants.lower import _Lowering
@@ -33,27 +32,18 @@ if TYPE_CHECKING:
 _MOST = 1 << 40  # bytes of an object, at most: what is inside of one is less far from its start
 
 
-def text_of(lowering: _Lowering, context: int, value: int) -> str | None:
-    """Return the text that a constant pointer points to the start of."""
-    program = lowering._program
-    if not 0 <= value < len(program.globals):
-        return None
-    initializer = int(program.globals.initializer[value])
-    view = program.value_view(initializer) if initializer >= 0 else None
-    if not isinstance(view, Constant) or view.string is None or b"\0" not in view.string:
-        return None
-    return view.string.split(b"\0")[0].decode("latin-1")
-
-
 def lower_call(
     lowering: _Lowering, block: Block, context: int, row: int, model: Model, arguments: list[int]
 ) -> Model:
     """Add what a model says; return it, which says less if a format is not known."""
     if model.format is not None:
         given = arguments[model.format] if model.format < len(arguments) else -1
-        model = with_format(model, text_of(lowering, context, given))
-    if not model.is_unknown:
-        _Call(lowering, block, context, row, model, arguments).lower()
+        model = with_format(model, text_of(lowering._program, given))
+    call = _Call(lowering, block, context, row, model, arguments)
+    if model.is_unknown:
+        call.check_memory()
+    else:
+        call.lower()
     return model
 
 
@@ -79,10 +69,7 @@ class _Call:
         model, lowering = self.model, self.lowering
         if model.effect:
             self._effect()
-        touches = [one for one in model.touches if one.argument < len(self.arguments)]
-        self._check(CheckKind.NULL, "the pointers are not null", map(self._not_null, touches))
-        message = f"{self.name.split('.p0')[0]} stays inside of its objects"
-        self._check(CheckKind.BOUNDS, message, map(self._inside, touches))
+        touches = self.check_memory()
         for one in touches:
             if one.is_write:
                 self._write(one)  # what was there may be gone
@@ -96,6 +83,14 @@ class _Call:
                 self._write_until(one, one.until)
         if model.frees is not None:
             self._free(self._address(model.frees))
+
+    def check_memory(self) -> list[Touch]:
+        """Add checks of what is read and written; return it."""
+        touches = [one for one in self.model.touches if one.argument < len(self.arguments)]
+        self._check(CheckKind.NULL, "the pointers are not null", map(self._not_null, touches))
+        message = f"{self.name.split('.p0')[0]} stays inside of its objects"
+        self._check(CheckKind.BOUNDS, message, map(self._inside, touches))
+        return touches
 
     def _write_until(self, touch: Touch, arguments: tuple[int, ...]) -> None:
         """Note how many bytes were written, as the result says; none of a negative one."""

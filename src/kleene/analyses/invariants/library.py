@@ -15,7 +15,9 @@ A line has names and effects: `read: fills $1 [$2]; result -1 .. $2`. `$k` is th
     writes $k [n] with $j all of them are the value of $j
     fills $k [n]          writes n bytes there, or fewer
     fills … until $j*result   as many as the result says, each of so many bytes; `until result`
-    reads $k, fills $k    as many bytes as there are until something ends it: no check
+    reads $k              as many bytes as there are until something ends it: a string, which is
+                          assumed to end inside of its object
+    fills $k [any]        writes nobody knows how many bytes there
     fills $k? [n]         the argument may be null, and nothing is written then
     frees $k              ends the object that the argument points to
     keeps $k              a pointer to the object there is found in memory afterwards
@@ -35,8 +37,12 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
+from kleene.base.arrays import I64
 from kleene.ir import Program
-from kleene.ir.codes import Flag, GlobalFlag
+from kleene.ir.codes import Flag, GlobalFlag, Opcode
+from kleene.ir.views import Constant
 
 _TABLE = """
 __assert_fail __assert __assert_rtn reach_error __VERIFIER_error: fails
@@ -55,7 +61,7 @@ memcpy memmove __memcpy_chk __memmove_chk: writes $0 [$2]; reads $1 [$2]; return
 llvm.memcpy llvm.memmove: writes $0 [$2]; reads $1 [$2]
 memset __memset_chk: writes $0 [$2] with $1; returns $0
 llvm.memset: writes $0 [$2] with $1
-memcmp bcmp: reads $0; reads $1
+memcmp bcmp: reads $0 [$2]; reads $1 [$2]
 memchr: reads $0; returns inside $0
 bzero: writes $0 [$1]
 
@@ -66,9 +72,11 @@ strncmp strncasecmp: reads $0; reads $1
 strchr strrchr strpbrk: reads $0; returns inside $0
 strstr: reads $0; reads $1; returns inside $0
 strspn strcspn: reads $0; reads $1; result 0 .. room $0 - 1
-strcpy strcat __strcpy_chk __strcat_chk: fills $0; reads $1; returns $0
+strcpy __strcpy_chk: fills $0 [room $1]; reads $1; returns $0
+stpcpy __stpcpy_chk: fills $0 [room $1]; reads $1; returns inside $0
+strcat strncat __strcat_chk __strncat_chk: fills $0 [any]; reads $0; reads $1; returns $0
 strncpy __strncpy_chk: writes $0 [$2]; reads $1; returns $0
-strncat: fills $0; reads $1; returns $0
+stpncpy __stpncpy_chk: writes $0 [$2]; reads $1; returns inside $0
 atoi atol atoll atof: reads $0
 strtol strtoul strtoll strtoull strtod strtof: reads $0; fills $1? [8]; keeps $0
 __isoc23_strtol __isoc23_strtoul __isoc23_strtoll: reads $0; fills $1? [8]; keeps $0
@@ -78,12 +86,16 @@ read pread pread64: fills $1 [$2] until result; result -1 .. $2
 recv: fills $1 [$2]
 write pwrite send: reads $1 [$2]; result -1 .. $2
 fread: fills $0 [$1*$2] until $1*result; result 0 .. $2
-fwrite: reads $0; result 0 .. $2
+fwrite: reads $0 [$1*$2]; result 0 .. $2
 fgets: fills $0 [$1]; returns $0 or null
-printf: prints $0
-fprintf dprintf: prints $1
-snprintf: prints $2; fills $0? [$1]
-sprintf: prints $1 to $0
+gets: fills $0 [any]; returns $0 or null
+printf vprintf: prints $0
+fprintf dprintf vfprintf vdprintf __printf_chk __vprintf_chk: prints $1
+__fprintf_chk __vfprintf_chk: prints $2
+snprintf vsnprintf: prints $2; fills $0? [$1]
+__snprintf_chk __vsnprintf_chk: prints $4; fills $0? [$1]
+sprintf vsprintf: prints $1 to $0
+__sprintf_chk __vsprintf_chk: prints $3 to $0
 scanf __isoc99_scanf __isoc23_scanf: scans $0
 fscanf __isoc99_fscanf __isoc23_fscanf sscanf __isoc99_sscanf __isoc23_sscanf: scans $1
 getchar getc fgetc getchar_unlocked getc_unlocked: result -1 .. 255
@@ -124,7 +136,7 @@ class Touch:
         is_write: whether they are written.
         is_exact: whether all of them are touched, or perhaps fewer.
         may_be_null: whether the argument may be null.
-        has_end: whether something ends it, if there is no size.
+        has_end: whether something ends it inside of its object, if there is no size.
         content: the argument that all bytes become.
         until: the arguments that, times the result, say how many bytes are written; None if those
             of `size` are.
@@ -207,7 +219,8 @@ def _with(model: Model, effect: str) -> Model:
         return replace(model, result=(_bound(low), _bound(high)))
     place = re.search(r"\$(\d+)", rest)
     size = re.search(r"\[(.*)\]", rest)
-    given = _bound(size[1]) if size else None
+    is_any = size is not None and size[1] == "any"
+    given = _bound(size[1]) if size and not is_any else None
     if rest.startswith(("heap", "zeros")):
         return replace(model, heap=given, is_zero=rest.startswith("zeros"))
     assert place is not None, effect
@@ -225,7 +238,7 @@ def _with(model: Model, effect: str) -> Model:
         return replace(model, format=argument, is_scan=word == "scans", prints_to=goes_to)
     assert word in ("reads", "writes", "fills"), effect
     content = re.search(r"with \$(\d+)", rest)
-    touch = Touch(argument, given, word != "reads", word != "fills", "?" in rest)
+    touch = Touch(argument, given, word != "reads", word != "fills", "?" in rest, not is_any)
     if content is not None:
         touch = replace(touch, content=int(content[1]))
     until = re.search(r"until (?:\$(\d+)\*)?result", rest)
@@ -268,12 +281,48 @@ def model_of(program: Program, callee: int) -> Model:
     return PURE if flags & (GlobalFlag.READ_NONE | GlobalFlag.READ_ONLY) else UNKNOWN
 
 
+def calls_by_model(program: Program) -> list[tuple[Model, I64]]:
+    """Return the models of functions that are called by name, and the calls of each."""
+    table = program.instructions
+    calls = np.flatnonzero(np.isin(table.opcode, (Opcode.CALL, Opcode.INVOKE)))
+    callee = table.operands[table.offsets[calls]].astype(np.int64)
+    calls, callee = calls[callee < len(program.globals)], callee[callee < len(program.globals)]
+    order = np.argsort(callee, kind="stable")
+    called, first = np.unique(callee[order], return_index=True)
+    parts = np.split(calls[order], first[1:]) if len(called) else []
+    found: list[tuple[Model, I64]] = []
+    for one, rows in zip(called.tolist(), parts, strict=True):
+        model = model_of(program, one)
+        if model.format is None:
+            found.append((model, rows))
+            continue
+        by_format: dict[Model, list[int]] = {}
+        for row in rows.tolist():
+            given = table.operands_of(row)[1:].tolist()
+            text = text_of(program, given[model.format]) if model.format < len(given) else None
+            by_format.setdefault(with_format(model, text), []).append(row)
+        found += [(each, np.array(mine, np.int64)) for each, mine in by_format.items()]
+    return found
+
+
 def is_noreturn(flags: int) -> bool:
     """Return whether a call instruction says that it does not come back."""
     return bool(flags & Flag.NORETURN)
 
 
 # Formats
+
+
+def text_of(program: Program, value: int) -> str | None:
+    """Return the text that a constant pointer points to the start of."""
+    if not 0 <= value < len(program.globals):
+        return None
+    initializer = int(program.globals.initializer[value])
+    view = program.value_view(initializer) if initializer >= 0 else None
+    if not isinstance(view, Constant) or view.string is None or b"\0" not in view.string:
+        return None
+    return view.string.split(b"\0")[0].decode("latin-1")
+
 
 _LENGTHS = {"hh": 1, "h": 2, "": 4, "l": 8, "ll": 8, "z": 8, "j": 8, "t": 8, "q": 8, "L": 16}
 _CONVERSION = re.compile(
@@ -286,17 +335,22 @@ def with_format(model: Model, text: str | None) -> Model:
     """Return the model of a call whose format is a constant; one that is none tells nothing."""
     if model.format is None:
         return model
+    unknown = UNKNOWN
+    if model.prints_to is not None:
+        unknown = replace(
+            unknown, touches=(Touch(model.prints_to, None, True, False, False, False),)
+        )
     conversions = None if text is None else list(_CONVERSION.finditer(text))
     if (
         text is None
         or conversions is None
         or text.count("%") != sum(one[0].count("%") for one in conversions)
     ):
-        return UNKNOWN
+        return unknown
     if model.is_scan:
         return _scanned(model, conversions)
     if any(one["kind"] == "n" for one in conversions):
-        return UNKNOWN
+        return unknown
     if model.prints_to is None:
         return model
     n_bytes = _longest(text, conversions)

@@ -155,7 +155,8 @@ def _print_notes(result: InvariantsResult) -> None:
         for text in function.notes:
             note(text)
     counts = ", ".join(f"{n} {name}" for name, n in result.counts().items() if n)
-    note(f"{len(result.checks)} checks{f': {counts}' if counts else ''}; {result.assumed[0]}")
+    assumed = "; ".join(result.assumed)
+    note(f"{len(result.checks)} checks{f': {counts}' if counts else ''}; {assumed}")
 
 
 def _write(

@@ -1,4 +1,4 @@
-"""What instructions of a whole program are made of: sums of addresses, constants, models."""
+"""What instructions of a whole program are made of: sums of addresses, constants."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.analyses.invariants.library import Model, model_of
 from kleene.base.arrays import I64, Bools, Ints
 from kleene.ir import Program
-from kleene.ir.codes import ConstantKind, Flag, Opcode, TypeKind, ValueKind
+from kleene.ir.codes import ConstantKind, Flag, TypeKind, ValueKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,17 +95,3 @@ def constant_numbers(program: Program, values: I64) -> tuple[Bools, I64]:
     is_integer = program.types.kind[type_id] == TypeKind.INT
     shift = 64 - np.clip(np.where(is_integer, program.types.bits[type_id], 64), 1, 64)
     return inside & (is_number | is_zero), number << shift >> shift
-
-
-def calls_by_model(program: Program) -> list[tuple[Model, I64]]:
-    """Return the models of functions that are called by name, and the calls of each."""
-    table = program.instructions
-    calls = np.flatnonzero(np.isin(table.opcode, (Opcode.CALL, Opcode.INVOKE)))
-    callee = table.operands[table.offsets[calls]].astype(np.int64)
-    calls, callee = calls[callee < len(program.globals)], callee[callee < len(program.globals)]
-    order = np.argsort(callee, kind="stable")
-    called, first = np.unique(callee[order], return_index=True)
-    parts = np.split(calls[order], first[1:]) if len(called) else []
-    return [
-        (model_of(program, one), rows) for one, rows in zip(called.tolist(), parts, strict=True)
-    ]

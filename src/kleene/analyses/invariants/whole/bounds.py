@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
+from kleene.analyses.invariants.library import calls_by_model
 from kleene.analyses.invariants.whole.addresses import (
     address_sums,
-    calls_by_model,
     constant_numbers,
 )
 from kleene.analyses.invariants.whole.forms import Bound, Sum, Sums, added

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.analyses.dataflow.context import Context
-from kleene.analyses.invariants.library import Bound
+from kleene.analyses.invariants.library import Bound, calls_by_model
 from kleene.analyses.invariants.whole.addresses import (
     address_sums,
-    calls_by_model,
     constant_numbers,
 )
 from kleene.base.arrays import I64, Bools, offsets_of, ragged

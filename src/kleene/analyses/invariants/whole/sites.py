@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from kleene.analyses.dataflow.context import Context
 from kleene.analyses.invariants.checks import CheckKind
-from kleene.analyses.invariants.library import Touch
-from kleene.analyses.invariants.whole.addresses import calls_by_model, constant_numbers
+from kleene.analyses.invariants.library import Touch, calls_by_model
+from kleene.analyses.invariants.whole.addresses import constant_numbers
 from kleene.analyses.invariants.whole.pointers import Pointers
 from kleene.base.arrays import I64, U8, Bools, Ints
 from kleene.ir.codes import Flag, GlobalKind, Opcode, TypeKind, ValueKind
@@ -219,20 +219,33 @@ class Checker:
             safe, fails = self._not_zero(self._operand(calls, 1 + touch.argument))
             self._add(CheckKind.NULL, calls, "the pointers are not null", safe, fails)
         size = touch.size
-        if size is None or size.room is not None:
+        if size is None and touch.has_end:
+            return
+        message = f"all bytes {'written' if touch.is_write else 'read'} are inside of an object"
+        if size is None:
+            nowhere = np.zeros(len(calls), bool)
+            self._add(CheckKind.BOUNDS, calls, message, nowhere, nowhere)
             return
         n_operands = np.diff(self._table.offsets)[calls]
-        calls = calls[n_operands > 1 + max(touch.argument, *size.arguments, 0)]
+        calls = calls[n_operands > 1 + max(touch.argument, *size.arguments, size.room or 0)]
         n_bytes = np.full(len(calls), int(bool(size.arguments)), object)
         for place in size.arguments:
             names = self._operand(calls, 1 + place)
             most = self._facts.most[names].astype(object)
             most[~self._is_known(names)] = _LARGE
             n_bytes = n_bytes * most
+        if size.room is not None:
+            n_bytes = self._room(self._operand(calls, 1 + size.room))
         n_bytes = np.minimum(n_bytes + size.constant, _LARGE).astype(np.int64)
         names = self._operand(calls, 1 + touch.argument)
-        message = f"all bytes {'written' if touch.is_write else 'read'} are inside of an object"
         self._inside(calls, names, n_bytes, message, is_exact=False, is_null=touch.may_be_null)
+
+    def _room(self, names: I64) -> Integers:
+        """Return how many bytes there are at most behind pointers, in their objects."""
+        offset, size = self._pointers.offset, self._pointers.size
+        known = self._is_known(names) & offset.has_value[names] & size.has_value[names]
+        low, most = offset.low[names].astype(object), size.high[names].astype(object)
+        return np.where(known, np.maximum(most - low, 0), _LARGE)
 
     def _inside(
         self,
