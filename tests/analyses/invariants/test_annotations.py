@@ -99,8 +99,8 @@ def test_asserts_of_the_example_compile_and_hold(tmp_path: Path) -> None:
 
 def test_a_witness_has_the_published_form() -> None:
     found = load(SEARCH).invariants().annotations()
-    text = found.witness("2026-01-01T00:00:00Z", ROOT)
-    assert text == found.witness("2026-01-01T00:00:00Z", ROOT)
+    text = found.witness("2026-01-01T00:00:00Z", "1.0", ROOT)
+    assert text == found.witness("2026-01-01T00:00:00Z", "1.0", ROOT)
     (entry,) = parsed(text)
     assert entry["entry_type"] == "invariant_set"
     metadata = entry["metadata"]

@@ -350,10 +350,14 @@ class Annotations:
             for one in self.invariants
         ]
 
-    def witness(self, created: str, root: str | os.PathLike[str] = ".") -> str:
-        """Return a correctness witness of format 2.0, as YAML; `created` is its time."""
-        from kleene import __version__
+    def witness(self, created: str, version: str, root: str | os.PathLike[str] = ".") -> str:
+        """Return a correctness witness of format 2.0, as YAML.
 
+        Args:
+            created: its time, as 2026-01-01T00:00:00Z.
+            version: of Kleene, which the format asks for.
+            root: files are named from here.
+        """
         files = [one for one in self.files if any(i.file == one for i in self.invariants)]
         hashes = {}
         for file in files:
@@ -369,7 +373,7 @@ class Annotations:
             f'    creation_time: "{created}"',
             "    producer:",
             '      name: "kleene"',
-            f"      version: {json.dumps(__version__)}",
+            f"      version: {json.dumps(version)}",
             "    task:",
             "      input_files:",
             *(f"        - {json.dumps(file)}" for file in hashes),

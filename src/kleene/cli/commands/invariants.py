@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import kleene
 from kleene.base.errors import SourceError
 from kleene.base.source_text import relative_path
 from kleene.cli.exit_codes import ExitCode
@@ -138,7 +139,8 @@ def _emitted(result: InvariantsResult, form: str, root: str) -> str:
     if form == "json":
         return json.dumps(annotations.data(root), indent=2) + "\n"
     if form == "witness":
-        return annotations.witness(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), root)
+        created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return annotations.witness(created, kleene.__version__, root)
     if form not in ("asserts", "acsl"):
         message = f"there is no form '{form}'"
         note_ = "there are asserts, acsl, witness, json"
