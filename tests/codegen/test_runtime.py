@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kleene.codegen import runtime
+from kleene.kernels.launch import gpu
 
 
 class Array:
@@ -131,3 +132,34 @@ def test_arrays_that_share_storage_are_told(cupy):
     assert called(32).prepared((4, both[:5], both[4:])).overlap == ("a", "b")
     device = Array(both)
     assert called(32).prepared((4, both, device)).overlap is None  # of the host and of the device
+
+
+SCALE = """
+extern "C" __global__ void scale(int n, double by, const double *a, double *b) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) b[i] = by * a[i];
+}
+"""
+
+
+@pytest.mark.skipif(gpu.problem() is not None, reason=str(gpu.problem()))
+@pytest.mark.parametrize("n", [100, 3_000_000])
+def test_arrays_of_numpy_and_cupy_on_a_gpu(n):
+    import cupy as real
+
+    def steps(run, n, by, a, b):
+        run.grid("scale", (n,), (np.int32(n), np.float64(by), a, b))
+
+    sections = {"a": ((0, 8 * n), (0, 0), (0, 8 * n)), "b": ((0, 8 * n), (0, 8 * n), (0, 8 * n))}
+    parameters = [("n", "scalar", "int32"), ("by", "scalar", "float64")]
+    parameters += [("a", "array", "float64"), ("b", "array", "float64")]
+    call = runtime.Called("scale", parameters, [("a", "b")], lambda n: sections, steps, SCALE)
+    a = np.arange(float(n))
+    for module in (np, real):
+        given, out = module.asarray(a), module.zeros(n)
+        call(n, 3.0, given, out)
+        np.testing.assert_array_equal(out if module is np else out.get(), 3 * a)
+    with pytest.raises(runtime.ArgumentError, match="'a' and 'b' overlap"):
+        call(n, 3.0, out, out)
+    with pytest.raises(runtime.ArgumentError, match="'b' has 99 elements"):
+        call(n, 3.0, given, out[:99])

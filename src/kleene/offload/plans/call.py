@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -127,9 +128,7 @@ class GeneratedFunction:
             }
             try:
                 predicted = self._predicted(sizes, is_quick=True)
-                found = predicted.choice
-                if found == "cuda" and launch.gpu_problem() is not None:
-                    found = "core" if predicted.core_s <= predicted.threads_s else "threads"
+                found = _choice_of(predicted)
             except OverflowError:  # what the host computes with such sizes
                 found = "threads"
             self._choices[values] = found
@@ -233,12 +232,9 @@ class GeneratedFunction:
         found = self.predict(**sizes)
         where = {"cuda": "on the GPU", "core": "on one core", "threads": "on all cores"}
         names = ", ".join(f"{name}={value:g}" for name, value in sizes.items())
-        answer = found.choice
-        if (reason := launch.gpu_problem()) is not None and answer == "cuda":
-            answer = "core" if found.core_s <= found.threads_s else "threads"
-            ends = f"{where[answer]}: no GPU can be used, {reason}"
-        else:
-            ends = where[answer]
+        ends = where[_choice_of(found)]
+        if found.pays and (reason := launch.gpu_problem()) is not None:
+            ends += f": no GPU can be used, {reason}"
         return "\n".join([f"{self.plan.function}({names}) runs {ends}", *found.lines()])
 
     @cached_property
@@ -273,6 +269,22 @@ class GeneratedFunction:
         name = self.plan.function + ("_sequential" if is_sequential else "_parallel")
         by_name = {one[0]: value for one, value in zip(self._parameters, given, strict=True)}
         return call_c(self._library, name, self._parameters, result_of(self.plan), by_name)
+
+
+def _choice_of(predicted: Prediction) -> str:
+    """Return where a call with arrays of NumPy runs: "cuda", "core" or "threads".
+
+    Without a GPU the speeds are those of another host, which may have more cores than this one: all
+    cores together are not faster than so many times one.
+    """
+    if launch.gpu_problem() is None:
+        return predicted.choice
+    threads_s = max(predicted.threads_s, predicted.core_s / _n_cores())
+    return "core" if predicted.core_s <= threads_s else "threads"
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def parameters_of(plan: Plan) -> list[tuple[str, str, str]]:
