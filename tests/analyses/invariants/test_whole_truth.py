@@ -38,7 +38,7 @@ class PackOracle:
         self.at: dict[int, list[tuple[tuple[int, ...], np.ndarray | None]]] = {}
         problem, state, node = packs.problem, 0, 0
         for pack, values in enumerate(packs.values):
-            blocks, w = packs.blocks[int(problem.graph[pack])], 2 * len(values)
+            blocks, w = packs.blocks[pack], 2 * len(values)
             for place, block in enumerate(blocks):
                 begin = state + place * w * w
                 matrix = solution.before[begin : begin + w * w].reshape(w, w)

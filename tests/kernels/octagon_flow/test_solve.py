@@ -14,6 +14,7 @@ from kleene.base.device import Device
 from kleene.kernels import compiled, launch
 from kleene.kernels.octagon_flow import FlowGraphs, FlowProblem, FlowSolution, solve
 from kleene.kernels.octagon_flow.codes import ASSIGN, ASSUME, CHECK, FAIL, INFINITE, SET
+from kleene.kernels.octagon_flow.sparse import sparse
 
 DEEP = os.environ.get("KLEENE_DEEP") == "1"
 N_PROBLEMS = 300 if DEEP else 25
@@ -65,7 +66,7 @@ def test_what_takes_too_long_proves_nothing() -> None:
     assert not solution.proved.any()
 
 
-def random_problem(seed: int) -> FlowProblem:
+def random_problem(seed: int, *, has_few_operations: bool = False) -> FlowProblem:
     """Return packs on one random graph."""
     rng = np.random.default_rng(seed)
     n_nodes = int(rng.integers(2, 7))
@@ -95,7 +96,8 @@ def random_problem(seed: int) -> FlowProblem:
         for place, (starts, n_places) in enumerate(((edge_ops, len(edges)), (node_ops, n_nodes))):
             starts.append(len(lists[place]))
             for _ in range(n_places):
-                for _ in range(int(rng.integers(0, 3))):
+                n_here = int(rng.random() < 0.3) if has_few_operations else int(rng.integers(0, 3))
+                for _ in range(n_here):
                     one, n_checks = random_operation(rng, n, place == 1, n_checks)
                     lists[place].append(one)
                 starts.append(len(lists[place]))
@@ -262,6 +264,35 @@ def test_places_agree(place: str) -> None:
         ):
             is_there = expected.reached.reshape(-1, n_nodes)[pack] != 0
             assert np.array_equal(a[is_there], b[is_there])
+
+
+def test_nodes_that_change_nothing_are_left_out() -> None:
+    n_left_out = 0
+    for seed in range(N_PROBLEMS):
+        problem = random_problem(seed, has_few_operations=True)
+        kept, nodes = sparse(problem)
+        n_left_out += int(problem.n_nodes.sum()) - len(nodes)
+        whole = solve(problem, device=Device.CPU, keeps_states=True, visits=200)
+        found = solve(kept, device=Device.CPU, keeps_states=True, visits=200)
+        assert found.reached is not None
+        assert found.before is not None
+        parts = np.split(nodes, np.cumsum(kept.n_nodes)[:-1])
+        at = state = 0
+        for pack, part in enumerate(parts):
+            w = 2 * int(kept.n_variables[pack])
+            for place, node in enumerate(part.tolist()):
+                walks = [Walk(problem, pack, 100 * seed + k) for k in range(10)]
+                seen = [one for walk in walks for here, one in walk.seen if here == node]
+                begin = state + place * w * w
+                matrix = found.before[begin : begin + w * w].reshape(w, w)
+                assert not seen or found.reached[at + place]
+                assert not any(violated(matrix, one) for one in seen), (seed, pack, node)
+            at += len(part)
+            state += int(kept.state_sizes[pack])
+        asked = ~(whole.is_given_up.any() | found.is_given_up.any())
+        if asked and not problem.graphs.is_head.any():
+            assert np.array_equal(whole.proved, found.proved)
+    assert n_left_out > N_PROBLEMS
 
 
 def test_batches_of_a_gpu_agree() -> None:

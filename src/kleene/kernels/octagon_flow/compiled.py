@@ -7,5 +7,5 @@ from pathlib import Path
 from kleene.kernels.compiled import CompilationUnit
 
 _HERE = Path(__file__).parent
-UNIT = CompilationUnit(_HERE / "codes.py", _HERE / "cpu.py", only_indexes=True)
+UNIT = CompilationUnit(_HERE / "codes.py", _HERE / "cpu.py", _HERE / "sparse.py", only_indexes=True)
 entry_point, device_function = UNIT.entry_point, UNIT.device_function

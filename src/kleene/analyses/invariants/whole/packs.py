@@ -35,6 +35,7 @@ from kleene.kernels.octagon_flow.codes import (
     SET,
     WIDEST,
 )
+from kleene.kernels.octagon_flow.sparse import sparse
 from kleene.transforms.splitting import NameKind
 from kleene.transforms.splitting.program import phi_edges
 
@@ -69,7 +70,7 @@ class Packs:
         check: of each of its checks, the row in `Checks`.
         function: of each pack.
         values: of each pack.
-        blocks: of each graph, the blocks that its nodes are.
+        blocks: of each pack, the blocks that its nodes are.
         left_out: functions that were left to intervals, and why.
     """
 
@@ -519,8 +520,13 @@ class _Problem:
             np.ascontiguousarray(ranges[:, 1]),
             edge_ops, node_ops, code, first, second, least, most, len(check),
         )  # fmt: skip
-        blocks = [one.blocks for one in self._graphs]
-        return Packs(problem, check, self._function, self._values, blocks, self.left_out)
+        kept, nodes = sparse(problem)
+        parts = np.split(nodes, np.cumsum(kept.n_nodes)[:-1]) if len(self._values) else []
+        blocks = [
+            [self._graphs[graph].blocks[node] for node in part.tolist()]
+            for graph, part in zip(self._pack_graph, parts, strict=True)
+        ]
+        return Packs(kept, check, self._function, self._values, blocks, self.left_out)
 
     def _flow_graphs(self) -> FlowGraphs:
         nodes = offsets_of(np.array([len(one.blocks) for one in self._graphs], np.int64))
