@@ -18,7 +18,7 @@
 #define ENDS 2
 #endif
 #ifndef THREADS
-#define THREADS 64
+#define THREADS 160
 #endif
 #define CELLS (4 * MOST_VARIABLES * MOST_VARIABLES)
 #define SHARE ((CELLS + THREADS - 1) / THREADS)  // the most cells of a thread
@@ -244,7 +244,7 @@ __device__ bool leave(const Pack& pack, const Columns& columns, const Operations
 }
 
 extern "C" __global__ void solve_packs(
-    int begin, const Value* pack_graph, const Value* pack_variables, const Value* pack_ranges,
+    int begin, const Value* order, const Value* pack_graph, const Value* pack_variables, const Value* pack_ranges,
     const Value* range_low, const Value* range_high, const Value* pack_edge_ops,
     const Value* edge_op_offsets, const Value* pack_node_ops, const Value* node_op_offsets,
     const Value* code, const Value* first, const Value* second, const Value* low, const Value* high,
@@ -254,7 +254,7 @@ extern "C" __global__ void solve_packs(
     unsigned char* all_reached, unsigned char* all_due, Value* all_visits, unsigned char* proved,
     unsigned char* is_given_up, Value* counts) {
   __shared__ Value work[2 * CELLS];
-  const int number = begin + blockIdx.x;
+  const int number = (int)order[begin + blockIdx.x];
   const Value graph = pack_graph[number], nodes = graph_nodes[graph];
   Pack pack;
   pack.w = 2 * (int)pack_variables[number];

@@ -1,0 +1,103 @@
+"""Whole programs nobody here wrote, built as their users build them, run, and compared.
+
+    python -m tests.analyses.invariants.outside LOG lua -- -e 'print(1)' -- script.lua
+
+The log is that of `tests.analyses.points_to.outside`; `-` and a file of C are taken too. Every
+value that was seen has to be in its range, every block that ran has to be reachable, and no operand
+of a check that is safe may have been one that fails it. What is wrong is listed, and the exit code
+is then 1.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kleene.analyses.invariants.checks import CheckKind
+from kleene.analyses.invariants.whole import WholeRun, interpret
+from kleene.analyses.invariants.whole.sites import KINDS, SAFE, UNREACHABLE
+from kleene.ir import Program
+from kleene.ir.codes import CALLS
+from tests.analyses.dataflow.observing import Observed, build, run
+from tests.analyses.dataflow.outside import database_of, load
+
+_OPERAND = {CheckKind.DIVISION: 1, CheckKind.SHIFT: 1}
+
+
+def check(
+    text: str,
+    program: Program,
+    runs: list[list[str]],
+    folder: Path,
+    *,
+    libraries: Sequence[str] = (),
+    cxx: bool = False,
+) -> tuple[WholeRun, int, list[str]]:
+    """Return what was found, how many names were seen, and what is wrong."""
+    found = interpret(program, domain="octagon")
+    observed = Observed(found.context)
+    binary, seen = folder / "observed", folder / "seen"
+    seen.unlink(missing_ok=True)
+    build(observed.instrumented(text), binary, libraries, cxx=cxx)
+    rows = np.empty(0)
+    for words in runs:
+        given, arguments = b"", words
+        if words and words[-1].startswith("<"):
+            given, arguments = Path(words[-1][1:]).read_bytes(), words[:-1]
+        _, rows = run(binary, seen, *arguments, given=given)
+    wrong = [*observed.wrong(rows), *failed(found, observed, rows)]
+    return found, int((rows["n_seen"] > 0).sum()), wrong
+
+
+def failed(found: WholeRun, observed: Observed, rows: np.ndarray) -> Iterator[str]:
+    """Yield checks that are safe or not reached, and of which a run has shown otherwise."""
+    checks, table = found.checks, found.context.program.instructions
+    columns = (checks.kind, checks.row, checks.verdict)
+    for kind, row, verdict in zip(*(one.tolist() for one in columns), strict=True):
+        block = int(table.block[row])
+        ran = rows["n_seen"][observed.first_block_slot + block] > 0
+        if verdict == UNREACHABLE and ran:
+            yield f"{KINDS[kind].value} at {row} was called unreachable"
+        place = _OPERAND.get(KINDS[kind])
+        if verdict != SAFE or place is None or table.opcode[row] in CALLS:
+            continue
+        seen = rows[int(found.context.split.operand[table.offsets[row] + place])]
+        is_wrong = seen["n_seen"] and (
+            seen["least"] == 0
+            if KINDS[kind] is CheckKind.DIVISION
+            else seen["most"] >= observed.width[row + found.context.program.bases[4]]
+        )
+        if is_wrong:
+            yield f"{KINDS[kind].value} at {row} was called safe"
+
+
+def main(words: list[str]) -> int:
+    """Build, run and compare; return the exit code."""
+    log, executable, *rest = words
+    runs: list[list[str]] = []
+    for word in rest:
+        if word == "--":
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        libraries, cxx, database = [], False, Path(executable)
+        if log != "-":
+            database, libraries, cxx = database_of(Path(log), Path(executable), folder)
+        text, program = load(database)
+        found, n_seen, wrong = check(text, program, runs, folder, libraries=libraries, cxx=cxx)
+        print(
+            f"{executable}: {len(program.instructions)} instructions, {len(found.checks)} checks,"
+            f" {n_seen} names seen, {len(wrong)} wrong"
+        )
+        print("\n".join(wrong[:40]))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

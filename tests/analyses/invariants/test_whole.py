@@ -1,0 +1,176 @@
+"""Whole programs: verdicts, what holds at lines, and what cannot be followed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kleene import load
+from kleene.analyses.invariants import InvariantsResult, Verdict
+from tests.analyses.dataflow.outside import load as load_with_text
+
+from .outside import check
+
+PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
+
+
+def analysed(text: str, folder: Path, **options: object) -> InvariantsResult:
+    file = folder / "program.c"
+    file.write_text(text)
+    return load(file).invariants(whole_program=True, **options)  # type: ignore[arg-type]
+
+
+def verdicts(result: InvariantsResult, kind: str, function: str = "") -> list[Verdict]:
+    return [one.verdict for one in result.check_results([kind]) if function in ("", one.function)]
+
+
+CALLS = """
+#include <stdlib.h>
+static int table[16];
+static int at(int i) { return table[i]; }
+static int last(int *p, int n) { return p[n - 1]; }
+int main(int argc, char **argv) {
+  int local[4] = {argc};
+  int sum = at(argc & 15) + last(local, 4);
+  for (int i = 0; i < 16; i++) sum = (sum + at(i)) & 1023;
+  return 100 / ((sum & 1023) + 1);
+}
+"""
+
+
+def test_arguments_are_those_of_all_callers(tmp_path: Path) -> None:
+    result = analysed(CALLS, tmp_path)
+    assert set(verdicts(result, "bounds", "at")) == {Verdict.SAFE}
+    assert set(verdicts(result, "bounds", "last")) == {Verdict.SAFE}
+    assert set(verdicts(result, "division")) == {Verdict.SAFE}
+    (facts,) = result.at("program.c:4")
+    assert "0 <= i" in str(facts)
+    assert "i <= 15" in str(facts)
+
+
+HEAP = """
+#include <stdlib.h>
+struct list { struct list *next; int size; int *data; };
+int *filled(int n) {
+  int *p = malloc((unsigned long)n * sizeof *p);
+  if (!p || n < 1) return 0;
+  for (int i = 0; i < n; i++) p[i] = i;
+  return p;
+}
+int main(int argc, char **argv) {
+  struct list one = {0, 8, 0};
+  int buffer[8];
+  one.data = buffer;
+  one.data[7] = 1;
+  one.data[argc & 8] = 1;
+  return filled(argc) != 0;
+}
+"""
+
+
+def test_octagons_relate_an_index_to_the_size_of_the_heap(tmp_path: Path) -> None:
+    result = analysed(HEAP, tmp_path, domain="octagon")
+    found = [one for one in result.check_results(["bounds"]) if one.function == "filled"]
+    assert [(one.verdict, one.proved_by) for one in found] == [(Verdict.SAFE, "octagon")]
+    by_intervals = analysed(HEAP, tmp_path, domain="interval")
+    assert verdicts(by_intervals, "bounds", "filled") == [Verdict.MAY_FAIL]
+
+
+def test_offsets_go_through_fields_of_structs(tmp_path: Path) -> None:
+    result = analysed(HEAP, tmp_path)
+    lines = {one.span.line: one.verdict for one in result.check_results(["bounds"]) if one.span}
+    assert lines[14] is Verdict.SAFE
+    assert lines[15] is Verdict.MAY_FAIL  # argc & 8 is 0 or 8
+
+
+def test_a_pointer_out_of_its_object_stays_out(tmp_path: Path) -> None:
+    """Points-to forgets where such a pointer points; its offset is still known."""
+    text = """
+    int main(int argc, char **argv) {
+      int a[4] = {0}, b[4] = {0};
+      int *p = argc > 1 ? a + 100 : b;
+      int *q = p;
+      return *q;
+    }
+    """
+    assert Verdict.SAFE not in verdicts(analysed(text, tmp_path), "bounds", "main")[-1:]
+
+
+def test_values_that_nobody_wrote_are_any(tmp_path: Path) -> None:
+    text = """
+    int main(int argc, char **argv) {
+      int n[2];
+      if (argc > 5) n[argc & 1] = 3;
+      return 10 / n[argc & 1];
+    }
+    """
+    assert verdicts(analysed(text, tmp_path), "division") == [Verdict.MAY_FAIL]
+
+
+BAD = {
+    "assembly": 'int f(int n) { int r; __asm__("mov %1, %0" : "=r"(r) : "r"(n)); return 9 / r; }',
+    "setjmp": (
+        "#include <setjmp.h>\njmp_buf b; int f(int n) { if (setjmp(b)) return 9 / n; return 0; }"
+    ),
+    "threads": (
+        "#include <pthread.h>\nstatic int g = 1; static void *t(void *p) { g = 0; return p; }\n"
+        "int f(int n) { pthread_t h; pthread_create(&h, 0, t, 0); return 9 / g; }"
+    ),
+    "no target": "int (*nowhere)(int); int f(int n) { return 9 / nowhere(n); }",
+    "recursion": "int f(int n) { return n ? 9 / (f(n - 1) - n) : 0; }",
+    "missing body": "int missing(int); int f(int n) { return 9 / missing(n); }",
+    "variadic": (
+        "#include <stdarg.h>\nint f(int n, ...) { va_list v; va_start(v, n);"
+        " int k = va_arg(v, int); va_end(v); return 9 / k; }"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_followed_is_any_value_and_the_rest_is_answered(
+    name: str, tmp_path: Path
+) -> None:
+    """The divisor of `f` is not known; `other` is safe all the same."""
+    text = BAD[name] + "\nint other(int n) { return n > 0 && n < 5 ? 100 / n : 0; }\n"
+    result = analysed(text, tmp_path, domain="octagon")
+    assert verdicts(result, "division", "f") == [Verdict.MAY_FAIL]
+    assert verdicts(result, "division", "other") == [Verdict.SAFE]
+
+
+def test_functions_left_to_intervals_are_named(tmp_path: Path) -> None:
+    text = """
+    #include <setjmp.h>
+    jmp_buf b;
+    int f(int *p, int n, int m) {
+      int s = 0;
+      if (setjmp(b)) return n;
+      for (int i = m; i < n; i++) s += i - m;
+      return s;
+    }
+    """
+    result = analysed(text, tmp_path, domain="octagon")
+    assert any("setjmp" in note for one in result.functions for note in one.notes)
+
+
+def test_large_programs_are_whole_by_themselves(tmp_path: Path) -> None:
+    body = "\n".join(f"  s += a[{k} & 7] / (b | 1);" for k in range(600))
+    text = f"int f(int *a, int b) {{\n int s = 0;\n{body}\n return s;\n}}\n"
+    text += "int small(int n) { return n / 2; }"
+    file = tmp_path / "large.c"
+    file.write_text(text)
+    program = load(file)
+    assert len(program.instructions) > 3000
+    result = program.invariants(domain="predicates")
+    assert result.whole is not None
+    assert any("predicates is for functions" in note for note in result.functions[0].notes)
+    assert program.invariants(functions=("small",), domain="interval").whole is None
+
+
+@pytest.mark.parametrize("name", ["state_machine.c", "growing_array.c"])
+def test_traced_runs_of_programs(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("ziglang")
+    text, program = load_with_text(PROGRAMS / name)
+    _, n_seen, wrong = check(text, program, [[], ["x", "yy"]], tmp_path)
+    assert n_seen > 50
+    assert not wrong
