@@ -100,7 +100,8 @@ def _edges(
     graphs = problem.graphs
     first = graphs.in_offsets[graphs.nodes[:-1] + np.arange(len(graphs.nodes) - 1)]
     pack, edge = ragged(first[problem.graph], first[problem.graph] + problem.n_edges)
-    lengths = np.diff(np.delete(graphs.in_offsets, graphs.nodes[1:-1] + np.arange(1, len(first))))
+    ends = np.delete(graphs.in_offsets, graphs.nodes[1:-1] + np.arange(1, len(first)))
+    lengths: I64 = ends[1:] - ends[:-1]
     target_of = np.repeat(np.arange(int(graphs.nodes[-1])), lengths)
     target = nodes_at[pack] + target_of[edge] - graphs.nodes[problem.graph[pack]]
     source = nodes_at[pack] + graphs.edge_source[edge]
