@@ -271,3 +271,24 @@ int g(int n) {
     assert not [one for one in Annotations(result).invariants if one.line in (3, 4, 5)]
     with pytest.raises(SourceError):
         result.at("places.c:4")
+
+
+def test_what_a_statement_sets_is_not_said_in_front_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "sets.c"
+    file.write_text("""extern int unknown(void);
+int f(int n, int x) {
+  if (n < 3 || n > 8 || x > 20 || x < 12) return 0;\f
+  unknown();
+  x = n; unknown();
+  unknown();
+  return 100 / (x + n);
+}
+""")
+    found = Annotations(load(file).invariants())
+    by_line = {one.line: one.expression() for one in found.invariants}
+    assert "x" not in by_line[5]
+    assert "n" in by_line[5]
+    assert "(long long)n - (long long)x == 0" in by_line[6]
+    text = found.asserts(str(file)).split("\n")
+    assert text[6].startswith("  assert(")
+    assert text[6].endswith("x = n; unknown();")

@@ -53,7 +53,8 @@ class Oracle:
 
     def __init__(self, program: Program, function: int, code: Code, runs: list[Run]) -> None:
         self.program, self.function, self.code, self.runs = program, function, code, runs
-        self.verdicts = [with_backward(run) for run in runs]
+        ends = (runs[0], runs[-1])  # walks backward over all of them would take too long
+        self.verdicts = [with_backward(run) if run in ends else run.verdicts()[0] for run in runs]
         self.contexts = {
             (call, parent): place for place, (_, call, parent) in enumerate(code.flat.contexts)
         }

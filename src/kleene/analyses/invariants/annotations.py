@@ -257,8 +257,11 @@ class Annotations:
     ) -> Iterator[tuple[str, ...]]:
         position = position_of(run, block, row)
         known, bits = variables_at(self._program, run, block, row)
+        fresh = self._just_set(row)
         visible = {
-            name: form for name, form in known.items() if self._is_visible(name, row, file, place)
+            name: form
+            for name, form in known.items()
+            if name not in fresh and self._is_visible(name, row, file, place)
         }
         for numbers in run.values[block]:
             made = numbers.copy()
@@ -268,6 +271,25 @@ class Annotations:
                     break
             else:
                 yield tuple(sorted(in_c(made, visible, bits)))
+
+    def _just_set(self, row: int) -> set[str]:
+        """Return the variables that get a value right in front of an instruction.
+
+        The statement of the instruction may be what sets them: `x = n; f();` has instructions for
+        the call alone. What phis of the block set, was set before the statement began.
+        """
+        table, program = self._program.bindings, self._program
+        base, block = program.bases[4], program.instructions.block[row]
+        found = set()
+        for one in (table.before == row).nonzero()[0].tolist():
+            maker = int(table.value[one]) - base
+            is_phi = maker >= 0 and (
+                program.instructions.opcode[maker] == Opcode.PHI
+                and program.instructions.block[maker] == block
+            )
+            if not is_phi:
+                found.add(program.strings[int(program.variables.name[table.variable[one]])])
+        return found
 
     def _is_visible(self, name: str, row: int, file: str, place: Place) -> bool:
         """Return whether a name means the variable that the analysis knows by it."""
@@ -334,7 +356,7 @@ class Annotations:
 
     def _lines(self, file: str) -> list[str]:
         with open(file, encoding="utf-8", errors="replace") as source:
-            return source.read().splitlines(keepends=True)
+            return re.findall(r"[^\n]*\n|[^\n]+", source.read())  # a form feed ends no line
 
     def data(self, root: str | os.PathLike[str] = ".") -> list[dict[str, object]]:
         """Return the invariants as plain data."""

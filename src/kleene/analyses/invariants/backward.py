@@ -54,7 +54,7 @@ _GIVEN = "it is not known where the function begins"
 _ASSIGNED = "a value is assigned here that it does not hold for"
 _MOST_CASES = 8  # of one block
 
-Conditions = frozenset[Condition]
+Conditions = tuple[Condition, ...]  # each once; all hold
 
 
 class _GiveUpError(Exception):
@@ -115,7 +115,7 @@ class Backward:
                     yield block, place, one
 
     def _fails_at(self, block: int, place: int, check: Check) -> bool:
-        goal = frozenset(_parts(negation(check.condition)))
+        goal = _with((), _parts(negation(check.condition)))
         if not self._is_possible(self._states(block)[place], goal):
             return False
         before = self._before(block, goal, place)
@@ -140,10 +140,9 @@ class Backward:
         return self._between[block]
 
     def _is_possible(self, states: Iterable[Numbers], conditions: Conditions) -> bool:
-        ordered = sorted(conditions, key=repr)
         for numbers in states:
             made = numbers.copy()
-            for condition in (*ordered, *ordered):  # the second time with what the others say
+            for condition in (*conditions, *conditions):  # the second time with what others say
                 made = assume(made, condition)
                 if made.is_empty:
                     break
@@ -174,9 +173,7 @@ class Backward:
             return True
         if not any(self._comes_along(one, conditions, block) for one in rounds):
             return False
-        kept = frozenset(
-            one for one in conditions if not self._changed[block].intersection(keys_of(one))
-        )
+        kept = _without(conditions, self._changed[block])
         return self._is_possible(self._run.values[block], kept) and any(
             self._comes_along(one, kept, stop) for one in entries
         )
@@ -221,14 +218,15 @@ def _parts(condition: Condition) -> Iterator[Condition]:
 def _without(conditions: Conditions, keys: Iterable[int]) -> Conditions:
     """Drop what is said of variables whose values before are not known from those after."""
     gone = frozenset(keys)
-    return frozenset(one for one in conditions if not gone.intersection(keys_of(one)))
+    return tuple(one for one in conditions if not gone.intersection(keys_of(one)))
+
+
+def _with(conditions: Conditions, more: Iterable[Condition]) -> Conditions:
+    return tuple(dict.fromkeys((*conditions, *more)))
 
 
 def _replaced(conditions: Conditions, forms: dict[int, Form]) -> Conditions:
-    found: set[Condition] = set()
-    for one in conditions:
-        found.update(_parts(replaced(one, forms.get)))
-    return frozenset(found)
+    return _with((), (part for one in conditions for part in _parts(replaced(one, forms.get))))
 
 
 def before_operation(
@@ -236,7 +234,7 @@ def before_operation(
 ) -> Iterator[Conditions]:
     """Yield what must hold before an operation for conditions to hold behind it, by cases."""
     if isinstance(operation, Guard) or (isinstance(operation, Check) and operation.is_stop):
-        yield conditions.union(_parts(operation.condition))
+        yield _with(conditions, _parts(operation.condition))
     elif isinstance(operation, Havoc):
         yield _without(conditions, operation.variables)
     elif operation.sets is None or not any(operation.sets in keys_of(one) for one in conditions):
@@ -248,7 +246,7 @@ def before_operation(
             (operation.condition, operation.left),
             (negation(operation.condition), operation.right),
         ):
-            yield _replaced(conditions, {operation.target: form}).union(_parts(wanted))
+            yield _with(_replaced(conditions, {operation.target: form}), _parts(wanted))
     elif isinstance(operation, Wrap) and (made := _unwrapped(operation, states)) is not None:
         yield _replaced(conditions, {operation.target: made})
     else:
@@ -278,7 +276,7 @@ def _before_step(step: Step, conditions: Conditions) -> Iterator[Conditions]:
         left = _replaced(_without(conditions, (flag for flag, _ in used[3:])), forms)
         for key, form in reversed(step.assignments):
             left = _replaced(left, {key: form})
-        yield left.union(part for one in extra for part in _parts(one))
+        yield _with(left, (part for one in extra for part in _parts(one)))
 
 
 # What was lost
@@ -339,7 +337,7 @@ class _Search:
         states = self._walk._states(block)
         for position in reversed(range(place)):
             operation = self._run.code.operations[block][position]
-            cases = list(before_operation(operation, frozenset((needed,)), states[position]))
+            cases = list(before_operation(operation, (needed,), states[position]))
             found = [one for one in cases[0] if not _is_test(operation, one)] if cases else []
             if len(cases) != 1 or len(found) != 1:
                 is_given = self._run.code.origins[block][position][1] < 0
@@ -365,7 +363,7 @@ class _Search:
             ]  # fmt: skip
             if all(always(one, needed) for one in made):
                 continue
-            cases = list(_before_step(step, frozenset((needed,))))
+            cases = list(_before_step(step, (needed,)))
             tests = set(_parts(step.condition)) if step.condition is not None else set()
             found = [one for one in cases[0] if one not in tests] if cases else []
             if len(cases) != 1 or len(found) != 1:
