@@ -499,3 +499,13 @@ int calls_with_too_many(int x) {
   int local[4] = {1, 2, x, x};
   return sum_of_some(local, 5) + sum_of_some(local, 4);
 }
+
+int through_a_pointer(int (*callee)(int *), int x) {
+  int mine = 3, hidden = 4;
+  shared = 5;
+  x = callee(&mine);
+  assert(hidden == 4);  // expect: safe assert
+  assert(mine == 3);    // expect: may fail assert
+  assert(shared == 5);  // expect: may fail assert
+  return x;
+}

@@ -61,8 +61,10 @@ class _Call:
         self.block, self.context, self.row = block, context, row
         self.model, self.arguments = model, arguments
         self.value = lowering._base + row
-        operands = lowering._table.operands_of(row).tolist()
-        self.name = lowering._program.strings[int(lowering._program.globals.name[operands[0]])]
+        callee, names = int(lowering._table.operands_of(row)[0]), lowering._program.globals.name
+        self.name = "the call"  # through a pointer
+        if callee < len(names):
+            self.name = lowering._program.strings[int(names[callee])]
 
     def lower(self) -> None:
         """Add checks, then what is written, then the result."""
